@@ -33,11 +33,11 @@ pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)
         graph
             .features
             .as_ref()
-            .map(|features| ("features", of_columns(features.columns(), &roles.features))),
+            .map(|features| ("features", describe_columns(features.columns(), &roles.features))),
     );
     lines.extend(not_features(graph).map(|text| ("not features", text)));
     if edge_columns > 0 {
-        lines.push(("edge features", of_columns(edge_columns, &roles.edge_features)));
+        lines.push(("edge features", describe_columns(edge_columns, &roles.edge_features)));
     }
     lines.extend(not_edge_features(graph).map(|text| ("not edge features", text)));
     let (mut labels_of, mut splits_of) = ("", "");
@@ -49,17 +49,20 @@ pub fn report(graph: &RawGraph, edge_columns: u32) -> Vec<(&'static str, String)
             splits_of = OF_NODES;
         }
         lines.extend(
-            labels.as_ref().map(|labels| ("labels", format!("{} (of graphs)", of_labels(labels)))),
+            labels
+                .as_ref()
+                .map(|labels| ("labels", format!("{} (of graphs)", describe_labels(labels)))),
         );
         lines.extend(
-            (!splits.is_empty()).then(|| ("split", format!("{} (of graphs)", of_splits(splits)))),
+            (!splits.is_empty())
+                .then(|| ("split", format!("{} (of graphs)", describe_splits(splits)))),
         );
     }
     lines.extend(graph.labels.as_ref().map(|labels| {
-        ("labels", format!("{}{labels_of}{}", of_labels(labels), named(&roles.labels)))
+        ("labels", format!("{}{labels_of}{}", describe_labels(labels), named(&roles.labels)))
     }));
     lines.extend((!graph.splits.is_empty()).then(|| {
-        ("split", format!("{}{splits_of}{}", of_splits(&graph.splits), named(&roles.splits)))
+        ("split", format!("{}{splits_of}{}", describe_splits(&graph.splits), named(&roles.splits)))
     }));
     lines
 }
@@ -68,7 +71,7 @@ fn counted(number: u32, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-fn of_columns(count: u32, names: &[String]) -> String {
+fn describe_columns(count: u32, names: &[String]) -> String {
     let names = match names {
         [first, .., last] if names.len() > NAMES_SHOWN => format!(": {first} .. {last}"),
         _ => named(names),
@@ -80,7 +83,7 @@ fn named(names: &[String]) -> String {
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }
 
-fn of_labels(labels: &Labels) -> String {
+fn describe_labels(labels: &Labels) -> String {
     match labels {
         Labels::Classes { class, names } => {
             let without = class.iter().filter(|&&class| class == NO_CLASS).count();
@@ -92,7 +95,7 @@ fn of_labels(labels: &Labels) -> String {
     }
 }
 
-fn of_splits(splits: &[Vec<u8>]) -> String {
+fn describe_splits(splits: &[Vec<u8>]) -> String {
     let in_part = |part: u8| {
         splits.first().map_or(0, |split| split.iter().filter(|&&own| own == part).count())
     };

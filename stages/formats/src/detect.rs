@@ -37,8 +37,11 @@ pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<Pa
 fn unrecognised(folder: &Path, look: &FileHeads) -> Box<ReadError> {
     let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let mut error = ReadError::new(folder, "no format was recognised in this folder");
-    let reasons: Vec<(&Path, unrecognised::FileReason)> =
-        look.files().take(NAMED_MOST).map(|(path, _)| (path, unrecognised::of(path))).collect();
+    let reasons: Vec<(&Path, unrecognised::FileReason)> = look
+        .files()
+        .take(NAMED_MOST)
+        .map(|(path, _)| (path, unrecognised::find_reason(path)))
+        .collect();
     error.notes = reasons
         .iter()
         .map(|(path, reason)| {

@@ -13,7 +13,7 @@ pub struct RoundedIntegers {
 
 impl RoundedIntegers {
     /// Takes in the number of this place, if the word for it was a whole one that `read` is not.
-    pub fn look(&mut self, place: u64, word: &[u8], read: f32) {
+    pub fn check(&mut self, place: u64, word: &[u8], read: f32) {
         if read.abs() < 16_777_216.0 {
             return;
         }

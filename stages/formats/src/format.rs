@@ -38,7 +38,7 @@ impl Format {
 }
 
 /// The file of a format that is one file.
-pub fn only(files: &[PathBuf]) -> Read<&Path> {
+pub fn expect_one_file(files: &[PathBuf]) -> Read<&Path> {
     match files {
         [file] => Ok(file),
         [] => Err(Box::new(

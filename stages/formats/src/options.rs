@@ -78,11 +78,11 @@ impl Options {
 
     /// The same for a table whose ids are those of another one.
     pub(crate) fn with_ids(&self, known: &NodeIds) -> Options {
-        Options { ids_exact: self.are_ids_exact(), ..self.clone() }.of_ids(known)
+        Options { ids_exact: self.are_ids_exact(), ..self.clone() }.with_id_form(known)
     }
 
     /// The same where numbers are as exact as they are here.
-    pub(crate) fn of_ids(self, known: &NodeIds) -> Options {
+    pub(crate) fn with_id_form(self, known: &NodeIds) -> Options {
         let ids = if matches!(known, NodeIds::Strings(_)) { Ids::String } else { Ids::Number };
         Options { ids, ..self }
     }

@@ -32,7 +32,7 @@ const EXACT_MOST: f32 = 16_777_216.0;
 pub type Found = (RawGraph, Option<Spilled>);
 
 /// Hands over every edge of a graph, wherever its edges are, with its place in the list.
-pub(crate) fn each(
+pub(crate) fn for_each_edge(
     held: &Edges,
     spilled: Option<&Spilled>,
     mut take: impl FnMut(u64, Edge),
@@ -59,13 +59,13 @@ pub(crate) fn each(
 }
 
 /// The first edge of which this is true, and its place in the list.
-pub(crate) fn find(
+pub(crate) fn find_edge(
     held: &Edges,
     spilled: Option<&Spilled>,
     mut is: impl FnMut(Edge) -> bool,
 ) -> Read<Option<(u64, Edge)>> {
     let mut found = None;
-    each(held, spilled, |at, edge| {
+    for_each_edge(held, spilled, |at, edge| {
         if found.is_none() && is(edge) {
             found = Some((at, edge));
         }
@@ -84,7 +84,7 @@ pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
     };
-    each(held, spilled, |_, edge| {
+    for_each_edge(held, spilled, |_, edge| {
         there = there.wrapping_add(hash(edge.source, edge.target));
         back = back.wrapping_add(hash(edge.target, edge.source));
     })?;
@@ -103,7 +103,7 @@ pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()
         return Ok(());
     }
     let (mut count, mut first) = (0u64, 0);
-    each(&graph.edges, spilled.as_ref(), |at, edge| {
+    for_each_edge(&graph.edges, spilled.as_ref(), |at, edge| {
         if edge.weight.abs() > EXACT_MOST {
             first = if count == 0 { at + 1 } else { first };
             count += 1;
@@ -152,7 +152,7 @@ mod tests {
               is that of edge 2"];
         let bare = RawGraph { ids: NodeIds::Count(3), ..RawGraph::default() };
         let mut held = (RawGraph { edges: edges.clone(), ..bare.clone() }, None);
-        let mut spilled = (bare, Some(Spilled::of(edges, &limit).unwrap()));
+        let mut spilled = (bare, Some(Spilled::write_edges(edges, &limit).unwrap()));
         for found in [&mut held, &mut spilled] {
             note_large_weights("edge_list", found).unwrap();
             assert_eq!(found.0.notes, Vec::<String>::new());
@@ -224,7 +224,7 @@ mod tests {
             features: features(&all),
             ..Edges::default()
         };
-        let spilled = Spilled::of(edges.clone(), &limit).unwrap();
+        let spilled = Spilled::write_edges(edges.clone(), &limit).unwrap();
         assert_eq!(spilled.bytes(), edges.bytes());
         let held = |spilled: &Spilled| {
             let mut graph = RawGraph::default();
@@ -232,8 +232,12 @@ mod tests {
             graph.edges
         };
         assert_eq!(held(&spilled), edges);
-        assert_eq!(held(&spilled.only(vec![0, GONE, 1]).unwrap()).features, features(&all[4..]));
-        let mut bare = Spilled::of(Edges { features: None, ..edges.clone() }, &limit).unwrap();
+        assert_eq!(
+            held(&spilled.keep_nodes(vec![0, GONE, 1]).unwrap()).features,
+            features(&all[4..])
+        );
+        let mut bare =
+            Spilled::write_edges(Edges { features: None, ..edges.clone() }, &limit).unwrap();
         bare.set_features(edges.features.as_ref().unwrap()).unwrap();
         assert_eq!(held(&bare), edges);
     }
@@ -274,10 +278,11 @@ mod tests {
             assert_eq!(all.len() as u64, spilled.edges);
             all
         };
-        let part = Spilled::of(edges, &limit).unwrap().only(vec![0, GONE, 1, 2]).unwrap();
+        let part =
+            Spilled::write_edges(edges, &limit).unwrap().keep_nodes(vec![0, GONE, 1, 2]).unwrap();
         assert_eq!(listed(&part), [(2, 0, 3.0), (1, 0, 4.0), (2, 2, 5.0)]);
         // What is gone stays so when more goes.
-        let less = part.only(vec![GONE, 0, 1]).unwrap();
+        let less = part.keep_nodes(vec![GONE, 0, 1]).unwrap();
         assert_eq!(listed(&less), [(1, 1, 5.0)]);
     }
 }

@@ -30,8 +30,8 @@ use crate::{
     read_error::{Read, ReadError},
 };
 use node_arrays::{
-    ArrayRole, FileArrays, FoundArray, arrays_as, fill, name_of, of_file, place, refuse_second,
-    role_of, stem_and_end,
+    ArrayRole, FileArrays, FoundArray, assign_rows, describe_array, fill_graph, find_role,
+    read_arrays_as, refuse_second, role_name, stem_and_end,
 };
 use part_features::PartFeatures;
 use std::{
@@ -47,14 +47,14 @@ pub fn may_stand_beside(path: &Path) -> bool {
         "json" => stem == "names",
         end => {
             feature_tables::reads(end)
-                && (stem == "features" || part_features::FeatureOwner::of(&stem).is_some())
+                && (stem == "features" || part_features::FeatureOwner::from_stem(&stem).is_some())
         }
     }
 }
 
 /// Whether a file that may stand beside a graph has features of its edges.
 pub fn has_features_of_edges(path: &Path) -> bool {
-    part_features::FeatureOwner::of(&stem_and_end(path).0)
+    part_features::FeatureOwner::from_stem(&stem_and_end(path).0)
         == Some(part_features::FeatureOwner::Edges)
 }
 
@@ -75,7 +75,7 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
 pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
     let known = graph.ids.clone();
     let used = attach_to(graph, spilled.as_mut(), files)?;
-    *spilled = spilled.take().map(|spilled| spilled.onto(&known, &graph.ids));
+    *spilled = spilled.take().map(|spilled| spilled.move_to_ids(&known, &graph.ids));
     Ok(used)
 }
 
@@ -100,16 +100,16 @@ fn attach_to(
             used.push(path);
             continue;
         }
-        let FileArrays { known, others } = arrays_of(&path)?;
+        let FileArrays { known, others } = read_arrays(&path)?;
         if !known.is_empty() {
             used.push(path.clone());
-            passed_over.extend(others.iter().map(|name| of_file(name, &path)));
+            passed_over.extend(others.iter().map(|name| describe_array(name, &path)));
         }
         for (role, values) in known {
             if let Some(other) = found.insert(role, FoundArray { from: path.clone(), values }) {
                 let error = ReadError::new(
                     &path,
-                    format!("two files have the {} of the nodes", name_of(role)),
+                    format!("two files have the {} of the nodes", role_name(role)),
                 );
                 return Err(Box::new(
                     error.expected("one of them", format!("{} too", other.from.display())),
@@ -118,8 +118,8 @@ fn attach_to(
         }
     }
     refuse_second(graph, &found)?;
-    let order = place(graph, &found)?;
-    fill(graph, found, order.as_deref())?;
+    let order = assign_rows(graph, &found)?;
+    fill_graph(graph, found, order.as_deref())?;
     if let Some((names, path)) = given {
         names_json::apply(graph, spilled.as_deref_mut(), &names, &path)?;
     }
@@ -129,13 +129,13 @@ fn attach_to(
 }
 
 /// What a file holds.
-fn arrays_of(path: &Path) -> Read<FileArrays> {
+fn read_arrays(path: &Path) -> Read<FileArrays> {
     let (stem, end) = stem_and_end(path);
     if stem == "features" && feature_tables::reads(&end) {
         return feature_tables::read(path)
-            .map(|values| FileArrays::one(ArrayRole::Features, values));
+            .map(|values| FileArrays::single(ArrayRole::Features, values));
     }
-    arrays_as(path, &end, role_of(&stem))
+    read_arrays_as(path, &end, find_role(&stem))
 }
 
 #[cfg(test)]

@@ -135,14 +135,14 @@ pub fn of_types_in_file(
         stays[target as usize] =
             is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize)
     });
-    let spilled = spilled.without(relation).map_err(Trouble::Read)?;
+    let spilled = spilled.without_relation(relation).map_err(Trouble::Read)?;
     let keep = |edge: Edge| {
         (stays[edge.source as usize], stays[edge.target as usize]) = (true, true);
         Ok(())
     };
     spilled.each(keep).map_err(Trouble::Read)?;
     graph.relations.remove(usize::from(relation));
-    let spilled = spilled.only(subset::new_rows(&stays)).map_err(Trouble::Read)?;
+    let spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(Trouble::Read)?;
     Ok((subset::keep(graph, &stays), spilled))
 }
 

@@ -57,7 +57,8 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
     }
     if narrowed.spilled.is_none() {
         let edges = std::mem::take(&mut narrowed.graph.edges);
-        narrowed.spilled = Some(Spilled::of(edges, &limit).map_err(|error| read_error(&error))?);
+        narrowed.spilled =
+            Some(Spilled::write_edges(edges, &limit).map_err(|error| read_error(&error))?);
     }
     Ok(narrowed.spilled.take())
 }

@@ -122,7 +122,7 @@ pub fn parts_that_stay(
             })?;
     }
     if let Some(stays) = of_kept_classes(request, &graph)? {
-        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(fault)?;
         graph = subset::keep(graph, &stays);
     }
     if request.spec.largest_component {
@@ -133,7 +133,7 @@ pub fn parts_that_stay(
         };
         spilled.each(join).map_err(fault)?;
         let stays = components.largest();
-        spilled = spilled.only(subset::new_rows(&stays)).map_err(fault)?;
+        spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(fault)?;
         graph = subset::keep(graph, &stays);
     }
     Ok((graph, spilled))

@@ -54,7 +54,7 @@ pub fn sort(data_type: &DataType) -> Option<ColumnSort> {
 
 /// The numbers of a column; none where there is no value.
 pub fn numbers(array: &dyn Array) -> Result<Vec<Option<Number>>, String> {
-    fn all<T: ArrowPrimitiveType>(
+    fn collect_all<T: ArrowPrimitiveType>(
         array: &dyn Array,
         of: impl Fn(T::Native) -> Number,
     ) -> Vec<Option<Number>> {
@@ -62,17 +62,23 @@ pub fn numbers(array: &dyn Array) -> Result<Vec<Option<Number>>, String> {
     }
     let refused = || format!("values of the type {} are not read as numbers", array.data_type());
     Ok(match array.data_type() {
-        DataType::Int8 => all::<Int8Type>(array, |value| Number::Signed(value.into())),
-        DataType::Int16 => all::<Int16Type>(array, |value| Number::Signed(value.into())),
-        DataType::Int32 => all::<Int32Type>(array, |value| Number::Signed(value.into())),
-        DataType::Int64 => all::<Int64Type>(array, Number::Signed),
-        DataType::UInt8 => all::<UInt8Type>(array, |value| Number::Unsigned(value.into())),
-        DataType::UInt16 => all::<UInt16Type>(array, |value| Number::Unsigned(value.into())),
-        DataType::UInt32 => all::<UInt32Type>(array, |value| Number::Unsigned(value.into())),
-        DataType::UInt64 => all::<UInt64Type>(array, Number::Unsigned),
-        DataType::Float16 => all::<Float16Type>(array, |value| Number::Real(value.to_f64())),
-        DataType::Float32 => all::<Float32Type>(array, |value| Number::Real(value.into())),
-        DataType::Float64 => all::<Float64Type>(array, Number::Real),
+        DataType::Int8 => collect_all::<Int8Type>(array, |value| Number::Signed(value.into())),
+        DataType::Int16 => collect_all::<Int16Type>(array, |value| Number::Signed(value.into())),
+        DataType::Int32 => collect_all::<Int32Type>(array, |value| Number::Signed(value.into())),
+        DataType::Int64 => collect_all::<Int64Type>(array, Number::Signed),
+        DataType::UInt8 => collect_all::<UInt8Type>(array, |value| Number::Unsigned(value.into())),
+        DataType::UInt16 => {
+            collect_all::<UInt16Type>(array, |value| Number::Unsigned(value.into()))
+        }
+        DataType::UInt32 => {
+            collect_all::<UInt32Type>(array, |value| Number::Unsigned(value.into()))
+        }
+        DataType::UInt64 => collect_all::<UInt64Type>(array, Number::Unsigned),
+        DataType::Float16 => {
+            collect_all::<Float16Type>(array, |value| Number::Real(value.to_f64()))
+        }
+        DataType::Float32 => collect_all::<Float32Type>(array, |value| Number::Real(value.into())),
+        DataType::Float64 => collect_all::<Float64Type>(array, Number::Real),
         DataType::Boolean => array
             .as_boolean()
             .iter()
@@ -80,13 +86,13 @@ pub fn numbers(array: &dyn Array) -> Result<Vec<Option<Number>>, String> {
             .collect(),
         DataType::Decimal128(_, scale) => {
             let scale = *scale;
-            all::<Decimal128Type>(array, |value| match i64::try_from(value) {
+            collect_all::<Decimal128Type>(array, |value| match i64::try_from(value) {
                 Ok(value) if scale == 0 => Number::Signed(value),
                 _ => Number::Real(value as f64 / 10f64.powi(scale.into())),
             })
         }
         DataType::Date32 | DataType::Time32(_) => {
-            all::<Int32Type>(&as_stored(array, DataType::Int32)?, |value| {
+            collect_all::<Int32Type>(&as_stored(array, DataType::Int32)?, |value| {
                 Number::Signed(value.into())
             })
         }
@@ -94,7 +100,7 @@ pub fn numbers(array: &dyn Array) -> Result<Vec<Option<Number>>, String> {
         | DataType::Time64(_)
         | DataType::Timestamp(..)
         | DataType::Duration(_) => {
-            all::<Int64Type>(&as_stored(array, DataType::Int64)?, Number::Signed)
+            collect_all::<Int64Type>(&as_stored(array, DataType::Int64)?, Number::Signed)
         }
         DataType::Dictionary(..) => {
             let values = numbers(array.as_any_dictionary_opt().ok_or_else(refused)?.values())?;

@@ -57,7 +57,7 @@ pub struct TableFile {
 }
 
 /// The column of one of these names, in any case of letters.
-pub fn find(source: &TableSource, names: &[&str]) -> Option<usize> {
+pub fn find_column(source: &TableSource, names: &[&str]) -> Option<usize> {
     names.iter().find_map(|name| {
         source.schema.fields().iter().position(|field| field.name().eq_ignore_ascii_case(name))
     })

@@ -111,7 +111,7 @@ impl Bundle {
     }
 
     /// The one entry for which `is` holds; two are an error.
-    pub fn only(&self, what: &str, is: impl Fn(&str) -> bool) -> Read<Option<usize>> {
+    pub fn find_one(&self, what: &str, is: impl Fn(&str) -> bool) -> Read<Option<usize>> {
         let mut found = self.names().filter(|(_, name)| is(name)).map(|(index, _)| index);
         let (first, second) = (found.next(), found.next());
         match second {
@@ -140,7 +140,7 @@ impl Bundle {
         match &entry.place {
             EntryPlace::File => TextSource::open(&entry.path),
             EntryPlace::Zip(archive, member) => {
-                unpacked(member, TextSource::member(&self.zips[*archive], member)?)
+                unpacked(member, TextSource::open_member(&self.zips[*archive], member)?)
             }
             EntryPlace::Tar(archive, member) => unpacked(member, self.tars[*archive].text(member)?),
         }
@@ -149,7 +149,7 @@ impl Bundle {
 
 /// What is passed over: files and members whose text nobody asked for, but texts about the set and
 /// what `is_told` already.
-pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn list_unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<String> {
     let is_left = |entry: &&BundleEntry| {
         !entry.is_read.load(Ordering::Relaxed)
             && !entry.name.ends_with('/')
@@ -163,7 +163,8 @@ pub(crate) fn unread(bundle: &Bundle, is_told: impl Fn(&str) -> bool) -> Vec<Str
         .filter(|name| !is_told(name))
         .collect();
     let more = names.len().saturating_sub(UNREAD_MOST);
-    let named = names.iter().take(UNREAD_MOST).map(|name| format!("the file `{}`", last(name)));
+    let named =
+        names.iter().take(UNREAD_MOST).map(|name| format!("the file `{}`", file_name(name)));
     named.chain((more > 0).then(|| format!("{more} more files"))).collect()
 }
 
@@ -196,7 +197,7 @@ fn packing(path: &Path) -> Read<ArchiveKind> {
 }
 
 /// The last part of a name.
-pub(crate) fn last(name: &str) -> &str {
+pub(crate) fn file_name(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 

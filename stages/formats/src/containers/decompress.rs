@@ -76,7 +76,7 @@ impl PlainFile {
     fn open_only(path: &Path) -> Read<PlainFile> {
         let archive = Arc::new(ZipArchive::open(path)?);
         match archive.names().take(3).collect::<Vec<_>>()[..] {
-            [name] => PlainFile::of_member(&archive, name),
+            [name] => PlainFile::open_member(&archive, name),
             ref names => {
                 let error = ReadError::new(path, "the zip archive does not hold one file alone")
                     .expected("one member", names.join(", "));
@@ -88,7 +88,7 @@ impl PlainFile {
     }
 
     /// Opens a member of an archive; errors name it by the path `archive/member`.
-    pub fn of_member(archive: &Arc<ZipArchive>, name: &str) -> Read<PlainFile> {
+    pub fn open_member(archive: &Arc<ZipArchive>, name: &str) -> Read<PlainFile> {
         let member = Some((archive.clone(), name.to_owned()));
         let reader = Box::new(archive.reader(name)?);
         Ok(PlainFile {

@@ -48,7 +48,7 @@ impl Npz {
         };
         let Some(inner) = inner else { return Ok(Npz { path: path.to_path_buf(), archive }) };
         let path = archive.path_of(&inner);
-        let archive = ZipArchive::inside(&path, archive.read(&inner)?)?;
+        let archive = ZipArchive::from_bytes(&path, archive.read(&inner)?)?;
         Ok(Npz { path, archive })
     }
 
@@ -75,7 +75,7 @@ impl Npz {
 
     /// The same in this order.
     pub fn parts_in(&self, name: &str, order: ValueOrder) -> Read<ArrayParts<'_>> {
-        ArrayParts::of_member(
+        ArrayParts::open_member(
             &self.archive,
             &format!("{name}.npy"),
             Origin::new(&self.path, Some(name)),

@@ -86,7 +86,7 @@ impl TensorFile {
             }
             left -= got;
         }
-        Ok(ArrayParts::that_follow(
+        Ok(ArrayParts::from_rest_of_file(
             plain,
             from,
             info.shape.iter().map(|&extent| extent as u64).collect(),

@@ -32,7 +32,7 @@ pub trait ArraysByName {
     fn array(&self, name: &str) -> Read<Array>;
     /// The array of this name, part by part.
     fn parts(&self, name: &str) -> Read<ArrayParts<'_>> {
-        self.array(name).map(ArrayParts::whole)
+        self.array(name).map(ArrayParts::from_array)
     }
     /// An error about all of them.
     fn error(&self, what: String) -> ReadError;
@@ -82,7 +82,7 @@ pub fn is_part(prefix: &str, name: &str) -> bool {
 }
 
 /// Rows and columns as the archive claims them.
-pub fn shape(npz: &impl ArraysByName, prefix: &str) -> Read<(u64, u64)> {
+pub fn read_shape(npz: &impl ArraysByName, prefix: &str) -> Read<(u64, u64)> {
     let shape = npz.array(&format!("{prefix}shape"))?;
     match shape.u64s()?[..] {
         [rows, columns] => Ok((rows, columns)),
@@ -92,9 +92,9 @@ pub fn shape(npz: &impl ArraysByName, prefix: &str) -> Read<(u64, u64)> {
 
 /// Reads `<prefix>data`, `<prefix>shape` and either `<prefix>indptr` with `<prefix>indices`, or
 /// `<prefix>row` with `<prefix>col`; a value that is NaN or infinite is an error.
-pub fn entries(npz: &impl ArraysByName, prefix: &str) -> Read<MatrixEntries> {
+pub fn read_entries(npz: &impl ArraysByName, prefix: &str) -> Read<MatrixEntries> {
     let mut all = MatrixEntries::default();
-    let (rows, columns) = each(npz, prefix, |part| {
+    let (rows, columns) = for_each_part(npz, prefix, |part| {
         all.row.extend_from_slice(&part.row);
         all.column.extend_from_slice(&part.column);
         all.value.extend_from_slice(&part.value);
@@ -106,13 +106,13 @@ pub fn entries(npz: &impl ArraysByName, prefix: &str) -> Read<MatrixEntries> {
 }
 
 /// The same part by part, whatever the values; rows and columns come back.
-pub fn each(
+pub fn for_each_part(
     npz: &impl ArraysByName,
     prefix: &str,
     mut take: impl FnMut(MatrixEntries) -> Read<()>,
 ) -> Read<(u32, u32)> {
     let name = |name: &str| format!("{prefix}{name}");
-    let (rows, columns) = shape(npz, prefix)?;
+    let (rows, columns) = read_shape(npz, prefix)?;
     let form = if npz.has(&name("format")) {
         npz.array(&name("format"))?.words()?.concat()
     } else if npz.has(&name("row")) {
@@ -310,7 +310,7 @@ impl MatrixEntries {
 pub(crate) const ENTRIES: [&str; 3] = ["row", "column", "value"];
 
 /// The entries of a matrix from its three columns.
-pub(crate) fn entries_of_columns(
+pub(crate) fn entries_from_columns(
     path: &std::path::Path,
     table: Vec<[Option<Number>; 3]>,
 ) -> Read<MatrixEntries> {

@@ -134,7 +134,7 @@ impl TarArchive {
         };
         let path = self.path.join(name);
         if let Some(held) = &member.held {
-            return Ok(TextSource::of_reader(path.clone(), &held[..], move |error| {
+            return Ok(TextSource::from_reader(path.clone(), &held[..], move |error| {
                 Box::new(ReadError::from_io(&path, error))
             }));
         }
@@ -153,7 +153,7 @@ impl TarArchive {
             }
             Ok(got)
         };
-        Ok(TextSource::of_fill(path, fill))
+        Ok(TextSource::from_fill(path, fill))
     }
 }
 

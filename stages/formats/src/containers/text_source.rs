@@ -27,12 +27,12 @@ impl<'a> TextSource<'a> {
     /// A file, packed or not.
     pub fn open(path: &Path) -> Read<TextSource<'static>> {
         let mut plain = PlainFile::open(path)?;
-        Ok(TextSource::of_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
+        Ok(TextSource::from_fill(path.to_path_buf(), move |buffer, most| plain.fill(buffer, most)))
     }
 
     /// What `fill` appends, at most as many bytes as asked for and none at the end; shown as
     /// `path`.
-    pub fn of_fill(
+    pub fn from_fill(
         path: PathBuf,
         fill: impl FnMut(&mut Vec<u8>, usize) -> Read<usize> + Send + 'a,
     ) -> TextSource<'a> {
@@ -40,20 +40,20 @@ impl<'a> TextSource<'a> {
     }
 
     /// A reader whose errors `fault` explains, shown as `path`.
-    pub fn of_reader<R: io::Read + Send + 'a>(
+    pub fn from_reader<R: io::Read + Send + 'a>(
         path: PathBuf,
         mut reader: R,
         fault: impl Fn(&io::Error) -> Box<ReadError> + Send + 'a,
     ) -> TextSource<'a> {
-        TextSource::of_fill(path, move |buffer, most| {
+        TextSource::from_fill(path, move |buffer, most| {
             reader.by_ref().take(most as u64).read_to_end(buffer).map_err(|error| fault(&error))
         })
     }
 
     /// A member of a zip archive.
-    pub fn member(archive: &'a ZipArchive, name: &str) -> Read<TextSource<'a>> {
+    pub fn open_member(archive: &'a ZipArchive, name: &str) -> Read<TextSource<'a>> {
         let (reader, name) = (archive.reader(name)?, name.to_owned());
-        Ok(TextSource::of_reader(archive.path_of(&name), reader, move |error| {
+        Ok(TextSource::from_reader(archive.path_of(&name), reader, move |error| {
             archive.fault(&name, error)
         }))
     }
@@ -84,7 +84,7 @@ impl<'a> TextSource<'a> {
             )),
         };
         let stored = StoredText { text: self, bytes: Vec::new() };
-        TextSource::of_reader(
+        TextSource::from_reader(
             path,
             GzipMembers::new(BufReader::with_capacity(1 << 17, stored)),
             fault,

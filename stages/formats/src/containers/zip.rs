@@ -92,7 +92,7 @@ impl ZipArchive {
 
     /// Reads the directory of an archive that is a member of another; `path` is what errors call
     /// it.
-    pub fn inside(path: &Path, bytes: Vec<u8>) -> Read<ZipArchive> {
+    pub fn from_bytes(path: &Path, bytes: Vec<u8>) -> Read<ZipArchive> {
         let members = members(path, Cursor::new(&bytes), bytes.len() as u64)?;
         Ok(ZipArchive { path: path.to_path_buf(), held: Some(bytes.into()), members })
     }
@@ -819,7 +819,7 @@ pub(crate) mod tests {
         }
         assert_eq!(open(&wide_archive(&[])).unwrap().names().count(), 0);
         assert_eq!(
-            ZipArchive::inside(Path::new("x"), wide_archive(&members()))
+            ZipArchive::from_bytes(Path::new("x"), wide_archive(&members()))
                 .unwrap()
                 .read("b")
                 .unwrap(),

@@ -113,15 +113,15 @@ pub(crate) fn lacks_magic(path: &Path, head: &[u8]) -> Option<(&'static str, Str
 }
 
 /// What a file is that begins so, where it is something that is never a graph here, and what to do.
-pub(crate) fn other(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
+pub(crate) fn find_signature(path: &Path, head: &[u8]) -> Option<(&'static str, String)> {
     let (_, (what, hint)) = MISTAKEN.iter().chain(OTHERS).find(|(start, _)| begins(head, start))?;
     let of_pickle = || python(path).unwrap_or_else(|| named(hint, path));
     Some((what, if *what == PICKLE.0 { of_pickle() } else { (*hint).to_owned() }))
 }
 
 /// What to do with a file that begins as a pickle does.
-pub(crate) fn pickle(path: &Path, head: &[u8]) -> Option<String> {
-    other(path, head).filter(|(what, _)| *what == PICKLE.0).map(|(_, hint)| hint)
+pub(crate) fn find_pickle_hint(path: &Path, head: &[u8]) -> Option<String> {
+    find_signature(path, head).filter(|(what, _)| *what == PICKLE.0).map(|(_, hint)| hint)
 }
 
 /// A hint that names the file.

@@ -5,7 +5,7 @@
 //! never     reads more than the beginning of a file and the directory of an archive
 use super::{
     file_heads::{FileHeads, HEAD_BYTES},
-    signatures::{TORCH, beginning, lacks_magic, named, other, python},
+    signatures::{TORCH, beginning, find_signature, lacks_magic, named, python},
 };
 use crate::{
     containers::{
@@ -41,11 +41,11 @@ fn strange(found: impl Into<String>, hint: Option<&str>) -> FileReason {
 
 /// What a file is that no format took, in a few words.
 pub fn what_is(path: &Path) -> String {
-    of(path).found
+    find_reason(path).found
 }
 
 /// Why this file was not recognised.
-pub(super) fn of(path: &Path) -> FileReason {
+pub(super) fn find_reason(path: &Path) -> FileReason {
     if let (false, Ok(to)) = (path.exists(), fs::read_link(path)) {
         let what = format!("a link to `{}`, which is not there", to.display());
         return strange(
@@ -83,7 +83,7 @@ pub(super) fn of(path: &Path) -> FileReason {
 
 /// An archive that cannot be opened says why; another one says what it holds.
 fn archive(path: &Path) -> FileReason {
-    if let (true, Some(one)) = (side_files::may_stand_beside(path), by_itself(path)) {
+    if let (true, Some(one)) = (side_files::may_stand_beside(path), recognise_alone(path)) {
         return one;
     }
     match Npz::open(path) {
@@ -156,7 +156,7 @@ fn listed(names: &[&str]) -> String {
 }
 
 /// A file that would be a set if it stood alone.
-fn by_itself(path: &Path) -> Option<FileReason> {
+fn recognise_alone(path: &Path) -> Option<FileReason> {
     let alone = FileHeads::new(&[path.to_path_buf()]);
     let format = FORMATS.iter().find(|format| (format.recognise)(&alone).is_some())?;
     let hint = "name format and files in a catalogue entry,  data/catalog/<name>.yaml , or give \
@@ -176,7 +176,7 @@ fn plain(path: &Path, head: &[u8]) -> FileReason {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return strange("text in UTF-16", Some(&utf8("UTF-16")));
     }
-    if let Some((what, hint)) = other(path, trimmed) {
+    if let Some((what, hint)) = find_signature(path, trimmed) {
         return strange(what, Some(&hint));
     }
     if let Some((end, magic)) = lacks_magic(path, head) {
@@ -192,7 +192,7 @@ fn plain(path: &Path, head: &[u8]) -> FileReason {
     if head.get(TAR_MAGIC_AT..).is_some_and(|rest| rest.starts_with(b"ustar")) {
         return tar(path);
     }
-    if let (true, Some(one)) = (side_files::may_stand_beside(path), by_itself(path)) {
+    if let (true, Some(one)) = (side_files::may_stand_beside(path), recognise_alone(path)) {
         return one;
     }
     if side_files::may_stand_beside(path) {
@@ -231,7 +231,7 @@ fn plain(path: &Path, head: &[u8]) -> FileReason {
     let Some(line) = lines.find(|line| !line.starts_with(b"#") && !line.starts_with(b"%")) else {
         return strange("text of blank lines and remarks alone", None);
     };
-    by_itself(path).unwrap_or_else(|| {
+    recognise_alone(path).unwrap_or_else(|| {
         strange(format!("text that is no graph; its first line is `{}`", beginning(line)), None)
     })
 }
@@ -380,7 +380,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a");
             fs::write(&path, if zip { [b"PK\x03\x04", &bytes[..]].concat() } else { bytes }).unwrap();
-            proptest::prop_assert!(!of(&path).found.is_empty());
+            proptest::prop_assert!(!find_reason(&path).found.is_empty());
         }
     }
 }

@@ -242,7 +242,7 @@ pub struct Spilled {
 
 impl Spilled {
     /// Edges by row that were held so far.
-    pub fn of(edges: Edges, limit: &Limit) -> Read<Spilled> {
+    pub fn write_edges(edges: Edges, limit: &Limit) -> Read<Spilled> {
         let mut spill = EdgeWriter::new(limit)?;
         spill.write_rows(&edges)?;
         spill.finish(IdRows::Same)
@@ -263,7 +263,7 @@ impl Spilled {
     }
 
     /// The edges of all relations but this one, which is taken out of the count of relations.
-    pub fn without(mut self, relation: u16) -> Read<Spilled> {
+    pub fn without_relation(mut self, relation: u16) -> Read<Spilled> {
         self.without = Some(relation);
         self.counted()
     }
@@ -280,25 +280,25 @@ impl Spilled {
     }
 
     /// The same edges, of nodes with the ids `known`, as rows of nodes with more ids.
-    pub fn onto(self, known: &NodeIds, ids: &NodeIds) -> Spilled {
+    pub fn move_to_ids(self, known: &NodeIds, ids: &NodeIds) -> Spilled {
         if known == ids {
             return self;
         }
         let rows = rows_among(known, ids);
-        self.moved(rows.into_iter().zip(0..).map(|(row, known)| row.unwrap_or(known)).collect())
+        self.with_rows(rows.into_iter().zip(0..).map(|(row, known)| row.unwrap_or(known)).collect())
     }
 
     /// The same edges; what was row i is `rows[i]`.
-    pub(crate) fn moved(mut self, rows: Vec<u32>) -> Spilled {
+    pub(crate) fn with_rows(mut self, rows: Vec<u32>) -> Spilled {
         self.rows = IdRows::Moved(Box::new(self.rows), rows);
         self
     }
 
     /// The edges between nodes that stay; what was row i is `rows[i]`, and `u32::MAX` for a node
     /// that goes.
-    pub fn only(mut self, rows: Vec<u32>) -> Read<Spilled> {
+    pub fn keep_nodes(mut self, rows: Vec<u32>) -> Read<Spilled> {
         self.has_gone |= rows.contains(&GONE);
-        self.moved(rows).counted()
+        self.with_rows(rows).counted()
     }
 
     /// What was relation i is `relations[i]`.
@@ -342,32 +342,33 @@ impl Spilled {
     pub fn each(&self, mut take: impl FnMut(Edge) -> io::Result<()>) -> Read<()> {
         let mut skip = self.skip_first;
         let mut place = 0..;
-        let result = each_stored(&self.file, &self.blocks, |source, target, relation, weight| {
-            if std::mem::take(&mut skip) {
-                return Ok(());
-            }
-            let at = place.next().unwrap_or_default();
-            let relation = self.relation_of.as_ref().map_or(relation, |relations| {
-                relations.get(usize::from(relation)).copied().unwrap_or(relation)
+        let result =
+            for_each_stored(&self.file, &self.blocks, |source, target, relation, weight| {
+                if std::mem::take(&mut skip) {
+                    return Ok(());
+                }
+                let at = place.next().unwrap_or_default();
+                let relation = self.relation_of.as_ref().map_or(relation, |relations| {
+                    relations.get(usize::from(relation)).copied().unwrap_or(relation)
+                });
+                if self.without == Some(relation) {
+                    return Ok(());
+                }
+                let relation =
+                    relation - u16::from(self.without.is_some_and(|without| relation > without));
+                let weight = if self.weighted { weight } else { 1.0 };
+                let (source, target) = (self.rows.row_of(source), self.rows.row_of(target));
+                if self.has_gone && (source == GONE || target == GONE) {
+                    return Ok(());
+                }
+                take(Edge { source, target, relation, weight, at })
             });
-            if self.without == Some(relation) {
-                return Ok(());
-            }
-            let relation =
-                relation - u16::from(self.without.is_some_and(|without| relation > without));
-            let weight = if self.weighted { weight } else { 1.0 };
-            let (source, target) = (self.rows.of(source), self.rows.of(target));
-            if self.has_gone && (source == GONE || target == GONE) {
-                return Ok(());
-            }
-            take(Edge { source, target, relation, weight, at })
-        });
         result.map_err(|error| unwritten(&self.folder, &error))
     }
 }
 
 /// All edges as they stand in the file.
-pub(super) fn each_stored(
+pub(super) fn for_each_stored(
     mut file: &File,
     blocks: &[EdgeBlock],
     mut take: impl FnMut(u64, u64, u16, f32) -> io::Result<()>,

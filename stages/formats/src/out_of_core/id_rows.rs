@@ -19,11 +19,13 @@ pub(super) enum IdRows {
 }
 
 impl IdRows {
-    pub fn of(&self, id: u64) -> u32 {
+    pub fn row_of(&self, id: u64) -> u32 {
         match self {
             IdRows::Same => id as u32,
             // What is gone stays so.
-            IdRows::Moved(rows, moved) => moved.get(rows.of(id) as usize).copied().unwrap_or(GONE),
+            IdRows::Moved(rows, moved) => {
+                moved.get(rows.row_of(id) as usize).copied().unwrap_or(GONE)
+            }
             IdRows::Ranked { bits, rank, small, large } => match bits.get((id / 64) as usize) {
                 Some(word) if word >> (id % 64) & 1 == 1 => {
                     rank[(id / 64) as usize] + (word & ((1 << (id % 64)) - 1)).count_ones()

@@ -5,7 +5,7 @@
 //! promises  memory for nodes alone: a bit for each id below `Limit::memory` x 2, 8 to 16 bytes for
 //!           each distinct id above, words once
 use super::{
-    edge_file::{EdgeWriter, Spilled, each_stored, unwritten},
+    edge_file::{EdgeWriter, Spilled, for_each_stored, unwritten},
     id_rows::IdRows,
     limit::Limit,
 };
@@ -207,7 +207,7 @@ impl OriginalIds {
         let (ids, rows) = if self.words.0.is_empty() {
             self.ids.finish(&self.path)?
         } else {
-            by_words(&self.path, self.words)?
+            sort_words(&self.path, self.words)?
         };
         let mut spilled = self.spill.finish(rows)?;
         spilled.skip_first = skip_first;
@@ -221,7 +221,7 @@ impl OriginalIds {
         let EdgeWriter { folder, file, blocks, .. } = &mut self.spill;
         let fault = |error: io::Error| unwritten(folder, &error);
         file.flush().map_err(fault)?;
-        each_stored(file.get_ref(), blocks, |source, target, _, _| {
+        for_each_stored(file.get_ref(), blocks, |source, target, _, _| {
             if at > 0 {
                 ids.add(source);
                 ids.add(target);
@@ -236,7 +236,7 @@ impl OriginalIds {
 }
 
 /// Words by bytes, and the row of each by the order in which they came.
-fn by_words(path: &Path, words: WordPlaces) -> Read<(NodeIds, IdRows)> {
+fn sort_words(path: &Path, words: WordPlaces) -> Read<(NodeIds, IdRows)> {
     refuse_too_many(path, words.0.len() as u64)?;
     let mut words: Vec<(String, u32)> = words.0.into_iter().collect();
     words.par_sort_unstable();

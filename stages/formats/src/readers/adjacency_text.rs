@@ -11,7 +11,7 @@
 //!           github.com/weihua916/powerful-gnns, github.com/yeweiysh/IHGNN
 use crate::{
     containers::{
-        bundle::{Bundle, last, unread},
+        bundle::{Bundle, file_name, list_unread},
         zip,
     },
     detect::file_heads::FileHeads,
@@ -20,7 +20,7 @@ use crate::{
     raw_graph::{Edges, Features, Graphs, IN_NO_PART, NODES_MOST, NodeIds, RawGraph, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, each},
+        lines::{LineFault, split_lines},
         number_table::{NumberTable, TableNumber, classes, words},
     },
 };
@@ -85,7 +85,7 @@ fn is_text(name: &str) -> bool {
 
 /// The number of a split, and its part.
 fn fold_of(name: &str) -> Option<(u32, u8)> {
-    let stem = last(name).strip_suffix(".txt")?;
+    let stem = file_name(name).strip_suffix(".txt")?;
     let (number, part) = stem
         .strip_prefix("train_idx-")
         .map(|number| (number, TRAIN))
@@ -95,16 +95,16 @@ fn fold_of(name: &str) -> Option<(u32, u8)> {
 
 /// Whether the first three lines are those of such a text.
 fn is_such(head: &[u8]) -> bool {
-    let mut lines = each(head).map(|(_, line)| {
+    let mut lines = split_lines(head).map(|(_, line)| {
         words(line).map(|(_, word)| u32::read(word)).collect::<Option<Vec<u32>>>()
     });
     let one = matches!(lines.next().flatten().as_deref(), Some([graphs]) if *graphs > 0);
-    let mut pair = each(head).skip(1).map(|(_, line)| {
+    let mut pair = split_lines(head).skip(1).map(|(_, line)| {
         words(line).map(|(_, word)| i64::read(word)).collect::<Option<Vec<i64>>>()
     });
     let Some(Some(graph)) = pair.next() else { return false };
     let [nodes, _] = graph[..] else { return false };
-    let Some((_, line)) = each(head).nth(2) else { return false };
+    let Some((_, line)) = split_lines(head).nth(2) else { return false };
     let row: Vec<&[u8]> = words(line).map(|(_, word)| word).collect();
     let Some(degree) = row.get(1).and_then(|word| u32::read(word)).map(|degree| degree as usize)
     else {
@@ -127,7 +127,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
         1 if bundle.names().count() == 1 => vec![0],
         _ => bundle
             .names()
-            .filter(|(_, name)| fold_of(name).is_none() && is_text(last(name)))
+            .filter(|(_, name)| fold_of(name).is_none() && is_text(file_name(name)))
             .map(|(index, _)| index)
             .collect(),
     };
@@ -153,13 +153,13 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     };
     let mut set = AdjacencySet::default();
     lines.skip_first()?.blocks(|block| {
-        each(block).try_for_each(|(start, line)| {
+        split_lines(block).try_for_each(|(start, line)| {
             set.line(line).map_err(|fault| LineFault { byte: fault.byte + start, ..fault })
         })
     })?;
     set.check(bundle.path(text), claimed)?;
     let folds = read_folds(&bundle, claimed)?;
-    Ok(RawGraph { passed_over: unread(&bundle, |_| false), ..set.build(claimed, folds) })
+    Ok(RawGraph { passed_over: list_unread(&bundle, |_| false), ..set.build(claimed, folds) })
 }
 
 /// What was read so far.

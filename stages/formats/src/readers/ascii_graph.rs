@@ -7,7 +7,7 @@
 //! format    P. Boldi, S. Vigna, class ASCIIGraph of WebGraph (files named `.graph-txt`)
 use crate::{
     detect::file_heads::FileHeads,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, NODES_MOST, RawGraph},
@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
     name: "ascii_graph",
     about: "WebGraph's ASCII graph, a line of successors a node",
     recognise,
-    read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
+    read_within: |files, options, limit| read_by(expect_one_file(files)?, options, limit, SIZES),
 };
 
 fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {

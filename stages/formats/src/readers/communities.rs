@@ -12,8 +12,8 @@
 //!           NAME.ungraph.txt, NAME.cmty.txt
 use super::edge_list::{
     header::is_surely,
-    read_known,
-    table_edges::{KnownColumns, onto},
+    read_edges,
+    table_edges::{KnownColumns, move_to_nodes},
 };
 use crate::{
     containers::decompress::PlainFile,
@@ -25,7 +25,7 @@ use crate::{
     read_error::{Read, ReadError},
     text::{
         comments::is_blank_or_comment,
-        field_fault::{FieldFault, fault_at},
+        field_fault::{FieldFault, error_at},
         numbers::{PADDED_HINT, is_padded},
     },
 };
@@ -80,7 +80,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         ));
     };
     let known = KnownColumns::default();
-    let found = read_known(PlainFile::open(list)?, options, &known, limit)?;
+    let found = read_edges(PlainFile::open(list)?, options, &known, limit)?;
     let plain = PlainFile::open(communities)?;
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
@@ -94,7 +94,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         ));
     }
     let strangers = strangers(&path, &text, &found.0.ids, &nodes, &members);
-    let (mut graph, spilled) = onto(found, nodes, options, &known, || PlainFile::open(list))?;
+    let (mut graph, spilled) =
+        move_to_nodes(found, nodes, options, &known, || PlainFile::open(list))?;
     graph.notes.extend(strangers);
     graph.labels = Some(labels(&path, &text, &graph.ids, &members)?);
     if name_of(list).contains("ungraph") {
@@ -150,7 +151,7 @@ fn member<'a>(
 ) -> Read<CommunityMember<'a>> {
     let hint = "lines are  NODE NODE ...  with the ids of the edge list";
     let fault_with = |hint, expected: &str| {
-        fault_at(
+        error_at(
             path,
             text,
             &FieldFault::new(at, "a community has a member that is no node id", hint)
@@ -248,7 +249,7 @@ fn labels(path: &Path, text: &[u8], ids: &NodeIds, members: &[CommunityMember]) 
         let fault =
             FieldFault::new(pair[1].2, "a community lists a node twice", "keep one of them")
                 .against("nodes that differ", word);
-        return Err(fault_at(path, text, &fault));
+        return Err(error_at(path, text, &fault));
     }
     if pairs.windows(2).all(|pair| pair[0].0 != pair[1].0) {
         let mut class = vec![NO_CLASS; ids.len()];

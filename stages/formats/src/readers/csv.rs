@@ -21,9 +21,8 @@
 mod node_table;
 
 use super::edge_list::{
-    read_known,
-    table_edges::{KnownColumns, onto},
-    with_an_edge,
+    read_edges, refuse_no_edges,
+    table_edges::{KnownColumns, move_to_nodes},
 };
 use crate::{
     containers::decompress::PlainFile,
@@ -110,14 +109,17 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     // A table does not count itself.
     let options = &Options { counts: options.counts.or(Some(false)), ..options.clone() };
     let Some(nodes) = nodes else {
-        return with_an_edge(edges, read_known(PlainFile::open(edges)?, options, &known, limit)?);
+        return refuse_no_edges(
+            edges,
+            read_edges(PlainFile::open(edges)?, options, &known, limit)?,
+        );
     };
     let nodes = CsvNodes::new(FieldTable::read(PlainFile::open(nodes)?, None, options)?, options)?;
     // Both tables have one sort of ids: the nodes' decides.
     let options = options.with_ids(&nodes.ids);
-    let found = read_known(PlainFile::open(edges)?, &options, &known, limit)?;
+    let found = read_edges(PlainFile::open(edges)?, &options, &known, limit)?;
     let (mut graph, spilled) =
-        onto(found, nodes.ids.clone(), &options, &known, || PlainFile::open(edges))?;
+        move_to_nodes(found, nodes.ids.clone(), &options, &known, || PlainFile::open(edges))?;
     graph.nodes_told = true;
     nodes.fill(&mut graph, &options)?;
     if let Some(path) = table_of_graphs {
@@ -129,7 +131,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
             return Err(Box::new(error.expected("a column `graph` of the table of nodes", "none")));
         };
         let (separator, ids_exact) = (options.separator.clone(), options.are_graphs_exact());
-        let options = Options { separator, ids_exact, ..Options::default() }.of_ids(&graphs.ids);
+        let options =
+            Options { separator, ids_exact, ..Options::default() }.with_id_form(&graphs.ids);
         CsvNodes::new(FieldTable::read(PlainFile::open(path)?, None, &options)?, &options)?
             .fill_graphs(graphs)?;
     }
@@ -137,7 +140,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         let parts = |edge: out_of_core::Edge| {
             graphs.of_node[edge.source as usize] != graphs.of_node[edge.target as usize]
         };
-        if let Some((at, _)) = out_of_core::find(&graph.edges, spilled.as_ref(), parts)? {
+        if let Some((at, _)) = out_of_core::find_edge(&graph.edges, spilled.as_ref(), parts)? {
             let error = ReadError::new(edges, "an edge joins nodes of two graphs")
                 .expected("edges inside of a graph", format!("the edge number {}", at + 1));
             return Err(Box::new(error.hint("mend the column of graphs in the table of nodes")));

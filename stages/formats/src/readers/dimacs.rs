@@ -25,7 +25,7 @@ use crate::{
         grammar::{self, BlockSizes, Grammar, SIZES, Scan, ScanFault},
     },
 };
-use item_lines::{no_problem, to_item};
+use item_lines::{no_problem_error, skip_to_item};
 use std::path::{Path, PathBuf};
 
 /// DIMACS graphs.
@@ -126,7 +126,7 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) 
         sink: EdgeSink::new(limit),
     };
     let rounded = grammar::parse(path, &mut arcs, sizes)?;
-    let Some(problem) = arcs.problem else { return Err(no_problem(path, "p sp NODES ARCS")) };
+    let Some(problem) = arcs.problem else { return Err(no_problem_error(path, "p sp NODES ARCS")) };
     let read = arcs.sink.count();
     problem.items.reached(path, problem.name(), read)?;
     let ids = counted_header::ids(path, &problem.nodes, read, 1, options)?;
@@ -173,7 +173,7 @@ impl Grammar for Arcs<'_> {
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
-        if !to_item(&mut scan) {
+        if !skip_to_item(&mut scan) {
             return Ok(None);
         }
         let (start, letter, name) = (scan.at, scan.word(), scan.word());
@@ -223,7 +223,7 @@ impl Grammar for Arcs<'_> {
         } else {
             (&b"e"[..], "e SOURCE TARGET")
         };
-        while to_item(scan) {
+        while skip_to_item(scan) {
             let (start, found) = (scan.at, scan.word());
             if found != letter {
                 return Err(ScanFault::new(

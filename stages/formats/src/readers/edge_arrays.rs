@@ -26,7 +26,7 @@ use crate::{
         safetensors::{self, TensorFile},
     },
     detect::file_heads::FileHeads,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{Found, Limit},
     raw_graph::{EdgeFeatures, NODES_MOST, RawGraph, refuse_infinite},
@@ -41,7 +41,7 @@ pub const FORMAT: Format = Format {
     name: "arrays",
     about: "edges.npy, or edge_index or source and target in one .npz or .safetensors",
     recognise,
-    read_within: |files, options, limit| read_within(only(files)?, options, limit),
+    read_within: |files, options, limit| read_within(expect_one_file(files)?, options, limit),
 };
 
 const BOTH: [&str; 2] = ["edge_index", "edges"];
@@ -144,10 +144,10 @@ impl ArrayStore {
     /// An array part by part.
     fn parts(&self, name: &str, order: ValueOrder) -> Read<ArrayParts<'_>> {
         match self {
-            ArrayStore::One(path) => ArrayParts::of_file(path, order),
+            ArrayStore::One(path) => ArrayParts::open_file(path, order),
             ArrayStore::Archive(npz) => npz.parts_in(name, order),
             ArrayStore::Tensors(tensors) => tensors.parts(name),
-            ArrayStore::Held(_) => self.array(name).map(ArrayParts::whole),
+            ArrayStore::Held(_) => self.array(name).map(ArrayParts::from_array),
         }
     }
 
@@ -208,9 +208,9 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         true => arrays.name(&WEIGHT).and(None),
         false => arrays.parts(&WEIGHT)?,
     };
-    weight.iter().try_for_each(|weight| a_value_each(weight, count, "weights"))?;
+    weight.iter().try_for_each(|weight| expect_value_for_each_edge(weight, count, "weights"))?;
     let mut kind = arrays.parts(&TYPE)?;
-    kind.iter().try_for_each(|kind| a_value_each(kind, count, "types of edges"))?;
+    kind.iter().try_for_each(|kind| expect_value_for_each_edge(kind, count, "types of edges"))?;
     let mut features =
         arrays.name(&FEATURES).map(|name| store.parts(&name, ValueOrder::Rows)).transpose()?;
     let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
@@ -255,7 +255,7 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         .map(String::as_str)
         .collect();
     graph_file_arrays::attach(&mut graph, path, &others, |name| store.array(name))?;
-    let spilled = spilled.map(|spilled| spilled.onto(&known, &graph.ids));
+    let spilled = spilled.map(|spilled| spilled.move_to_ids(&known, &graph.ids));
     Ok((graph, spilled))
 }
 
@@ -272,7 +272,7 @@ impl<'a> EdgeEnds<'a> {
         if let Some(name) = arrays.name(&BOTH) {
             let parts = arrays.store.parts(&name, ValueOrder::Stored)?;
             let count = parts.count() / 2;
-            if by_rows(&parts.shape, |what| parts.error(what))? == parts.by_columns {
+            if has_edge_rows(&parts.shape, |what| parts.error(what))? == parts.by_columns {
                 return Ok(EdgeEnds::Together(Box::new(parts), count));
             }
             let mut target = arrays.store.parts(&name, ValueOrder::Stored)?;
@@ -295,7 +295,7 @@ impl<'a> EdgeEnds<'a> {
             }
         }
         let count = source.count();
-        a_value_each(&target, count, "targets")?;
+        expect_value_for_each_edge(&target, count, "targets")?;
         if source.is_text() != target.is_text() {
             let error =
                 ReadError::new(path, "one end of the edges is numbers and the other is words")
@@ -339,7 +339,7 @@ impl<'a> EdgeEnds<'a> {
 }
 
 /// Whether an array of ends has them in two rows, rather than two in a row.
-fn by_rows(shape: &[u64], error: impl Fn(&str) -> ReadError) -> Read<bool> {
+fn has_edge_rows(shape: &[u64], error: impl Fn(&str) -> ReadError) -> Read<bool> {
     match shape {
         [2, edges] if *edges != 2 => Ok(true),
         [edges, 2] if *edges != 2 => Ok(false),
@@ -359,7 +359,7 @@ fn by_rows(shape: &[u64], error: impl Fn(&str) -> ReadError) -> Read<bool> {
 
 /// The two rows, or the two columns, of an array of ends.
 pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
-    let by_rows = by_rows(&array.shape, |what| array.error(what))?;
+    let by_rows = has_edge_rows(&array.shape, |what| array.error(what))?;
     let mut all = array.u64s()?;
     if by_rows {
         let target = all.split_off(all.len() / 2);
@@ -368,7 +368,7 @@ pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
     Ok([0, 1].map(|side| all.iter().skip(side).step_by(2).copied().collect()))
 }
 
-fn a_value_each(array: &ArrayParts, edges: u64, what: &str) -> Read<()> {
+fn expect_value_for_each_edge(array: &ArrayParts, edges: u64, what: &str) -> Read<()> {
     if array.count() == edges {
         return Ok(());
     }

@@ -33,7 +33,7 @@ use crate::{
         signatures::{self, lacks_magic},
     },
     f32_rounding::RoundedIntegers,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{EdgeAttributes, Found, Limit, OriginalIds},
     raw_graph::{ColumnRoles, EdgeFeatures, Edges, RawGraph},
@@ -70,15 +70,15 @@ pub const FORMAT: Format = Format {
     about: "text with an edge a line: source target [weight]",
     recognise,
     read_within: |files, options, limit| {
-        let path = only(files)?;
-        read_known(PlainFile::open(path)?, options, &KnownColumns::default(), limit)
-            .and_then(|found| with_an_edge(path, found))
+        let path = expect_one_file(files)?;
+        read_edges(PlainFile::open(path)?, options, &KnownColumns::default(), limit)
+            .and_then(|found| refuse_no_edges(path, found))
     },
 };
 
 /// Refuses a list that names columns and no edge, where nothing else says that there are nodes: a
 /// query that found nothing writes that.
-pub(crate) fn with_an_edge(path: &Path, found: Found) -> Read<Found> {
+pub(crate) fn refuse_no_edges(path: &Path, found: Found) -> Read<Found> {
     if found.0.nodes() > 0 {
         return Ok(found);
     }
@@ -135,7 +135,7 @@ pub fn read_measured(path: &Path, options: &Options) -> Read<(RawGraph, Phases)>
 }
 
 /// Reads the edges of a file, of another format too.
-pub(crate) fn read_known(
+pub(crate) fn read_edges(
     plain: PlainFile,
     options: &Options,
     known: &KnownColumns,
@@ -324,8 +324,9 @@ impl<'a> EdgeListParser<'a> {
     fn pass_comments(&mut self) {
         let passed = leading_comments(&self.pending);
         if self.options.counts != Some(false) {
-            self.counts =
-                self.counts.or_else(|| counts::of_comments(&self.pending[..passed], self.lines));
+            self.counts = self
+                .counts
+                .or_else(|| counts::find_in_comments(&self.pending[..passed], self.lines));
         }
         self.lines += count(&self.pending[..passed]);
         self.pending.drain(..passed);
@@ -336,8 +337,8 @@ impl<'a> EdgeListParser<'a> {
         let text = std::mem::take(&mut self.pending);
         self.first_line = self.lines + 1;
         let head = match &self.known.layout {
-            Some(layout) => ListHeader::of(layout.clone()),
-            None => header::decide(&text, self.options, self.known.type_is_relation)
+            Some(layout) => ListHeader::from_layout(layout.clone()),
+            None => header::decide_format(&text, self.options, self.known.type_is_relation)
                 .map_err(|fault| report(self.path, self.lines, &text, &fault))?,
         };
         let skip = head.skip;
@@ -372,7 +373,7 @@ impl<'a> EdgeListParser<'a> {
         let mut read = 0;
         for (start, result) in parsed {
             let piece = result
-                .map_err(|fault| number_lines::beside_table(fault, self.options))
+                .map_err(|fault| number_lines::with_table_hint(fault, self.options))
                 .map_err(|fault| {
                     report(
                         self.path,
@@ -407,7 +408,7 @@ impl<'a> EdgeListParser<'a> {
         let Some(head) = head else { return Ok((RawGraph::default(), None)) };
         let (mut skip_first, mut notes) = (false, Vec::new());
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
-            let extremes = if spill.is_some() { extremes } else { Extremes::of(&pieces) };
+            let extremes = if spill.is_some() { extremes } else { Extremes::from_pieces(&pieces) };
             match counts::first_edge_counts(path, &extremes, (first_line, head.is_narrower))? {
                 FirstLine::Edge => {}
                 FirstLine::Unusual(note) => notes.push(note),
@@ -459,12 +460,12 @@ impl<'a> EdgeListParser<'a> {
         graph.nodes_told =
             options.nodes.is_some() || counts.is_some_and(|counts| !counts.from_comment);
         if let Some(counts) = counts {
-            counts::settle(path, counts, &mut graph, edges)?;
+            counts::check_counts(path, counts, &mut graph, edges)?;
         }
         if let Some(nodes) = options.nodes {
-            counts::settle_on(path, nodes, &mut graph)?;
+            counts::set_node_count(path, nodes, &mut graph)?;
         }
-        let spilled = spilled.map(|spilled| spilled.onto(&known_ids, &graph.ids));
+        let spilled = spilled.map(|spilled| spilled.move_to_ids(&known_ids, &graph.ids));
         Ok((graph, spilled))
     }
 }
@@ -517,13 +518,13 @@ fn refuse_other_formats(path: &Path, text: &[u8]) -> Read<()> {
                 .hint(hint),
         ))
     };
-    if let Some(hint) = signatures::pickle(path, text) {
+    if let Some(hint) = signatures::find_pickle_hint(path, text) {
         let what = "the file is a pickle, not an edge list; of pickles only Planetoid's \
                     `ind.NAME.*` are read";
         return Err(Box::new(ReadError::new(path, what).hint(hint)));
     }
     // A page that was downloaded in the place of a file, a pointer of git LFS.
-    if let Some((what, hint)) = signatures::other(
+    if let Some((what, hint)) = signatures::find_signature(
         path,
         text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).trim_ascii_start(),
     ) {

@@ -11,7 +11,7 @@ use crate::{
     containers::{decompress::PlainFile, npy::Number},
     detect::file_heads::FileHeads,
     f32_rounding::RoundedIntegers,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     raw_graph::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
@@ -28,7 +28,7 @@ pub const FORMAT: Format = Format {
     name: "gml",
     about: "Graph Modelling Language, one file",
     recognise,
-    read_within: |files, options, _| Ok((read(only(files)?, options)?, None)),
+    read_within: |files, options, _| Ok((read(expect_one_file(files)?, options)?, None)),
 };
 
 /// One file whose name ends in `.gml`.

@@ -150,7 +150,11 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
                 features.insert(*letter, read.1);
             }
             HeteroFile::MetaPath(letter, name) => {
-                kinds.exactly(*letter, sparse_matrix::shape(&Npz::open(path)?, "")?.0, path)?;
+                kinds.exactly(
+                    *letter,
+                    sparse_matrix::read_shape(&Npz::open(path)?, "")?.0,
+                    path,
+                )?;
                 passed_over.push(format!(
                     "the graph of paths `{name}.npz`, which follows from the relations"
                 ));
@@ -214,7 +218,7 @@ fn read_features(path: &Path, passed_over: &mut Vec<String>) -> Read<(u64, Featu
         let npz = Npz::open(path)?;
         let others = npz.names().filter(|name| !sparse_matrix::is_part("", name));
         passed_over.extend(others.map(|name| format!("array `{name}` of `{}`", plain_name(path))));
-        let entries = sparse_matrix::entries(&npz, "")?;
+        let entries = sparse_matrix::read_entries(&npz, "")?;
         return Ok((u64::from(entries.rows), entries.into_features()));
     }
     let array = npy::read(path)?;
@@ -451,19 +455,24 @@ impl Census {
 
 /// Labels of the rows from `first` on as labels of all nodes.
 fn spread(labels: Labels, first: usize, nodes: usize) -> Labels {
-    fn all<T: Copy>(values: &[T], none: T, first: usize, count: usize) -> Vec<T> {
+    fn pad_values<T: Copy>(values: &[T], none: T, first: usize, count: usize) -> Vec<T> {
         let mut all = vec![none; count];
         all[first..first + values.len()].copy_from_slice(values);
         all
     }
     match labels {
         Labels::Classes { class, names } => {
-            Labels::Classes { class: all(&class, NO_CLASS, first, nodes), names }
+            Labels::Classes { class: pad_values(&class, NO_CLASS, first, nodes), names }
         }
-        Labels::Values(values) => Labels::Values(all(&values, f32::NAN, first, nodes)),
+        Labels::Values(values) => Labels::Values(pad_values(&values, f32::NAN, first, nodes)),
         Labels::Rows { columns, values } => Labels::Rows {
             columns,
-            values: all(&values, f32::NAN, first * columns as usize, nodes * columns as usize),
+            values: pad_values(
+                &values,
+                f32::NAN,
+                first * columns as usize,
+                nodes * columns as usize,
+            ),
         },
     }
 }

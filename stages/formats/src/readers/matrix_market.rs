@@ -18,7 +18,7 @@ mod header;
 
 use crate::{
     detect::file_heads::FileHeads,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Edges, RawGraph},
@@ -36,7 +36,7 @@ pub const FORMAT: Format = Format {
     name: "matrix_market",
     about: "Matrix Market, coordinate or array, one square matrix",
     recognise,
-    read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
+    read_within: |files, options, limit| read_by(expect_one_file(files)?, options, limit, SIZES),
 };
 
 /// Files that begin with the banner, or are named as if they did.

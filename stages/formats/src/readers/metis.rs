@@ -16,7 +16,7 @@ mod symmetry;
 
 use crate::{
     detect::file_heads::FileHeads,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{Found, Limit},
     raw_graph::{Column, RawGraph},
@@ -34,7 +34,7 @@ pub const FORMAT: Format = Format {
     name: "metis",
     about: "METIS graph, a line of neighbours a vertex",
     recognise,
-    read_within: |files, options, limit| read_by(only(files)?, options, limit, SIZES),
+    read_within: |files, options, limit| read_by(expect_one_file(files)?, options, limit, SIZES),
 };
 
 const ENDS: [&str; 4] = [".graph", ".metis", ".mgraph", ".mesh"];
@@ -76,7 +76,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
         return Err(wrong_count(path, &lists, directed));
     }
     if !directed && let Some(amiss) = symmetry::check(&lists)? {
-        return Err(one_way(path, &lists, &amiss));
+        return Err(missing_reverse_error(path, &lists, &amiss));
     }
     let ids = counted_header::ids(path, &lists.header.vertices, u64::MAX, 1, options)?;
     let columns = columns(&lists);
@@ -144,7 +144,7 @@ fn wrong_count(path: &Path, lists: &NeighbourLists, directed: bool) -> Box<ReadE
 }
 
 /// An edge that the lists of its ends do not agree on.
-fn one_way(
+fn missing_reverse_error(
     path: &Path,
     lists: &NeighbourLists,
     amiss: &symmetry::MissingReverse,

@@ -25,7 +25,7 @@ use crate::{
     },
     detect::file_heads::FileHeads,
     f32_rounding::RoundedIntegers,
-    format::{Format, only},
+    format::{Format, expect_one_file},
     options::Options,
     out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph},
@@ -46,7 +46,7 @@ pub const FORMAT: Format = Format {
     about: "numpy arrays in one .npz: GNNAdvisor, gnn-benchmark, heterophilous graphs or a scipy \
             sparse matrix",
     recognise,
-    read_within: |files, options, limit| read(only(files)?, options, limit),
+    read_within: |files, options, limit| read(expect_one_file(files)?, options, limit),
 };
 
 /// One file whose arrays are those of a family; an archive around it gives way to the file itself.
@@ -216,7 +216,7 @@ impl Npz {
         let (mut sink, mut rounded) = (EdgeSink::new(limit), RoundedIntegers::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
-        let (rows, columns) = sparse_matrix::each(self, prefix, |part| {
+        let (rows, columns) = sparse_matrix::for_each_part(self, prefix, |part| {
             if !unread {
                 self.finite(&part.value, sink.count(), |at| {
                     format!("entry {at} of the adjacency")
@@ -277,7 +277,7 @@ impl Npz {
 
     fn attributes(&self, nodes: usize) -> Read<Option<Features>> {
         if self.has("attr_data") {
-            let entries = sparse_matrix::entries(self, "attr_")?;
+            let entries = sparse_matrix::read_entries(self, "attr_")?;
             entries.expect_rows(self, nodes, "attributes")?;
             return Ok(Some(entries.into_features()));
         }
@@ -288,7 +288,7 @@ impl Npz {
 
     fn labels(&self, nodes: usize) -> Read<Option<Labels>> {
         if self.has("labels_data") {
-            let entries = sparse_matrix::entries(self, "labels_")?;
+            let entries = sparse_matrix::read_entries(self, "labels_")?;
             entries.expect_rows(self, nodes, "labels")?;
             if u64::from(entries.rows) * u64::from(entries.columns) > LABEL_VALUES_MOST {
                 let found = format!("{} x {}", entries.rows, entries.columns);

@@ -21,7 +21,7 @@ mod label_tables;
 mod terms;
 
 use crate::{
-    containers::bundle::{Bundle, last, unread},
+    containers::bundle::{Bundle, file_name, list_unread},
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::{Literals, Options},
@@ -29,7 +29,7 @@ use crate::{
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, each},
+        lines::{LineFault, split_lines},
         statements::{Spellings, StatementLines, Statements},
     },
 };
@@ -77,7 +77,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 
 /// Whether the first line that is none of comment and blank begins like a statement.
 fn is_statement(head: &[u8]) -> bool {
-    let mut lines = each(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
+    let mut lines = split_lines(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head))
         .map(|(_, line)| line.trim_ascii_start());
     lines
         .find(|line| !line.is_empty() && !line.starts_with(b"#"))
@@ -95,7 +95,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
     let mut statements = Statements::new(limit);
     let mut texts = 0;
     for (index, name) in bundle.names() {
-        let is_table = label_tables::part_of(last(name)).is_some();
+        let is_table = label_tables::part_of(file_name(name)).is_some();
         if is_table || files.len() != bundle.names().count() && !name.ends_with(".nt") {
             continue;
         }
@@ -122,7 +122,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
     if let Some(labelled) = labelled {
         labelled.put(&mut graph);
     }
-    graph.passed_over.extend(unread(&bundle, |_| false));
+    graph.passed_over.extend(list_unread(&bundle, |_| false));
     Ok((graph, spilled))
 }
 
@@ -131,7 +131,7 @@ fn parse(text: &[u8], options: &Options) -> Result<StatementLines, LineFault> {
     let (mut nodes, mut relations) = (Spellings::new(), Spellings::new());
     let mut dropped: Vec<bool> = Vec::new();
     let mut triples = Vec::new();
-    for (start, line) in each(text) {
+    for (start, line) in split_lines(text) {
         let behind = |fault: LineFault| LineFault { byte: fault.byte + start, ..fault };
         let mut terms = Terms::new(line);
         if terms.at_end() {
@@ -154,7 +154,7 @@ fn parse(text: &[u8], options: &Options) -> Result<StatementLines, LineFault> {
         let target = nodes.number(object.spelling, || object.word()).map_err(behind)?;
         triples.push([source, relation, target]);
     }
-    Ok(without_unused(StatementLines { nodes: nodes.words, relations: relations.words, triples }))
+    Ok(drop_unused(StatementLines { nodes: nodes.words, relations: relations.words, triples }))
 }
 
 /// Whether a relation is named, whole or by its last step.
@@ -173,7 +173,7 @@ pub fn is_literal(word: &str) -> bool {
 }
 
 /// Takes out relations of which no statement is left.
-fn without_unused(mut piece: StatementLines) -> StatementLines {
+fn drop_unused(mut piece: StatementLines) -> StatementLines {
     let mut used = vec![false; piece.relations.len()];
     piece.triples.iter().for_each(|triple| used[triple[1] as usize] = true);
     if used.iter().all(|&used| used) {

@@ -21,7 +21,7 @@ mod splits;
 mod table_names;
 
 use crate::{
-    containers::bundle::{Bundle, last, unread},
+    containers::bundle::{Bundle, file_name, list_unread},
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
@@ -30,7 +30,7 @@ use crate::{
     text::number_table::{NumberOrGap, NumberTable, TableNumber},
 };
 use std::path::PathBuf;
-use table_names::{TABLES, is_table, table_of};
+use table_names::{TABLES, is_table, table_name};
 
 /// Files of links that are named.
 const NAMED_MOST: usize = 8;
@@ -52,7 +52,7 @@ pub const FORMAT: Format = Format {
 /// Whether a name is that of a file of such a set.
 fn belongs(name: &str) -> bool {
     let further = |table: &str| table.starts_with("node_") || table.starts_with("edge_");
-    table_of(name).is_some_and(|table| {
+    table_name(name).is_some_and(|table| {
         TABLES.contains(&table) || further(table) || splits::part_of(table).is_some()
     })
 }
@@ -65,7 +65,7 @@ pub fn passed_over<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
         let stem = name
             .rsplit_once('.')
             .filter(|(_, end)| ["csv", "pt"].contains(end))
-            .map(|(stem, _)| last(stem));
+            .map(|(stem, _)| file_name(stem));
         let begins = |stem: &str| {
             ["train", "valid", "test"].iter().any(|part| {
                 stem.strip_prefix(part).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -73,7 +73,7 @@ pub fn passed_over<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
         };
         format!("/{name}").contains("/split/")
             && stem.is_some_and(begins)
-            && table_of(name).and_then(splits::part_of).is_none()
+            && table_name(name).and_then(splits::part_of).is_none()
     };
     let mut found: Vec<&str> = names.filter(is_part).collect();
     found.sort_unstable();
@@ -147,7 +147,7 @@ pub fn read(files: &[PathBuf], _: &Options) -> Read<RawGraph> {
     let columns = set.node_columns(nodes as usize)?;
     let mut beside =
         passed_over(bundle.names().map(|(_, name)| name)).into_iter().collect::<Vec<_>>();
-    beside.extend(unread(&bundle, |name| format!("/{name}").contains("/split/")));
+    beside.extend(list_unread(&bundle, |name| format!("/{name}").contains("/split/")));
     Ok(RawGraph {
         ids: NodeIds::Count(nodes),
         edges,
@@ -183,7 +183,7 @@ impl OgbSet<'_> {
         columns: Option<usize>,
     ) -> Read<Option<NumberTable<T>>> {
         let found =
-            self.bundle.only(&format!("the table `{table}`"), |name| is_table(name, table))?;
+            self.bundle.find_one(&format!("the table `{table}`"), |name| is_table(name, table))?;
         found
             .map(|index| {
                 NumberTable::read(self.bundle.text(index)?, &format!("rows of `{table}`"), columns)
@@ -367,7 +367,7 @@ impl OgbSet<'_> {
         let mut names: Vec<String> = self
             .bundle
             .names()
-            .filter_map(|(_, name)| table_of(name))
+            .filter_map(|(_, name)| table_name(name))
             .filter(|name| name.starts_with(begin))
             .map(str::to_owned)
             .collect();

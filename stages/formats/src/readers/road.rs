@@ -9,8 +9,8 @@
 //! format    F. Li and others, Real Datasets for Spatial Databases (2005)
 use super::edge_list::{
     field_lines::{EdgeColumns, Width},
-    read_known,
-    table_edges::{KnownColumns, onto},
+    read_edges,
+    table_edges::{KnownColumns, move_to_nodes},
 };
 use crate::{
     containers::decompress::PlainFile,
@@ -22,9 +22,9 @@ use crate::{
     read_error::{Read, ReadError},
     text::{
         comments::is_blank_or_comment,
-        field_fault::fault_at,
+        field_fault::error_at,
         field_table::FieldTable,
-        fields::{Separator, separator_of},
+        fields::{Separator, detect_separator},
     },
 };
 use std::path::{Path, PathBuf};
@@ -74,8 +74,9 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let (ids, order) = ids_of(&table)?;
     let known = KnownColumns { layout: Some(layout(edges, options)?), type_is_relation: false };
     let options = Options { ids: Ids::Number, ..options.clone() };
-    let found = read_known(PlainFile::open(edges)?, &options, &known, limit)?;
-    let (mut graph, spilled) = onto(found, ids, &options, &known, || PlainFile::open(edges))?;
+    let found = read_edges(PlainFile::open(edges)?, &options, &known, limit)?;
+    let (mut graph, spilled) =
+        move_to_nodes(found, ids, &options, &known, || PlainFile::open(edges))?;
     for (column, name) in [(1, "x"), (2, "y")] {
         let value = |&row: &u32| {
             let hint = "coordinates are two finite numbers";
@@ -148,9 +149,9 @@ fn layout(edges: &Path, options: &Options) -> Read<EdgeColumns> {
     let line =
         head.split(|&byte| byte == b'\n').find(|line| !is_blank_or_comment(line)).unwrap_or(b"");
     Ok(EdgeColumns {
-        separator: Separator::told(options)
-            .map_err(|fault| fault_at(edges, &head, &fault))?
-            .unwrap_or_else(|| separator_of(line)),
+        separator: Separator::from_options(options)
+            .map_err(|fault| error_at(edges, &head, &fault))?
+            .unwrap_or_else(|| detect_separator(line)),
         width: Width::Exactly(4),
         names: ["edge", "source", "target", "length"].map(String::from).to_vec(),
         words: false,

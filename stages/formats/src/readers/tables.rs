@@ -23,7 +23,7 @@ mod node_ids;
 mod node_table;
 mod table_files;
 
-use super::edge_list::with_an_edge;
+use super::edge_list::refuse_no_edges;
 use crate::{
     column_roles::{GRAPHS, IDS, KINDS},
     containers::{
@@ -57,9 +57,9 @@ pub const FORMAT: Format = Format {
 fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let files: Vec<PathBuf> = look
         .files()
-        .flat_map(|(path, _)| look.sound(table_files::below(path)).unwrap_or_default())
+        .flat_map(|(path, _)| look.sound(table_files::list_files(path)).unwrap_or_default())
         .collect();
-    let found = table_files::layout(&files);
+    let found = table_files::sort_files(&files);
     // Tables of other names, or the parts of one that stand in the folder itself.
     let all_edges = || {
         found.others.iter().all(|part| {
@@ -74,8 +74,8 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 /// Reads the tables; files may come in any order, and folders of parts by their own names.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let files =
-        files.iter().map(|path| table_files::below(path)).collect::<Read<Vec<_>>>()?.concat();
-    let mut found = table_files::layout(&files);
+        files.iter().map(|path| table_files::list_files(path)).collect::<Read<Vec<_>>>()?.concat();
+    let mut found = table_files::sort_files(&files);
     if found.edges.is_empty() {
         found.edges = std::mem::take(&mut found.others);
     }
@@ -114,7 +114,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         read_features(&open(&found.features)?, &mut graph)?;
     }
     graphs_hold(&graph, spilled.as_ref(), &edge_files[0].path)?;
-    with_an_edge(&edge_files[0].path, (graph, spilled))
+    refuse_no_edges(&edge_files[0].path, (graph, spilled))
 }
 
 /// Reads the node table into the graph; the ids come back.
@@ -351,7 +351,7 @@ fn graphs_hold(graph: &RawGraph, spilled: Option<&Spilled>, path: &Path) -> Read
     let Some(graphs) = &graph.graphs else { return Ok(()) };
     let parts =
         |edge: Edge| graphs.of_node[edge.source as usize] != graphs.of_node[edge.target as usize];
-    match out_of_core::find(&graph.edges, spilled, parts)? {
+    match out_of_core::find_edge(&graph.edges, spilled, parts)? {
         None => Ok(()),
         Some((edge, _)) => Err(Box::new(
             ReadError::new(path, format!("edge {edge} (from 0) joins nodes of two graphs"))

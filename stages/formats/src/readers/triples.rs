@@ -23,7 +23,7 @@ mod split_files;
 
 use super::edge_list;
 use crate::{
-    containers::bundle::{Bundle, last, unread},
+    containers::bundle::{Bundle, file_name, list_unread},
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::{Options, TriplePart},
@@ -31,14 +31,14 @@ use crate::{
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, each},
+        lines::{LineFault, split_lines},
         number_table::{TableNumber, words},
         numbers::looks_like_number,
         statements::{Spellings, StatementLines, Statements},
-        tab_cells::cells,
+        tab_cells::split_tabs,
     },
 };
-use split_files::{lacks, name_of};
+use split_files::{missing_file_error, part_name};
 use std::path::{Path, PathBuf};
 
 /// Triples.
@@ -52,11 +52,11 @@ pub const FORMAT: Format = Format {
 
 /// The part that a file of words is by its name.
 fn part_of(name: &str) -> Option<TriplePart> {
-    let name = last(name);
+    let name = file_name(name);
     let stem = name
         .strip_suffix(".txt")
         .or(name.strip_suffix(".tsv"))
-        .filter(|_| !entity_types::is(name))?;
+        .filter(|_| !entity_types::is_type_file(name))?;
     match stem.rsplit(['-', '_', '.']).next().unwrap_or(stem) {
         "train" => Some(TriplePart::Train),
         "valid" | "val" | "dev" => Some(TriplePart::Valid),
@@ -71,7 +71,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     let with_types = |files: Vec<PathBuf>| {
         let types = look
             .files()
-            .filter(|(_, name)| entity_types::is(name))
+            .filter(|(_, name)| entity_types::is_type_file(name))
             .map(|(path, _)| path.to_path_buf());
         Some(files.into_iter().chain(types).collect())
     };
@@ -81,9 +81,9 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
             .map(|(path, _)| path.to_path_buf())
             .collect::<Vec<PathBuf>>()
     };
-    let numbered_train = of_name(&|name| id_files::is(name, "train"));
+    let numbered_train = of_name(&|name| id_files::is_file_of(name, "train"));
     if numbered_train.iter().any(|path| is_numbered(look.head(path))) {
-        return with_types(of_name(&id_files::belongs));
+        return with_types(of_name(&id_files::is_id_file));
     }
     let parts: Vec<PathBuf> = look
         .files()
@@ -98,9 +98,9 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
         return with_types(parts);
     }
     let holds = |path: &Path| {
-        names_in_archive(look, path)
-            .iter()
-            .any(|name| part_of(name) == Some(TriplePart::Train) || id_files::is(name, "train"))
+        names_in_archive(look, path).iter().any(|name| {
+            part_of(name) == Some(TriplePart::Train) || id_files::is_file_of(name, "train")
+        })
     };
     look.files()
         .find(|(path, _)| holds(path) && look.sound(holds_triples(path)) == Some(true))
@@ -113,7 +113,8 @@ fn holds_triples(path: &Path) -> Read<bool> {
     let parts = bundle.names().filter(|(_, name)| part_of(name).is_some()).count();
     for (index, name) in bundle.names() {
         let is_train = part_of(name) == Some(TriplePart::Train) && parts > 1;
-        if id_files::is(name, "train") || is_train && is_words(bundle.text(index)?.lines()?.first())
+        if id_files::is_file_of(name, "train")
+            || is_train && is_words(bundle.text(index)?.lines()?.first())
         {
             return Ok(true);
         }
@@ -123,7 +124,7 @@ fn holds_triples(path: &Path) -> Read<bool> {
 
 /// Whether text begins with a line of three words with tabs between.
 fn is_words(head: &[u8]) -> bool {
-    let line = each(head).next().map_or(&[][..], |(_, line)| line);
+    let line = split_lines(head).next().map_or(&[][..], |(_, line)| line);
     line.split(|&byte| byte == b'\t').filter(|word| !word.is_empty()).count() == 3
         && line.iter().filter(|&&byte| byte == b'\t').count() == 2
 }
@@ -132,14 +133,14 @@ fn is_words(head: &[u8]) -> bool {
 /// line may name the columns.
 fn are_surely_statements(head: &[u8]) -> bool {
     let lines = || {
-        each(head).filter(|(_, line)| !line.is_empty()).filter_map(|(_, line)| {
+        split_lines(head).filter(|(_, line)| !line.is_empty()).filter_map(|(_, line)| {
             <[&[u8]; 3]>::try_from(line.split(|&byte| byte == b'\t').collect::<Vec<_>>()).ok()
         })
     };
     let Some(first) = lines().next() else { return false };
     let between_numbers = [first[0], first[2]].iter().all(|word| looks_like_number(word))
         && !looks_like_number(first[1]);
-    let is_tail = edge_list::third_column::ThirdColumn::of(first)
+    let is_tail = edge_list::third_column::ThirdColumn::from_fields(first)
         == edge_list::third_column::ThirdColumn::Tail
         || between_numbers && edge_list::third_column::are_statements(lines());
     is_tail && !edge_list::header::names_statements(head)
@@ -147,7 +148,7 @@ fn are_surely_statements(head: &[u8]) -> bool {
 
 /// Whether text begins with a number and then three.
 fn is_numbered(head: &[u8]) -> bool {
-    let mut counts = each(head)
+    let mut counts = split_lines(head)
         .take(2)
         .map(|(_, line)| words(line).filter(|(_, word)| u32::read(word).is_some()).count());
     (counts.next(), counts.next()) == (Some(1), Some(3))
@@ -161,24 +162,24 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
 fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
     let bundle = Bundle::open(files)?;
     let wanted =
-        if options.parts.is_empty() { vec![TriplePart::Train] } else { in_order(&options.parts) };
-    let (mut graph, spilled) = match bundle.names().any(|(_, name)| id_files::belongs(name)) {
+        if options.parts.is_empty() { vec![TriplePart::Train] } else { sort_parts(&options.parts) };
+    let (mut graph, spilled) = match bundle.names().any(|(_, name)| id_files::is_id_file(name)) {
         true => id_files::read(&bundle, &wanted, limit)?,
         false => read_words(&bundle, options, &wanted, limit)?,
     };
-    entity_types::put(&bundle, options, &mut graph)?;
+    entity_types::fill_types(&bundle, options, &mut graph)?;
     let is_there = |part: TriplePart| {
-        bundle
-            .names()
-            .any(|(_, name)| part_of(name) == Some(part) || id_files::is(name, name_of(part)))
+        bundle.names().any(|(_, name)| {
+            part_of(name) == Some(part) || id_files::is_file_of(name, part_name(part))
+        })
     };
     let left: Vec<&str> = [TriplePart::Train, TriplePart::Valid, TriplePart::Test]
         .into_iter()
         .filter(|part| !wanted.contains(part) && is_there(*part))
-        .map(name_of)
+        .map(part_name)
         .collect();
     if !left.is_empty() {
-        let wanted: Vec<&str> = wanted.into_iter().map(name_of).collect();
+        let wanted: Vec<&str> = wanted.into_iter().map(part_name).collect();
         let what = format!(
             "statements of {}: edges are those of {}, because tasks of links come later ( read: \
              {{parts: [train, valid, test]}}  in an entry takes all)",
@@ -187,10 +188,10 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
         );
         graph.passed_over.push(what);
     }
-    graph.passed_over.extend(unread(&bundle, |name| {
+    graph.passed_over.extend(list_unread(&bundle, |name| {
         [TriplePart::Train, TriplePart::Valid, TriplePart::Test]
             .into_iter()
-            .any(|part| part_of(name) == Some(part) || id_files::is(name, name_of(part)))
+            .any(|part| part_of(name) == Some(part) || id_files::is_file_of(name, part_name(part)))
     }));
     Ok((graph, spilled))
 }
@@ -203,7 +204,7 @@ fn read_words(
 ) -> Read<Found> {
     let mut texts = bundle
         .names()
-        .filter(|(_, name)| !entity_types::is_chosen(name, options))
+        .filter(|(_, name)| !entity_types::is_chosen_type_file(name, options))
         .map(|(index, _)| index);
     let alone = texts.next().filter(|_| texts.next().is_none());
     let path = bundle.names().next().map_or(Path::new(""), |(index, _)| bundle.path(index));
@@ -211,7 +212,7 @@ fn read_words(
     for part in [TriplePart::Train, TriplePart::Valid, TriplePart::Test] {
         let found = match alone {
             Some(only) => Some(only).filter(|_| part == TriplePart::Train),
-            None => bundle.only(&format!("the part `{}`", name_of(part)), |name| {
+            None => bundle.find_one(&format!("the part `{}`", part_name(part)), |name| {
                 part_of(name) == Some(part)
             })?,
         };
@@ -222,7 +223,9 @@ fn read_words(
                 refuse_names(bundle.path(index), lines.first())?;
                 statements.read(lines, is_wanted, parse)?;
             }
-            None if is_wanted => return Err(lacks(bundle, &format!("{}.txt", name_of(part)))),
+            None if is_wanted => {
+                return Err(missing_file_error(bundle, &format!("{}.txt", part_name(part))));
+            }
             None => {}
         }
     }
@@ -255,7 +258,7 @@ fn refuse_names(path: &Path, first: &[u8]) -> Read<()> {
 }
 
 /// Training first; each part once.
-fn in_order(parts: &[TriplePart]) -> Vec<TriplePart> {
+fn sort_parts(parts: &[TriplePart]) -> Vec<TriplePart> {
     let mut parts = parts.to_vec();
     parts.sort();
     parts.dedup();
@@ -266,11 +269,11 @@ fn in_order(parts: &[TriplePart]) -> Vec<TriplePart> {
 fn parse(text: &[u8]) -> Result<StatementLines, LineFault> {
     let (mut nodes, mut relations) = (Spellings::new(), Spellings::new());
     let mut triples = Vec::new();
-    for (start, line) in each(text) {
+    for (start, line) in split_lines(text) {
         if line.is_empty() {
             continue;
         }
-        let mut cells = cells(start, line);
+        let mut cells = split_tabs(start, line);
         let mut next = |what: &str| match cells.next() {
             Some((at, cell)) if !cell.is_empty() => Ok((at, cell)),
             Some((at, _)) => Err(LineFault::new(at, format!("a statement has an empty {what}"))

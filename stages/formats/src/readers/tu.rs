@@ -14,7 +14,7 @@
 //! source    C. Morris et al., TUDataset: A collection of benchmark datasets for learning with
 //!           graphs (2020); chrsmrrs.github.io/datasets
 use crate::{
-    containers::bundle::{Bundle, last, unread},
+    containers::bundle::{Bundle, file_name, list_unread},
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
@@ -48,7 +48,7 @@ pub const FORMAT: Format = Format {
 };
 
 fn is_part(name: &str, part: &str) -> bool {
-    last(name)
+    file_name(name)
         .strip_suffix(".txt")
         .and_then(|name| name.strip_suffix(part))
         .is_some_and(|stem| stem.len() > 1 && stem.ends_with('_'))
@@ -89,7 +89,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         .map(|table| {
             table
                 .expect_rows("node labels", nodes, "graph_indicator")
-                .and_then(|()| of_columns(&table))
+                .and_then(|()| labels_from_columns(&table))
         })
         .transpose()?;
     let attributes = set.maybe::<f32>("node_attributes", None)?;
@@ -105,7 +105,7 @@ pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
         features,
         node_labels,
         graphs: Some(graphs),
-        passed_over: unread(&bundle, |_| false),
+        passed_over: list_unread(&bundle, |_| false),
         ..RawGraph::default()
     })
 }
@@ -120,7 +120,8 @@ impl TuSet<'_> {
         part: &str,
         columns: Option<usize>,
     ) -> Read<Option<NumberTable<T>>> {
-        let found = self.bundle.only(&format!("the part `{part}`"), |name| is_part(name, part))?;
+        let found =
+            self.bundle.find_one(&format!("the part `{part}`"), |name| is_part(name, part))?;
         let what = match part {
             "A" => "lines of A".to_owned(),
             "graph_indicator" => "lines of graph_indicator".to_owned(),
@@ -137,7 +138,7 @@ impl TuSet<'_> {
         self.maybe(part, columns)?.ok_or_else(|| {
             let known = self.bundle.names().find_map(|(index, name)| {
                 let known = PARTS.into_iter().find(|part| is_part(name, part))?;
-                let stem = last(name).strip_suffix(".txt")?.strip_suffix(known)?;
+                let stem = file_name(name).strip_suffix(".txt")?.strip_suffix(known)?;
                 Some(self.bundle.path(index).with_file_name(format!("{stem}{part}.txt")))
             });
             let have = PARTS
@@ -313,7 +314,7 @@ impl TuSet<'_> {
 }
 
 /// One column is classes; several are one-hot side by side.
-fn of_columns(table: &NumberTable<i64>) -> Read<Labels> {
+fn labels_from_columns(table: &NumberTable<i64>) -> Read<Labels> {
     if table.columns == 1 {
         return Ok(classes(table.values.iter().map(|&value| Some(value)).collect()));
     }

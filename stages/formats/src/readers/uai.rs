@@ -10,8 +10,8 @@
 //! format    X. Wang and others, AM-GCN: Adaptive Multi-channel Graph Convolutional Networks
 //!           (2020), github.com/zhumeiqiBUPT/AM-GCN
 use super::edge_list::{
-    read_known,
-    table_edges::{KnownColumns, onto},
+    read_edges,
+    table_edges::{KnownColumns, move_to_nodes},
 };
 use crate::{
     containers::{
@@ -24,7 +24,7 @@ use crate::{
     out_of_core::{Found, Limit},
     raw_graph::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, TEST, TRAIN},
     read_error::{Read, ReadError},
-    text::field_fault::{FieldFault, fault_at},
+    text::field_fault::{FieldFault, error_at},
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -96,7 +96,7 @@ impl UaiSource {
     fn open(&self) -> Read<PlainFile> {
         match self {
             UaiSource::File(path) => PlainFile::open(path),
-            UaiSource::Member(archive, name) => PlainFile::of_member(archive, name),
+            UaiSource::Member(archive, name) => PlainFile::open_member(archive, name),
         }
     }
 }
@@ -109,7 +109,7 @@ struct UaiFiles {
 }
 
 impl UaiFiles {
-    fn of(files: &[PathBuf]) -> Read<UaiFiles> {
+    fn from_files(files: &[PathBuf]) -> Read<UaiFiles> {
         let mut parts = UaiFiles {
             place: files.first().cloned().unwrap_or_default(),
             sources: BTreeMap::new(),
@@ -158,13 +158,15 @@ impl UaiFiles {
 
 /// Reads a set.
 pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
-    let parts = UaiFiles::of(files)?;
+    let parts = UaiFiles::from_files(files)?;
     let options = Options { ids: Ids::Number, counts: Some(false), ..options.clone() };
     let edges = parts.get(UaiRole::Edge, ".edge")?;
     let (features, nodes) = read_features(parts.get(UaiRole::Feature, ".feature")?.open()?)?;
-    let found = read_known(edges.open()?, &options, &KnownColumns::default(), limit)?;
+    let found = read_edges(edges.open()?, &options, &KnownColumns::default(), limit)?;
     let (mut graph, spilled) =
-        onto(found, NodeIds::Count(nodes), &options, &KnownColumns::default(), || edges.open())?;
+        move_to_nodes(found, NodeIds::Count(nodes), &options, &KnownColumns::default(), || {
+            edges.open()
+        })?;
     graph.features = Some(features);
     graph.labels = Some(read_labels(parts.get(UaiRole::Label, ".label")?.open()?, nodes)?);
     let numbers = parts
@@ -184,7 +186,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
 }
 
 /// Words of a line with the byte at which each begins.
-fn words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
+fn split_words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = at;
     line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')).filter_map(move |word| {
         let begun = start;
@@ -194,7 +196,7 @@ fn words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
 }
 
 /// Lines that are not empty, with the byte at which each begins.
-fn lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+fn split_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut start = 0;
     text.split(|&byte| byte == b'\n').filter_map(move |line| {
         let begun = start;
@@ -209,9 +211,9 @@ fn read_features(plain: PlainFile) -> Read<(Features, u32)> {
     let text = plain.read_all()?;
     let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
     let mut columns = None;
-    for (at, line) in lines(&text) {
+    for (at, line) in split_lines(&text) {
         let mut column = 0;
-        for (start, word) in words(line, at) {
+        for (start, word) in split_words(line, at) {
             let value = match word {
                 [digit @ b'0'..=b'9'] => f32::from(digit - b'0'),
                 _ => match std::str::from_utf8(word)
@@ -226,7 +228,7 @@ fn read_features(plain: PlainFile) -> Read<(Features, u32)> {
                             "a feature is not a finite number",
                             "a line holds the features of one node",
                         );
-                        return Err(fault_at(&path, &text, &fault.against("a number", word)));
+                        return Err(error_at(&path, &text, &fault.against("a number", word)));
                     }
                 },
             };
@@ -244,7 +246,7 @@ fn read_features(plain: PlainFile) -> Read<(Features, u32)> {
                 "a line holds the features of one node",
             );
             let expected = format!("{} features", (expected as usize).min(COLUMNS_MOST));
-            return Err(fault_at(
+            return Err(error_at(
                 &path,
                 &text,
                 &FieldFault { expected, found: column.to_string(), ..fault },
@@ -277,10 +279,10 @@ fn read_labels(plain: PlainFile, nodes: u32) -> Read<Labels> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let mut found = Vec::new();
-    for (at, line) in lines(&text) {
+    for (at, line) in split_lines(&text) {
         let word = line.trim_ascii();
         let name = std::str::from_utf8(word).map_err(|_| {
-            fault_at(
+            error_at(
                 &path,
                 &text,
                 &FieldFault::new(at, "a label is not UTF-8", "a line holds one class")
@@ -310,9 +312,9 @@ fn read_labels(plain: PlainFile, nodes: u32) -> Read<Labels> {
 fn mark(plain: PlainFile, part: u8, split: &mut [u8]) -> Read<()> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
-    for (start, word) in lines(&text).flat_map(|(at, line)| words(line, at)) {
+    for (start, word) in split_lines(&text).flat_map(|(at, line)| split_words(line, at)) {
         let fault = |what: &'static str, expected: String| {
-            fault_at(
+            error_at(
                 &path,
                 &text,
                 &FieldFault::new(start, what, "a split lists the lines of features, from 0")

@@ -63,7 +63,7 @@ pub(super) fn read(path: &Path) -> Read<ArrayValues> {
         };
         let all =
             (0..table.rows()).map(|row| Ok([whole(row, 0)?, whole(row, 1)?, Some(number(row)?)]));
-        return sparse_matrix::entries_of_columns(path, all.collect::<Read<Vec<_>>>()?)
+        return sparse_matrix::entries_from_columns(path, all.collect::<Read<Vec<_>>>()?)
             .map(ArrayValues::Entries);
     }
     if names.is_empty() || !names.iter().all(|name| is_feature(name)) {

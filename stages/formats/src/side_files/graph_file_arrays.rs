@@ -7,7 +7,7 @@
 //!           counts its nodes
 //! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
 use super::node_arrays::{
-    ArrayRole, FoundArray, dense_or_matrix, fill, place, refuse_second, role_of,
+    ArrayRole, FoundArray, assign_rows, dense_or_matrix, fill_graph, find_role, refuse_second,
 };
 use crate::{
     containers::npy::Array,
@@ -25,7 +25,7 @@ pub(crate) fn attach(
 ) -> Read<()> {
     let mut found: BTreeMap<ArrayRole, FoundArray> = BTreeMap::new();
     for name in names {
-        match role_of(name).filter(|role| is_lacking(graph, *role) && !found.contains_key(role)) {
+        match find_role(name).filter(|role| is_lacking(graph, *role) && !found.contains_key(role)) {
             Some(role) => drop(found.insert(
                 role,
                 FoundArray { from: path.join(name), values: dense_or_matrix(array(name)?)? },
@@ -35,9 +35,9 @@ pub(crate) fn attach(
     }
     refuse_second(graph, &found)?;
     let hint = "write a row for each node, or leave the array out";
-    place(graph, &found)
+    assign_rows(graph, &found)
         .map_err(|error| Box::new(ReadError { hint: hint.to_owned(), ..*error }))?;
-    fill(graph, found, None)
+    fill_graph(graph, found, None)
 }
 
 fn is_lacking(graph: &RawGraph, role: ArrayRole) -> bool {

@@ -97,8 +97,8 @@ pub fn apply(
                 .passed_over
                 .push(format!("{} names of relations: edges have none", names.relations.len()));
         } else {
-            let places = by_name(&graph.relations, &names.relations)
-                .or_else(|| by_place(&graph.relations, names.relations.len()));
+            let places = order_by_name(&graph.relations, &names.relations)
+                .or_else(|| order_by_place(&graph.relations, names.relations.len()));
             let places = places
                 .ok_or_else(|| stranger(path, "relation", &graph.relations, &names.relations))?;
             let places: Vec<u16> = places.into_iter().map(|place| place as u16).collect();
@@ -118,8 +118,8 @@ pub fn apply(
                 .passed_over
                 .push(format!("{} names of kinds: nodes have none", names.kinds.len())),
             Some(kinds) => {
-                let places = by_name(&kinds.names, &names.kinds)
-                    .or_else(|| by_place(&kinds.names, names.kinds.len()));
+                let places = order_by_name(&kinds.names, &names.kinds)
+                    .or_else(|| order_by_place(&kinds.names, names.kinds.len()));
                 let places = places
                     .ok_or_else(|| stranger(path, "kind of nodes", &kinds.names, &names.kinds))?;
                 kinds.of_node.iter_mut().for_each(|kind| *kind = places[usize::from(*kind)] as u16);
@@ -151,8 +151,11 @@ fn name_classes(graph: &mut RawGraph, names: &Names, path: &Path) -> Read<()> {
     };
     // Names that a column told are names, however much they look like places.
     let whole = !classes_told && found.iter().all(|name| name.parse::<u64>().is_ok());
-    let places =
-        if whole { by_place(found, names.classes.len()) } else { by_name(found, &names.classes) };
+    let places = if whole {
+        order_by_place(found, names.classes.len())
+    } else {
+        order_by_name(found, &names.classes)
+    };
     let places = places.ok_or_else(|| stranger(path, "label", found, &names.classes))?;
     class
         .iter_mut()
@@ -175,7 +178,7 @@ fn name_classes(graph: &mut RawGraph, names: &Names, path: &Path) -> Read<()> {
 }
 
 /// Gives classes the names of a column, one for each; whether it has one for each.
-pub(crate) fn told_by(labels: &mut Labels, words: &[Option<String>]) -> bool {
+pub(crate) fn set_class_names(labels: &mut Labels, words: &[Option<String>]) -> bool {
     let Labels::Classes { class, names } = labels else { return false };
     let mut of_class: Vec<Option<&String>> = vec![None; names.len()];
     let fits = class.len() == words.len()
@@ -199,13 +202,13 @@ pub(crate) fn told_by(labels: &mut Labels, words: &[Option<String>]) -> bool {
 }
 
 /// The place of each word in the list; none: one is not there.
-fn by_name(found: &[String], names: &[String]) -> Option<Vec<usize>> {
+fn order_by_name(found: &[String], names: &[String]) -> Option<Vec<usize>> {
     let place: BTreeMap<&String, usize> = names.iter().zip(0..).collect();
     found.iter().map(|name| place.get(name).copied()).collect()
 }
 
 /// Whole numbers as places in a list of this length; none: one is not.
-fn by_place(found: &[String], count: usize) -> Option<Vec<usize>> {
+fn order_by_place(found: &[String], count: usize) -> Option<Vec<usize>> {
     found.iter().map(|name| name.parse::<usize>().ok().filter(|&place| place < count)).collect()
 }
 
@@ -367,7 +370,7 @@ mod tests {
         let told = |column: &[&str]| {
             let mut labels =
                 Labels::Classes { class: vec![0, NO_CLASS, 1, 0], names: listed(&["0", "2"]) };
-            told_by(&mut labels, &words(column)).then_some(labels)
+            set_class_names(&mut labels, &words(column)).then_some(labels)
         };
         assert_eq!(
             told(&["red", "", "blue", "red"]),

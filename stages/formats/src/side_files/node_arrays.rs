@@ -51,11 +51,11 @@ pub(super) fn stem_and_end(path: &Path) -> (String, String) {
 }
 
 /// An array that is passed over, as people are told of it.
-pub(super) fn of_file(name: &str, path: &Path) -> String {
+pub(super) fn describe_array(name: &str, path: &Path) -> String {
     format!("array `{name}` of `{}`", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-pub(super) fn name_of(role: ArrayRole) -> &'static str {
+pub(super) fn role_name(role: ArrayRole) -> &'static str {
     match role {
         ArrayRole::Ids => "ids",
         ArrayRole::Features => "features",
@@ -66,7 +66,7 @@ pub(super) fn name_of(role: ArrayRole) -> &'static str {
     }
 }
 
-pub(super) fn role_of(name: &str) -> Option<ArrayRole> {
+pub(super) fn find_role(name: &str) -> Option<ArrayRole> {
     let name = name.to_lowercase();
     match name.as_str() {
         "ids" | "node_ids" => return Some(ArrayRole::Ids),
@@ -99,19 +99,19 @@ pub(super) struct FileArrays {
 }
 
 impl FileArrays {
-    pub fn one(role: ArrayRole, values: ArrayValues) -> FileArrays {
+    pub fn single(role: ArrayRole, values: ArrayValues) -> FileArrays {
         FileArrays { known: vec![(role, values)], others: Vec::new() }
     }
 }
 
 /// The arrays of a file; the only one has the role of the file.
-pub(super) fn arrays_as(path: &Path, end: &str, own: Option<ArrayRole>) -> Read<FileArrays> {
+pub(super) fn read_arrays_as(path: &Path, end: &str, own: Option<ArrayRole>) -> Read<FileArrays> {
     match (end, own) {
         ("npy", Some(role)) => {
-            dense_or_matrix(npy::read(path)?).map(|values| FileArrays::one(role, values))
+            dense_or_matrix(npy::read(path)?).map(|values| FileArrays::single(role, values))
         }
-        ("npz", _) => in_archive(&Npz::open(path)?, own),
-        ("safetensors", _) => in_safetensors(path, own),
+        ("npz", _) => read_archive(&Npz::open(path)?, own),
+        ("safetensors", _) => read_safetensors(path, own),
         _ => Ok(FileArrays::default()),
     }
 }
@@ -145,7 +145,7 @@ fn entries_of(matrix: CsrMatrix) -> MatrixEntries {
 
 /// An archive of one array or of one matrix has the role of its own name, else its arrays have
 /// theirs.
-fn in_archive(npz: &Npz, own: Option<ArrayRole>) -> Read<FileArrays> {
+fn read_archive(npz: &Npz, own: Option<ArrayRole>) -> Read<FileArrays> {
     let names: Vec<&str> = npz.names().collect();
     match (own, &names[..]) {
         (Some(role), _) if npz.is_scipy() => {
@@ -155,17 +155,17 @@ fn in_archive(npz: &Npz, own: Option<ArrayRole>) -> Read<FileArrays> {
                 .map(str::to_owned)
                 .collect();
             Ok(FileArrays {
-                known: vec![(role, ArrayValues::Sparse(sparse_matrix::entries(npz, "")?))],
+                known: vec![(role, ArrayValues::Sparse(sparse_matrix::read_entries(npz, "")?))],
                 others,
             })
         }
         (Some(role), [only]) => {
-            dense_or_matrix(npz.array(only)?).map(|values| FileArrays::one(role, values))
+            dense_or_matrix(npz.array(only)?).map(|values| FileArrays::single(role, values))
         }
         _ => {
             let mut arrays = FileArrays::default();
             for name in names {
-                match role_of(name) {
+                match find_role(name) {
                     Some(role) => arrays.known.push((role, dense_or_matrix(npz.array(name)?)?)),
                     None => arrays.others.push(name.to_owned()),
                 }
@@ -175,10 +175,10 @@ fn in_archive(npz: &Npz, own: Option<ArrayRole>) -> Read<FileArrays> {
     }
 }
 
-fn in_safetensors(path: &Path, own: Option<ArrayRole>) -> Read<FileArrays> {
+fn read_safetensors(path: &Path, own: Option<ArrayRole>) -> Read<FileArrays> {
     let arrays = safetensors::read_arrays(path)?;
     if let (Some(role), Some(matrix)) = (own, TensorMatrix::matrix(path, &arrays)) {
-        let values = ArrayValues::Sparse(sparse_matrix::entries(&matrix, "")?);
+        let values = ArrayValues::Sparse(sparse_matrix::read_entries(&matrix, "")?);
         let others = arrays
             .iter()
             .filter(|(name, _)| !sparse_matrix::is_part("", name))
@@ -189,7 +189,7 @@ fn in_safetensors(path: &Path, own: Option<ArrayRole>) -> Read<FileArrays> {
     let own = own.filter(|_| arrays.len() == 1);
     let mut found = FileArrays::default();
     for (name, array) in arrays {
-        match own.or(role_of(&name)) {
+        match own.or(find_role(&name)) {
             Some(role) => found.known.push((role, ArrayValues::Array(array))),
             None => found.others.push(name),
         }
@@ -207,8 +207,10 @@ pub(super) fn refuse_second(graph: &RawGraph, found: &BTreeMap<ArrayRole, FoundA
             ArrayRole::Split | ArrayRole::Mask(_) | ArrayRole::List(_) => !graph.splits.is_empty(),
         };
         if there {
-            let error =
-                ReadError::new(&array.from, format!("the graph has {} of its own", name_of(*role)));
+            let error = ReadError::new(
+                &array.from,
+                format!("the graph has {} of its own", role_name(*role)),
+            );
             return Err(Box::new(
                 error
                     .expected("them in one place", "this file too")
@@ -290,7 +292,7 @@ impl FoundArray {
 }
 
 /// Lets the graph have a node for each row; gives the node of each row, unless rows are nodes.
-pub(super) fn place(
+pub(super) fn assign_rows(
     graph: &mut RawGraph,
     found: &BTreeMap<ArrayRole, FoundArray>,
 ) -> Read<Option<Vec<u32>>> {
@@ -303,7 +305,7 @@ pub(super) fn place(
                     &array.from,
                     format!(
                         "the number of rows ({}) differs from that of {}",
-                        name_of(*role),
+                        role_name(*role),
                         path.display()
                     ),
                 );
@@ -324,7 +326,7 @@ pub(super) fn place(
         ));
     }
     if let Some(ids) = found.get(&ArrayRole::Ids) {
-        return place_by_ids(graph, ids).map(Some);
+        return assign_rows_by_ids(graph, ids).map(Some);
     }
     let nodes = graph.ids.len() as u64;
     let beyond = match &graph.ids {
@@ -345,7 +347,7 @@ pub(super) fn place(
         ));
     }
     if beyond {
-        grow(graph, NodeIds::Count(rows as u32), path)?;
+        add_nodes(graph, NodeIds::Count(rows as u32), path)?;
     } else if rows != nodes {
         let error = ReadError::new(path, "there is not a row for each node")
             .expected(format!("{nodes} rows"), rows.to_string());
@@ -355,7 +357,7 @@ pub(super) fn place(
 }
 
 /// The node of each row, which `ids` names.
-fn place_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
+fn assign_rows_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
     let array = found.array()?;
     let twice = |id: String| {
         Box::new(
@@ -378,7 +380,7 @@ fn place_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
             let all: Vec<String> = all.into_iter().cloned().collect();
             let order =
                 named.iter().map(|word| all.partition_point(|known| known < word) as u32).collect();
-            grow(graph, NodeIds::Strings(all), &found.from)?;
+            add_nodes(graph, NodeIds::Strings(all), &found.from)?;
             order
         }
         numbers => {
@@ -398,7 +400,7 @@ fn place_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
                 .iter()
                 .map(|number| all.partition_point(|known| known < number) as u32)
                 .collect();
-            grow(graph, NodeIds::from_ascending(all), &found.from)?;
+            add_nodes(graph, NodeIds::from_ascending(all), &found.from)?;
             order
         }
     };
@@ -416,7 +418,7 @@ fn place_by_ids(graph: &mut RawGraph, found: &FoundArray) -> Read<Vec<u32>> {
 }
 
 /// Adds nodes that no edge has; `ids` holds those of the graph and more.
-fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
+fn add_nodes(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
     if ids == graph.ids {
         return Ok(());
     }
@@ -471,7 +473,7 @@ fn grow(graph: &mut RawGraph, ids: NodeIds, path: &Path) -> Read<()> {
 }
 
 /// Puts the arrays into the graph; `order` is the node of each row.
-pub(super) fn fill(
+pub(super) fn fill_graph(
     graph: &mut RawGraph,
     mut found: BTreeMap<ArrayRole, FoundArray>,
     order: Option<&[u32]>,

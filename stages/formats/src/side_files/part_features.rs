@@ -7,7 +7,8 @@
 use super::{
     feature_tables,
     node_arrays::{
-        ArrayRole, ArrayValues, FileArrays, FoundArray, arrays_as, name_of, of_file, stem_and_end,
+        ArrayRole, ArrayValues, FileArrays, FoundArray, describe_array, read_arrays_as, role_name,
+        stem_and_end,
     },
 };
 use crate::{
@@ -32,7 +33,7 @@ pub(super) enum FeatureOwner {
 
 impl FeatureOwner {
     /// By the name of a file.
-    pub(super) fn of(stem: &str) -> Option<FeatureOwner> {
+    pub(super) fn from_stem(stem: &str) -> Option<FeatureOwner> {
         match stem.strip_prefix("features-") {
             Some(kind) if !kind.is_empty() => Some(FeatureOwner::Kind(kind.to_owned())),
             _ => ["edge-features", "edge_features"].contains(&stem).then_some(FeatureOwner::Edges),
@@ -52,16 +53,18 @@ impl PartFeatures {
     /// Reads a file if its name says that it is of a part; says whether.
     pub(super) fn take(&mut self, path: &Path) -> Read<bool> {
         let (stem, end) = stem_and_end(path);
-        let Some(part) = FeatureOwner::of(&stem) else { return Ok(false) };
+        let Some(part) = FeatureOwner::from_stem(&stem) else { return Ok(false) };
         let values = if feature_tables::reads(&end) {
             feature_tables::read(path)?
         } else {
-            let FileArrays { known, others } = arrays_as(path, &end, Some(ArrayRole::Features))?;
+            let FileArrays { known, others } =
+                read_arrays_as(path, &end, Some(ArrayRole::Features))?;
             let (features, further): (Vec<_>, Vec<_>) =
                 known.into_iter().partition(|(role, _)| *role == ArrayRole::Features);
             let Some((_, values)) = features.into_iter().next() else { return Ok(false) };
-            let further = further.iter().map(|(role, _)| of_file(name_of(*role), path));
-            self.passed_over.extend(further.chain(others.iter().map(|name| of_file(name, path))));
+            let further = further.iter().map(|(role, _)| describe_array(role_name(*role), path));
+            self.passed_over
+                .extend(further.chain(others.iter().map(|name| describe_array(name, path))));
             values
         };
         if let Some((_, other)) = self.found.iter().find(|(known, _)| *known == part) {

@@ -57,7 +57,7 @@ impl KnownIds<'_> {
         match self {
             KnownIds::Numbers(ids) => {
                 // Ids are numbers, so `07` can mean 7 alone: `ids: number` reads such tables.
-                let number = numbers::id(id.as_bytes(), false)?;
+                let number = numbers::parse_id(id.as_bytes(), false)?;
                 ids.binary_search(&number).ok()
             }
             KnownIds::Words(ids) => ids.binary_search_by(|known| known.as_str().cmp(id)).ok(),
@@ -81,9 +81,9 @@ impl KnownIds<'_> {
 pub fn read(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
     #[cfg(feature = "tables")]
     if tables::begins_as_one(path)? {
-        return of_table(path, known);
+        return read_columns(path, known);
     }
-    of_text(path, known)
+    read_text(path, known)
 }
 
 /// Bytes of a text that show its columns.
@@ -103,7 +103,7 @@ pub fn refuse_other_columns(path: &Path) -> Read<()> {
         // One line longer than that: the run says what is wrong with it.
         true if plain.size() != Some(0) => Ok(()),
         _ => columns_of(
-            &FieldTable::of_text((path.to_path_buf(), head), None, &Options::default())?,
+            &FieldTable::from_text((path.to_path_buf(), head), None, &Options::default())?,
             path,
         )
         .map(drop),
@@ -151,7 +151,7 @@ fn columns_of(table: &FieldTable, path: &Path) -> Read<(usize, Vec<usize>)> {
     Ok((id, columns))
 }
 
-fn of_text(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
+fn read_text(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
     let table = FieldTable::read(PlainFile::open(path)?, None, &Options::default())?;
     let (id, columns) = columns_of(&table, path)?;
     let mut found = SplitRows::new(known, columns.len());
@@ -187,7 +187,7 @@ fn of_text(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
 }
 
 #[cfg(feature = "tables")]
-fn of_table(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
+fn read_columns(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
     let (table, ids, splits) = tables::parts(path, IDS)?;
     let mut found = SplitRows::new(known, splits.len());
     for row in 0..ids.len() {
@@ -199,7 +199,7 @@ fn of_table(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
         let unknown = || {
             Box::new(
                 table
-                    .at(row, "has an id that the data set has not")
+                    .error_at_row(row, "has an id that the data set has not")
                     .expected(known.expected(), format!("`{id}`"))
                     .hint(HINT),
             )
@@ -209,7 +209,7 @@ fn of_table(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
         if std::mem::replace(&mut found.seen[place], true) {
             return Err(Box::new(
                 table
-                    .at(row, "has an id that another row has too")
+                    .error_at_row(row, "has an id that another row has too")
                     .expected("ids that differ", format!("`{id}`")),
             ));
         }

@@ -46,7 +46,7 @@ impl FieldFault {
 }
 
 /// The error for a fault in a text that was read as a whole.
-pub fn fault_at(path: &Path, text: &[u8], fault: &FieldFault) -> Box<ReadError> {
+pub fn error_at(path: &Path, text: &[u8], fault: &FieldFault) -> Box<ReadError> {
     let byte = fault.byte.min(text.len());
     let start = text[..byte].iter().rposition(|&byte| byte == b'\n').map_or(0, |before| before + 1);
     let line = text[start..].split(|&byte| byte == b'\n').next().unwrap_or(b"");

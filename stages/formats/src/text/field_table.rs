@@ -5,8 +5,8 @@
 use super::{
     blocks::LINE_MOST,
     comments::is_blank_or_comment,
-    field_fault::{FieldFault, fault_at},
-    fields::{Field, Separator, separator_of, split},
+    field_fault::{FieldFault, error_at},
+    fields::{Field, Separator, detect_separator, split_fields},
 };
 use crate::{
     containers::decompress::PlainFile,
@@ -33,11 +33,11 @@ impl FieldTable {
     /// separates them unless the options say it.
     pub fn read(plain: PlainFile, names: Option<&[&str]>, options: &Options) -> Read<FieldTable> {
         let path = plain.path().to_path_buf();
-        FieldTable::of_text((path, plain.read_all()?), names, options)
+        FieldTable::from_text((path, plain.read_all()?), names, options)
     }
 
     /// The same of a text that is there.
-    pub fn of_text(
+    pub fn from_text(
         (path, text): (PathBuf, Vec<u8>),
         names: Option<&[&str]>,
         options: &Options,
@@ -48,7 +48,7 @@ impl FieldTable {
         }
         let FieldTable { path, text, names, cells } = &mut table;
         let mut separator =
-            Separator::told(options).map_err(|fault| fault_at(path, text, &fault))?;
+            Separator::from_options(options).map_err(|fault| error_at(path, text, &fault))?;
         let mut fields = Vec::new();
         let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         while at < text.len() {
@@ -57,13 +57,13 @@ impl FieldTable {
                 .position(|&byte| byte == b'\n')
                 .map_or(text.len(), |length| at + length);
             if end - at > LINE_MOST {
-                return Err(fault_at(path, text, &FieldFault::too_long(at)));
+                return Err(error_at(path, text, &FieldFault::too_long(at)));
             }
             if !is_blank_or_comment(&text[at..end]) {
                 let separator: Separator =
-                    *separator.get_or_insert_with(|| separator_of(&text[at..end]));
-                split(text, at, end, separator, &mut fields)
-                    .map_err(|fault| fault_at(path, text, &fault))?;
+                    *separator.get_or_insert_with(|| detect_separator(&text[at..end]));
+                split_fields(text, at, end, separator, &mut fields)
+                    .map_err(|fault| error_at(path, text, &fault))?;
                 if names.is_empty() {
                     *names = fields
                         .iter()
@@ -71,7 +71,7 @@ impl FieldTable {
                         .collect();
                 } else {
                     check_width(names, end, &fields)
-                        .map_err(|fault| fault_at(path, text, &fault))?;
+                        .map_err(|fault| error_at(path, text, &fault))?;
                     cells.extend(
                         fields
                             .iter()
@@ -89,7 +89,7 @@ impl FieldTable {
                 format!("two columns have the name `{}`", names[twice]),
                 "give each column a name of its own",
             );
-            return Err(fault_at(
+            return Err(error_at(
                 path,
                 text,
                 &fault.against("names that differ", names.join(", ").as_bytes()),
@@ -158,7 +158,7 @@ impl FieldTable {
         if field.bytes.is_empty() {
             fault.found = "nothing".into();
         }
-        fault_at(&self.path, &self.text, &fault)
+        error_at(&self.path, &self.text, &fault)
     }
 
     /// The file.

@@ -30,7 +30,7 @@ const SIGN_MOST: usize = 15;
 impl Separator {
     /// A separator of these bytes, blanks around it left out; none: it is empty, too long, or what
     /// no separator can be.
-    pub fn of(text: &[u8]) -> Option<Separator> {
+    pub fn from_bytes(text: &[u8]) -> Option<Separator> {
         match text {
             b"\t" => return Some(Separator::Byte(b'\t')),
             [_, ..] if text.iter().all(|&byte| is_blank(byte)) => return Some(Separator::Blanks),
@@ -53,7 +53,7 @@ impl Separator {
     }
 
     /// The one that the options name.
-    pub fn told(options: &Options) -> Result<Option<Separator>, FieldFault> {
+    pub fn from_options(options: &Options) -> Result<Option<Separator>, FieldFault> {
         let Some(text) = &options.separator else { return Ok(None) };
         let hint = "write it in the catalogue's entry as it stands between columns:  read: \
                     {separator: \"::\"}";
@@ -61,7 +61,7 @@ impl Separator {
             FieldFault::new(0, "this is no separator of columns", hint)
                 .against(format!("1 to {SIGN_MOST} signs, no quote among them"), text.as_bytes())
         };
-        Separator::of(text.as_bytes()).map(Some).ok_or_else(fault)
+        Separator::from_bytes(text.as_bytes()).map(Some).ok_or_else(fault)
     }
 
     /// Whether numbers are read so without being told what separates them.
@@ -135,7 +135,7 @@ const SIGNS: [&[u8]; 4] = [b"::", b"||", b"->", b"=>"];
 /// The separator of a line, outside of quotes: tab, else what stands between numbers if no blank
 /// stands in a column then, else one of `SIGNS` likewise, else the first of `, ; |`, else blanks;
 /// `:` where nothing else separates.
-pub fn separator_of(line: &[u8]) -> Separator {
+pub fn detect_separator(line: &[u8]) -> Separator {
     let mut inside = false;
     let mut outside = Vec::with_capacity(line.len().min(1 << 12));
     for &byte in &line[..line.len().min(1 << 16)] {
@@ -148,7 +148,7 @@ pub fn separator_of(line: &[u8]) -> Separator {
     if text.contains(&b'\t') {
         return Separator::Byte(b'\t');
     }
-    if let Some(sign) = sign_of(text) {
+    if let Some(sign) = detect_sign(text) {
         return sign;
     }
     if let Some(&byte) = text.iter().find(|byte| matches!(byte, b',' | b';' | b'|')) {
@@ -162,7 +162,7 @@ pub fn separator_of(line: &[u8]) -> Separator {
 }
 
 /// An unusual separator: what stands between the first two numbers, or one of `SIGNS`.
-fn sign_of(text: &[u8]) -> Option<Separator> {
+fn detect_sign(text: &[u8]) -> Option<Separator> {
     if text.iter().any(|byte| matches!(byte, b',' | b';')) {
         return None;
     }
@@ -187,7 +187,7 @@ fn sign_of(text: &[u8]) -> Option<Separator> {
     let has = |sign: &[u8]| text.windows(sign.len()).any(|window| window == sign);
     let known =
         SIGNS.into_iter().find(|sign| has(sign) && (sign.contains(&b'|') || !text.contains(&b'|')));
-    let separator = Separator::of(if is_sign { between } else { known? })?;
+    let separator = Separator::from_bytes(if is_sign { between } else { known? })?;
     let mut rest = text;
     loop {
         let end = separator.find(rest).unwrap_or(rest.len());
@@ -202,7 +202,7 @@ fn sign_of(text: &[u8]) -> Option<Separator> {
 }
 
 /// Splits the line that `text[start..end]` is, without its line end.
-pub fn split<'a>(
+pub fn split_fields<'a>(
     text: &'a [u8],
     start: usize,
     end: usize,

@@ -369,7 +369,7 @@ impl<'a> Scan<'a> {
         let word = self.word();
         let what = match std::str::from_utf8(word).ok().and_then(|word| word.parse::<f32>().ok()) {
             Some(value) if value.is_finite() => {
-                self.rounded.look((self.at - word.len()) as u64, word, value);
+                self.rounded.check((self.at - word.len()) as u64, word, value);
                 return Ok(value);
             }
             Some(_) => "is not finite, or beyond 3.4e38",

@@ -56,7 +56,7 @@ impl LineFault {
         self
     }
 
-    fn behind(mut self, bytes: usize) -> LineFault {
+    fn shifted(mut self, bytes: usize) -> LineFault {
         self.byte += bytes;
         self
     }
@@ -194,7 +194,7 @@ impl<'a> TextLines<'a> {
                 .map(|(start, piece)| (start, parse(piece)))
                 .collect();
             parsed.into_iter().try_for_each(|(start, result)| {
-                result.and_then(|piece| take(state, piece)).map_err(|fault| fault.behind(start))
+                result.and_then(|piece| take(state, piece)).map_err(|fault| fault.shifted(start))
             })
         };
         self.blocks_into(state, see, settle)
@@ -202,7 +202,7 @@ impl<'a> TextLines<'a> {
 }
 
 /// The lines of `text`, each with its first byte and without its end.
-pub(crate) fn each(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub(crate) fn split_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
@@ -293,13 +293,13 @@ pub(crate) mod tests {
     }
 
     fn text_of(bytes: Vec<u8>) -> TextSource<'static> {
-        TextSource::of_reader("t".into(), io::Cursor::new(bytes), |error| {
+        TextSource::from_reader("t".into(), io::Cursor::new(bytes), |error| {
             Box::new(ReadError::from_io(Path::new("t"), error))
         })
     }
 
     fn endless_text(bytes: u64) -> TextSource<'static> {
-        TextSource::of_reader("t".into(), io::repeat(b'1').take(bytes), |error| {
+        TextSource::from_reader("t".into(), io::repeat(b'1').take(bytes), |error| {
             Box::new(ReadError::from_io(Path::new("t"), error))
         })
     }
@@ -310,7 +310,7 @@ pub(crate) mod tests {
             (0..3_000_000u32).flat_map(|i| format!("{i}\r\n").into_bytes()).collect();
         let mut seen = Vec::new();
         let parse = |piece: &[u8]| -> Result<Vec<u32>, LineFault> {
-            Ok(each(piece)
+            Ok(split_lines(piece)
                 .map(|(_, line)| std::str::from_utf8(line).unwrap().parse().unwrap())
                 .collect())
         };
@@ -350,7 +350,7 @@ pub(crate) mod tests {
     #[test]
     fn a_line_without_end_is_refused() {
         assert!(endless_text(1 << 40).lines().err().unwrap().what.contains("too long"));
-        let two = TextSource::of_reader(
+        let two = TextSource::from_reader(
             "t".into(),
             io::Cursor::new(b"a\n").chain(io::repeat(b'1')),
             |_| unreachable!(),
@@ -376,7 +376,7 @@ pub(crate) mod tests {
         assert_eq!(empty.first(), b"");
         empty.skip_first().unwrap().blocks(|_| Err(LineFault::new(0, "called"))).unwrap();
         assert_eq!(
-            each(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(),
+            split_lines(b"a\n\nb\r\n").map(|(at, line)| (at, line.len())).collect::<Vec<_>>(),
             [(0, 1), (2, 0), (3, 1)]
         );
     }

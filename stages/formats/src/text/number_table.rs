@@ -4,7 +4,7 @@
 //!           that is none has its line and column
 //! reads     empty lines behind the last row; numbers as Rust reads them, whole ones also with `.0`
 //! never     passes over an empty line between rows: rows are counted by their lines
-use super::lines::{LineFault, TextLines, each};
+use super::lines::{LineFault, TextLines, split_lines};
 use crate::{
     containers::text_source::TextSource,
     raw_graph::{Labels, NO_CLASS},
@@ -244,7 +244,7 @@ fn parse<T: TableNumber>(
 ) -> Result<TableLines<T>, LineFault> {
     let mut values = Vec::with_capacity(text.len() / 8);
     let mut blank = None;
-    for (start, line) in each(text) {
+    for (start, line) in split_lines(text) {
         let before = values.len();
         for (at, word) in words(line) {
             if let Some(blank) = blank {
@@ -372,7 +372,7 @@ mod tests {
     ) -> Read<NumberTable<T>> {
         let bytes = std::io::Cursor::new(text.as_bytes().to_vec());
         NumberTable::read(
-            TextSource::of_reader("t".into(), bytes, |_| unreachable!()),
+            TextSource::from_reader("t".into(), bytes, |_| unreachable!()),
             "numbers",
             columns,
         )

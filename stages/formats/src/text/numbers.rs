@@ -9,7 +9,7 @@ pub const PADDED_BESIDE_HINT: &str = "where `007` and `7` are one, ids are numbe
     ingest.ids=number ; where they are two, write `007` in the table of nodes, too";
 
 /// A whole number from digits alone.
-pub fn whole(word: &[u8]) -> Option<u64> {
+pub fn parse_whole(word: &[u8]) -> Option<u64> {
     let all_digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
     if all_digits { std::str::from_utf8(word).ok()?.parse().ok() } else { None }
 }
@@ -20,8 +20,8 @@ pub fn is_padded(word: &[u8]) -> bool {
 }
 
 /// The id that a word is as a number; `exact`: `007` is none.
-pub fn id(word: &[u8], exact: bool) -> Option<u64> {
-    whole(word).filter(|_| !exact || !is_padded(word))
+pub fn parse_id(word: &[u8], exact: bool) -> Option<u64> {
+    parse_whole(word).filter(|_| !exact || !is_padded(word))
 }
 
 /// Whether a word begins like a number and is one, whole or not.

@@ -154,7 +154,7 @@ impl<'a> Statements<'a> {
             .for_each(|number| *number = place[usize::from(*number)]);
         let spilled = spilled.map(|mut spilled| {
             spilled.name_relations(&place);
-            spilled.moved(row)
+            spilled.with_rows(row)
         });
         if spilled.is_some() {
             edges = Edges::default();

@@ -1,7 +1,7 @@
 //! The columns of a line between tabs.
 
 /// Columns between tabs, each with the byte at which it stands; `start` is that of the line.
-pub fn cells(start: usize, line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub fn split_tabs(start: usize, line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = start;
     line.split(|&byte| byte == b'\t').map(move |cell| {
         let from = at;
@@ -10,7 +10,7 @@ pub fn cells(start: usize, line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> 
     })
 }
 
-pub fn bare_cells(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+pub fn split_bare_tabs(line: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     line.split(|&byte| byte == b'\t').map(move |cell| {
         let start = at;

@@ -113,7 +113,7 @@ fn sparse_rows_are_what_scipy_writes() {
     )
     .unwrap();
     let entries =
-        sparse_matrix::entries(&Npz::open(&folder.path().join("features.npz")).unwrap(), "")
+        sparse_matrix::read_entries(&Npz::open(&folder.path().join("features.npz")).unwrap(), "")
             .unwrap();
     assert_eq!(
         (entries.rows, entries.columns, entries.row, entries.column),

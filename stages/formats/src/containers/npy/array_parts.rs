@@ -68,7 +68,7 @@ impl PartBytes<'_> {
 
 impl<'a> ArrayParts<'a> {
     /// An array that is held.
-    pub fn whole(array: Array) -> ArrayParts<'a> {
+    pub fn from_array(array: Array) -> ArrayParts<'a> {
         ArrayParts {
             shape: array.shape.clone(),
             by_columns: false,
@@ -80,7 +80,7 @@ impl<'a> ArrayParts<'a> {
     }
 
     /// A member of an archive; `from` names it in errors.
-    pub fn of_member(
+    pub fn open_member(
         archive: &'a ZipArchive,
         member: &str,
         from: Origin,
@@ -90,22 +90,22 @@ impl<'a> ArrayParts<'a> {
             PartBytes::Member { reader: archive.reader(member)?, archive, name: member.to_owned() };
         match ArrayParts::stream(bytes, archive.bytes_of(member), &from, order)? {
             Some(parts) => Ok(parts),
-            None => super::parse(from, archive.read(member)?).map(ArrayParts::whole),
+            None => super::parse(from, archive.read(member)?).map(ArrayParts::from_array),
         }
     }
 
     /// A file, packed or not.
-    pub fn of_file(path: &Path, order: ValueOrder) -> Read<ArrayParts<'a>> {
+    pub fn open_file(path: &Path, order: ValueOrder) -> Read<ArrayParts<'a>> {
         let (from, plain) = (Origin::new(path, None), PlainFile::open(path)?);
         let size = plain.size();
         match ArrayParts::stream(PartBytes::File(Box::new(plain)), size, &from, order)? {
             Some(parts) => Ok(parts),
-            None => super::read(path).map(ArrayParts::whole),
+            None => super::read(path).map(ArrayParts::from_array),
         }
     }
 
     /// Values of this shape that follow in a file.
-    pub fn that_follow(
+    pub fn from_rest_of_file(
         plain: PlainFile,
         from: Origin,
         shape: Vec<u64>,

@@ -237,7 +237,8 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         let mut next = 0;
         for interval in 0..count {
             let gap = self.number(code)?;
-            let start = if interval == 0 { beside(node, gap) } else { gap.checked_add(next + 1) };
+            let start =
+                if interval == 0 { offset_node(node, gap) } else { gap.checked_add(next + 1) };
             let length = self.number(code)?.saturating_add(least);
             if length > *extra {
                 return wrong(
@@ -266,7 +267,8 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
         let mut next = 0;
         for residual in 0..extra {
             let gap = self.number(code)?;
-            let successor = if residual == 0 { beside(node, gap) } else { gap.checked_add(next) };
+            let successor =
+                if residual == 0 { offset_node(node, gap) } else { gap.checked_add(next) };
             let Some(successor) = successor.filter(|&successor| successor < nodes.into()) else {
                 return wrong(
                     "a successor is no node",
@@ -315,6 +317,6 @@ impl<'a, const LITTLE: bool> Decoder<'a, LITTLE> {
 const FETCH: &str = "graph and properties must be of one graph, and whole: fetch both again";
 
 /// The number that lies so far before or behind a node.
-fn beside(node: u32, gap: u64) -> Option<u64> {
+fn offset_node(node: u32, gap: u64) -> Option<u64> {
     i64::from(node).checked_add(signed(gap)).and_then(|start| u64::try_from(start).ok())
 }

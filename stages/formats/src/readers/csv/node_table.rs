@@ -16,7 +16,7 @@ use crate::{
     side_files::names_json,
     text::{
         field_table::FieldTable,
-        numbers::{PADDED_BESIDE_HINT, id, is_padded, looks_like_number},
+        numbers::{PADDED_BESIDE_HINT, is_padded, looks_like_number, parse_id},
     },
 };
 use std::{borrow::Cow, collections::BTreeSet};
@@ -220,7 +220,7 @@ impl CsvNodes {
                             .text(row as usize, column)
                             .map(|word| (!word.is_empty()).then(|| word.into_owned()))
                     };
-                    if names_json::told_by(
+                    if names_json::set_class_names(
                         &mut labels,
                         &self.order.iter().map(word).collect::<Read<Vec<_>>>()?,
                     ) {
@@ -473,7 +473,7 @@ impl CsvNodes {
         });
         let of_node: Vec<u32> = of_node.collect::<Read<_>>()?;
         let numbers: Option<Vec<u64>> =
-            names.iter().map(|name| id(name.as_bytes(), exact)).collect();
+            names.iter().map(|name| parse_id(name.as_bytes(), exact)).collect();
         let (ids, rank): (NodeIds, Vec<u32>) = match numbers {
             Some(numbers) if numbers.is_sorted() => {
                 // `01` and `1` are one graph, where they are no words.
@@ -615,7 +615,7 @@ fn numbers_of(table: &FieldTable, column: usize, exact: bool) -> Read<(NodeIds, 
                 hint,
             ),
         };
-        numbers.push((id(&word, exact).ok_or_else(fault)?, row as u32));
+        numbers.push((parse_id(&word, exact).ok_or_else(fault)?, row as u32));
     }
     numbers.sort_unstable();
     match numbers.windows(2).find(|pair| pair[0].0 == pair[1].0) {

@@ -1,5 +1,5 @@
 //! Coordinates of nodes: `p aux sp co n`, then `v id x y`.
-use super::item_lines::{no_problem, to_item};
+use super::item_lines::{no_problem_error, skip_to_item};
 use crate::{
     raw_graph::{Column, NODES_MOST},
     read_error::Read,
@@ -15,7 +15,9 @@ pub fn read(path: &Path, nodes: u32, sizes: BlockSizes) -> Read<Vec<(String, Col
     let mut places =
         Places { rows: nodes, x: Axis::new(nodes), y: Axis::new(nodes), ..Places::default() };
     grammar::parse(path, &mut places, sizes)?;
-    let Some(claimed) = &places.nodes else { return Err(no_problem(path, "p aux sp co NODES")) };
+    let Some(claimed) = &places.nodes else {
+        return Err(no_problem_error(path, "p aux sp co NODES"));
+    };
     if claimed.count != u64::from(nodes) {
         let error = claimed
             .mark
@@ -93,7 +95,7 @@ impl Grammar for Places {
 
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let mut scan = Scan::new(lines);
-        if !to_item(&mut scan) {
+        if !skip_to_item(&mut scan) {
             return Ok(None);
         }
         let start = scan.at;
@@ -120,7 +122,7 @@ impl Grammar for Places {
     }
 
     fn body(&self, scan: &mut Scan<'_>, places: &mut Vec<CoordinateLine>) -> Result<(), ScanFault> {
-        while to_item(scan) {
+        while skip_to_item(scan) {
             let (start, letter) = (scan.at, scan.word());
             if letter != b"v" {
                 return Err(ScanFault::new(

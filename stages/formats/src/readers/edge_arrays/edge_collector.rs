@@ -275,7 +275,7 @@ impl<'a> EdgeCollector<'a> {
             let (ids, _, mut spilled) = spill.finish(false)?;
             spilled.name_relations(&place);
             let told = self.nodes.map_or_else(|| ids.clone(), NodeIds::Count);
-            let spilled: Spilled = spilled.onto(&ids, &told);
+            let spilled: Spilled = spilled.move_to_ids(&ids, &told);
             graph.ids = told;
             return Ok((graph, Some(spilled)));
         }

@@ -31,7 +31,7 @@ pub struct ClaimedSize {
 }
 
 /// The counts in comments of SNAP.
-pub fn of_comments(text: &[u8], lines_before: u64) -> Option<ClaimedSize> {
+pub fn find_in_comments(text: &[u8], lines_before: u64) -> Option<ClaimedSize> {
     let number_behind = |line: &str, name: &str| -> Option<u64> {
         let rest = line[line.find(name)? + name.len()..].trim_start();
         rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())].parse().ok()
@@ -60,7 +60,7 @@ pub struct Extremes {
 
 impl Extremes {
     /// Of all these pieces.
-    pub fn of(pieces: &[ParsedLines]) -> Extremes {
+    pub fn from_pieces(pieces: &[ParsedLines]) -> Extremes {
         let mut extremes = Extremes::default();
         pieces.iter().for_each(|piece| extremes.add(piece));
         extremes
@@ -211,7 +211,12 @@ pub fn drop_first(pieces: &mut [ParsedLines]) {
 }
 
 /// Compares the counts with what was read; isolated nodes that only a first line knows are added.
-pub fn settle(path: &Path, counts: ClaimedSize, graph: &mut RawGraph, edges: u64) -> Read<()> {
+pub fn check_counts(
+    path: &Path,
+    counts: ClaimedSize,
+    graph: &mut RawGraph,
+    edges: u64,
+) -> Read<()> {
     let hint = "was the file cut short? if the counts mean something else, put  read: {counts: \
                 false}  into the catalogue's entry";
     let refuse = |what: &str, expected: String, found: String| {
@@ -262,7 +267,7 @@ pub fn settle(path: &Path, counts: ClaimedSize, graph: &mut RawGraph, edges: u64
 }
 
 /// Puts the graph onto so many nodes, as the catalogue's entry says that there are.
-pub fn settle_on(path: &Path, nodes: u32, graph: &mut RawGraph) -> Read<()> {
+pub fn set_node_count(path: &Path, nodes: u32, graph: &mut RawGraph) -> Read<()> {
     add_isolated(u64::from(nodes), graph).map_err(|most| {
         let error = ReadError::new(
             path,

@@ -15,8 +15,8 @@ use crate::{
         blocks::LINE_MOST,
         comments::is_blank_or_comment,
         field_fault::FieldFault,
-        fields::{Field, Separator, split},
-        numbers::id,
+        fields::{Field, Separator, split_fields},
+        numbers::parse_id,
     },
 };
 use std::{borrow::Cow, collections::HashMap};
@@ -108,7 +108,7 @@ pub fn parse(
             return Err(FieldFault::too_long(at));
         }
         if !is_blank_or_comment(&text[at..end]) {
-            split(text, at, end, layout.separator, &mut fields)?;
+            split_fields(text, at, end, layout.separator, &mut fields)?;
             check_width(text, end, layout, &fields)?;
             collected.edge(layout, directed, lines, &fields)?;
         }
@@ -187,9 +187,9 @@ impl<'a> EdgeFields<'a> {
             let pair = [self.ids.index(ends[0])?, self.ids.index(ends[1])?];
             self.narrow.push(pair);
         } else {
-            let source = id(ends[0].bytes, layout.exact)
+            let source = parse_id(ends[0].bytes, layout.exact)
                 .ok_or_else(|| bad_number(ends[0].at, ends[0].bytes, true))?;
-            let target = id(ends[1].bytes, layout.exact)
+            let target = parse_id(ends[1].bytes, layout.exact)
                 .ok_or_else(|| bad_number(ends[1].at, ends[1].bytes, false))?;
             if (source | target) >> 32 == 0 && self.wide.is_empty() {
                 self.narrow.push([source as u32, target as u32]);
@@ -200,7 +200,7 @@ impl<'a> EdgeFields<'a> {
         }
         if let Some(column) = layout.weight {
             let read = read_weight(fields[column].at, fields[column].bytes)?;
-            self.rounded.look(line, fields[column].bytes, read);
+            self.rounded.check(line, fields[column].bytes, read);
             self.weight.push(read);
         }
         for &column in &layout.features {

@@ -17,8 +17,8 @@ use crate::{
     text::{
         comments::first_lines,
         field_fault::FieldFault,
-        fields::{Field, Separator, separator_of, split},
-        numbers::{is_padded, looks_like_number, unquoted, whole},
+        fields::{Field, Separator, detect_separator, split_fields},
+        numbers::{is_padded, looks_like_number, parse_whole, unquoted},
     },
 };
 
@@ -56,7 +56,7 @@ pub struct ListHeader {
 
 impl ListHeader {
     /// A layout that is known beforehand.
-    pub fn of(layout: EdgeColumns) -> ListHeader {
+    pub fn from_layout(layout: EdgeColumns) -> ListHeader {
         ListHeader::read(LineFormat::Fields(layout), 0)
     }
 
@@ -83,25 +83,28 @@ pub fn is_surely(text: &[u8]) -> bool {
     let lines = first_lines(text);
     let numbers = |line: &[u8]| {
         let (ends, columns) = first_columns(line, true);
-        (2..=3).contains(&columns) && ends.iter().all(|end| whole(end).is_some())
+        (2..=3).contains(&columns) && ends.iter().all(|end| parse_whole(end).is_some())
     };
     let by_sign = |line: &[u8]| {
-        let (separator, mut found) = (separator_of(line), Vec::new());
+        let (separator, mut found) = (detect_separator(line), Vec::new());
         let is_edge = !separator.is_usual()
-            && split(line, 0, line.len(), separator, &mut found).is_ok()
+            && split_fields(line, 0, line.len(), separator, &mut found).is_ok()
             && (2..=3).contains(&found.len());
-        is_edge && found[..2].iter().all(|field| whole(field.bytes).is_some())
+        is_edge && found[..2].iter().all(|field| parse_whole(field.bytes).is_some())
     };
     let numbers = |line: &[u8]| numbers(line) || by_sign(line);
-    let named = || decide(text, &Options::default(), false).is_ok_and(|head| head.skip > 0);
+    let named = || decide_format(text, &Options::default(), false).is_ok_and(|head| head.skip > 0);
     !lines.is_empty() && (lines.iter().all(|(_, line)| numbers(line)) || named())
 }
 
 /// Whether text begins with a line that names the columns of statements: both ends and the
 /// relation.
 pub fn names_statements(text: &[u8]) -> bool {
-    let head =
-        decide(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text), &Options::default(), false);
+    let head = decide_format(
+        text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text),
+        &Options::default(),
+        false,
+    );
     head.is_ok_and(|head| {
         head.skip > 0
             && matches!(&head.how, LineFormat::Fields(layout) if layout.relation.is_some())
@@ -170,7 +173,7 @@ fn plain_name(name: &str) -> String {
 }
 
 /// Decides by the first lines; `type_is_relation`: a column `type` names relations.
-pub fn decide(
+pub fn decide_format(
     text: &[u8],
     options: &Options,
     type_is_relation: bool,
@@ -186,11 +189,11 @@ pub fn decide(
             text.len(),
         ));
     };
-    let told = Separator::told(options)?;
+    let told = Separator::from_options(options)?;
     refuse_dictionary(start, first, options)?;
-    let separator = told.unwrap_or_else(|| separator_of(first));
+    let separator = told.unwrap_or_else(|| detect_separator(first));
     let mut found = Vec::new();
-    split(text, start, start + first.len(), separator, &mut found)?;
+    split_fields(text, start, start + first.len(), separator, &mut found)?;
     if !options.columns.is_empty() {
         check_names(&found, start + first.len(), options)?;
         let names = options.columns.clone();
@@ -208,13 +211,14 @@ pub fn decide(
     let colon = separator == Separator::Byte(b':');
     // What is not told, and usual, is read on the fast road.
     let is_plain = told.is_none() && separator.is_usual();
-    let (ends, columns) = if is_plain { first_columns(first, colon) } else { ends_of(&found) };
+    let (ends, columns) =
+        if is_plain { first_columns(first, colon) } else { first_two_fields(&found) };
     // `00260881 _hypernym 00260622`: a relation between numbers that are names.
     let unweighted = options.weight.as_deref() == Some("none");
     let third = (found.len() == 3
         && (options.weight.is_none() || options.weights_dropped)
         && options.relation.as_deref() != Some("none"))
-    .then(|| ThirdColumn::of([0, 1, 2].map(|column: usize| found[column].bytes)));
+    .then(|| ThirdColumn::from_fields([0, 1, 2].map(|column: usize| found[column].bytes)));
     let two_columns = unweighted && third != Some(ThirdColumn::Tail);
     let numbers = match options.ids {
         Ids::Number => true,
@@ -222,13 +226,13 @@ pub fn decide(
         Ids::Auto => {
             columns < 2
                 || ends.iter().all(|word| looks_like_number(word))
-                    && padded_of(ends, lines.get(1), separator).is_none()
+                    && find_padded(ends, lines.get(1), separator).is_none()
         }
     };
     let padded = if numbers || options.ids != Ids::Auto {
         None
     } else {
-        padded_of(ends, lines.get(1), separator)
+        find_padded(ends, lines.get(1), separator)
     };
     let padded = padded.filter(|_| ends.iter().all(|word| looks_like_number(unquoted(word))));
     let exact = options.are_ids_exact();
@@ -259,9 +263,9 @@ pub fn decide(
         let second = lines.get(1).map(|&(start, line)| -> Result<_, FieldFault> {
             let mut found = Vec::new();
             if !is_plain {
-                split(text, start, start + line.len(), separator, &mut found)?;
+                split_fields(text, start, start + line.len(), separator, &mut found)?;
             }
-            Ok(if is_plain { first_columns(line, false).0 } else { ends_of(&found).0 })
+            Ok(if is_plain { first_columns(line, false).0 } else { first_two_fields(&found).0 })
         });
         let first_ends = if is_plain { first_columns(first, false).0 } else { ends };
         let row = lines.get(1).map_or(&b""[..], |(_, line)| line);
@@ -273,8 +277,12 @@ pub fn decide(
         )?;
     }
     refuse_mixed(&found)?;
-    let head =
-        nameless(&found, NamelessFields { separator, words: !numbers, exact }, two_columns, third)?;
+    let head = layout_without_names(
+        &found,
+        NamelessFields { separator, words: !numbers, exact },
+        two_columns,
+        third,
+    )?;
     Ok(ListHeader { padded, ..head })
 }
 
@@ -321,7 +329,7 @@ struct NamelessFields {
 
 /// The first end of the first two edges that is a number with zeros before it: such numbers are
 /// names.
-fn padded_of(
+fn find_padded(
     first: [&[u8]; 2],
     second: Option<&(usize, &[u8])>,
     separator: Separator,
@@ -329,15 +337,15 @@ fn padded_of(
     let second = second.map_or([&b""[..]; 2], |(_, line)| {
         let mut found = Vec::new();
         // A line that cannot be split is told of where it is read.
-        split(line, 0, line.len(), separator, &mut found)
-            .map_or([&b""[..]; 2], |()| ends_of(&found).0)
+        split_fields(line, 0, line.len(), separator, &mut found)
+            .map_or([&b""[..]; 2], |()| first_two_fields(&found).0)
     });
     let padded = first.into_iter().chain(second).map(unquoted).find(|word| is_padded(word));
     padded.map(|word| String::from_utf8_lossy(word).into_owned())
 }
 
 /// Fields without names: two ends and perhaps a weight, or a relation between them.
-fn nameless(
+fn layout_without_names(
     found: &[Field],
     NamelessFields { separator, words, exact }: NamelessFields,
     two_columns: bool,
@@ -395,11 +403,11 @@ fn nameless(
         _ => places,
     };
     let directed = (third == Some(ThirdColumn::Tail)).then_some(true);
-    Ok(ListHeader { third, directed, ..ListHeader::of(layout) })
+    Ok(ListHeader { third, directed, ..ListHeader::from_layout(layout) })
 }
 
 /// The first two fields, and how many there are, as far as 4.
-fn ends_of<'a>(found: &[Field<'a>]) -> ([&'a [u8]; 2], u8) {
+fn first_two_fields<'a>(found: &[Field<'a>]) -> ([&'a [u8]; 2], u8) {
     let word = |place: usize| found.get(place).map_or(&b""[..], |field| field.bytes);
     ([word(0), word(1)], found.len().min(4) as u8)
 }
@@ -436,7 +444,7 @@ fn no_ends(start: usize, names: &[String]) -> FieldFault {
 }
 
 fn counts_of(ends: [&[u8]; 2]) -> Option<[u64; 2]> {
-    let counts = [whole(ends[0])?, whole(ends[1])?];
+    let counts = [parse_whole(ends[0])?, parse_whole(ends[1])?];
     counts.iter().all(|&count| count > 0).then_some(counts)
 }
 
@@ -528,7 +536,7 @@ impl UnknownNames<'_> {
     fn weight(&self) -> Option<usize> {
         let mut row = Vec::new();
         // A line that cannot be split is told of where it is read.
-        split(self.row, 0, self.row.len(), self.separator, &mut row).ok()?;
+        split_fields(self.row, 0, self.row.len(), self.separator, &mut row).ok()?;
         let number = |field: &Field| {
             std::str::from_utf8(field.bytes).ok().and_then(|word| word.parse::<f32>().ok())
         };
@@ -604,7 +612,7 @@ impl NamedColumns<'_> {
         } = self;
         let mut row: Vec<Field> = Vec::new();
         if let Some((start, line)) = second {
-            split(text, start, start + line.len(), separator, &mut row)?;
+            split_fields(text, start, start + line.len(), separator, &mut row)?;
         }
         let find = |name: &str| {
             let hint = "columns are named in the catalogue's entry:  read: {weight: NAME, \

@@ -17,7 +17,7 @@ use crate::{
         blocks::LINE_MOST,
         comments::{is_blank, is_comment},
         field_fault::FieldFault,
-        numbers::{PADDED_BESIDE_HINT, PADDED_HINT, id, is_padded, whole},
+        numbers::{PADDED_BESIDE_HINT, PADDED_HINT, is_padded, parse_id, parse_whole},
     },
 };
 
@@ -108,7 +108,7 @@ impl<'a> ColumnScan<'a> {
         let word = self.word();
         let bare =
             word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
-        let number = id(bare, exact);
+        let number = parse_id(bare, exact);
         if number.is_none() {
             self.at = start;
         }
@@ -273,7 +273,7 @@ pub fn parse(text: &[u8], shape: NumberColumns) -> Result<ParsedLines, FieldFaul
             None => match careful_line(&mut columns, shape)? {
                 Some((pair, word)) => {
                     if let (Some(Weight { word, read }), Some(3)) = (word, shape.columns) {
-                        rounded.look(lines, word, read);
+                        rounded.check(lines, word, read);
                         weight.push(read);
                     }
                     pair
@@ -387,7 +387,7 @@ pub fn read_weight(start: usize, word: &[u8]) -> Result<f32, FieldFault> {
 
 /// The fault of an id with zeros before it as it is where a table of nodes has said what ids are;
 /// any other as it was.
-pub fn beside_table(fault: FieldFault, options: &Options) -> FieldFault {
+pub fn with_table_hint(fault: FieldFault, options: &Options) -> FieldFault {
     if fault.hint != PADDED_HINT || !options.are_numbers_elsewhere() {
         return fault;
     }
@@ -414,7 +414,7 @@ pub fn bad_number(start: usize, word: &[u8], source: bool) -> FieldFault {
         (false, []) => {
             ("edge list has a line without a target", "write  SOURCE TARGET  on every line")
         }
-        _ if digits && is_padded(word) && whole(word).is_some() => {
+        _ if digits && is_padded(word) && parse_whole(word).is_some() => {
             return FieldFault::new(start, "edge list has an id with zeros before it", PADDED_HINT)
                 .against("a number without them, as the first ids are", word);
         }

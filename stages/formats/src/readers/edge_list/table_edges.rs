@@ -23,7 +23,7 @@ pub struct KnownColumns {
 
 /// Puts the edges onto the rows of these nodes. `again` opens the edges once more, to find the line
 /// of an edge that names no node.
-pub fn onto(
+pub fn move_to_nodes(
     found: Found,
     nodes: NodeIds,
     options: &Options,
@@ -37,7 +37,7 @@ pub fn onto(
     let rows = rows_among(&graph.ids, &nodes);
     let missing = |row: u32| rows[row as usize].is_none();
     if rows.contains(&None)
-        && let Some((at, edge)) = out_of_core::find(&graph.edges, spilled.as_ref(), |edge| {
+        && let Some((at, edge)) = out_of_core::find_edge(&graph.edges, spilled.as_ref(), |edge| {
             missing(edge.source) || missing(edge.target)
         })?
     {
@@ -56,7 +56,7 @@ pub fn onto(
     graph.edges.source.iter_mut().for_each(move_row);
     graph.edges.target.iter_mut().for_each(move_row);
     graph.ids = nodes;
-    Ok((graph, spilled.map(|spilled| spilled.moved(rows))))
+    Ok((graph, spilled.map(|spilled| spilled.with_rows(rows))))
 }
 
 fn no_node(
@@ -74,7 +74,7 @@ fn no_node(
         Err(error) => return error,
     };
     let has_names = known.layout.is_none()
-        && header::decide(&text[leading_comments(&text)..], options, known.type_is_relation)
+        && header::decide_format(&text[leading_comments(&text)..], options, known.type_is_relation)
             .is_ok_and(|head| head.skip > 0);
     let lines =
         text.split(|&byte| byte == b'\n').zip(1..).filter(|(line, _)| !is_blank_or_comment(line));

@@ -26,7 +26,7 @@ pub enum ThirdColumn {
 impl ThirdColumn {
     /// By the three columns of a line: words behind a word end a statement, and so does a number
     /// such as `00260622`, which no weight is.
-    pub fn of(fields: [&[u8]; 3]) -> ThirdColumn {
+    pub fn from_fields(fields: [&[u8]; 3]) -> ThirdColumn {
         let [first, second, third] = fields;
         let is_missing = third.is_empty()
             || [&b"nan"[..], b"na", b"inf", b"-inf", b"null", b"none"]
@@ -78,7 +78,7 @@ fn tails_are_relations(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Opti
     let relations = graph.relations.len();
     let mut is_tail = vec![false; graph.ids.len()];
     let mut tails = 0;
-    out_of_core::find(&graph.edges, spilled, |edge| {
+    out_of_core::find_edge(&graph.edges, spilled, |edge| {
         tails += usize::from(!std::mem::replace(&mut is_tail[edge.target as usize], true));
         2 * tails > relations
     })?;
@@ -101,7 +101,7 @@ fn weights_are_nodes(graph: &RawGraph, spilled: Option<&Spilled>) -> Read<Option
     let is_number: Vec<bool> =
         nodes.iter().map(|word| looks_like_number(word.as_bytes())).collect();
     let (mut targets, mut weights) = (HashSet::new(), HashSet::new());
-    let other = out_of_core::find(&graph.edges, spilled, |edge| {
+    let other = out_of_core::find_edge(&graph.edges, spilled, |edge| {
         targets.insert(edge.target);
         weights.insert(edge.weight.to_bits());
         !is_number[edge.source as usize]

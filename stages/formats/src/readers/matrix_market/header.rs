@@ -321,7 +321,7 @@ pub fn read_value(scan: &mut Scan, values: ValueField) -> Result<f32, ScanFault>
         .and_then(|word| word.parse::<i64>().map(i128::from).or_else(|_| word.parse()).ok());
     let what = match number {
         Some(number) if (least..=most).contains(&number) => {
-            scan.rounded.look(start as u64, word, number as f32);
+            scan.rounded.check(start as u64, word, number as f32);
             return Ok(number as f32);
         }
         Some(_) => "the value of an entry is out of range",

@@ -33,7 +33,7 @@ fn order(a: &NeighbourEntry, b: &NeighbourEntry) -> Ordering {
 /// The first vertex whose list differs from what the others say of it; none: all is well.
 pub fn check(lists: &NeighbourLists) -> Read<Option<MissingReverse>> {
     let mut sums = vec![0u64; lists.vertices as usize];
-    out_of_core::each(
+    out_of_core::for_each_edge(
         &lists.edges,
         lists.spilled.as_ref(),
         |_, Edge { source, target, weight, .. }| {
@@ -58,7 +58,7 @@ fn hash(neighbour: u32, weight: f32) -> u64 {
 /// The smallest neighbour on which the list of a vertex and those of the others differ.
 fn first_amiss(lists: &NeighbourLists, vertex: u32) -> Read<Option<MissingReverse>> {
     let (mut own, mut other) = (Vec::new(), Vec::new());
-    out_of_core::each(&lists.edges, lists.spilled.as_ref(), |_, edge| {
+    out_of_core::for_each_edge(&lists.edges, lists.spilled.as_ref(), |_, edge| {
         if edge.source == vertex {
             own.push((edge.target, edge.weight));
         }

@@ -5,15 +5,15 @@
 //! promises  an entity has one label and one part; what two files say of it must agree
 use crate::{
     containers::{
-        bundle::{Bundle, last},
+        bundle::{Bundle, file_name},
         text_source::TextSource,
     },
     options::Options,
     raw_graph::{IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, each},
-        tab_cells::bare_cells,
+        lines::{LineFault, split_lines},
+        tab_cells::split_bare_tabs,
     },
 };
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ pub(super) fn read(bundle: &Bundle, options: &Options) -> Read<Option<LabelledEn
     let mut labelled = LabelledEntities { of: BTreeMap::new(), split: false };
     let mut any = false;
     for (index, name) in bundle.names() {
-        let Some(part) = part_of(last(name)) else { continue };
+        let Some(part) = part_of(file_name(name)) else { continue };
         any = true;
         labelled.split |= part != IN_NO_PART;
         read_table(bundle.text(index)?, part, options, &mut labelled)?;
@@ -83,16 +83,16 @@ fn read_table(
     labelled: &mut LabelledEntities,
 ) -> Read<()> {
     let lines = text.lines()?;
-    let header: Vec<String> = bare_cells(lines.first())
+    let header: Vec<String> = split_bare_tabs(lines.first())
         .map(|(_, cell)| String::from_utf8_lossy(cell).into_owned())
         .collect();
     let (entity, label) = columns(&header, options).map_err(|fault| lines.fault(&fault))?;
     let path = lines.path().to_path_buf();
     let mut rows = 0;
     lines.skip_first()?.blocks(|block| {
-        for (start, line) in each(block).filter(|(_, line)| !line.is_empty()) {
+        for (start, line) in split_lines(block).filter(|(_, line)| !line.is_empty()) {
             rows += 1;
-            let row: Vec<(usize, &[u8])> = bare_cells(line).collect();
+            let row: Vec<(usize, &[u8])> = split_bare_tabs(line).collect();
             let cell =
                 |column: usize| row.get(column).filter(|(_, cell)| !cell.is_empty()).copied();
             let (Some(entity), Some(label)) = (cell(entity), cell(label)) else {

@@ -2,7 +2,7 @@
 //!
 //! promises  one split a folder, by ascending name; a row in two parts, or twice in one, is an
 //!           error
-use super::table_names::table_of;
+use super::table_names::table_name;
 use crate::{
     containers::bundle::Bundle,
     raw_graph::{IN_NO_PART, TEST, TRAIN, VALIDATION},
@@ -25,15 +25,15 @@ pub(super) fn part_of(table: &str) -> Option<u8> {
 pub(super) fn read(bundle: &Bundle, rows: usize, what: &str) -> Read<Vec<Vec<u8>>> {
     let mut folders: BTreeMap<&str, Vec<(u8, usize)>> = BTreeMap::new();
     for (index, name) in bundle.names() {
-        if let Some(part) = table_of(name).and_then(part_of) {
+        if let Some(part) = table_name(name).and_then(part_of) {
             let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
             folders.entry(folder).or_default().push((part, index));
         }
     }
-    folders.into_values().map(|parts| one(bundle, &parts, rows, what)).collect()
+    folders.into_values().map(|parts| read_split(bundle, &parts, rows, what)).collect()
 }
 
-fn one(bundle: &Bundle, parts: &[(u8, usize)], rows: usize, what: &str) -> Read<Vec<u8>> {
+fn read_split(bundle: &Bundle, parts: &[(u8, usize)], rows: usize, what: &str) -> Read<Vec<u8>> {
     let mut split = vec![IN_NO_PART; rows];
     for &(part, index) in parts {
         let table: NumberTable<u32> =

@@ -8,13 +8,13 @@
 //!           by batch, and edges go to a file
 use super::{
     node_ids::{self, IdColumn, NodeIndex, WordList},
-    node_table::{PARTS_HINT, of_other_types},
+    node_table::{PARTS_HINT, type_mismatch},
 };
 use crate::{
     column_roles::unread_of_edges,
     containers::{
         arrow_columns::{self, ColumnSort},
-        arrow_tables::{TableSource, find},
+        arrow_tables::{TableSource, find_column},
         npy::Number,
     },
     f32_rounding::RoundedIntegers,
@@ -84,12 +84,13 @@ fn asked(source: &TableSource, name: &str) -> Read<usize> {
                 .expected(format!("`{name}`"), source.names()),
         )
     };
-    find(source, &[name]).ok_or_else(missing)
+    find_column(source, &[name]).ok_or_else(missing)
 }
 
 /// Whether the columns are those of edges.
 pub fn is_edges(source: &TableSource) -> bool {
-    ENDS.iter().any(|(from, to)| find(source, from).is_some() && find(source, to).is_some())
+    ENDS.iter()
+        .any(|(from, to)| find_column(source, from).is_some() && find_column(source, to).is_some())
 }
 
 fn sort_of(source: &TableSource, column: usize) -> Read<ColumnSort> {
@@ -112,17 +113,19 @@ impl EdgeTableColumns {
             (Some(from), Some(to)) => Some((asked(source, from)?, asked(source, to)?)),
             (Some(from), None) => Some((
                 asked(source, from)?,
-                ENDS.iter().find_map(|(_, to)| find(source, to)).ok_or_else(|| no_ends(source))?,
+                ENDS.iter()
+                    .find_map(|(_, to)| find_column(source, to))
+                    .ok_or_else(|| no_ends(source))?,
             )),
             (None, Some(to)) => Some((
                 ENDS.iter()
-                    .find_map(|(from, _)| find(source, from))
+                    .find_map(|(from, _)| find_column(source, from))
                     .ok_or_else(|| no_ends(source))?,
                 asked(source, to)?,
             )),
-            (None, None) => {
-                ENDS.iter().find_map(|(from, to)| Some((find(source, from)?, find(source, to)?)))
-            }
+            (None, None) => ENDS.iter().find_map(|(from, to)| {
+                Some((find_column(source, from)?, find_column(source, to)?))
+            }),
         };
         let (from, to) = pair.ok_or_else(|| no_ends(source))?;
         let (sort, other) = (sort_of(source, from)?, sort_of(source, to)?);
@@ -141,7 +144,7 @@ impl EdgeTableColumns {
         let weight = match options.weight.as_deref() {
             Some("none") => None,
             Some(name) => Some(asked(source, name)?),
-            None => find(source, WEIGHTS),
+            None => find_column(source, WEIGHTS),
         };
         let in_path = |names: &[&str]| {
             source
@@ -158,7 +161,7 @@ impl EdgeTableColumns {
                 Some(at) => RelationPlace::Path(at),
                 None => column(asked(source, name)?)?,
             }),
-            None => match find(source, RELATIONS) {
+            None => match find_column(source, RELATIONS) {
                 Some(at) => Some(column(at)?),
                 None => in_path(RELATIONS).map(RelationPlace::Path),
             },
@@ -168,7 +171,7 @@ impl EdgeTableColumns {
         Ok(EdgeTableColumns { source: from, target: to, weight, relation, features, sort })
     }
 
-    fn all(&self) -> Vec<usize> {
+    fn column_indices(&self) -> Vec<usize> {
         let relation = self.relation.and_then(|place| {
             if let RelationPlace::Column(column, _) = place { Some(column) } else { None }
         });
@@ -197,7 +200,7 @@ fn passed_over(
     };
     let mut unread = Vec::new();
     for (source, columns) in sources.iter().zip(columns) {
-        let taken = columns.all();
+        let taken = columns.column_indices();
         // The index that pandas writes says nothing of edges.
         let is_index = |name: &str| name.starts_with("__index_level_");
         let fields = source
@@ -288,7 +291,7 @@ pub fn read(
     };
     for (source, other) in sources.iter().zip(&columns) {
         if other.sort != first.sort {
-            return Err(of_other_types(
+            return Err(type_mismatch(
                 &sources[0],
                 source,
                 sources[0].schema.field(first.source).name(),
@@ -311,7 +314,7 @@ pub fn read(
         Some(KnownNodes { ids, by_row }) => {
             let counted = NodeIds::Count(ids.len() as u32);
             let (edges, spilled, seen, rounded) =
-                parts.onto(&NodeIndex::new(if by_row { &counted } else { &ids }))?;
+                parts.map_to_nodes(&NodeIndex::new(if by_row { &counted } else { &ids }))?;
             (
                 EdgeTableContents {
                     ids,
@@ -325,7 +328,7 @@ pub fn read(
                 rounded,
             )
         }
-        None => parts.among_themselves()?,
+        None => parts.collect_nodes()?,
     };
     found.passed_over = passed_over(sources, &parts.columns, options);
     found.notes = rounded.note("weights", "row").into_iter().collect();
@@ -355,12 +358,12 @@ pub fn read(
 
 impl EdgeTable<'_> {
     /// Edges of nodes that are known, and their relations in the order in which they came.
-    fn onto(
+    fn map_to_nodes(
         &self,
         index: &NodeIndex<'_>,
     ) -> Read<(Edges, Option<Spilled>, Vec<String>, RoundedIntegers)> {
         let (mut sink, mut seen) = (EdgeSink::new(self.limit), WordList::default());
-        let rounded = self.each(
+        let rounded = self.for_each_row_group(
             |piece| piece.into_edges(index, self),
             |(mut edges, relation, names): (Edges, Vec<u32>, WordList)| {
                 edges.relation =
@@ -374,10 +377,10 @@ impl EdgeTable<'_> {
     }
 
     /// Edges of the nodes that they name, and their relations in the order in which they came.
-    fn among_themselves(&self) -> Read<(EdgeTableContents, Vec<String>, RoundedIntegers)> {
+    fn collect_nodes(&self) -> Read<(EdgeTableContents, Vec<String>, RoundedIntegers)> {
         let (mut pieces, mut held, mut spill): (Vec<EdgeRows>, u64, Option<OriginalIds>) =
             (Vec::new(), 0, None);
-        let rounded = self.each(Ok, |piece: EdgeRows| {
+        let rounded = self.for_each_row_group(Ok, |piece: EdgeRows| {
             held += piece.bytes();
             pieces.push(piece);
             if spill.is_none() && self.limit.admits(held) {
@@ -436,7 +439,7 @@ impl EdgeTable<'_> {
     /// Reads pieces, several at once where that fits the limit, and hands what `parse` makes of
     /// them over in their order. A piece that does not fit comes in several. Weights that were
     /// rounded come back, by row.
-    fn each<T: Send>(
+    fn for_each_row_group<T: Send>(
         &self,
         parse: impl Fn(EdgeRows) -> Read<T> + Sync,
         mut take: impl FnMut(T) -> Read<()>,
@@ -488,7 +491,7 @@ impl EdgeTable<'_> {
         take: &mut dyn FnMut(EdgeRows) -> Read<()>,
     ) -> Read<()> {
         let (source, columns) = (&self.sources[of], &self.columns[of]);
-        source.read(piece, &columns.all(), &mut |first, batch| {
+        source.read(piece, &columns.column_indices(), &mut |first, batch| {
             let mut read = EdgeRows::empty(of, first, columns.sort);
             read.extend(source, columns, first, batch)?;
             take(read)
@@ -510,7 +513,7 @@ fn read_piece(
     columns: &EdgeTableColumns,
 ) -> Read<EdgeRows> {
     let mut read = EdgeRows::empty(of, u64::MAX, columns.sort);
-    source.read(piece, &columns.all(), &mut |first, batch| {
+    source.read(piece, &columns.column_indices(), &mut |first, batch| {
         read.first = read.first.min(first);
         read.extend(source, columns, first, batch)
     })?;

@@ -10,7 +10,7 @@ use crate::{
     column_roles::{FEATURE_LISTS, LABELS, MASKS, is_feature, is_split},
     containers::{
         arrow_columns::{self, ColumnSort},
-        arrow_tables::{TableSource, find},
+        arrow_tables::{TableSource, find_column},
         npy::{Number, node_values},
         sparse_matrix::{self, MatrixEntries},
     },
@@ -204,7 +204,7 @@ pub fn read(sources: &[TableSource]) -> Read<NodeTable> {
                 ));
             };
             if all.is_other_than(&more) {
-                return Err(of_other_types(&sources[0], source, &name));
+                return Err(type_mismatch(&sources[0], source, &name));
             }
             all.append(more).map_err(|what| unequal(source, &name, &what))?;
         }
@@ -220,12 +220,12 @@ pub(super) const PARTS_HINT: &str = "write all parts with the same columns and t
     one away that does not belong to the table";
 
 /// The error of a column that has another type in this part than in the first.
-pub(super) fn of_other_types(
+pub(super) fn type_mismatch(
     first: &TableSource,
     source: &TableSource,
     name: &str,
 ) -> Box<ReadError> {
-    let type_of = |source: &TableSource| match find(source, &[name]) {
+    let type_of = |source: &TableSource| match find_column(source, &[name]) {
         Some(column) => source.schema.field(column).data_type().to_string(),
         None => "words, in the name of its folder".to_owned(),
     };
@@ -274,7 +274,7 @@ fn read_piece(source: &TableSource, of: usize, piece: usize) -> Read<NodeRows> {
         Ok(())
     })?;
     for (name, value) in &source.constants {
-        if find(source, &[name]).is_none() {
+        if find_column(source, &[name]).is_none() {
             columns.push((
                 name.clone(),
                 ColumnValues::Words(vec![(!value.is_empty()).then(|| value.clone()); rows]),
@@ -291,7 +291,7 @@ impl NodeTable {
     }
 
     /// An error about a row, by its place in the files.
-    pub fn at(&self, row: usize, what: &str) -> ReadError {
+    pub fn error_at_row(&self, row: usize, what: &str) -> ReadError {
         let mut row = self.order.get(row).map_or(row, |&row| row as usize);
         for (path, rows) in &self.files {
             if row < *rows {
@@ -314,7 +314,7 @@ impl NodeTable {
     pub fn take_ids(&mut self, names: &[&str]) -> Read<Option<NodeIds>> {
         let Some((name, values)) = self.take(names) else { return Ok(None) };
         let null = |table: &NodeTable, row: usize, found: String| {
-            let error = table.at(row, &format!("has no id in the column `{name}`"));
+            let error = table.error_at_row(row, &format!("has no id in the column `{name}`"));
             Err(Box::new(error.expected("a whole number from 0, or a word", found)))
         };
         let (ids, order) = match values {
@@ -371,8 +371,10 @@ impl NodeTable {
         match order.windows(2).find(|pair| ids[pair[0] as usize] == ids[pair[1] as usize]) {
             None => Ok(order),
             Some(pair) => {
-                let error =
-                    self.at(pair[1] as usize, &format!("has an id that row {} has too", pair[0]));
+                let error = self.error_at_row(
+                    pair[1] as usize,
+                    &format!("has an id that row {} has too", pair[0]),
+                );
                 let hint = "keep one row for each node:  table.drop_duplicates(subset='id')";
                 Err(Box::new(
                     error
@@ -416,50 +418,49 @@ impl NodeTable {
             };
         };
         self.roles.labels.push(name.clone());
-        let mut labels =
-            match values {
-                ColumnValues::Words(words) => node_values::classes(
-                    words.into_iter().map(Option::unwrap_or_default).collect(),
-                    |word: &String| !word.is_empty(),
-                ),
-                ColumnValues::Numbers(numbers)
-                    if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) =>
-                {
-                    let value = |(row, number): (usize, Option<Number>)| match number {
-                        None => Ok(f32::NAN),
-                        Some(number) => number.single().ok_or_else(|| {
-                            Box::new(self.at(
-                                row,
-                                &format!("has a label in `{name}` that is beyond 32 bits"),
-                            ))
-                        }),
-                    };
-                    Labels::Values(numbers.into_iter().enumerate().map(value).collect::<Read<_>>()?)
+        let mut labels = match values {
+            ColumnValues::Words(words) => node_values::classes(
+                words.into_iter().map(Option::unwrap_or_default).collect(),
+                |word: &String| !word.is_empty(),
+            ),
+            ColumnValues::Numbers(numbers)
+                if numbers.iter().flatten().any(|number| matches!(number, Number::Real(_))) =>
+            {
+                let value = |(row, number): (usize, Option<Number>)| match number {
+                    None => Ok(f32::NAN),
+                    Some(number) => number.single().ok_or_else(|| {
+                        Box::new(self.error_at_row(
+                            row,
+                            &format!("has a label in `{name}` that is beyond 32 bits"),
+                        ))
+                    }),
+                };
+                Labels::Values(numbers.into_iter().enumerate().map(value).collect::<Read<_>>()?)
+            }
+            ColumnValues::Numbers(numbers) => {
+                let class = |(row, number): (usize, Option<Number>)| match number {
+                    None => Ok(-1),
+                    Some(number) => number.signed().ok_or_else(|| {
+                        Box::new(self.error_at_row(
+                            row,
+                            &format!("has a label in `{name}` that is beyond 64 bits"),
+                        ))
+                    }),
+                };
+                node_values::classes(
+                    numbers.into_iter().enumerate().map(class).collect::<Read<Vec<i64>>>()?,
+                    |&class| class >= 0,
+                )
+            }
+            ColumnValues::Lists { width, values, present } => {
+                if let Some(row) = present.iter().position(|is_there| !is_there) {
+                    return Err(Box::new(
+                        self.error_at_row(row, &format!("has no list in the column `{name}`")),
+                    ));
                 }
-                ColumnValues::Numbers(numbers) => {
-                    let class = |(row, number): (usize, Option<Number>)| match number {
-                        None => Ok(-1),
-                        Some(number) => number.signed().ok_or_else(|| {
-                            Box::new(self.at(
-                                row,
-                                &format!("has a label in `{name}` that is beyond 64 bits"),
-                            ))
-                        }),
-                    };
-                    node_values::classes(
-                        numbers.into_iter().enumerate().map(class).collect::<Read<Vec<i64>>>()?,
-                        |&class| class >= 0,
-                    )
-                }
-                ColumnValues::Lists { width, values, present } => {
-                    if let Some(row) = present.iter().position(|is_there| !is_there) {
-                        return Err(Box::new(
-                            self.at(row, &format!("has no list in the column `{name}`")),
-                        ));
-                    }
-                    Labels::Rows { columns: width.unwrap_or(0) as u32, values }
-                }
-            };
+                Labels::Rows { columns: width.unwrap_or(0) as u32, values }
+            }
+        };
         if asked.is_none() {
             self.name_classes(&mut labels);
         }
@@ -496,7 +497,7 @@ impl NodeTable {
             |(name, _): &(String, ColumnValues)| name.eq_ignore_ascii_case(names_json::COLUMN);
         if let Some(at) = self.columns.iter().position(is_class)
             && let (_, ColumnValues::Words(words)) = &self.columns[at]
-            && names_json::told_by(labels, words)
+            && names_json::set_class_names(labels, words)
         {
             self.columns.remove(at);
             self.classes_told = true;
@@ -535,11 +536,16 @@ impl NodeTable {
                 match number.map_or(Some(0), Number::unsigned) {
                     Some(0) => {}
                     Some(1) if split[row] == IN_NO_PART => split[row] = part,
-                    Some(1) => return Err(Box::new(self.at(row, "is in two parts of the split"))),
-                    _ => {
+                    Some(1) => {
                         return Err(Box::new(
-                            self.at(row, &format!("has neither 0 nor 1 in the column `{name}`")),
+                            self.error_at_row(row, "is in two parts of the split"),
                         ));
+                    }
+                    _ => {
+                        return Err(Box::new(self.error_at_row(
+                            row,
+                            &format!("has neither 0 nor 1 in the column `{name}`"),
+                        )));
                     }
                 }
             }
@@ -549,7 +555,8 @@ impl NodeTable {
 
     fn splits(&self, name: &str, values: ColumnValues) -> Read<Vec<Vec<u8>>> {
         let wrong = |row: usize, found: String| {
-            let error = self.at(row, &format!("has no part of a split in the column `{name}`"));
+            let error =
+                self.error_at_row(row, &format!("has no part of a split in the column `{name}`"));
             Box::new(error.expected(
                 "train, validation, test, none or null; or 0 none, 1 train, 2 validation, 3 test",
                 found,
@@ -596,7 +603,7 @@ impl NodeTable {
         let Some((name, values)) = self.take(names) else { return Ok(None) };
         let missing = |row: usize| {
             Box::new(
-                self.at(row, &format!("has nothing usable in the column `{name}`"))
+                self.error_at_row(row, &format!("has nothing usable in the column `{name}`"))
                     .expected("a whole number from 0, or a word", "none"),
             )
         };
@@ -663,13 +670,13 @@ impl NodeTable {
         };
         if let Some(row) = present.iter().position(|is_there| !is_there) {
             return Err(Box::new(
-                self.at(row, &format!("has no list in the column `{name}`"))
+                self.error_at_row(row, &format!("has no list in the column `{name}`"))
                     .expected("a list in every row", "null"),
             ));
         }
         let columns = width.unwrap_or(0).max(1);
         if let Some(at) = values.iter().position(|value| !value.is_finite()) {
-            let error = self.at(
+            let error = self.error_at_row(
                 at / columns,
                 &format!(
                     "has a feature in the column `{name}` that is not finite: place {}, from 0",
@@ -721,7 +728,7 @@ impl NodeTable {
             .zip(value)
             .map(|((&row, &column), &value)| [row, column, value])
             .collect();
-        sparse_matrix::entries_of_columns(path, all).map(Some)
+        sparse_matrix::entries_from_columns(path, all).map(Some)
     }
 
     /// Takes columns of numbers as features, in this order.
@@ -745,8 +752,10 @@ impl NodeTable {
             };
             let value = |(row, number): (usize, Option<Number>)| {
                 number.and_then(Number::single).filter(|value| value.is_finite()).ok_or_else(|| {
-                    let error =
-                        self.at(row, &format!("has no usable number in the feature `{name}`"));
+                    let error = self.error_at_row(
+                        row,
+                        &format!("has no usable number in the feature `{name}`"),
+                    );
                     Box::new(
                         error
                             .expected(

@@ -83,7 +83,7 @@ fn role_of_path(path: &Path) -> Option<TableRole> {
 }
 
 /// Sorts files into tables.
-pub fn layout(files: &[PathBuf]) -> TableFiles {
+pub fn sort_files(files: &[PathBuf]) -> TableFiles {
     let mut files: Vec<&PathBuf> = files.iter().filter(|path| is_table(path)).collect();
     files.sort_by_cached_key(|path| natural(&path.to_string_lossy()));
     let mut layout = TableFiles::default();
@@ -102,7 +102,7 @@ pub fn layout(files: &[PathBuf]) -> TableFiles {
 
 /// All files at or below a path, as far as a folder of parts goes. A folder that cannot be listed
 /// is an error: a table without some of its parts would be taken for whole.
-pub fn below(path: &Path) -> Read<Vec<PathBuf>> {
+pub fn list_files(path: &Path) -> Read<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut open = vec![(path.to_path_buf(), 0)];
     while let Some((path, depth)) = open.pop() {
@@ -177,7 +177,7 @@ mod tests {
             "d/nodes.feather",
             "d/x.parquet",
         ];
-        let layout = layout(&files.map(PathBuf::from));
+        let layout = sort_files(&files.map(PathBuf::from));
         let names = |parts: &[TableFile]| {
             parts.iter().map(|part| part.path.to_string_lossy().into_owned()).collect::<Vec<_>>()
         };

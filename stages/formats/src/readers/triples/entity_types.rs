@@ -7,15 +7,15 @@
 //!           larger set serves a smaller one
 //! reads     columns divided by tabs; `entity2type.txt`, `entity_types.tsv` and the like, or the
 //!           file that `read: {types: NAME}` names
-use super::split_files::lacks;
+use super::split_files::missing_file_error;
 use crate::{
-    containers::bundle::{Bundle, last},
+    containers::bundle::{Bundle, file_name},
     options::Options,
     raw_graph::{NodeIds, NodeTypes, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, each},
-        tab_cells::cells,
+        lines::{LineFault, split_lines},
+        tab_cells::split_tabs,
     },
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,25 +26,27 @@ const STEMS: [&str; 5] =
     ["entity2type", "entity2types", "entitytype", "entitytypes", "entitytypetrain"];
 
 /// Whether a file has the name of such a table.
-pub(super) fn is(name: &str) -> bool {
-    let name = last(name).to_lowercase();
+pub(super) fn is_type_file(name: &str) -> bool {
+    let name = file_name(name).to_lowercase();
     let stem = name.strip_suffix(".txt").or(name.strip_suffix(".tsv"));
     stem.is_some_and(|stem| STEMS.contains(&stem.replace(['_', '-'], "").as_str()))
 }
 
 /// Whether this file is the table: the one that is named, else one that is called so.
-pub(super) fn is_chosen(name: &str, options: &Options) -> bool {
-    options.types.as_ref().map_or_else(|| is(name), |wanted| last(name) == wanted)
+pub(super) fn is_chosen_type_file(name: &str, options: &Options) -> bool {
+    options.types.as_ref().map_or_else(|| is_type_file(name), |wanted| file_name(name) == wanted)
 }
 
 /// Types of entities, some of which may not be there.
 type TypesOfEntities = BTreeMap<String, BTreeSet<String>>;
 
 /// Gives the graph the types of its nodes, if there is a table.
-pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> Read<()> {
-    let Some(index) = bundle.only("types of entities", |name| is_chosen(name, options))? else {
+pub(super) fn fill_types(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> Read<()> {
+    let Some(index) =
+        bundle.find_one("types of entities", |name| is_chosen_type_file(name, options))?
+    else {
         return match &options.types {
-            Some(wanted) => Err(lacks(bundle, wanted)),
+            Some(wanted) => Err(missing_file_error(bundle, wanted)),
             None => Ok(()),
         };
     };
@@ -67,7 +69,7 @@ pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> R
         .filter_map(|(entity, types)| Some((ids.binary_search(&entity).ok()? as u32, types)))
         .collect();
     if known.len() < entities {
-        let name = last(bundle.path(index).to_str().unwrap_or_default()).to_owned();
+        let name = file_name(bundle.path(index).to_str().unwrap_or_default()).to_owned();
         graph.passed_over.push(format!(
             "{} entities of {name} that the set does not have",
             entities - known.len()
@@ -86,7 +88,7 @@ pub(super) fn put(bundle: &Bundle, options: &Options, graph: &mut RawGraph) -> R
 /// Parses whole lines: each entity with its types.
 fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, LineFault> {
     let mut entities = Vec::new();
-    for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
+    for (start, line) in split_lines(text).filter(|(_, line)| !line.is_empty()) {
         let word = |(at, cell): (usize, &[u8])| match std::str::from_utf8(cell) {
             Ok("") => Err(LineFault::new(at, "a line of types has an empty column")
                 .expected("ENTITY and TYPE with a tab between", b"")),
@@ -95,7 +97,7 @@ fn parse(text: &[u8]) -> Result<Vec<(String, Vec<String>)>, LineFault> {
                 .expected("text in UTF-8", cell)
                 .hint("convert the file with  iconv")),
         };
-        let mut words = cells(start, line).map(word);
+        let mut words = split_tabs(start, line).map(word);
         let entity = words.next().transpose()?.unwrap_or_default();
         let types = words.collect::<Result<Vec<String>, LineFault>>()?;
         if types.is_empty() {

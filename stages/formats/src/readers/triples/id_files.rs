@@ -3,15 +3,15 @@
 //!
 //! promises  numbers are 0, 1, 2, ... each once, in any order of lines; the line with their number
 //!           agrees with what follows
-use super::split_files::{lacks, name_of};
+use super::split_files::{missing_file_error, part_name};
 use crate::{
-    containers::bundle::{Bundle, last},
+    containers::bundle::{Bundle, file_name},
     options::TriplePart,
     out_of_core::{EdgeSink, Found, Limit},
     raw_graph::{Column, Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
     text::{
-        lines::{LineFault, TextLines, each},
+        lines::{LineFault, TextLines, split_lines},
         number_table::{NumberTable, TableNumber},
     },
 };
@@ -23,12 +23,12 @@ const RELATIONS_MOST: usize = u16::MAX as usize;
 const STATEMENTS_AT_ONCE: usize = 1 << 18;
 const FILES: [&str; 5] = ["train", "valid", "test", "entity", "relation"];
 
-pub(super) fn is(name: &str, file: &str) -> bool {
-    last(name).strip_suffix("2id.txt") == Some(file)
+pub(super) fn is_file_of(name: &str, file: &str) -> bool {
+    file_name(name).strip_suffix("2id.txt") == Some(file)
 }
 
-pub(super) fn belongs(name: &str) -> bool {
-    FILES.iter().any(|file| is(name, file))
+pub(super) fn is_id_file(name: &str) -> bool {
+    FILES.iter().any(|file| is_file_of(name, file))
 }
 
 /// Names in ascending order, and for each number its place there.
@@ -43,7 +43,7 @@ pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Rea
     let relations = names(bundle, "relation", RELATIONS_MOST)?;
     let mut sink = EdgeSink::new(limit);
     for &part in wanted {
-        add(bundle, name_of(part), &entities, &relations, &mut sink)?;
+        add(bundle, part_name(part), &entities, &relations, &mut sink)?;
     }
     let (mut edges, spilled) = sink.finish()?;
     if spilled.is_none() {
@@ -68,8 +68,8 @@ pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Rea
 
 fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(TextLines<'a>, u32)> {
     let index = bundle
-        .only(&format!("`{file}2id`"), |name| is(name, file))?
-        .ok_or_else(|| lacks(bundle, &format!("{file}2id.txt")))?;
+        .find_one(&format!("`{file}2id`"), |name| is_file_of(name, file))?
+        .ok_or_else(|| missing_file_error(bundle, &format!("{file}2id.txt")))?;
     let lines = bundle.text(index)?.lines()?;
     match u32::read(lines.first().trim_ascii()) {
         Some(count) => Ok((lines.skip_first()?, count)),
@@ -172,7 +172,7 @@ fn names(bundle: &Bundle, file: &str, most: usize) -> Read<IdNames> {
 
 fn parse_names(text: &[u8]) -> Result<Vec<(String, u32)>, LineFault> {
     let mut names = Vec::new();
-    for (start, line) in each(text).filter(|(_, line)| !line.is_empty()) {
+    for (start, line) in split_lines(text).filter(|(_, line)| !line.is_empty()) {
         let end = line.trim_ascii_end();
         // The last column is the number: names may hold blanks.
         let split = end.iter().rposition(|byte| matches!(byte, b'\t' | b' '));
