@@ -2,7 +2,7 @@
 use crate::{
     detect::file_heads::FileHeads,
     options::Options,
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
 };
@@ -18,13 +18,13 @@ pub struct Format {
     pub recognise: fn(&FileHeads) -> Option<Vec<PathBuf>>,
     /// Reads the files, given in any order; edges beyond a share of the limit are in a file then.
     /// Readers that cannot know their edges before the last one hold them all.
-    pub read_within: fn(&[PathBuf], &Options, &Limit) -> Read<Found>,
+    pub read_within: fn(&[PathBuf], &Options, &Limit) -> Read<LoadedGraph>,
 }
 
 impl Format {
     /// Reads the files, given in any order, with all edges in memory.
     pub fn read(&self, files: &[PathBuf], options: &Options) -> Read<RawGraph> {
-        (self.read_within)(files, options, &Limit::none()).map(|(graph, _)| graph)
+        (self.read_within)(files, options, &Limit::none()).map(|loaded| loaded.graph)
     }
 }
 

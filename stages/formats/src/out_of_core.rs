@@ -28,8 +28,21 @@ use std::path::Path;
 /// The largest whole number up to which f32 holds all of them.
 const EXACT_MOST: f32 = 16_777_216.0;
 
-/// A graph; its edges, where they are in a file: the graph has none then.
-pub type Found = (RawGraph, Option<Spilled>);
+/// What a reader gives.
+#[derive(Debug)]
+pub struct LoadedGraph {
+    /// The graph; without edges where these are in a file.
+    pub graph: RawGraph,
+    /// The edges, where they are in a file.
+    pub spilled: Option<Spilled>,
+}
+
+impl LoadedGraph {
+    /// A graph with all edges in memory.
+    pub fn held(graph: RawGraph) -> LoadedGraph {
+        LoadedGraph { graph, spilled: None }
+    }
+}
 
 /// Hands over every edge of a graph, wherever its edges are, with its place in the list.
 pub(crate) fn for_each_edge(
@@ -96,7 +109,8 @@ pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
 const TOLD_BY_SIZE: [&str; 1] = ["ogb"];
 
 /// Tells of weights that f32 may not hold as the files of this format have them.
-pub fn note_large_weights(format: &str, (graph, spilled): &mut Found) -> Read<()> {
+pub fn note_large_weights(format: &str, loaded: &mut LoadedGraph) -> Read<()> {
+    let LoadedGraph { graph, spilled } = loaded;
     let weighted =
         graph.edges.weight.is_some() || spilled.as_ref().is_some_and(|spilled| spilled.weighted);
     if !weighted || !TOLD_BY_SIZE.contains(&format) {
@@ -151,13 +165,14 @@ mod tests {
             ["2 weights are above 16777216, where f32 rounds whole numbers to 24 bits; the first \
               is that of edge 2"];
         let bare = RawGraph { ids: NodeIds::Count(3), ..RawGraph::default() };
-        let mut held = (RawGraph { edges: edges.clone(), ..bare.clone() }, None);
-        let mut spilled = (bare, Some(Spilled::write_edges(edges, &limit).unwrap()));
+        let mut held = LoadedGraph::held(RawGraph { edges: edges.clone(), ..bare.clone() });
+        let spilled = Some(Spilled::write_edges(edges, &limit).unwrap());
+        let mut spilled = LoadedGraph { graph: bare, spilled };
         for found in [&mut held, &mut spilled] {
             note_large_weights("edge_list", found).unwrap();
-            assert_eq!(found.0.notes, Vec::<String>::new());
+            assert_eq!(found.graph.notes, Vec::<String>::new());
             note_large_weights("ogb", found).unwrap();
-            assert_eq!(found.0.notes, told);
+            assert_eq!(found.graph.notes, told);
         }
     }
 
@@ -199,11 +214,11 @@ mod tests {
                     "2 weights are whole numbers above 16777216 that f32 does not hold, and were \
                      rounded to 24 bits; the first is in {place}"
                 );
-                assert_eq!(found.0.notes, [wanted], "{name}");
+                assert_eq!(found.graph.notes, [wanted], "{name}");
                 let unread =
                     crate::options::Options { weight: Some("none".into()), ..Default::default() };
                 assert_eq!(
-                    (format.read_within)(&files, &unread, &limit).unwrap().0.notes,
+                    (format.read_within)(&files, &unread, &limit).unwrap().graph.notes,
                     Vec::<String>::new(),
                     "{name}"
                 );

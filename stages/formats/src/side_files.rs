@@ -25,7 +25,7 @@ mod part_features;
 pub mod split_table;
 
 use crate::{
-    out_of_core::{Found, Spilled},
+    out_of_core::{LoadedGraph, Spilled},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
 };
@@ -72,7 +72,8 @@ pub fn attach(graph: &mut RawGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
 }
 
 /// The same for a graph whose edges are in a file: their rows and relations follow.
-pub fn attach_within((graph, spilled): &mut Found, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+pub fn attach_within(loaded: &mut LoadedGraph, files: &[PathBuf]) -> Read<Vec<PathBuf>> {
+    let LoadedGraph { graph, spilled } = loaded;
     let known = graph.ids.clone();
     let used = attach_to(graph, spilled.as_mut(), files)?;
     *spilled = spilled.take().map(|spilled| spilled.move_to_ids(&known, &graph.ids));

@@ -2,7 +2,7 @@
 //! graph.
 use crate::{
     options::Options,
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{NodeIds, RawGraph},
     read_error::Read,
     readers::edge_list,
@@ -61,11 +61,11 @@ pub fn read_written(
 
 /// Reads with all edges in memory, and with no memory for them: both ways give one graph, or one
 /// error.
-pub fn both_ways(read: impl Fn(&Limit) -> Read<Found>) -> Read<RawGraph> {
+pub fn both_ways(read: impl Fn(&Limit) -> Read<LoadedGraph>) -> Read<RawGraph> {
     let folder = tempfile::tempdir().unwrap();
     let whole = read(&Limit::none()).map(held);
     let spilled = read(&Limit { memory: 0, folder: folder.path().to_path_buf() }).map(|found| {
-        assert!(found.1.is_some() || found.0.edges.is_empty());
+        assert!(found.spilled.is_some() || found.graph.edges.is_empty());
         held(found)
     });
     // As text: a weight that is not a number is not equal to itself.
@@ -74,7 +74,8 @@ pub fn both_ways(read: impl Fn(&Limit) -> Read<Found>) -> Read<RawGraph> {
 }
 
 /// A graph with its edges in memory, wherever they were.
-pub fn held((mut graph, spilled): Found) -> RawGraph {
+pub fn held(loaded: LoadedGraph) -> RawGraph {
+    let LoadedGraph { mut graph, spilled } = loaded;
     if let Some(spilled) = spilled {
         assert!(graph.edges.is_empty());
         spilled.hold(&mut graph).unwrap();

@@ -119,7 +119,7 @@ fn edges_beyond_memory_are_those_in_memory() {
         for (threads, memory) in [(1, 0), (2, 8), (8, 0)] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let limit = Limit { memory, folder: folder.path().to_path_buf() };
-            let (mut graph, spilled) =
+            let LoadedGraph { mut graph, spilled } =
                 pool.install(|| (found.read_within)(&paths, &options(format), &limit)).unwrap();
             assert!(graph.edges.is_empty(), "{names:?}");
             spilled

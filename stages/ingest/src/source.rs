@@ -20,7 +20,7 @@ use std::{
 use warploom_formats::{
     FileHeads, Format, column_report,
     containers::raw_file::stored_bytes_read,
-    out_of_core::{Found, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
+    out_of_core::{LoadedGraph, Spilled, are_both_ways, features_have_to_fit, note_large_weights},
     raw_graph::RawGraph,
     read_error::ReadError,
     readers::ogb,
@@ -46,11 +46,11 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
                 false => hints::for_entry(hint, &request.entry.place),
             };
-            let (mut graph, spilled) = watched(&reading, || read_files(context, request, files))
-                .map_err(|error| {
-                    let error = read_error(&error);
-                    StageError { hint: error.hint.as_deref().map(own_words), ..error }
-                })?;
+            let loaded = watched(&reading, || read_files(context, request, files));
+            let LoadedGraph { mut graph, spilled } = loaded.map_err(|error| {
+                let error = read_error(&error);
+                StageError { hint: error.hint.as_deref().map(own_words), ..error }
+            })?;
             graph.notes.extend(
                 one_way_note(request, &graph, spilled.as_ref())
                     .map_err(|error| read_error(&error))?,
@@ -273,7 +273,7 @@ fn read_files(
     context: &Context,
     request: &IngestRequest,
     files: &[PathBuf],
-) -> Result<Found, Box<ReadError>> {
+) -> Result<LoadedGraph, Box<ReadError>> {
     let mut options = request.entry.read.clone();
     match request.spec.ids {
         Ids::Auto => {}
@@ -289,7 +289,8 @@ fn read_files(
     let (own, beside) = apart(format, files)?;
     let mut found = (format.read_within)(&own, &options, &limit(context))?;
     if let Some(path) = beside.iter().find(|path| side_files::has_features_of_edges(path)) {
-        let edges = found.1.as_ref().map_or(found.0.edges.len() as u64, |spilled| spilled.edges);
+        let edges =
+            found.spilled.as_ref().map_or(found.graph.edges.len() as u64, |spilled| spilled.edges);
         let bytes = 4 * edges * side_files::columns_of_edges(path)?;
         if !limit(context).admits(bytes) {
             return Err(features_have_to_fit(path, bytes));
@@ -300,7 +301,7 @@ fn read_files(
     if request.entry.inferred {
         let unused =
             beside.iter().filter(|path| !used.contains(path)).filter_map(|path| path.file_name());
-        found.0.passed_over.extend(unused.map(|name| {
+        found.graph.passed_over.extend(unused.map(|name| {
             format!(
                 "the file `{}` (arrays of other names than `features`, `labels` and so on)",
                 name.to_string_lossy()

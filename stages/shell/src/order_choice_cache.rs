@@ -12,7 +12,7 @@ use warploom_contract::{
 };
 use warploom_spec::Method;
 
-use crate::{contracts, reads};
+use crate::{contracts, stage_inputs};
 
 /// The page of a choice.
 const FILE: &str = "choices.json";
@@ -51,7 +51,7 @@ fn document(inputs: &Inputs, weighed: Value) -> Result<KeyDocument, StageError> 
     for &kind in contracts::CHOICE.reads {
         document.inputs.insert(
             kind.name().to_owned(),
-            inputs.get(kind)?.restricted(&reads::reorder(kind)).input_facts(),
+            inputs.get(kind)?.restricted(&stage_inputs::reorder(kind)).input_facts(),
         );
     }
     Ok(document)

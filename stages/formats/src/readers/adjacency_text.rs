@@ -17,6 +17,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::Options,
+    out_of_core::LoadedGraph,
     raw_graph::{Edges, Features, Graphs, IN_NO_PART, NODES_MOST, NodeIds, RawGraph, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::{
@@ -38,7 +39,7 @@ pub const FORMAT: Format = Format {
     name: "adjacency_text",
     about: "many graphs as adjacency lists in one text, or in a zip with splits",
     recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
+    read_within: |files, options, _| Ok(LoadedGraph::held(read(files, options)?)),
 };
 
 /// The text with the splits beside it, or a zip with one such text.

@@ -9,7 +9,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Edges, NODES_MOST, RawGraph},
     read_error::{Read, ReadError},
     text::{
@@ -33,7 +33,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     (!files.is_empty()).then_some(files)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<LoadedGraph> {
     let mut lists = Successors { nodes: None, read: 0, sink: EdgeSink::new(limit) };
     grammar::parse(path, &mut lists, sizes)?;
     let Some(nodes) = &lists.nodes else {
@@ -48,7 +48,8 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
     )?;
     let ids = counted_header::numbered(lists.read, 0, options);
     let (edges, spilled) = lists.sink.finish()?;
-    Ok((RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() }, spilled))
+    let graph = RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() };
+    Ok(LoadedGraph { graph, spilled })
 }
 
 struct Successors<'a> {

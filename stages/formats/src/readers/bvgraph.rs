@@ -21,7 +21,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Edges, RawGraph},
     read_error::{Read, ReadError},
     text::counted_header,
@@ -56,7 +56,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads the pair of files.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let look = FileHeads::new(files);
     let one = |end: &str| match look.ending(end)[..] {
         [path] => Ok(path.to_path_buf()),
@@ -89,7 +89,8 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     sink.take(arcs);
     let (edges, spilled) = sink.finish()?;
     let ids = counted_header::numbered(properties.nodes, 0, options);
-    Ok((RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() }, spilled))
+    let graph = RawGraph { ids, edges, nodes_told: true, ..RawGraph::default() };
+    Ok(LoadedGraph { graph, spilled })
 }
 
 #[cfg(test)]

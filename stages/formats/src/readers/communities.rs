@@ -20,7 +20,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{Labels, NO_CLASS, NODES_MOST, NodeIds},
     read_error::{Read, ReadError},
     text::{
@@ -59,7 +59,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads an edge list with communities.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let name_of = |path: &Path| {
         FileHeads::new(&[path.to_path_buf()])
             .files()
@@ -84,24 +84,24 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let plain = PlainFile::open(communities)?;
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
-    let words = options.ids == Ids::String || matches!(found.0.ids, NodeIds::Strings(_));
+    let words = options.ids == Ids::String || matches!(found.graph.ids, NodeIds::Strings(_));
     let members = members(&path, &text, if words { Ids::String } else { options.ids })?;
-    let nodes = union(&found.0.ids, &members);
+    let nodes = union(&found.graph.ids, &members);
     if nodes.len() as u64 > NODES_MOST {
         return Err(Box::new(
             ReadError::new(&path, "the graph has too many nodes")
                 .expected(format!("at most {NODES_MOST}"), nodes.len().to_string()),
         ));
     }
-    let strangers = strangers(&path, &text, &found.0.ids, &nodes, &members);
-    let (mut graph, spilled) =
+    let strangers = strangers(&path, &text, &found.graph.ids, &nodes, &members);
+    let LoadedGraph { mut graph, spilled } =
         move_to_nodes(found, nodes, options, &known, || PlainFile::open(list))?;
     graph.notes.extend(strangers);
     graph.labels = Some(labels(&path, &text, &graph.ids, &members)?);
     if name_of(list).contains("ungraph") {
         graph.directed = Some(false);
     }
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 /// A member of a community, with the byte at which it stands.

@@ -29,7 +29,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{self, Found, Limit},
+    out_of_core::{self, Limit, LoadedGraph},
     read_error::{Read, ReadError},
     text::field_table::FieldTable,
 };
@@ -103,7 +103,7 @@ fn roles(files: &[PathBuf]) -> Read<TablePaths<'_>> {
 }
 
 /// Reads tables of edges and of nodes.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let TablePaths { edges, nodes, graphs: table_of_graphs } = roles(files)?;
     let known = KnownColumns { layout: None, type_is_relation: true };
     // A table does not count itself.
@@ -118,7 +118,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     // Both tables have one sort of ids: the nodes' decides.
     let options = options.with_ids(&nodes.ids);
     let found = read_edges(PlainFile::open(edges)?, &options, &known, limit)?;
-    let (mut graph, spilled) =
+    let LoadedGraph { mut graph, spilled } =
         move_to_nodes(found, nodes.ids.clone(), &options, &known, || PlainFile::open(edges))?;
     graph.nodes_told = true;
     nodes.fill(&mut graph, &options)?;
@@ -146,7 +146,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
             return Err(Box::new(error.hint("mend the column of graphs in the table of nodes")));
         }
     }
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Edges, NODES_MOST, RawGraph},
     read_error::{Read, ReadError},
     text::{
@@ -80,7 +80,12 @@ fn kind(head: &[u8], name: &str) -> Option<ProblemKind> {
 
 /// Reads a graph and its coordinates, if they are among the files. With `weight: none` weights of
 /// arcs are not looked at.
-fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+fn read_by(
+    files: &[PathBuf],
+    options: &Options,
+    limit: &Limit,
+    sizes: BlockSizes,
+) -> Read<LoadedGraph> {
     let look = FileHeads::new(files);
     let of_kind = |wanted: ProblemKind| -> Vec<&Path> {
         look.files()
@@ -107,19 +112,24 @@ fn read_by(files: &[PathBuf], options: &Options, limit: &Limit, sizes: BlockSize
                 "name the files of the data set in a catalogue entry:  data/catalog/<name>.yaml",
             ))
         };
-    let [graph] = graphs[..] else { return Err(one(&graphs, "graph")) };
+    let [path] = graphs[..] else { return Err(one(&graphs, "graph")) };
     let places = of_kind(ProblemKind::Places);
     if places.len() > 1 {
         return Err(one(&places, "coordinate"));
     }
-    let (mut read, spilled) = read_graph(graph, options, limit, sizes)?;
+    let LoadedGraph { mut graph, spilled } = read_graph(path, options, limit, sizes)?;
     if let [places] = places[..] {
-        read.columns = coordinates::read(places, read.nodes(), sizes)?;
+        graph.columns = coordinates::read(places, graph.nodes(), sizes)?;
     }
-    Ok((read, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
-fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+fn read_graph(
+    path: &Path,
+    options: &Options,
+    limit: &Limit,
+    sizes: BlockSizes,
+) -> Read<LoadedGraph> {
     let mut arcs = Arcs {
         unread: options.weight.as_deref() == Some("none"),
         problem: None,
@@ -135,8 +145,8 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) 
         edges.weight.get_or_insert_default();
     }
     let notes = rounded.note("weights", "line").into_iter().collect();
-    Ok((
-        RawGraph {
+    Ok(LoadedGraph {
+        graph: RawGraph {
             ids,
             edges,
             directed: Some(problem.arcs),
@@ -145,7 +155,7 @@ fn read_graph(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) 
             ..RawGraph::default()
         },
         spilled,
-    ))
+    })
 }
 
 /// The line that begins with `p`.

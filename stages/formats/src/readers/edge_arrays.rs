@@ -28,7 +28,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{EdgeFeatures, NODES_MOST, RawGraph, refuse_infinite},
     read_error::{Read, ReadError, if_sound},
     side_files::graph_file_arrays,
@@ -195,10 +195,10 @@ impl<'a> ArrayTaker<'a> {
 
 /// Reads the arrays, with all edges in memory.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_within(path, options, &Limit::none()).map(|(graph, _)| graph)
+    read_within(path, options, &Limit::none()).map(|loaded| loaded.graph)
 }
 
-fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
+fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let store = ArrayStore::open(path)?;
     let mut arrays = ArrayTaker { names: store.names(), store: &store, taken: Vec::new() };
     let mut ends = EdgeEnds::open(path, &mut arrays)?;
@@ -240,7 +240,7 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
             gather.take_features(width, &numbers_of(&part, width as usize)?)?;
         }
     }
-    let (mut graph, spilled) = gather.finish()?;
+    let LoadedGraph { mut graph, spilled } = gather.finish()?;
     if let (Some(features), Some(columns), None) = (features, width, &spilled) {
         graph.edges.features = Some(EdgeFeatures {
             columns,
@@ -256,7 +256,7 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         .collect();
     graph_file_arrays::attach(&mut graph, path, &others, |name| store.array(name))?;
     let spilled = spilled.map(|spilled| spilled.move_to_ids(&known, &graph.ids));
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 /// Both ends of edges, part by part.

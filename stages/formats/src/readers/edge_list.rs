@@ -35,7 +35,7 @@ use crate::{
     f32_rounding::RoundedIntegers,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{EdgeAttributes, Found, Limit, OriginalIds},
+    out_of_core::{EdgeAttributes, Limit, LoadedGraph, OriginalIds},
     raw_graph::{ColumnRoles, EdgeFeatures, Edges, RawGraph},
     read_error::{Read, ReadError},
     text::{
@@ -78,8 +78,8 @@ pub const FORMAT: Format = Format {
 
 /// Refuses a list that names columns and no edge, where nothing else says that there are nodes: a
 /// query that found nothing writes that.
-pub(crate) fn refuse_no_edges(path: &Path, found: Found) -> Read<Found> {
-    if found.0.nodes() > 0 {
+pub(crate) fn refuse_no_edges(path: &Path, found: LoadedGraph) -> Read<LoadedGraph> {
+    if found.graph.nodes() > 0 {
         return Ok(found);
     }
     let error = ReadError::new(path, "the edge list holds no edge")
@@ -140,7 +140,7 @@ pub(crate) fn read_edges(
     options: &Options,
     known: &KnownColumns,
     limit: &Limit,
-) -> Read<Found> {
+) -> Read<LoadedGraph> {
     let path = plain.path().to_path_buf();
     let mut parser = EdgeListParser::new(&path, options, known, limit, SIZES);
     parser.read(plain)?;
@@ -160,7 +160,7 @@ fn read_by(
     parser.read(plain)?;
     let parse = begun.elapsed();
     let begun = Instant::now();
-    let (graph, _) = parser.finish()?;
+    let LoadedGraph { graph, .. } = parser.finish()?;
     Ok((graph, Phases { parse, compact: begun.elapsed() }))
 }
 
@@ -391,7 +391,7 @@ impl<'a> EdgeListParser<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Read<Found> {
+    fn finish(self) -> Read<LoadedGraph> {
         let EdgeListParser {
             path,
             options,
@@ -405,7 +405,7 @@ impl<'a> EdgeListParser<'a> {
             rounded,
             ..
         } = self;
-        let Some(head) = head else { return Ok((RawGraph::default(), None)) };
+        let Some(head) = head else { return Ok(LoadedGraph::held(RawGraph::default())) };
         let (mut skip_first, mut notes) = (false, Vec::new());
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::from_pieces(&pieces) };
@@ -466,7 +466,7 @@ impl<'a> EdgeListParser<'a> {
             counts::set_node_count(path, nodes, &mut graph)?;
         }
         let spilled = spilled.map(|spilled| spilled.move_to_ids(&known_ids, &graph.ids));
-        Ok((graph, spilled))
+        Ok(LoadedGraph { graph, spilled })
     }
 }
 

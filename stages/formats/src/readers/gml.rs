@@ -13,6 +13,7 @@ use crate::{
     f32_rounding::RoundedIntegers,
     format::{Format, expect_one_file},
     options::Options,
+    out_of_core::LoadedGraph,
     raw_graph::{Column, Edges, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
 };
@@ -28,7 +29,7 @@ pub const FORMAT: Format = Format {
     name: "gml",
     about: "Graph Modelling Language, one file",
     recognise,
-    read_within: |files, options, _| Ok((read(expect_one_file(files)?, options)?, None)),
+    read_within: |files, options, _| Ok(LoadedGraph::held(read(expect_one_file(files)?, options)?)),
 };
 
 /// One file whose name ends in `.gml`.

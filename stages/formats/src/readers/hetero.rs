@@ -24,6 +24,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
+    out_of_core::LoadedGraph,
     raw_graph::{
         Edges, Features, IN_NO_PART, Kinds, Labels, NO_CLASS, NODES_MOST, NodeIds, RawGraph,
     },
@@ -45,7 +46,7 @@ pub const FORMAT: Format = Format {
     about: "kinds of nodes: pa.txt for each relation, p_feat.npz, labels.npy, train_20.npy and so \
             on",
     recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
+    read_within: |files, options, _| Ok(LoadedGraph::held(read(files, options)?)),
 };
 
 /// What a file is, by its name.

@@ -20,7 +20,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Edges, RawGraph},
     read_error::{Read, ReadError},
     text::{
@@ -54,10 +54,10 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 
 /// Reads a Matrix Market file. With `weight: none` values of coordinate files are not looked at.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
+    read_by(path, options, &Limit::none(), SIZES).map(|loaded| loaded.graph)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<LoadedGraph> {
     let unread = options.weight.as_deref() == Some("none");
     let mut matrix = MatrixGrammar {
         reader: header::HeaderReader::new(unread),
@@ -83,8 +83,8 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
     let ids = counted_header::ids(path, &header.nodes, matrix.entries, 1, options)?;
     let halved = header.symmetry == Symmetry::Symmetric;
     let notes = rounded.note("weights", "line").filter(|_| !unread).into_iter().collect();
-    Ok((
-        RawGraph {
+    Ok(LoadedGraph {
+        graph: RawGraph {
             ids,
             edges,
             directed: Some(!halved),
@@ -94,7 +94,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
             ..RawGraph::default()
         },
         spilled,
-    ))
+    })
 }
 
 fn items(layout: MatrixLayout) -> &'static str {

@@ -18,7 +18,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{Column, RawGraph},
     read_error::{Place, Read, ReadError},
     text::{
@@ -66,10 +66,10 @@ fn begins_with_sizes(head: &[u8]) -> bool {
 
 /// Reads a METIS graph. With `weight: none` edge weights are not kept.
 pub fn read(path: &Path, options: &Options) -> Read<RawGraph> {
-    read_by(path, options, &Limit::none(), SIZES).map(|(graph, _)| graph)
+    read_by(path, options, &Limit::none(), SIZES).map(|loaded| loaded.graph)
 }
 
-fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<Found> {
+fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> Read<LoadedGraph> {
     let directed = options.directed == Some(true);
     let mut lists = read_lists(path, directed, limit, sizes)?;
     if !lists.is_count_of_header(directed) {
@@ -89,8 +89,8 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
             || lists.spilled.as_ref().is_some_and(|spilled| spilled.weighted)
     });
     let notes = notes.into_iter().collect();
-    Ok((
-        RawGraph {
+    Ok(LoadedGraph {
+        graph: RawGraph {
             ids,
             edges: lists.edges,
             directed: Some(directed),
@@ -99,8 +99,8 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
             notes,
             ..RawGraph::default()
         },
-        lists.spilled,
-    ))
+        spilled: lists.spilled,
+    })
 }
 
 /// With the flag 100, the reading whose count of numbers is that of the header: with sizes, as

@@ -27,7 +27,7 @@ use crate::{
     f32_rounding::RoundedIntegers,
     format::{Format, expect_one_file},
     options::Options,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Column, Edges, Features, Labels, NODES_MOST, NodeIds, RawGraph},
     read_error::Read,
     side_files::graph_file_arrays,
@@ -74,7 +74,7 @@ fn is_side_file(path: &Path) -> bool {
 }
 
 /// Reads a file of any family.
-pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let npz = Npz::open(path)?;
     let family = npz.family();
     let mut found = match family {
@@ -101,7 +101,7 @@ pub fn read(path: &Path, options: &Options, limit: &Limit) -> Read<Found> {
         }
     };
     let others: Vec<&str> = npz.names().filter(|name| !npz.is_taken(family, name)).collect();
-    graph_file_arrays::attach(&mut found.0, &npz.path, &others, |name| npz.array(name))?;
+    graph_file_arrays::attach(&mut found.graph, &npz.path, &others, |name| npz.array(name))?;
     Ok(found)
 }
 
@@ -146,7 +146,7 @@ impl Npz {
         u32::try_from(count).ok().filter(|_| count <= NODES_MOST).ok_or_else(error)
     }
 
-    fn pairs(&self, options: &Options, limit: &Limit) -> Read<Found> {
+    fn pairs(&self, options: &Options, limit: &Limit) -> Read<LoadedGraph> {
         let count = self.array("num_nodes")?;
         let nodes = match count.u64s()?[..] {
             [nodes] => self.nodes(nodes)?,
@@ -190,8 +190,8 @@ impl Npz {
         }
         let (edges, spilled) = sink.finish()?;
         let notes = rounded.note("weights", "edge").into_iter().collect();
-        Ok((
-            RawGraph {
+        Ok(LoadedGraph {
+            graph: RawGraph {
                 ids: NodeIds::Count(nodes),
                 edges,
                 nodes_told: true,
@@ -199,7 +199,7 @@ impl Npz {
                 ..RawGraph::default()
             },
             spilled,
-        ))
+        })
     }
 
     /// Refuses weights that are not finite; `before` edges come before them.
@@ -212,7 +212,7 @@ impl Npz {
     }
 
     /// A graph from the sparse matrix of this prefix.
-    fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<Found> {
+    fn adjacency(&self, prefix: &str, options: &Options, limit: &Limit) -> Read<LoadedGraph> {
         let (mut sink, mut rounded) = (EdgeSink::new(limit), RoundedIntegers::default());
         let unread = options.weight.as_deref() == Some("none");
         let mut ones = true;
@@ -248,8 +248,8 @@ impl Npz {
             spilled.iter_mut().for_each(|spilled| spilled.weighted = false);
         }
         let notes = rounded.note("weights", "entry").filter(|_| !unread).into_iter().collect();
-        Ok((
-            RawGraph {
+        Ok(LoadedGraph {
+            graph: RawGraph {
                 ids: NodeIds::Count(nodes),
                 edges,
                 nodes_told: true,
@@ -257,11 +257,11 @@ impl Npz {
                 ..RawGraph::default()
             },
             spilled,
-        ))
+        })
     }
 
-    fn compressed(&self, options: &Options, limit: &Limit) -> Read<Found> {
-        let (mut graph, spilled) = self.adjacency("adj_", options, limit)?;
+    fn compressed(&self, options: &Options, limit: &Limit) -> Read<LoadedGraph> {
+        let LoadedGraph { mut graph, spilled } = self.adjacency("adj_", options, limit)?;
         let nodes = graph.ids.len();
         graph.features = self.attributes(nodes)?;
         graph.labels = self.labels(nodes)?;
@@ -272,7 +272,7 @@ impl Npz {
                 Column::Texts(names.words()?.into_iter().map(Some).collect()),
             ));
         }
-        Ok((graph, spilled))
+        Ok(LoadedGraph { graph, spilled })
     }
 
     fn attributes(&self, nodes: usize) -> Read<Option<Features>> {
@@ -314,7 +314,7 @@ impl Npz {
         }
     }
 
-    fn masked(&self, limit: &Limit) -> Read<Found> {
+    fn masked(&self, limit: &Limit) -> Read<LoadedGraph> {
         let features = self.array("node_features")?;
         let (rows, _) = features.rows()?;
         let nodes = self.nodes(rows as u64)?;
@@ -353,7 +353,7 @@ impl Npz {
             features: Some(node_values::features(&features)?),
             ..RawGraph::default()
         };
-        Ok((graph, spilled))
+        Ok(LoadedGraph { graph, spilled })
     }
 }
 

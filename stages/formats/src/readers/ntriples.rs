@@ -25,7 +25,7 @@ use crate::{
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::{Literals, Options},
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
@@ -86,10 +86,10 @@ fn is_statement(head: &[u8]) -> bool {
 
 /// Reads the statements and the tables.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
-    read_within(files, options, &Limit::none()).map(|(graph, _)| graph)
+    read_within(files, options, &Limit::none()).map(|loaded| loaded.graph)
 }
 
-fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let bundle = Bundle::open(files)?;
     let first = files.first().cloned().unwrap_or_default();
     let mut statements = Statements::new(limit);
@@ -112,7 +112,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
     if let Some(labelled) = &labelled {
         labelled.entities().for_each(|entity| statements.add_node(entity));
     }
-    let (mut graph, spilled) = statements.build()?;
+    let LoadedGraph { mut graph, spilled } = statements.build()?;
     if graph.ids.is_empty() {
         return Err(Box::new(
             ReadError::new(&first, "the file holds no statement")
@@ -123,7 +123,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
         labelled.put(&mut graph);
     }
     graph.passed_over.extend(list_unread(&bundle, |_| false));
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 /// Parses whole lines.

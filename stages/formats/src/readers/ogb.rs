@@ -25,6 +25,7 @@ use crate::{
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
+    out_of_core::LoadedGraph,
     raw_graph::{Column, EdgeFeatures, Edges, Features, Graphs, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
     text::number_table::{NumberOrGap, NumberTable, TableNumber},
@@ -46,7 +47,7 @@ pub const FORMAT: Format = Format {
     about: "raw tables of the Open Graph Benchmark: raw/edge.csv, num-node-list.csv, ..., \
             split/*/train.csv",
     recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
+    read_within: |files, options, _| Ok(LoadedGraph::held(read(files, options)?)),
 };
 
 /// Whether a name is that of a file of such a set.

@@ -16,6 +16,7 @@ use crate::{
     },
     detect::file_heads::FileHeads,
     format::Format,
+    out_of_core::LoadedGraph,
     raw_graph::{
         self, Edges, Features, IN_NO_PART, Labels, NO_CLASS, NodeIds, RawGraph, TEST, TRAIN,
         VALIDATION,
@@ -36,7 +37,7 @@ pub const FORMAT: Format = Format {
     name: "planetoid",
     about: "the eight files ind.NAME.{x, tx, allx, y, ty, ally, graph, test.index}",
     recognise,
-    read_within: |files, _, _| Ok((read(files)?, None)),
+    read_within: |files, _, _| Ok(LoadedGraph::held(read(files)?)),
 };
 
 /// Any of the eight files: what lacks is the reader's to say.

@@ -17,7 +17,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{Column, NODES_MOST, NodeIds},
     read_error::{Read, ReadError},
     text::{
@@ -52,7 +52,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads a road network.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let is_nodes =
         |path: &&PathBuf| path.file_name().unwrap_or_default().to_string_lossy().contains("node");
     let (nodes, edges): (Vec<&PathBuf>, Vec<&PathBuf>) = files.iter().partition(is_nodes);
@@ -75,7 +75,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     let known = KnownColumns { layout: Some(layout(edges, options)?), type_is_relation: false };
     let options = Options { ids: Ids::Number, ..options.clone() };
     let found = read_edges(PlainFile::open(edges)?, &options, &known, limit)?;
-    let (mut graph, spilled) =
+    let LoadedGraph { mut graph, spilled } =
         move_to_nodes(found, ids, &options, &known, || PlainFile::open(edges))?;
     for (column, name) in [(1, "x"), (2, "y")] {
         let value = |&row: &u32| {
@@ -97,7 +97,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     }
     graph.directed = Some(false);
     graph.passed_over.push("the edges' own numbers".into());
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 /// Ids ascending, and the row of the file for each.

@@ -34,7 +34,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::Options,
-    out_of_core::{self, Edge, Found, Limit, Spilled},
+    out_of_core::{self, Edge, Limit, LoadedGraph, Spilled},
     raw_graph::{Features, Graphs, Kinds, NodeIds, RawGraph},
     read_error::{Read, ReadError},
 };
@@ -72,7 +72,7 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
 }
 
 /// Reads the tables; files may come in any order, and folders of parts by their own names.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let files =
         files.iter().map(|path| table_files::list_files(path)).collect::<Read<Vec<_>>>()?.concat();
     let mut found = table_files::sort_files(&files);
@@ -114,7 +114,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         read_features(&open(&found.features)?, &mut graph)?;
     }
     graphs_hold(&graph, spilled.as_ref(), &edge_files[0].path)?;
-    refuse_no_edges(&edge_files[0].path, (graph, spilled))
+    refuse_no_edges(&edge_files[0].path, LoadedGraph { graph, spilled })
 }
 
 /// Reads the node table into the graph; the ids come back.

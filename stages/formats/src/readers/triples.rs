@@ -27,7 +27,7 @@ use crate::{
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::{Options, TriplePart},
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::RawGraph,
     read_error::{Read, ReadError},
     text::{
@@ -156,17 +156,18 @@ fn is_numbered(head: &[u8]) -> bool {
 
 /// Reads either form.
 pub fn read(files: &[PathBuf], options: &Options) -> Read<RawGraph> {
-    read_within(files, options, &Limit::none()).map(|(graph, _)| graph)
+    read_within(files, options, &Limit::none()).map(|loaded| loaded.graph)
 }
 
-fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let bundle = Bundle::open(files)?;
     let wanted =
         if options.parts.is_empty() { vec![TriplePart::Train] } else { sort_parts(&options.parts) };
-    let (mut graph, spilled) = match bundle.names().any(|(_, name)| id_files::is_id_file(name)) {
-        true => id_files::read(&bundle, &wanted, limit)?,
-        false => read_words(&bundle, options, &wanted, limit)?,
-    };
+    let LoadedGraph { mut graph, spilled } =
+        match bundle.names().any(|(_, name)| id_files::is_id_file(name)) {
+            true => id_files::read(&bundle, &wanted, limit)?,
+            false => read_words(&bundle, options, &wanted, limit)?,
+        };
     entity_types::fill_types(&bundle, options, &mut graph)?;
     let is_there = |part: TriplePart| {
         bundle.names().any(|(_, name)| {
@@ -193,7 +194,7 @@ fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Foun
             .into_iter()
             .any(|part| part_of(name) == Some(part) || id_files::is_file_of(name, part_name(part)))
     }));
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 fn read_words(
@@ -201,7 +202,7 @@ fn read_words(
     options: &Options,
     wanted: &[TriplePart],
     limit: &Limit,
-) -> Read<Found> {
+) -> Read<LoadedGraph> {
     let mut texts = bundle
         .names()
         .filter(|(_, name)| !entity_types::is_chosen_type_file(name, options))
@@ -230,7 +231,7 @@ fn read_words(
         }
     }
     let found = statements.build()?;
-    if found.0.ids.is_empty() {
+    if found.graph.ids.is_empty() {
         return Err(Box::new(
             ReadError::new(path, "the set holds no statement")
                 .expected("at least one line  HEAD RELATION TAIL", "none"),

@@ -18,6 +18,7 @@ use crate::{
     detect::file_heads::{FileHeads, names_in_archive},
     format::Format,
     options::Options,
+    out_of_core::LoadedGraph,
     raw_graph::{EdgeFeatures, Edges, Features, Graphs, Labels, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
     text::number_table::{NumberOrGap, NumberTable, TableNumber, classes},
@@ -44,7 +45,7 @@ pub const FORMAT: Format = Format {
     about: "many graphs: DS_A.txt, DS_graph_indicator.txt, DS_graph_labels.txt, ... or an archive \
             with them",
     recognise,
-    read_within: |files, options, _| Ok((read(files, options)?, None)),
+    read_within: |files, options, _| Ok(LoadedGraph::held(read(files, options)?)),
 };
 
 fn is_part(name: &str, part: &str) -> bool {

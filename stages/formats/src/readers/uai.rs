@@ -21,7 +21,7 @@ use crate::{
     detect::file_heads::FileHeads,
     format::Format,
     options::{Ids, Options},
-    out_of_core::{Found, Limit},
+    out_of_core::{Limit, LoadedGraph},
     raw_graph::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, TEST, TRAIN},
     read_error::{Read, ReadError},
     text::field_fault::{FieldFault, error_at},
@@ -157,13 +157,13 @@ impl UaiFiles {
 }
 
 /// Reads a set.
-pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<Found> {
+pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<LoadedGraph> {
     let parts = UaiFiles::from_files(files)?;
     let options = Options { ids: Ids::Number, counts: Some(false), ..options.clone() };
     let edges = parts.get(UaiRole::Edge, ".edge")?;
     let (features, nodes) = read_features(parts.get(UaiRole::Feature, ".feature")?.open()?)?;
     let found = read_edges(edges.open()?, &options, &KnownColumns::default(), limit)?;
-    let (mut graph, spilled) =
+    let LoadedGraph { mut graph, spilled } =
         move_to_nodes(found, NodeIds::Count(nodes), &options, &KnownColumns::default(), || {
             edges.open()
         })?;
@@ -182,7 +182,7 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
         graph.splits.push(split);
     }
     graph.passed_over.extend(parts.beside.iter().map(|name| format!("the file `{name}`")));
-    Ok((graph, spilled))
+    Ok(LoadedGraph { graph, spilled })
 }
 
 /// Words of a line with the byte at which each begins.

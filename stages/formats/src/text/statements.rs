@@ -7,7 +7,7 @@
 //!           the limit goes
 use super::lines::{LineFault, TextLines};
 use crate::{
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::Read,
 };
@@ -137,7 +137,7 @@ impl<'a> Statements<'a> {
     }
 
     /// Directed edges with relations.
-    pub fn build(self) -> Read<Found> {
+    pub fn build(self) -> Read<LoadedGraph> {
         let (words, row) = self.nodes.ordered();
         let (relations, place) = self.relations.ordered();
         let place: Vec<u16> = place.into_iter().map(|place| place as u16).collect();
@@ -159,8 +159,8 @@ impl<'a> Statements<'a> {
         if spilled.is_some() {
             edges = Edges::default();
         }
-        Ok((
-            RawGraph {
+        Ok(LoadedGraph {
+            graph: RawGraph {
                 ids: NodeIds::Strings(words),
                 edges,
                 directed: Some(true),
@@ -168,7 +168,7 @@ impl<'a> Statements<'a> {
                 ..RawGraph::default()
             },
             spilled,
-        ))
+        })
     }
 }
 
@@ -220,7 +220,7 @@ mod tests {
             )
             .unwrap();
         statements.add_node("Z");
-        let (graph, _) = statements.build().unwrap();
+        let LoadedGraph { graph, .. } = statements.build().unwrap();
         assert_eq!(graph.validate(), Ok(()));
         assert_eq!(graph.ids, NodeIds::Strings(["Z", "a", "b", "c"].map(String::from).to_vec()));
         assert_eq!(

@@ -7,7 +7,7 @@
 use crate::{
     containers::npy::Array,
     f32_rounding::RoundedIntegers,
-    out_of_core::{EdgeAttributes, Found, Limit, OriginalIds, Spilled},
+    out_of_core::{EdgeAttributes, Limit, LoadedGraph, OriginalIds, Spilled},
     raw_graph::{Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
 };
@@ -265,7 +265,7 @@ impl<'a> EdgeCollector<'a> {
     }
 
     /// All edges.
-    pub fn finish(mut self) -> Read<Found> {
+    pub fn finish(mut self) -> Read<LoadedGraph> {
         let EdgeArrayTypes { weighted, types } = self.beside;
         let (relations, place) = ordered(std::mem::take(&mut self.relations.list), types);
         let notes = self.rounded.note("weights", "edge").into_iter().collect();
@@ -277,7 +277,7 @@ impl<'a> EdgeCollector<'a> {
             let told = self.nodes.map_or_else(|| ids.clone(), NodeIds::Count);
             let spilled: Spilled = spilled.move_to_ids(&ids, &told);
             graph.ids = told;
-            return Ok((graph, Some(spilled)));
+            return Ok(LoadedGraph { graph, spilled: Some(spilled) });
         }
         let (ids, [source, target]) = rows(self.path, self.held, self.words, self.nodes)?;
         let relation = (types != RelationTypes::None)
@@ -290,7 +290,7 @@ impl<'a> EdgeCollector<'a> {
             relation,
             features: None,
         };
-        Ok((graph, None))
+        Ok(LoadedGraph::held(graph))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{field_lines::EdgeColumns, header};
 use crate::{
     containers::decompress::PlainFile,
     options::Options,
-    out_of_core::{self, Found, rows_among},
+    out_of_core::{self, LoadedGraph, rows_among},
     raw_graph::NodeIds,
     read_error::{Read, ReadError},
     text::comments::{is_blank_or_comment, leading_comments},
@@ -24,15 +24,15 @@ pub struct KnownColumns {
 /// Puts the edges onto the rows of these nodes. `again` opens the edges once more, to find the line
 /// of an edge that names no node.
 pub fn move_to_nodes(
-    found: Found,
+    found: LoadedGraph,
     nodes: NodeIds,
     options: &Options,
     known: &KnownColumns,
     again: impl FnOnce() -> Read<PlainFile>,
-) -> Read<Found> {
-    let (mut graph, spilled) = found;
+) -> Read<LoadedGraph> {
+    let LoadedGraph { mut graph, spilled } = found;
     if graph.ids == nodes {
-        return Ok((graph, spilled));
+        return Ok(LoadedGraph { graph, spilled });
     }
     let rows = rows_among(&graph.ids, &nodes);
     let missing = |row: u32| rows[row as usize].is_none();
@@ -56,7 +56,7 @@ pub fn move_to_nodes(
     graph.edges.source.iter_mut().for_each(move_row);
     graph.edges.target.iter_mut().for_each(move_row);
     graph.ids = nodes;
-    Ok((graph, spilled.map(|spilled| spilled.with_rows(rows))))
+    Ok(LoadedGraph { graph, spilled: spilled.map(|spilled| spilled.with_rows(rows)) })
 }
 
 fn no_node(

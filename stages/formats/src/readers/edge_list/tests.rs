@@ -1011,7 +1011,7 @@ fn read_spilled(text: &[u8], options: &Options) -> Read<RawGraph> {
         EdgeListParser::new(&path, options, &known, &limit, Sizes { block: 64, piece: 16 });
     parser.read(PlainFile::open(&path)?)?;
     let found = parser.finish()?;
-    assert!(found.1.is_some());
+    assert!(found.spilled.is_some());
     Ok(crate::test_support::held(found))
 }
 

@@ -7,7 +7,7 @@ use super::split_files::{missing_file_error, part_name};
 use crate::{
     containers::bundle::{Bundle, file_name},
     options::TriplePart,
-    out_of_core::{EdgeSink, Found, Limit},
+    out_of_core::{EdgeSink, Limit, LoadedGraph},
     raw_graph::{Column, Edges, NODES_MOST, NodeIds, RawGraph},
     read_error::{Read, ReadError},
     text::{
@@ -38,7 +38,7 @@ struct IdNames {
     place: Vec<u32>,
 }
 
-pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Read<Found> {
+pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Read<LoadedGraph> {
     let entities = names(bundle, "entity", NODES_MOST as usize)?;
     let relations = names(bundle, "relation", RELATIONS_MOST)?;
     let mut sink = EdgeSink::new(limit);
@@ -53,8 +53,8 @@ pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Rea
     entities.place.iter().zip(0..).for_each(|(&row, number)| ids[row as usize] = Some(number));
     let columns = vec![("number".into(), Column::Integers(ids))];
     let ids = NodeIds::Strings(entities.words);
-    Ok((
-        RawGraph {
+    Ok(LoadedGraph {
+        graph: RawGraph {
             ids,
             edges,
             directed: Some(true),
@@ -63,7 +63,7 @@ pub(super) fn read(bundle: &Bundle, wanted: &[TriplePart], limit: &Limit) -> Rea
             ..RawGraph::default()
         },
         spilled,
-    ))
+    })
 }
 
 fn open<'a>(bundle: &'a Bundle, file: &str) -> Read<(TextLines<'a>, u32)> {
