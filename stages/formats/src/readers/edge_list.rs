@@ -409,7 +409,7 @@ impl<'a> EdgeListParser<'a> {
         let (mut skip_first, mut notes) = (false, Vec::new());
         if head.is_pair && counts.is_none() && options.counts.is_none() && known.layout.is_none() {
             let extremes = if spill.is_some() { extremes } else { Extremes::from_pieces(&pieces) };
-            match counts::first_edge_counts(path, &extremes, (first_line, head.is_narrower))? {
+            match counts::first_edge_counts(path, &extremes, first_line, head.is_narrower)? {
                 FirstLine::Edge => {}
                 FirstLine::Unusual(note) => notes.push(note),
                 FirstLine::Counts(found) => (counts, skip_first) = (Some(found), true),

@@ -64,7 +64,7 @@ fn read_by(path: &Path, options: &Options, limit: &Limit, sizes: BlockSizes) -> 
         header: None,
         sink: EdgeSink::new(limit),
         entries: 0,
-        next: (0, 0),
+        next: MatrixCell { row: 0, column: 0 },
     };
     let rounded = grammar::parse(path, &mut matrix, sizes)?;
     let Some(header) = matrix.header else {
@@ -107,8 +107,8 @@ struct MatrixGrammar<'a> {
     sink: EdgeSink<'a>,
     /// Entries or values so far, as the header counts them.
     entries: u64,
-    /// Row and column of the next value of an array.
-    next: (u32, u32),
+    /// Where the next value of an array stands.
+    next: MatrixCell,
 }
 
 /// Entries of some lines; of an array the values alone.
@@ -124,7 +124,7 @@ impl Grammar for MatrixGrammar<'_> {
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault> {
         let read = self.reader.read(lines, before)?;
         Ok(read.map(|(header, begins)| {
-            self.next = (u32::from(header.symmetry == Symmetry::Skew), 0);
+            self.next = MatrixCell { row: u32::from(header.symmetry == Symmetry::Skew), column: 0 };
             self.header = Some(header);
             begins
         }))
@@ -155,7 +155,9 @@ impl Grammar for MatrixGrammar<'_> {
         header.entries.admit(items(header.layout), self.entries, piece.entries, lines, is_entry)?;
         match header.layout {
             MatrixLayout::Coordinate => self.sink.take(piece.edges),
-            MatrixLayout::Array => self.sink.take(place(&mut self.next, header, &piece.edges)),
+            MatrixLayout::Array => {
+                self.sink.take(take_array_values(&mut self.next, header, &piece.edges))
+            }
         }
         self.entries += piece.entries;
         Ok(())
@@ -224,8 +226,15 @@ fn read_array_value(
     Ok(())
 }
 
+/// A place in a matrix.
+#[derive(Clone, Copy)]
+struct MatrixCell {
+    row: u32,
+    column: u32,
+}
+
 /// Edges of the values that are not 0, from the row and column `next` on.
-fn place(next: &mut (u32, u32), header: &MatrixHeader, values: &Edges) -> Edges {
+fn take_array_values(next: &mut MatrixCell, header: &MatrixHeader, values: &Edges) -> Edges {
     let nodes = header.nodes.count as u32;
     let mut edges = Edges { weight: Some(Vec::new()), ..Edges::default() };
     let mut push = |row: u32, column: u32, value: f32| {
@@ -234,20 +243,20 @@ fn place(next: &mut (u32, u32), header: &MatrixHeader, values: &Edges) -> Edges 
         edges.weight.iter_mut().for_each(|weight| weight.push(value));
     };
     for &value in values.weight.iter().flatten() {
-        let (row, column) = *next;
+        let MatrixCell { row, column } = *next;
         if value != 0.0 {
             push(row, column, value);
             if header.symmetry == Symmetry::Skew {
                 push(column, row, -value);
             }
         }
-        next.0 += 1;
-        if next.0 == nodes {
-            next.1 += 1;
-            next.0 = match header.symmetry {
+        next.row += 1;
+        if next.row == nodes {
+            next.column += 1;
+            next.row = match header.symmetry {
                 Symmetry::General => 0,
-                Symmetry::Symmetric => next.1,
-                Symmetry::Skew => next.1 + 1,
+                Symmetry::Symmetric => next.column,
+                Symmetry::Skew => next.column + 1,
             };
         }
     }

@@ -103,7 +103,7 @@ pub fn refuse_other_columns(path: &Path) -> Read<()> {
         // One line longer than that: the run says what is wrong with it.
         true if plain.size() != Some(0) => Ok(()),
         _ => columns_of(
-            &FieldTable::from_text((path.to_path_buf(), head), None, &Options::default())?,
+            &FieldTable::from_text(path.to_path_buf(), head, None, &Options::default())?,
             path,
         )
         .map(drop),

@@ -33,12 +33,13 @@ impl FieldTable {
     /// separates them unless the options say it.
     pub fn read(plain: PlainFile, names: Option<&[&str]>, options: &Options) -> Read<FieldTable> {
         let path = plain.path().to_path_buf();
-        FieldTable::from_text((path, plain.read_all()?), names, options)
+        FieldTable::from_text(path, plain.read_all()?, names, options)
     }
 
     /// The same of a text that is there.
     pub fn from_text(
-        (path, text): (PathBuf, Vec<u8>),
+        path: PathBuf,
+        text: Vec<u8>,
         names: Option<&[&str]>,
         options: &Options,
     ) -> Read<FieldTable> {

@@ -28,7 +28,7 @@ use warploom_contract::{
 };
 use warploom_formats::{
     Options, column_report,
-    out_of_core::{are_both_ways, note_large_weights},
+    out_of_core::{LoadedGraph, are_both_ways, note_large_weights},
     raw_graph::{Features, Labels, RawGraph},
     read_error::ReadError,
     side_files::{
@@ -372,9 +372,9 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
     let (format, own) = warploom_formats::detect(draft, &paths).map_err(wrong)?;
-    let mut found = (format.read(&own, options).map_err(wrong)?, None);
-    note_large_weights(format.name, &mut found).map_err(wrong)?;
-    let mut graph = found.0;
+    let mut loaded = LoadedGraph::held(format.read(&own, options).map_err(wrong)?);
+    note_large_weights(format.name, &mut loaded).map_err(wrong)?;
+    let mut graph = loaded.graph;
     let beside: Vec<PathBuf> = paths.iter().filter(|path| !own.contains(path)).cloned().collect();
     let used = side_files::attach(&mut graph, &beside).map_err(wrong)?;
     if let Some(unused) = beside.iter().find(|path| !used.contains(path)) {

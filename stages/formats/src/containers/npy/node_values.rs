@@ -140,7 +140,7 @@ pub fn splits_of_masks(masks: [Option<&Array>; 3], nodes: usize) -> Read<Vec<Vec
         for at in values.iter().enumerate().filter_map(|(at, &is_in)| is_in.then_some(at)) {
             let (split, node) = of_split(at, count, nodes);
             put(&mut splits[split][node], part).map_err(|other| {
-                two_parts_error(mask, node, (other, part), &format!(" of split {split}"))
+                two_parts_error(mask, node, other, part, &format!(" of split {split}"))
             })?;
         }
     }
@@ -154,19 +154,14 @@ pub fn split_of_lists(lists: [Option<&Array>; 3], nodes: usize) -> Read<Vec<u8>>
         let Some(list) = list else { continue };
         for node in list.rows_below(nodes as u64)? {
             put(&mut split[node as usize], part)
-                .map_err(|other| two_parts_error(list, node as usize, (other, part), ""))?;
+                .map_err(|other| two_parts_error(list, node as usize, other, part, ""))?;
         }
     }
     Ok(split)
 }
 
 /// The error of a node that two masks or lists have.
-fn two_parts_error(
-    array: &Array,
-    node: usize,
-    (there, here): (u8, u8),
-    of: &str,
-) -> Box<ReadError> {
+fn two_parts_error(array: &Array, node: usize, there: u8, here: u8, of: &str) -> Box<ReadError> {
     let name = |part: u8| ["no part", "train", "validation", "test"][usize::from(part.min(TEST))];
     let error = array.error(format!("node {node} is in two parts{of}"));
     let error = error.expected(

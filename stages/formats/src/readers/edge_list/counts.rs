@@ -122,7 +122,8 @@ const WHICH: &str = "say which in the catalogue's entry:  read: {counts: true}  
 pub fn first_edge_counts(
     path: &Path,
     extremes: &Extremes,
-    (line, is_narrower): (u64, bool),
+    line: u64,
+    is_narrower: bool,
 ) -> Read<FirstLine> {
     let (Some([nodes, edges]), Some([least, most]), false) =
         (extremes.first, extremes.rest, extremes.words)

@@ -455,7 +455,7 @@ impl EdgeTable<'_> {
         let mut jobs = &jobs[..];
         while let Some(first) = jobs.first() {
             if !self.limit.admits(size(first)) {
-                self.read_in_order(*first, &mut |piece| {
+                self.read_in_order(first.0, first.1, &mut |piece| {
                     rounded.join(piece.rounded, 0);
                     take(parse(piece)?)
                 })?;
@@ -487,7 +487,8 @@ impl EdgeTable<'_> {
     /// Reads a piece batch by batch.
     fn read_in_order(
         &self,
-        (of, piece): (usize, usize),
+        of: usize,
+        piece: usize,
         take: &mut dyn FnMut(EdgeRows) -> Read<()>,
     ) -> Read<()> {
         let (source, columns) = (&self.sources[of], &self.columns[of]);
