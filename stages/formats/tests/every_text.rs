@@ -6,7 +6,10 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
 };
-use warploom_formats::{Options, detect, find, out_of_core::Limit};
+use warploom_formats::{
+    Options, detect, find,
+    out_of_core::{Limit, LoadedGraph},
+};
 
 /// Formats with a small set of each in tests/graphs: files, or folders of them.
 const SETS: [(&str, &[&str]); 16] = [
