@@ -1,12 +1,20 @@
-//! formats: readers of foreign files, one file per format; each gives a `RawGraph` or an error with
-//! its place.
+//! formats: readers of foreign files, one file or folder for each format; each gives a `RawGraph` or
+//! an error with its place.
 //!
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size
 //!           of the contents, for edges up to a limit where they can be read one after the other
-//!           (spill.rs)
+//!           (out_of_core.rs)
 //! never     knows the store, the catalogue or a pipeline; runs, imports or fetches anything that a
 //!           file names
-//! to add    a file with `pub const FORMAT`, a line in `FORMATS`
+//! folders   containers: what bytes are wrapped in. text: lines to fields and numbers (its README
+//!           says which text reader to use). detect: which format a file is, and why not. readers:
+//!           the formats. side_files: features, labels and splits beside a graph. out_of_core:
+//!           edges beyond memory
+//! to add    1. readers/NAME.rs: `pub const FORMAT: Format`, with a function that recognises files
+//!              by their names and first bytes (`FileHeads`) and one that reads them
+//!           2. readers.rs: `pub mod NAME;` and `NAME::FORMAT` in `FORMATS`, before every format
+//!              that would take the same files
+//!           3. docs/data.md: a row of the table of formats. CONTRIBUTING.md has the lists of tests
 pub mod column_report;
 mod column_roles;
 pub mod containers;

@@ -27,6 +27,7 @@ use crate::{
         comments::is_blank_or_comment,
         field_fault::{FieldFault, error_at},
         numbers::{PADDED_HINT, is_padded},
+        words::split_words,
     },
 };
 use std::path::{Path, PathBuf};
@@ -120,12 +121,8 @@ fn members<'a>(path: &Path, text: &'a [u8], ids: Ids) -> Read<Vec<CommunityMembe
     let mut at = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     for line in text[at..].split(|&byte| byte == b'\n') {
         if !is_blank_or_comment(line) {
-            let mut start = at;
-            for word in line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')) {
-                if !word.is_empty() {
-                    members.push(member(path, text, start, word, community, ids)?);
-                }
-                start += word.len() + 1;
+            for (start, word) in split_words(line, at) {
+                members.push(member(path, text, start, word, community, ids)?);
             }
             community += 1;
         }

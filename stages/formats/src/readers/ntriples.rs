@@ -10,7 +10,7 @@
 //! reads     comments, empty lines, several files, gzip, zstd, or an archive with them
 //! never     treats a relation that tells the label by itself: `drop_relations` names those that
 //!           are to be read as if they were not there
-//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! promises  edges beyond a share of the limit go to a file (out_of_core.rs)
 //! limits    65,535 relations; memory: each distinct term twice, and 10 bytes a statement as far as
 //!           the limit goes
 //! format    W3C, RDF 1.1 N-Triples; sets: P. Ristoski et al., A Collection of Benchmark Datasets

@@ -6,7 +6,7 @@
 //! promises  edges: two columns by name (source/target, src/dst, from/to, u/v, head/tail,
 //!           start/end), `weight`, `type`; others are features only where `edge_features` asks;
 //!           nodes: `id`, `label`, `split` or masks, `graph`, `kind`, features by the rule of
-//!           columns.rs; others are further columns. Letters of either case; without a node table,
+//!           column_roles.rs; others are further columns. Letters of either case; without a node table,
 //!           nodes are those that edges name
 //! promises  `label` may be numbers and `class` their names; several splits are lists in `split`,
 //!           or `split_0`, `split_1` and so on; a table of features may be entries of a sparse
@@ -17,7 +17,7 @@
 //!           graphs rows of the graph table
 //! never     takes positions of columns for their meaning; reads `features-sparse.arrow` of the
 //!           store
-//! bounds    as edges.rs and nodes.rs say; one batch a thread beyond that
+//! bounds    as edge_table.rs and node_table.rs say; one batch a thread beyond that
 mod edge_table;
 mod node_ids;
 mod node_table;

@@ -12,7 +12,7 @@
 //! promises  parts whose statements are no edges are named as passed over
 //! promises  a file of types of entities beside them (`entity2type.txt` with `ENTITY TYPE`, or the
 //!           one that `types` names) is told, not made use of
-//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! promises  edges beyond a share of the limit go to a file (out_of_core.rs)
 //! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as
 //!           the limit goes; of the numbered form one file of numbers, 12 bytes a statement
 //! source    A. Bordes et al., Translating Embeddings for Modeling Multi-relational Data (2013);

@@ -24,7 +24,10 @@ use crate::{
     out_of_core::{Limit, LoadedGraph},
     raw_graph::{Features, IN_NO_PART, Labels, NODES_MOST, NodeIds, TEST, TRAIN},
     read_error::{Read, ReadError},
-    text::field_fault::{FieldFault, error_at},
+    text::{
+        field_fault::{FieldFault, error_at},
+        words::{split_filled_lines, split_words},
+    },
 };
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
@@ -185,33 +188,13 @@ pub fn read_within(files: &[PathBuf], options: &Options, limit: &Limit) -> Read<
     Ok(LoadedGraph { graph, spilled })
 }
 
-/// Words of a line with the byte at which each begins.
-fn split_words(line: &[u8], at: usize) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut start = at;
-    line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b',')).filter_map(move |word| {
-        let begun = start;
-        start += word.len() + 1;
-        (!word.is_empty()).then_some((begun, word))
-    })
-}
-
-/// Lines that are not empty, with the byte at which each begins.
-fn split_lines(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
-    let mut start = 0;
-    text.split(|&byte| byte == b'\n').filter_map(move |line| {
-        let begun = start;
-        start += line.len() + 1;
-        (!line.trim_ascii().is_empty()).then_some((begun, line))
-    })
-}
-
 /// Features, and how many rows there are.
 fn read_features(plain: PlainFile) -> Read<(Features, u32)> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
     let mut columns = None;
-    for (at, line) in split_lines(&text) {
+    for (at, line) in split_filled_lines(&text) {
         let mut column = 0;
         for (start, word) in split_words(line, at) {
             let value = match word {
@@ -279,7 +262,7 @@ fn read_labels(plain: PlainFile, nodes: u32) -> Read<Labels> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
     let mut found = Vec::new();
-    for (at, line) in split_lines(&text) {
+    for (at, line) in split_filled_lines(&text) {
         let word = line.trim_ascii();
         let name = std::str::from_utf8(word).map_err(|_| {
             error_at(
@@ -312,7 +295,7 @@ fn read_labels(plain: PlainFile, nodes: u32) -> Read<Labels> {
 fn mark(plain: PlainFile, part: u8, split: &mut [u8]) -> Read<()> {
     let path = plain.path().to_path_buf();
     let text = plain.read_all()?;
-    for (start, word) in split_lines(&text).flat_map(|(at, line)| split_words(line, at)) {
+    for (start, word) in split_filled_lines(&text).flat_map(|(at, line)| split_words(line, at)) {
         let fault = |what: &'static str, expected: String| {
             error_at(
                 &path,

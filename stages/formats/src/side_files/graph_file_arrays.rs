@@ -3,7 +3,7 @@
 //!
 //! promises  an array of such a name is read if the graph has nothing of the kind yet; every other
 //!           one is named in `passed_over`
-//! promises  rows beyond the nodes that edges name are nodes, as attach.rs has it, unless the file
+//! promises  rows beyond the nodes that edges name are nodes, as side_files.rs has it, unless the file
 //!           counts its nodes
 //! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
 use super::node_arrays::{

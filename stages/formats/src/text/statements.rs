@@ -2,7 +2,7 @@
 //!
 //! promises  nodes and relations are numbered by the bytes of their words; edges in the order in
 //!           which they came
-//! promises  edges beyond a share of the limit go to a file (spill.rs)
+//! promises  edges beyond a share of the limit go to a file (out_of_core.rs)
 //! limits    65,535 relations; memory: each distinct word twice, and 10 bytes a statement as far as
 //!           the limit goes
 use super::lines::{LineFault, TextLines};

@@ -2,7 +2,7 @@
 //! columns.
 //!
 //! promises  rows ascend by id, whatever the order of the file; every column goes somewhere, by the
-//!           rule of `columns.rs`
+//!           rule of `column_roles.rs`
 //! never     takes names for classes: a column `label` of words that differ in every row stays a
 //!           column
 use crate::{

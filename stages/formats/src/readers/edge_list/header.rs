@@ -7,9 +7,7 @@
 //!           error where numbers follow
 use super::{
     field_lines::{self, EdgeColumns, Width},
-    number_lines::{
-        DICTIONARY, DICTIONARY_AS_TARGET, DICTIONARY_HINT, NumberColumns, first_columns,
-    },
+    number_lines::{DICTIONARY, DICTIONARY_AS_TARGET, DICTIONARY_HINT, NumberColumns},
     third_column::ThirdColumn,
 };
 use crate::{
@@ -18,6 +16,7 @@ use crate::{
         comments::first_lines,
         field_fault::FieldFault,
         fields::{Field, Separator, detect_separator, split_fields},
+        number_columns::first_columns,
         numbers::{is_padded, looks_like_number, parse_whole, unquoted},
     },
 };

@@ -1,23 +1,19 @@
-//! Lines of two whole numbers and perhaps a weight: the fast road.
+//! Lines of two whole numbers and perhaps a weight.
 //!
-//! promises  a fault carries the byte at which it stands; the fast road takes only what the careful
-//!           one would read alike
+//! promises  a fault carries the byte at which it stands; a line is read fast (text/fast_numbers.rs)
+//!           only where a careful reading gives the same
 //! never     allocates per line
-//!
-//! ```text
-//! Ladder, two columns of a SNAP file on one core (examples/edge_list.rs):
-//!   byte by byte                      a compare and a multiplication a byte, a branch that is guessed wrong at the end of each number
-//!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
-//! ```
 use super::parsed_lines::{ParsedEnds, ParsedLines};
 use crate::{
     f32_rounding::RoundedIntegers,
     options::Options,
     text::{
         blocks::LINE_MOST,
-        comments::{is_blank, is_comment},
+        comments::is_comment,
+        fast_numbers::{fast_number, fast_weight, line_end},
         field_fault::FieldFault,
-        numbers::{PADDED_BESIDE_HINT, PADDED_HINT, is_padded, parse_id, parse_whole},
+        number_columns::ColumnScan,
+        numbers::{PADDED_BESIDE_HINT, PADDED_HINT, is_padded, parse_whole},
     },
 };
 
@@ -45,181 +41,6 @@ pub struct NumberColumns {
     pub colon: bool,
     /// Whether `007` is no id.
     pub exact: bool,
-}
-
-/// Walks over the columns of one line; `text` may go on behind it.
-struct ColumnScan<'a> {
-    text: &'a [u8],
-    at: usize,
-    colon: bool,
-}
-
-impl<'a> ColumnScan<'a> {
-    fn byte(&self) -> u8 {
-        self.text.get(self.at).copied().unwrap_or(b'\n')
-    }
-
-    fn separates(&self, byte: u8) -> bool {
-        matches!(byte, b',' | b';' | b'|') || byte == b':' && self.colon
-    }
-
-    fn ends_column(&self, byte: u8) -> bool {
-        is_blank(byte) || byte == b'\n' || self.separates(byte)
-    }
-
-    fn skip_blanks(&mut self) {
-        while is_blank(self.byte()) {
-            self.at += 1;
-        }
-    }
-
-    /// Skips blanks with at most one separator among them; whether there was one.
-    fn skip_separator(&mut self) -> bool {
-        self.skip_blanks();
-        let separated = self.separates(self.byte());
-        if separated {
-            self.at += 1;
-            self.skip_blanks();
-        }
-        separated
-    }
-
-    fn at_end(&self) -> bool {
-        self.byte() == b'\n'
-    }
-
-    fn skip_line(&mut self) {
-        let rest = &self.text[self.at.min(self.text.len())..];
-        self.at += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-    }
-
-    /// The bytes up to the next separator; empty at the end of the line or between two commas.
-    fn word(&mut self) -> &'a [u8] {
-        let start = self.at;
-        while !self.ends_column(self.byte()) {
-            self.at += 1;
-        }
-        &self.text[start.min(self.text.len())..self.at.min(self.text.len())]
-    }
-
-    /// A whole number, perhaps in quotes; `None` leaves `at` where the column begins.
-    fn number(&mut self, exact: bool) -> Option<u64> {
-        let start = self.at;
-        let word = self.word();
-        let bare =
-            word.strip_prefix(b"\"").and_then(|word| word.strip_suffix(b"\"")).unwrap_or(word);
-        let number = parse_id(bare, exact);
-        if number.is_none() {
-            self.at = start;
-        }
-        number
-    }
-}
-
-/// The first two columns of a line, and how many it has, as far as 4.
-pub fn first_columns(line: &[u8], colon: bool) -> ([&[u8]; 2], u8) {
-    let mut columns = ColumnScan { text: line, at: 0, colon };
-    let mut found: [&[u8]; 2] = [b"", b""];
-    let mut count = 0;
-    columns.skip_blanks();
-    while !columns.at_end() && count < 4 {
-        let word = columns.word();
-        if let Some(place) = found.get_mut(usize::from(count)) {
-            *place = word;
-        }
-        count += 1;
-        columns.skip_separator();
-    }
-    (found, count)
-}
-
-/// In the lowest bytes of `word`: the digits up to the first byte that is none, and how many they
-/// are (8: perhaps more).
-#[inline(always)]
-fn leading_digits(word: u64) -> (u64, u32) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let values = word ^ (0x30 * ONES);
-    // The high bit shows a byte above 9; a carry can spoil only bytes behind the first such one.
-    let others = (values.wrapping_add(0x76 * ONES) | values) & (0x80 * ONES);
-    let count = others.trailing_zeros() / 8;
-    (values, count)
-}
-
-/// The number of `count` (1 to 8) digits in the lowest bytes.
-#[inline(always)]
-fn number_of(values: u64, count: u32) -> u64 {
-    // The digits move to the top, zeros take the place of those that are not there; then pairs,
-    // fours and eight are joined.
-    let digits = values << (64 - 8 * count);
-    let pairs = (digits.wrapping_mul(10).wrapping_add(digits >> 8)) & 0x00ff_00ff_00ff_00ff;
-    let fours = (pairs.wrapping_mul(100).wrapping_add(pairs >> 16)) & 0x0000_ffff_0000_ffff;
-    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xffff_ffff
-}
-
-#[inline(always)]
-fn eight(text: &[u8], at: usize) -> Option<u64> {
-    let bytes: [u8; 8] = text.get(at..at + 8)?.try_into().ok()?;
-    Some(u64::from_le_bytes(bytes))
-}
-
-/// A number of at most 15 digits with at least one byte behind it, and without zeros before it; its
-/// end.
-#[inline(always)]
-fn fast_number(text: &[u8], at: usize) -> Option<(u64, usize)> {
-    let (values, count) = leading_digits(eight(text, at)?);
-    match count {
-        0 => None,
-        // `007` may be another word than `7`.
-        _ if values as u8 == 0 && count > 1 => None,
-        1..8 => Some((number_of(values, count), at + count as usize)),
-        _ => {
-            let high = number_of(values, 8);
-            let (values, count) = leading_digits(eight(text, at + 8)?);
-            match count {
-                0 => Some((high, at + 8)),
-                1..8 => Some((
-                    high * 10u64.pow(count) + number_of(values, count),
-                    at + 8 + count as usize,
-                )),
-                _ => None,
-            }
-        }
-    }
-}
-
-const POWERS: [f32; 8] = [1.0, 10.0, 100.0, 1e3, 1e4, 1e5, 1e6, 1e7];
-
-/// A weight whose digits fit into 24 bits, with at most seven behind the point: then one division
-/// rounds as the standard library does.
-#[inline(always)]
-fn fast_weight(text: &[u8], at: usize) -> Option<(f32, usize)> {
-    let negative = text.get(at) == Some(&b'-');
-    let at = at + usize::from(negative);
-    let (values, count) = leading_digits(eight(text, at)?);
-    if count == 0 || count == 8 {
-        return None;
-    }
-    let (mut digits, mut end, mut behind) = (number_of(values, count), at + count as usize, 0);
-    if text.get(end) == Some(&b'.') {
-        let (values, count) = leading_digits(eight(text, end + 1)?);
-        if count == 0 || count == 8 {
-            return None;
-        }
-        (digits, end, behind) =
-            (digits * 10u64.pow(count) + number_of(values, count), end + 1 + count as usize, count);
-    }
-    let weight = digits as f32 / POWERS[behind as usize];
-    (digits < 1 << 24).then_some((if negative { -weight } else { weight }, end))
-}
-
-/// Behind the end of the line that begins here, if it does.
-#[inline(always)]
-fn line_end(text: &[u8], at: usize) -> Option<usize> {
-    match text.get(at)? {
-        b'\n' => Some(at + 1),
-        b'\r' if text.get(at + 1) == Some(&b'\n') => Some(at + 2),
-        _ => None,
-    }
 }
 
 /// A plain line: two numbers, a byte between them, the weight if there is one, and the end of the
