@@ -31,6 +31,8 @@ mod fuzz;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod import_cycles;
+#[cfg(test)]
 mod interchange;
 #[cfg(test)]
 mod keys;

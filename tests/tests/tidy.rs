@@ -71,7 +71,8 @@ fn files() -> Vec<String> {
     found
 }
 
-fn rust() -> Vec<(String, String)> {
+/// The Rust sources, by their path from the root.
+pub(crate) fn rust() -> Vec<(String, String)> {
     let sources = files().into_iter().filter(|name| name.ends_with(".rs"));
     sources
         .map(|name| (name.clone(), fs::read_to_string(repository().join(name)).unwrap()))
@@ -84,7 +85,7 @@ fn code(line: &str) -> &str {
 }
 
 #[track_caller]
-fn none(what: &str, found: Vec<String>) {
+pub(crate) fn none(what: &str, found: Vec<String>) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }
 
@@ -150,7 +151,7 @@ fn function_name(line: &str) -> Option<String> {
 }
 
 /// The list of those that break a rule: a name, and how often.
-fn sinners(file: &str) -> BTreeMap<String, usize> {
+pub(crate) fn sinners(file: &str) -> BTreeMap<String, usize> {
     let text = fs::read_to_string(repository().join("tests/tests").join(file)).unwrap();
     let of_line = |line: &str| {
         let (name, count) = line.rsplit_once(' ').unwrap();
@@ -161,7 +162,7 @@ fn sinners(file: &str) -> BTreeMap<String, usize> {
 
 /// Compares what breaks a rule with the list of what may; with `UPDATE=1` the list shrinks.
 #[track_caller]
-fn ratchet(file: &str, found: &BTreeMap<String, usize>) {
+pub(crate) fn ratchet(file: &str, found: &BTreeMap<String, usize>) {
     let allowed = sinners(file);
     let more = |(name, count): (&String, &usize)| {
         let may = allowed.get(name).copied().unwrap_or(0);
@@ -470,7 +471,7 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| !text[..at].ends_with(part) && !text[at + word.len()..].starts_with(part))
 }
 
-fn manifests() -> Vec<(PathBuf, String)> {
+pub(crate) fn manifests() -> Vec<(PathBuf, String)> {
     let all = files().into_iter().filter(|name| name.ends_with("/Cargo.toml"));
     all.map(|name| {
         (
