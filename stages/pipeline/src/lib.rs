@@ -149,7 +149,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             Ok(())
         }
         Command::Man => {
-            print_data(&manual::page(Arguments::command()));
+            print_manual();
             Ok(())
         }
         Command::Submit(_)
@@ -163,6 +163,10 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => finish_with(&talk, environment.format, &error),
     }
+}
+
+fn print_manual() {
+    print_data(&manual::page(Arguments::command()));
 }
 
 fn with_pipelines(
