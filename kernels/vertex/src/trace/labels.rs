@@ -69,12 +69,17 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn labels_are_unique_and_plain(names in proptest::collection::vec("[a-c/# .0-1_é-]{0,4}", 0..12)) {
+        fn labels_are_unique_and_plain(
+            names in proptest::collection::vec("[a-c/# .0-1_é-]{0,4}", 0..12)
+        ) {
             let made = labels(&names);
             proptest::prop_assert_eq!(made.len(), names.len());
+            let is_plain = |letter: char| letter.is_alphanumeric() || "_-".contains(letter);
             for (number, label) in made.iter().enumerate() {
-                proptest::prop_assert!(!label.is_empty() && label.chars().all(|letter| letter.is_alphanumeric() || "_-".contains(letter)), "{label:?}");
-                proptest::prop_assert!(!made[..number].contains(label), "{made:?} of {names:?}");
+                let is_whole = !label.is_empty() && label.chars().all(is_plain);
+                proptest::prop_assert!(is_whole, "{label:?}");
+                let is_new = !made[..number].contains(label);
+                proptest::prop_assert!(is_new, "{made:?} of {names:?}");
             }
         }
     }
