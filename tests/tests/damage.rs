@@ -7,12 +7,13 @@ use std::{
 
 use serde_json::Value;
 use warploom_contract::{Digest, Manifest};
-use warploom_tests::{Found, Recipe, Scene};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::store_view::StoredArtifact;
 
 /// Every file of every artifact, with its contents.
-pub fn files(scene: &Scene) -> Vec<(Found, PathBuf, Vec<u8>)> {
+pub fn files(sandbox: &Sandbox) -> Vec<(StoredArtifact, PathBuf, Vec<u8>)> {
     let mut all = Vec::new();
-    for artifact in scene.view().artifacts() {
+    for artifact in sandbox.view().artifacts() {
         for name in artifact.files().iter().map(String::as_str).chain(["manifest.json"]) {
             let path = artifact.path.join(name);
             let bytes = fs::read(&path).unwrap();
@@ -30,11 +31,11 @@ pub fn replace(path: &Path, bytes: &[u8]) {
 
 /// The file of an artifact of a kind whose name starts so; of two csr that of `reorder`, which
 /// later stages read.
-fn file_of(scene: &Scene, kind: &str, starts: &str) -> PathBuf {
-    let names = |artifact: &Found| {
+fn file_of(sandbox: &Sandbox, kind: &str, starts: &str) -> PathBuf {
+    let names = |artifact: &StoredArtifact| {
         artifact.files().into_iter().map(|name| artifact.path.join(name)).collect::<Vec<_>>()
     };
-    let mut artifacts = scene.view().of_kind(kind);
+    let mut artifacts = sandbox.view().of_kind(kind);
     artifacts.sort_by_key(|artifact| {
         std::cmp::Reverse(artifact.manifest["producer"]["stage"].to_string())
     });
@@ -64,8 +65,8 @@ pub fn forge(path: &Path, bytes: &[u8]) {
     replace(&page, manifest.to_text().as_bytes());
 }
 
-fn remove(scene: &Scene, kind: &str) {
-    scene
+fn remove(sandbox: &Sandbox, kind: &str) {
+    sandbox
         .view()
         .of_kind(kind)
         .iter()
@@ -74,42 +75,45 @@ fn remove(scene: &Scene, kind: &str) {
 
 #[test]
 fn a_damaged_input_is_named_before_anything_is_made_of_it() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let digests = scene.view().digests();
-    remove(&scene, "run");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let digests = sandbox.view().digests();
+    remove(&sandbox, "run");
     for (kind, starts) in
         [("graph", "features"), ("csr", "in_sources"), ("permutation", "new_of_old")]
     {
-        let path = file_of(&scene, kind, starts);
+        let path = file_of(&sandbox, kind, starts);
         let bytes = flip(&path);
-        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+        sandbox.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
             path.to_str().unwrap(),
             "contents changed",
             "hint:",
             "rm -r",
         ]);
-        assert!(scene.view().of_kind("run").is_empty());
+        assert!(sandbox.view().of_kind("run").is_empty());
         replace(&path, &bytes);
     }
-    scene.build(&Recipe::small());
-    assert_eq!(scene.view().digests(), digests);
+    sandbox.build(&Recipe::small());
+    assert_eq!(sandbox.view().digests(), digests);
 }
 
 #[test]
 fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    scene.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts looked at, 0 damaged\n"]);
-    let digests = scene.view().digests();
-    remove(&scene, "run");
-    let path = file_of(&scene, "graph", "features");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    sandbox
+        .warploom(&["store", "verify"])
+        .expect(0)
+        .prints(&["9 artifacts looked at, 0 damaged\n"]);
+    let digests = sandbox.view().digests();
+    remove(&sandbox, "run");
+    let path = file_of(&sandbox, "graph", "features");
     let bytes = flip(&path);
-    scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(0);
+    sandbox.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(0);
     replace(&path, &bytes);
-    let run = scene.view().of_kind("run").remove(0).key;
+    let run = sandbox.view().of_kind("run").remove(0).key;
     let named = format!("`run` {run} was made of inputs that were not checked (--no-verify)");
-    scene
+    sandbox
         .warploom(&["store", "verify"])
         .expect(0)
         .says(&[&named, "--force"])
@@ -117,7 +121,7 @@ fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
     // A start that checks does not take it, and it is no input of anything that says that its
     // inputs were checked.
     let built = |further: &[&str]| -> Vec<Value> {
-        let lines = scene.front("pipeline", &Recipe::small(), further).expect(0).stages();
+        let lines = sandbox.front("pipeline", &Recipe::small(), further).expect(0).stages();
         lines.into_iter().filter(|line| line["status"] == "built").collect()
     };
     assert_eq!(built(&["--no-verify"]), [Value::Null; 0]);
@@ -129,13 +133,13 @@ fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
         "{again:?}"
     );
     assert_eq!(built(&[]), [Value::Null; 0]);
-    assert_eq!(scene.warploom(&["store", "verify"]).expect(0).stderr, "");
-    assert_eq!(scene.view().digests(), digests);
+    assert_eq!(sandbox.warploom(&["store", "verify"]).expect(0).stderr, "");
+    assert_eq!(sandbox.view().digests(), digests);
 }
 
 #[test]
 fn a_process_digests_a_file_once() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     // Of each input of a stage: kind, files read to check their digests, files.
     let inputs = |stderr: &str| -> Vec<(String, u64, u64)> {
         let of_line = |line: &str| {
@@ -146,14 +150,15 @@ fn a_process_digests_a_file_once() {
         };
         stderr.lines().filter_map(of_line).collect()
     };
-    let of_one_start = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
+    let of_one_start =
+        inputs(&sandbox.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
     assert!(
         of_one_start.len() >= 10 && of_one_start.iter().all(|(_, read, _)| *read == 0),
         "{of_one_start:?}"
     );
     // Another process reads each once.
-    ["partition", "plan", "run"].into_iter().for_each(|kind| remove(&scene, kind));
-    let of_another = inputs(&scene.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
+    ["partition", "plan", "run"].into_iter().for_each(|kind| remove(&sandbox, kind));
+    let of_another = inputs(&sandbox.front("pipeline", &Recipe::small(), &["-v"]).expect(0).stderr);
     let csr: Vec<_> = of_another
         .iter()
         .filter(|(kind, ..)| kind == "csr")
@@ -167,96 +172,101 @@ fn a_process_digests_a_file_once() {
 
 #[test]
 fn a_flipped_bit_in_any_file_is_named() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    for (artifact, path, bytes) in files(&scene) {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    for (artifact, path, bytes) in files(&sandbox) {
         assert!(!bytes.is_empty(), "{} is empty", path.display());
         let mut flipped = bytes.clone();
         flipped[bytes.len() * 2 / 3] ^= 4;
         replace(&path, &flipped);
         let name = path.to_str().unwrap();
-        scene
+        sandbox
             .warploom(&["store", "verify"])
             .expect(3)
             .says(&[name, "1 of 9 artifacts are damaged"]);
-        scene.warploom(&["store", "verify", &artifact.key]).expect(3).says(&[name]);
-        scene.front("pipeline", &Recipe::small(), &["--verify"]).expect(1).says(&[name, "hint:"]);
+        sandbox.warploom(&["store", "verify", &artifact.key]).expect(3).says(&[name]);
+        sandbox.front("pipeline", &Recipe::small(), &["--verify"]).expect(1).says(&[name, "hint:"]);
         replace(&path, &bytes);
     }
-    scene.warploom(&["store", "verify"]).expect(0);
+    sandbox.warploom(&["store", "verify"]).expect(0);
 }
 
 #[test]
 fn a_file_that_was_cut_grown_or_deleted_is_named_without_being_asked() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    for (_, path, bytes) in files(&scene) {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    for (_, path, bytes) in files(&sandbox) {
         let name = path.to_str().unwrap();
         let mut grown = bytes.clone();
         grown.push(b'x');
         for damaged in [&bytes[..bytes.len() / 2], &bytes[..0], &grown] {
             replace(&path, damaged);
-            scene
+            sandbox
                 .front("pipeline", &Recipe::small(), &[])
                 .expect(1)
                 .says(&[name, "hint:", "rm -r"]);
         }
-        scene.warploom(&["store", "verify"]).expect(3).says(&[name]);
+        sandbox.warploom(&["store", "verify"]).expect(3).says(&[name]);
         fs::remove_file(&path).unwrap();
-        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[name, "missing", "hint:"]);
+        sandbox
+            .front("pipeline", &Recipe::small(), &[])
+            .expect(1)
+            .says(&[name, "missing", "hint:"]);
         fs::write(&path, &bytes).unwrap();
     }
 }
 
 #[test]
 fn the_hint_repairs_and_so_does_force() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let digests = scene.view().digests();
-    for artifact in scene.view().artifacts() {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let digests = sandbox.view().digests();
+    for artifact in sandbox.view().artifacts() {
         let Some(file) = artifact.files().first().map(|name| artifact.path.join(name)) else {
             panic!("no file in {}", artifact.path.display())
         };
         replace(&file, b"not what it was");
-        let said = scene.front("pipeline", &Recipe::small(), &[]).expect(1).stderr;
+        let said = sandbox.front("pipeline", &Recipe::small(), &[]).expect(1).stderr;
         let command = said
             .lines()
             .find_map(|line| line.split_once("rm -r "))
             .map(|(_, rest)| format!("rm -r {rest}"));
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(command.unwrap_or_else(|| panic!("no command in\n{said}")));
-        warploom_tests::start(shell).wait().expect(0);
-        scene.build(&Recipe::small());
-        assert_eq!(scene.view().digests(), digests);
+        warploom_test_support::process::start(shell).wait().expect(0);
+        sandbox.build(&Recipe::small());
+        assert_eq!(sandbox.view().digests(), digests);
         replace(&file, b"not what it was");
-        scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0);
-        assert_eq!(scene.view().digests(), digests);
-        assert_eq!(scene.view().flaws(), [""; 0]);
+        sandbox.front("pipeline", &Recipe::small(), &["--force"]).expect(0);
+        assert_eq!(sandbox.view().digests(), digests);
+        assert_eq!(sandbox.view().flaws(), [""; 0]);
     }
 }
 
 #[test]
 fn a_damaged_artifact_is_not_read_by_the_stage_after_it() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let graph = scene.view().of_kind("graph").remove(0);
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let graph = sandbox.view().of_kind("graph").remove(0);
     let path = graph.path.join("edges.parquet");
     let mut bytes = fs::read(&path).unwrap();
     let end = bytes.len() - 6;
     bytes[end] ^= 255;
     replace(&path, &bytes);
     for kind in ["csr", "profile"] {
-        scene
+        sandbox
             .view()
             .of_kind(kind)
             .iter()
             .for_each(|artifact| fs::remove_dir_all(&artifact.path).unwrap());
     }
-    scene
+    sandbox
         .front("pipeline", &Recipe::small(), &["--verify"])
         .expect(1)
         .says(&[path.to_str().unwrap()]);
-    assert!(scene.view().of_kind("csr").is_empty() && scene.view().of_kind("profile").is_empty());
+    assert!(
+        sandbox.view().of_kind("csr").is_empty() && sandbox.view().of_kind("profile").is_empty()
+    );
 }
 
 /// The same bytes with others in one place.
@@ -268,19 +278,19 @@ fn overwrite(bytes: &[u8], at: usize, with: &[u8]) -> Vec<u8> {
 
 #[test]
 fn forged_and_unchecked_damage_is_named_and_no_panic() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let csr = scene
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let csr = sandbox
         .view()
         .of_kind("csr")
         .into_iter()
         .find(|artifact| artifact.manifest["producer"]["stage"] == "extract")
         .unwrap();
     for kind in ["permutation", "partition", "plan", "run"] {
-        remove(&scene, kind);
+        remove(&sandbox, kind);
     }
     let reordered =
-        scene.view().of_kind("csr").into_iter().find(|artifact| artifact.key != csr.key).unwrap();
+        sandbox.view().of_kind("csr").into_iter().find(|artifact| artifact.key != csr.key).unwrap();
     fs::remove_dir_all(&reordered.path).unwrap();
     let page = fs::read(csr.path.join("manifest.json")).unwrap();
     for name in ["in_sources.arrow", "in_offsets.arrow", "out_edge.arrow"] {
@@ -290,7 +300,7 @@ fn forged_and_unchecked_damage_is_named_and_no_panic() {
         let damaged = overwrite(&bytes, middle, &[0xff; 8]);
         // Unchecked: its digest is wrong.
         replace(&path, &damaged);
-        scene.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(1).says(&[
+        sandbox.front("pipeline", &Recipe::small(), &["--no-verify"]).expect(1).says(&[
             path.to_str().unwrap(),
             "hint:",
             "rm -r",
@@ -298,33 +308,33 @@ fn forged_and_unchecked_damage_is_named_and_no_panic() {
         // Forged: its digest is right.
         forge(&path, &damaged);
         for further in [&[][..], &["--no-verify"]] {
-            scene.front("pipeline", &Recipe::small(), further).expect(1).says(&[
+            sandbox.front("pipeline", &Recipe::small(), further).expect(1).says(&[
                 path.parent().unwrap().to_str().unwrap(),
                 "hint:",
                 "rm -r",
             ]);
         }
         assert!(
-            scene.view().of_kind("permutation").is_empty()
-                && scene.view().of_kind("run").is_empty()
+            sandbox.view().of_kind("permutation").is_empty()
+                && sandbox.view().of_kind("run").is_empty()
         );
         replace(&path, &bytes);
         replace(&csr.path.join("manifest.json"), &page);
     }
-    scene.build(&Recipe::small());
+    sandbox.build(&Recipe::small());
 }
 
 #[test]
 fn a_plan_that_does_not_fit_its_graph_is_damaged() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    remove(&scene, "run");
-    let path = file_of(&scene, "plan", "plan.json");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    remove(&sandbox, "run");
+    let path = file_of(&sandbox, "plan", "plan.json");
     let mut page: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
     let places = page["launches"]["arena"]["places"].as_array_mut().expect("a plan has places");
     places.iter_mut().for_each(|place| place["bytes"] = 7.into());
     forge(&path, page.to_string().as_bytes());
-    scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+    sandbox.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
         path.to_str().unwrap(),
         "the plan was made for 7 bytes",
         "rm -r",
@@ -333,28 +343,28 @@ fn a_plan_that_does_not_fit_its_graph_is_damaged() {
 
 #[test]
 fn metadata_of_an_arrow_file_may_be_damaged_anywhere() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    remove(&scene, "run");
-    let path = file_of(&scene, "graph", "features");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    remove(&sandbox, "run");
+    let path = file_of(&sandbox, "graph", "features");
     let bytes = fs::read(&path).unwrap();
     // The metadata of the batch lie before its values; every 64th byte of them is enough for an
     // end-to-end test.
     for at in (0..bytes.len().min(1024)).step_by(64).map(|at| at + 1) {
         let damaged = overwrite(&bytes, at, &[bytes[at] ^ 16]);
         replace(&path, &damaged);
-        let said = scene.front("pipeline", &Recipe::small(), &["--no-verify"]);
+        let said = sandbox.front("pipeline", &Recipe::small(), &["--no-verify"]);
         assert!(matches!(said.code, Some(0 | 1)), "byte {at}: {said}");
-        remove(&scene, "run");
-        scene.warploom(&["store", "verify"]).expect(3).says(&[path.to_str().unwrap()]);
+        remove(&sandbox, "run");
+        sandbox.warploom(&["store", "verify"]).expect(3).says(&[path.to_str().unwrap()]);
     }
 }
 
 #[test]
 fn nothing_waits_for_a_manifest_that_is_none() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let graph = scene.view().of_kind("graph").remove(0).path.join("manifest.json");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let graph = sandbox.view().of_kind("graph").remove(0).path.join("manifest.json");
     let name = graph.to_str().unwrap();
     for put in ["mkfifo", "ln -s /dev/zero"] {
         fs::remove_file(&graph).unwrap();
@@ -362,23 +372,23 @@ fn nothing_waits_for_a_manifest_that_is_none() {
         assert!(
             std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
         );
-        scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+        sandbox.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
             name,
             "expected a regular file",
             "rm -r",
         ]);
-        scene.warploom(&["store", "verify"]).expect(3).says(&[name]);
+        sandbox.warploom(&["store", "verify"]).expect(3).says(&[name]);
         for action in ["ls", "gc"] {
-            scene.warploom(&["store", action]).expect(0);
+            sandbox.warploom(&["store", action]).expect(0);
         }
         for setting in ["run.init", "run.splits"] {
             let asked = Recipe::small().set(&format!("{setting}={name}"));
-            scene
+            sandbox
                 .with_store("other")
                 .front("pipeline", &asked, &[])
                 .expect(1)
                 .says(&[name, "expected a regular file"]);
-            scene
+            sandbox
                 .with_store("other")
                 .stage("run", &asked, &[])
                 .expect(1)
@@ -389,8 +399,8 @@ fn nothing_waits_for_a_manifest_that_is_none() {
 
 #[test]
 fn nothing_waits_for_facts_of_a_device_that_are_none() {
-    let scene = Scene::stand_in();
-    let facts = scene.path("mine.yaml");
+    let sandbox = Sandbox::stand_in();
+    let facts = sandbox.path("mine.yaml");
     for (put, found) in [
         ("mkfifo", "a pipe, a socket or a device"),
         ("ln -s /dev/zero", "a pipe, a socket or a device"),
@@ -400,14 +410,14 @@ fn nothing_waits_for_facts_of_a_device_that_are_none() {
         assert!(
             std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
         );
-        let said = scene
+        let said = sandbox
             .front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()])
             .expect(1);
         said.says(&["mine.yaml", &format!("expected a file, found {found}")]);
         fs::remove_file(&facts).or_else(|_| fs::remove_dir(&facts)).unwrap();
     }
     fs::write(&facts, vec![b'#'; 1 << 21]).unwrap();
-    scene
+    sandbox
         .front("pipeline", &Recipe::small(), &["--device", facts.to_str().unwrap()])
         .expect(1)
         .says(&["expected at most 1048576 bytes"]);
@@ -415,14 +425,14 @@ fn nothing_waits_for_facts_of_a_device_that_are_none() {
 
 #[test]
 fn a_folder_that_is_missing_or_cannot_be_listed_is_told() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let folder = scene.store.join("graph-v1");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let folder = sandbox.store.join("graph-v1");
     fs::remove_dir_all(&folder).unwrap();
-    scene.warploom(&["store", "verify"]).expect(0).says(&["no folder of kind `graph`"]);
+    sandbox.warploom(&["store", "verify"]).expect(0).says(&["no folder of kind `graph`"]);
     // A file cannot be listed, whoever asks.
     fs::write(&folder, "").unwrap();
-    scene
+    sandbox
         .warploom(&["store", "verify"])
         .expect(1)
         .says(&[folder.to_str().unwrap()])
@@ -431,17 +441,17 @@ fn a_folder_that_is_missing_or_cannot_be_listed_is_told() {
 
 #[test]
 fn an_edge_of_a_relation_that_has_no_name_is_damage_before_anything_is_made_for_it() {
-    let scene = Scene::stand_in();
-    scene.write("raw/mine/train.txt", "ann\tknows\tbob\nbob\tlikes\teve\n");
-    scene.write("raw/mine/valid.txt", "eve\tknows\tann\n");
+    let sandbox = Sandbox::stand_in();
+    sandbox.write("raw/mine/train.txt", "ann\tknows\tbob\nbob\tlikes\teve\n");
+    sandbox.write("raw/mine/valid.txt", "eve\tknows\tann\n");
     let recipe = Recipe::of("pagerank", "mine");
-    scene.stage("ingest", &recipe, &[]).expect(0);
-    let (names, edges) = (file_of(&scene, "graph", "names"), file_of(&scene, "graph", "edges"));
+    sandbox.stage("ingest", &recipe, &[]).expect(0);
+    let (names, edges) = (file_of(&sandbox, "graph", "names"), file_of(&sandbox, "graph", "edges"));
     let mut page: Value = serde_json::from_slice(&fs::read(&names).unwrap()).unwrap();
     assert_eq!(page["relations"].as_array().map(Vec::len), Some(2), "{page}");
     page["relations"].as_array_mut().unwrap().pop();
     forge(&names, page.to_string().as_bytes());
-    scene.stage("extract", &recipe, &[]).expect(1).says(&[
+    sandbox.stage("extract", &recipe, &[]).expect(1).says(&[
         edges.to_str().unwrap(),
         "its relation is not one of 1",
         "rm -r",

@@ -7,14 +7,15 @@ use std::{
 };
 
 use warploom_contract::parquet_file::read_table;
-use warploom_tests::{Recipe, Scene, repository};
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 fn folder_of(line: &serde_json::Value) -> PathBuf {
     PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap())
 }
 
-fn digest(scene: &Scene, key: &str) -> String {
-    let graph = scene
+fn digest(sandbox: &Sandbox, key: &str) -> String {
+    let graph = sandbox
         .view()
         .artifacts()
         .into_iter()
@@ -25,17 +26,22 @@ fn digest(scene: &Scene, key: &str) -> String {
 
 #[test]
 fn a_folder_without_an_entry_is_a_data_set() {
-    let scene = Scene::stand_in();
-    let folder = scene.data.join("mine");
+    let sandbox = Sandbox::stand_in();
+    let folder = sandbox.data.join("mine");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("edges.csv"), "from,to,weight\nann,bob,2\nbob,eve,1\neve,ann,0.5\n")
         .unwrap();
     fs::write(folder.join("nodes.csv"), "id,label,age\nann,x,30\nbob,y,40\neve,x,50\n").unwrap();
-    let lines = scene.build(&Recipe::of("pagerank", "mine"));
+    let lines = sandbox.build(&Recipe::of("pagerank", "mine"));
     let table = read_table(&folder_of(&lines[5]).join("values.parquet"), None).unwrap();
     assert_eq!(table.batch.num_rows(), 3);
-    let graph =
-        &scene.view().artifacts().into_iter().find(|found| found.kind == "graph").unwrap().manifest;
+    let graph = &sandbox
+        .view()
+        .artifacts()
+        .into_iter()
+        .find(|found| found.kind == "graph")
+        .unwrap()
+        .manifest;
     assert_eq!(
         (graph["facts"]["format"].as_str(), graph["facts"]["task"].as_str()),
         (Some("csv"), Some("node_classification"))
@@ -44,11 +50,11 @@ fn a_folder_without_an_entry_is_a_data_set() {
         (graph["provenance"].as_str(), graph["made_up"].as_array().map(Vec::len)),
         (Some("real"), Some(0))
     );
-    scene.front("check", &Recipe::of("pagerank", "mine"), &[]).expect(0);
+    sandbox.front("check", &Recipe::of("pagerank", "mine"), &[]).expect(0);
     // Nothing is made up for it: training needs features only where the program reads them.
-    fs::create_dir_all(scene.data.join("none")).unwrap();
-    fs::write(scene.data.join("none/readme.bin"), [0u8; 64]).unwrap();
-    scene
+    fs::create_dir_all(sandbox.data.join("none")).unwrap();
+    fs::write(sandbox.data.join("none/readme.bin"), [0u8; 64]).unwrap();
+    sandbox
         .front("pipeline", &Recipe::of("pagerank", "none"), &[])
         .expect(1)
         .says(&["`none` is a folder without a catalogue entry", "no format was recognised"]);
@@ -56,7 +62,7 @@ fn a_folder_without_an_entry_is_a_data_set() {
 
 #[test]
 fn memory_and_threads_change_no_byte_of_a_graph() {
-    let mut scene = Scene::stand_in();
+    let mut sandbox = Sandbox::stand_in();
     // Pairs by themselves, and a graph behind them that is the largest component.
     let mut list = String::from("# a list that does not fit 1 MiB\n2 4 1\n4 2 7\n1 7 1\n");
     let mut state = 7u64;
@@ -66,7 +72,7 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
         let (source, target) = (state >> 33 & 0x3fff, state >> 50);
         list += &format!("{}\t{}\t{}\n", 3 * source, 5 * target, state >> 60);
     }
-    scene.add_edge_list("large", &list, "symmetrize: false\nsplit: {rule: none}");
+    sandbox.add_edge_list("large", &list, "symmetrize: false\nsplit: {rule: none}");
     for sets in [
         vec![],
         vec!["ingest.symmetrize=true", "ingest.duplicates=sum", "ingest.self_loops=add"],
@@ -92,9 +98,9 @@ fn memory_and_threads_change_no_byte_of_a_graph() {
         .into_iter()
         .enumerate()
         {
-            let scene = scene.with_store(format!("store-{}-{at}", sets.join("-")));
-            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-            digests.push(digest(&scene, line["key"].as_str().unwrap()));
+            let sandbox = sandbox.with_store(format!("store-{}-{at}", sets.join("-")));
+            let line = sandbox.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+            digests.push(digest(&sandbox, line["key"].as_str().unwrap()));
         }
         digests.dedup();
         assert_eq!(digests.len(), 1, "{sets:?}");
@@ -144,12 +150,12 @@ fn place(from: &Path, to: &Path) {
 /// why.
 #[test]
 fn memory_changes_no_byte_of_any_format() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let mut wrong = Vec::new();
     for (number, names) in SETS.iter().enumerate() {
         let set = format!("set-{number}");
         names.iter().for_each(|name| {
-            place(&repository().join("tests/graphs").join(name), &scene.data.join(&set))
+            place(&repository().join("tests/graphs").join(name), &sandbox.data.join(&set))
         });
         let parts =
             ["ingest.features=degree", "ingest.largest_component=true", "ingest.self_loops=drop"];
@@ -176,13 +182,13 @@ fn memory_changes_no_byte_of_any_format() {
                 &["--memory", "1", "--threads", "8"],
             ]
             .map(|further: &[&str]| {
-                let scene = scene.with_store(format!(
+                let sandbox = sandbox.with_store(format!(
                     "store-{}-{}",
                     further.len(),
                     further.last().unwrap_or(&"")
                 ));
-                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-                digest(&scene, line["key"].as_str().unwrap())
+                let line = sandbox.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+                digest(&sandbox, line["key"].as_str().unwrap())
             });
             if digests.iter().any(|digest| *digest != digests[0]) {
                 wrong.push(format!("{names:?} {sets:?}: {digests:?}"));
@@ -196,13 +202,13 @@ fn memory_changes_no_byte_of_any_format() {
 /// bytes whatever becomes of the edges.
 #[test]
 fn memory_changes_no_byte_of_features_of_edges() {
-    let mut scene = Scene::stand_in();
-    place(&repository().join("tests/graphs/tu"), &scene.data.join("tu"));
+    let mut sandbox = Sandbox::stand_in();
+    place(&repository().join("tests/graphs/tu"), &sandbox.data.join("tu"));
     let edge = |edge: u32| (edge * 7 % 301, edge * 11 % 171);
     let lines: String =
         (0..4000).map(|at| format!("{},{},{},{}\n", edge(at).0, edge(at).1, at, at % 3)).collect();
-    scene.write("raw/inside/edges.csv", format!("source,target,x,weight\n{lines}"));
-    scene.add_entry(
+    sandbox.write("raw/inside/edges.csv", format!("source,target,x,weight\n{lines}"));
+    sandbox.add_entry(
         "inside",
         "name: inside\nabout: made for a test\nfiles: [{file: edges.csv, url: null}]\nformat: csv\nread: {edge_features: [x]}\nlicence: none\n\
          directed: true\nsymmetrize: false\ntask: none\nsplit: {rule: none}\n",
@@ -213,9 +219,11 @@ fn memory_changes_no_byte_of_features_of_edges() {
         (0..4000).collect::<Vec<i64>>(),
     ];
     let names = ["source", "target", "edge_attr"];
-    scene.write(
+    sandbox.write(
         "raw/arrays/edges.safetensors",
-        warploom_tests::tensors(&[0, 1, 2].map(|list| (names[list], &lists[list][..]))),
+        warploom_test_support::safetensors_file::tensors(
+            &[0, 1, 2].map(|list| (names[list], &lists[list][..])),
+        ),
     );
     for (set, sets) in [
         ("tu", &[][..]),
@@ -247,11 +255,11 @@ fn memory_changes_no_byte_of_features_of_edges() {
             ("eight", &["--memory", "1", "--threads", "8"]),
         ]
         .map(|(store, further): (&str, &[&str])| {
-            let scene = scene.with_store(store);
-            let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-            run_check(&scene, "ingest", &recipe);
+            let sandbox = sandbox.with_store(store);
+            let line = sandbox.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+            run_check(&sandbox, "ingest", &recipe);
             assert!(folder_of(&line).join("edge-features.arrow").is_file(), "{set} {sets:?}");
-            digest(&scene, line["key"].as_str().unwrap())
+            digest(&sandbox, line["key"].as_str().unwrap())
         });
         assert_eq!(digests, [0; 3].map(|_| digests[0].clone()), "{set} {sets:?}");
     }
@@ -261,17 +269,17 @@ fn memory_changes_no_byte_of_features_of_edges() {
 /// of entities.
 #[test]
 fn memory_changes_no_byte_of_relations() {
-    let scene = Scene::stand_in();
-    scene.write(
+    let sandbox = Sandbox::stand_in();
+    sandbox.write(
         "raw/typed/edges.csv",
         "source,target,type\n1,2,wrote\n2,3,cites\n3,1,knows\n1,2,wrote\n3,3,cites\n",
     );
-    scene.write("raw/typed/nodes.csv", "id,label\n1,a\n2,b\n3,a\n4,b\n");
-    scene.write(
+    sandbox.write("raw/typed/nodes.csv", "id,label\n1,a\n2,b\n3,a\n4,b\n");
+    sandbox.write(
         "raw/typed/names.json",
         "{\"relations\": [\"knows\", \"sees\", \"cites\", \"wrote\"], \"classes\": [\"b\", \"a\"]}",
     );
-    scene.write("raw/rdf/types.nt", RDF);
+    sandbox.write("raw/rdf/types.nt", RDF);
     for (set, sets) in [
         ("typed", &["ingest.inverse_relations=true"][..]),
         ("typed", &["ingest.symmetrize=true", "ingest.duplicates=first", "ingest.self_loops=drop"]),
@@ -292,10 +300,10 @@ fn memory_changes_no_byte_of_relations() {
         let recipe = sets.iter().fold(Recipe::of("rgcn", set), |recipe, set| recipe.set(set));
         let digests = [("whole", &[][..]), ("files", &["--memory", "1"])].map(
             |(store, further): (&str, &[&str])| {
-                let scene = scene.with_store(store);
-                let line = scene.stage("ingest", &recipe, further).expect(0).lines().remove(0);
-                run_check(&scene, "ingest", &recipe);
-                digest(&scene, line["key"].as_str().unwrap())
+                let sandbox = sandbox.with_store(store);
+                let line = sandbox.stage("ingest", &recipe, further).expect(0).lines().remove(0);
+                run_check(&sandbox, "ingest", &recipe);
+                digest(&sandbox, line["key"].as_str().unwrap())
             },
         );
         assert_eq!(digests[0], digests[1], "{set} {sets:?}");
@@ -306,16 +314,20 @@ fn memory_changes_no_byte_of_relations() {
 /// less is not.
 #[test]
 fn the_memory_that_is_advised_is_the_least_that_works() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let lines: String =
         (0..60_000u32).map(|edge| format!("{} {}\n", edge % 3001, edge % 1709)).collect();
-    scene.write("raw/beside/edges.txt", &lines);
-    scene.write("raw/beside/edge-features.csv", format!("x0,x1\n{}", "1,2\n".repeat(60_000)));
+    sandbox.write("raw/beside/edges.txt", &lines);
+    sandbox.write("raw/beside/edge-features.csv", format!("x0,x1\n{}", "1,2\n".repeat(60_000)));
     let recipe = Recipe::of("pagerank", "beside").set("ingest.features=none");
     let ingest = |memory: &str| {
-        scene.with_store(format!("beside-{memory}")).stage("ingest", &recipe, &["--memory", memory])
+        sandbox.with_store(format!("beside-{memory}")).stage(
+            "ingest",
+            &recipe,
+            &["--memory", memory],
+        )
     };
-    let told = |output: &warploom_tests::Output| -> u64 {
+    let told = |output: &warploom_test_support::process::Output| -> u64 {
         let advice = output
             .stderr
             .split("allow at least  --memory ")
@@ -333,16 +345,16 @@ fn the_memory_that_is_advised_is_the_least_that_works() {
 /// manifest.
 #[test]
 fn what_is_left_out_is_said() {
-    let scene = Scene::stand_in();
-    scene.write("raw/links/raw/edge.csv", "0,1\n1,2\n2,3\n");
-    scene.write("raw/links/raw/num-node-list.csv", "4\n");
-    scene.write("raw/links/raw/num-edge-list.csv", "3\n");
-    scene.write("raw/links/split/target/valid_edge.csv", "0,3\n");
-    scene.write("raw/links/split/target/test.pt", "pickle");
-    scene.write("raw/facts/train.txt", "a\tr\tb\n");
-    scene.write("raw/facts/valid.txt", "b\tr\tc\n");
-    scene.write("raw/small/edges.csv", "source,target\n1,2\n2,3\n3,4\n4,1\n");
-    scene.write("raw/small/nodes.csv", "id,label,x0\n1,owl,1\n2,owl,2\n3,owl,3\n4,cat,4\n");
+    let sandbox = Sandbox::stand_in();
+    sandbox.write("raw/links/raw/edge.csv", "0,1\n1,2\n2,3\n");
+    sandbox.write("raw/links/raw/num-node-list.csv", "4\n");
+    sandbox.write("raw/links/raw/num-edge-list.csv", "3\n");
+    sandbox.write("raw/links/split/target/valid_edge.csv", "0,3\n");
+    sandbox.write("raw/links/split/target/test.pt", "pickle");
+    sandbox.write("raw/facts/train.txt", "a\tr\tb\n");
+    sandbox.write("raw/facts/valid.txt", "b\tr\tc\n");
+    sandbox.write("raw/small/edges.csv", "source,target\n1,2\n2,3\n3,4\n4,1\n");
+    sandbox.write("raw/small/nodes.csv", "id,label,x0\n1,owl,1\n2,owl,2\n3,owl,3\n4,cat,4\n");
     let cases: [(&str, &[&str], &str, &str); 4] = [
         (
             "links",
@@ -373,7 +385,7 @@ fn what_is_left_out_is_said() {
     ];
     for (set, sets, fact, said) in cases {
         let recipe = sets.iter().fold(Recipe::of("pagerank", set), |recipe, set| recipe.set(set));
-        let output = scene.stage("ingest", &recipe, &[]).expect(0).says(&[said]);
+        let output = sandbox.stage("ingest", &recipe, &[]).expect(0).says(&[said]);
         let manifest =
             fs::read_to_string(folder_of(&output.lines()[0]).join("manifest.json")).unwrap();
         assert!(
@@ -382,7 +394,7 @@ fn what_is_left_out_is_said() {
         );
     }
     let unknown = Recipe::of("pagerank", "small").set("ingest.keep_classes=[dog]");
-    scene.stage("ingest", &unknown, &[]).expect(1).says(&[
+    sandbox.stage("ingest", &unknown, &[]).expect(1).says(&[
         "no class is called `dog`",
         "hint: name classes as the data have them:  --set 'ingest.keep_classes=[\"cat\",\"owl\"]'",
     ]);
@@ -391,21 +403,22 @@ fn what_is_left_out_is_said() {
 /// Graphs are parted by shares, also where as many nodes would be parted as those of Planetoid are.
 #[test]
 fn a_set_of_many_graphs_without_an_entry_is_parted_by_shares() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let lines = |text: &dyn Fn(usize) -> String| (1..=2000).map(text).collect::<String>();
-    scene.write(
+    sandbox.write(
         "raw/many/many_A.txt",
         lines(&|graph| format!("{0}, {1}\n{1}, {0}\n", 2 * graph - 1, 2 * graph)),
     );
-    scene.write("raw/many/many_graph_indicator.txt", lines(&|graph| format!("{graph}\n{graph}\n")));
-    scene.write("raw/many/many_graph_labels.txt", lines(&|graph| format!("{}\n", graph % 2)));
-    let line = scene
+    sandbox
+        .write("raw/many/many_graph_indicator.txt", lines(&|graph| format!("{graph}\n{graph}\n")));
+    sandbox.write("raw/many/many_graph_labels.txt", lines(&|graph| format!("{}\n", graph % 2)));
+    let line = sandbox
         .stage("ingest", &Recipe::of("gin", "many").set("plan.set.graphs=true"), &[])
         .expect(0)
         .lines()
         .remove(0);
-    let out = scene.path("out");
-    scene
+    let out = sandbox.path("out");
+    sandbox
         .warploom(&[
             "export",
             line["key"].as_str().unwrap(),
@@ -423,10 +436,10 @@ fn a_set_of_many_graphs_without_an_entry_is_parted_by_shares() {
 
 #[test]
 fn parts_of_a_graph_are_graphs() {
-    let Some(scene) = Scene::real("data_sets::parts_of_a_graph_are_graphs") else { return };
+    let Some(sandbox) = Sandbox::real("data_sets::parts_of_a_graph_are_graphs") else { return };
     let rows = |recipe: &Recipe| {
-        let line = scene.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
-        run_check(&scene, "ingest", recipe);
+        let line = sandbox.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
+        run_check(&sandbox, "ingest", recipe);
         read_table(&folder_of(&line).join("nodes.parquet"), None).unwrap().batch.num_rows()
     };
     assert_eq!(rows(&Recipe::of("gcn", "karate").set("ingest.keep_classes=[Officer]")), 17);
@@ -438,26 +451,26 @@ fn parts_of_a_graph_are_graphs() {
         ),
         4158
     );
-    scene
+    sandbox
         .stage("ingest", &Recipe::of("gcn", "karate").set("ingest.keep_classes=[Offiser]"), &[])
         .expect(1)
         .says(&["no class is called `Offiser`", "Mr. Hi, Officer"]);
 }
 
-fn run_check(scene: &Scene, stage: &str, recipe: &Recipe) {
-    scene.run(&format!("warploom-{stage}"), &recipe.arguments(&["check"])).expect(0);
+fn run_check(sandbox: &Sandbox, stage: &str, recipe: &Recipe) {
+    sandbox.run(&format!("warploom-{stage}"), &recipe.arguments(&["check"])).expect(0);
 }
 
 /// From raw files to predictions, every output proved.
-fn trained(scene: &Scene, recipe: &Recipe) -> usize {
-    let lines = scene.build(recipe);
-    scene.front("check", recipe, &[]).expect(0);
+fn trained(sandbox: &Sandbox, recipe: &Recipe) -> usize {
+    let lines = sandbox.build(recipe);
+    sandbox.front("check", recipe, &[]).expect(0);
     read_table(&folder_of(&lines[5]).join("predictions.parquet"), None).unwrap().batch.num_rows()
 }
 
 #[test]
 fn sets_of_many_graphs_are_learned_by_graph() {
-    let Some(scene) = Scene::real("data_sets::sets_of_many_graphs_are_learned_by_graph") else {
+    let Some(sandbox) = Sandbox::real("data_sets::sets_of_many_graphs_are_learned_by_graph") else {
         return;
     };
     let short = |name: &str| {
@@ -468,19 +481,20 @@ fn sets_of_many_graphs_are_learned_by_graph() {
     };
     assert_eq!(
         trained(
-            &scene,
+            &sandbox,
             &short("tu-mutag").set("ingest.split={folds: {count: 10}}").set("run.split=3")
         ),
         188
     );
-    assert_eq!(trained(&scene, &short("ogbg-molesol")), 1128);
+    assert_eq!(trained(&sandbox, &short("ogbg-molesol")), 1128);
 }
 
 /// What the program returns decides what is learned, nodes or graphs, and no stage before `plan` is
 /// built twice.
 #[test]
 fn nodes_and_graphs_are_learned_from_one_union() {
-    let Some(scene) = Scene::real("data_sets::nodes_and_graphs_are_learned_from_one_union") else {
+    let Some(sandbox) = Sandbox::real("data_sets::nodes_and_graphs_are_learned_from_one_union")
+    else {
         return;
     };
     let recipe = |graphs: bool| {
@@ -490,16 +504,16 @@ fn nodes_and_graphs_are_learned_from_one_union() {
             .set("ingest.split={fractions: {}}");
         recipe.set(&format!("plan.set.graphs={graphs}"))
     };
-    assert_eq!(trained(&scene, &recipe(false)), 3371);
+    assert_eq!(trained(&sandbox, &recipe(false)), 3371);
     let of_graphs = recipe(true).set("ingest.graphs=union");
-    let lines = scene.front("pipeline", &of_graphs, &[]).expect(0).lines();
+    let lines = sandbox.front("pipeline", &of_graphs, &[]).expect(0).lines();
     let statuses: Vec<&str> =
         lines.iter().filter_map(|line| line["status"].as_str()).take(6).collect();
     assert_eq!(statuses, ["hit", "hit", "hit", "hit", "built", "built"]);
     assert_eq!(lines[0]["made_up"][0], "node_labels");
-    assert_eq!(trained(&scene, &of_graphs), 188);
+    assert_eq!(trained(&sandbox, &of_graphs), 188);
     // Alone, graphs need no labels of nodes, and what is learned of them is the same.
-    let separate = scene.build(&recipe(true));
+    let separate = sandbox.build(&recipe(true));
     assert_eq!(
         (separate[0]["status"].as_str(), &separate[0]["made_up"]),
         (Some("built"), &serde_json::json!([]))
@@ -508,28 +522,28 @@ fn nodes_and_graphs_are_learned_from_one_union() {
         |line: &serde_json::Value| fs::read(folder_of(line).join("predictions.parquet")).unwrap();
     assert!(bytes(&separate[5]) == bytes(&lines[5]));
     // Labels of nodes that are made up are refused where they are read, and nowhere else.
-    scene.front("pipeline", &of_graphs, &["--real=strict"]).expect(0);
-    scene
+    sandbox.front("pipeline", &of_graphs, &["--real=strict"]).expect(0);
+    sandbox
         .front("pipeline", &recipe(false), &["--real=strict"])
         .expect(1)
         .says(&["node_labels are made up"]);
     // Scores of vertices that no sample data set fits are scores of vertices.
     let program =
-        scene.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes) * v.x[..., 6]\n");
+        sandbox.write("wide.py", "def wide(v):\n    return linear(v.x, v.classes) * v.x[..., 6]\n");
     let yaml = format!(
         "dataset: tu-mutag\ningest: {{graphs: union, split: {{fractions: {{}}}}}}\nplan: \
             {{program: {}}}\nrun: {{epochs: 2}}\n",
         program.display()
     );
-    assert_eq!(trained(&scene, &Recipe::file(scene.write("wide.yaml", yaml))), 3371);
+    assert_eq!(trained(&sandbox, &Recipe::file(sandbox.write("wide.yaml", yaml))), 3371);
 }
 
 /// Labels of nodes that are made up for a union are no business of a program that learns its
 /// graphs.
 #[test]
 fn graphs_of_a_union_are_learned_without_a_word_on_its_nodes() {
-    let Some(scene) =
-        Scene::real("data_sets::graphs_of_a_union_are_learned_without_a_word_on_its_nodes")
+    let Some(sandbox) =
+        Sandbox::real("data_sets::graphs_of_a_union_are_learned_without_a_word_on_its_nodes")
     else {
         return;
     };
@@ -539,53 +553,53 @@ fn graphs_of_a_union_are_learned_without_a_word_on_its_nodes() {
             .set("ingest.graphs=union");
         recipe.set(&format!("plan.set.graphs={graphs}"))
     };
-    let of_graphs = scene.stage("ingest", &recipe(true), &["--real=strict"]).expect(0);
+    let of_graphs = sandbox.stage("ingest", &recipe(true), &["--real=strict"]).expect(0);
     assert!(!of_graphs.stderr.contains("whose nodes are learned"), "{of_graphs}");
     assert_eq!(of_graphs.stages()[0]["made_up"][0], "node_labels");
-    scene
+    sandbox
         .stage("ingest", &recipe(false), &["--real=strict"])
         .expect(1)
         .says(&["node_labels", "--real=strict refuses"]);
-    let of_nodes = scene.with_store("other").stage("ingest", &recipe(false), &[]).expect(0);
+    let of_nodes = sandbox.with_store("other").stage("ingest", &recipe(false), &[]).expect(0);
     of_nodes.says(&["188 graphs are one graph, whose nodes are learned"]);
 }
 
 /// Whether nodes or graphs are learned is asked of a program, and here is none.
 #[test]
 fn a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline() {
-    let Some(scene) =
-        Scene::real("data_sets::a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline")
+    let Some(sandbox) =
+        Sandbox::real("data_sets::a_set_of_many_graphs_is_shown_and_generated_without_a_pipeline")
     else {
         return;
     };
-    scene.warploom(&["data", "show", "tu-mutag"]).expect(0).prints(&["188"]);
-    scene.warploom(&["data", "generate", "tu-mutag"]).expect(0).prints(&["STAND-IN"]);
+    sandbox.warploom(&["data", "show", "tu-mutag"]).expect(0).prints(&["188"]);
+    sandbox.warploom(&["data", "generate", "tu-mutag"]).expect(0).prints(&["STAND-IN"]);
 }
 
 #[test]
 fn relations_kinds_and_several_labels_are_learned() {
-    let Some(scene) = Scene::real("data_sets::relations_kinds_and_several_labels_are_learned")
+    let Some(sandbox) = Sandbox::real("data_sets::relations_kinds_and_several_labels_are_learned")
     else {
         return;
     };
     assert_eq!(
         trained(
-            &scene,
+            &sandbox,
             &Recipe::of("rgcn", "aifb").set("run.epochs=2").set("ingest.inverse_relations=true")
         ),
         8285
     );
     assert_eq!(
         trained(
-            &scene,
+            &sandbox,
             &Recipe::of("rgcn", "aifb")
                 .set("run.epochs=2")
                 .set("ingest.entity_types={edges: drop}")
         ),
         8285 - 6
     );
-    assert_eq!(trained(&scene, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
-    assert_eq!(trained(&scene, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
+    assert_eq!(trained(&sandbox, &Recipe::of("rgcn", "acm").set("run.epochs=2")), 4019 + 7167 + 60);
+    assert_eq!(trained(&sandbox, &Recipe::of("gcn", "prone-ppi").set("run.epochs=2")), 3890);
 }
 
 const RDF: &str = "<h:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://t#Person> .
@@ -602,8 +616,8 @@ const RDF: &str = "<h:a> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http
 /// each.
 #[test]
 fn types_of_entities_become_kinds() {
-    let scene = Scene::stand_in();
-    let folder = scene.data.join("typed");
+    let sandbox = Sandbox::stand_in();
+    let folder = sandbox.data.join("typed");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join("a.nt"), RDF).unwrap();
     fs::write(folder.join("trainingSet.tsv"), "person\tlabel_x\nh:a\t0\nh:b\t1\n").unwrap();
@@ -612,8 +626,8 @@ fn types_of_entities_become_kinds() {
         Recipe::of("rgcn", "typed").set("run.epochs=2").set(&format!("ingest.entity_types={types}"))
     };
     let kinds = |recipe: &Recipe| {
-        let line = scene.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
-        run_check(&scene, "ingest", recipe);
+        let line = sandbox.stage("ingest", recipe, &[]).expect(0).lines().remove(0);
+        run_check(&sandbox, "ingest", recipe);
         let names: serde_json::Value =
             serde_json::from_slice(&fs::read(folder_of(&line).join("names.json")).unwrap())
                 .unwrap();
@@ -638,15 +652,15 @@ fn types_of_entities_become_kinds() {
         kinds(&recipe("{order: [Person], edges: drop}")),
         (["literal", "Person", "Person", "Person", "entity"].map(Into::into).to_vec(), 3)
     );
-    let graph = scene
+    let graph = sandbox
         .view()
         .artifacts()
         .into_iter()
         .find(|found| found.kind == "graph" && found.manifest["counts"]["nodes.Agent"] == 1)
         .unwrap();
     assert_eq!(graph.manifest["facts"]["kinds"]["Agent"], "http://t#Agent");
-    assert_eq!(trained(&scene, &recipe("{}")), 7);
-    let parameters = scene
+    assert_eq!(trained(&sandbox, &recipe("{}")), 7);
+    let parameters = sandbox
         .view()
         .of_kind("run")
         .into_iter()
@@ -664,13 +678,13 @@ fn types_of_entities_become_kinds() {
             "no node has the type `Dog` of `order`: expected some of http://t#Agent",
         ),
     ] {
-        scene
+        sandbox
             .stage("ingest", &recipe(types), &[])
             .expect(1)
             .says(&["`ingest.entity_types` of `typed`", says]);
     }
     let absent = Recipe::of("rgcn", "karate").set("ingest.entity_types={}");
-    scene
+    sandbox
         .stage("ingest", &absent, &[])
         .expect(1)
         .says(&["its stand-in has no types of entities", "a copy of karate.gml"]);
@@ -680,8 +694,10 @@ fn types_of_entities_become_kinds() {
 /// itself.
 #[test]
 fn every_set_that_is_here_is_ingested() {
-    let Some(scene) = Scene::real("data_sets::every_set_that_is_here_is_ingested") else { return };
-    let listed = scene.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
+    let Some(sandbox) = Sandbox::real("data_sets::every_set_that_is_here_is_ingested") else {
+        return;
+    };
+    let listed = sandbox.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
     let here: Vec<&str> = listed
         .iter()
         .filter(|line| line["status"] == "here")
@@ -689,7 +705,7 @@ fn every_set_that_is_here_is_ingested() {
         .collect();
     assert!(here.len() > 85, "only {} sets are here", here.len());
     for name in here {
-        scene
+        sandbox
             .stage(
                 "ingest",
                 &Recipe::of("pagerank", name).set("ingest.duplicates=keep"),
@@ -702,14 +718,14 @@ fn every_set_that_is_here_is_ingested() {
 /// The same graph in seven formats, brought to the same ids and without weights and repeats.
 #[test]
 fn one_graph_in_every_format_gives_one_digest() {
-    let Some(shared) = warploom_tests::shared_data() else {
-        warploom_tests::skipped(
+    let Some(shared) = warploom_test_support::sandbox::shared_data() else {
+        warploom_test_support::skips::skipped(
             "data_sets::one_graph_in_every_format_gives_one_digest",
             "no shared data",
         );
         return;
     };
-    let mut scene = Scene::stand_in();
+    let mut sandbox = Sandbox::stand_in();
     let files = [
         ("el", "4.el", "edge_list", "{nodes: 14}"),
         ("wel", "4.wel", "edge_list", "{nodes: 14}"),
@@ -725,9 +741,9 @@ fn one_graph_in_every_format_gives_one_digest() {
         if !from.is_file() {
             continue;
         }
-        fs::create_dir_all(scene.data.join(name)).unwrap();
-        fs::copy(from, scene.data.join(name).join(file)).unwrap();
-        scene.add_entry(
+        fs::create_dir_all(sandbox.data.join(name)).unwrap();
+        fs::copy(from, sandbox.data.join(name).join(file)).unwrap();
+        sandbox.add_entry(
             name,
             &format!(
                 "name: {name}\nabout: made for a test\nfiles: [{{file: {file}, url: null}}]\nformat: {format}\nread: {read}\nlicence: none\n\
@@ -738,8 +754,8 @@ fn one_graph_in_every_format_gives_one_digest() {
             .set("ingest.duplicates=merge")
             .set("ingest.weights=drop")
             .set("ingest.self_loops=drop");
-        let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
-        digests.push((file, digest(&scene, line["key"].as_str().unwrap())));
+        let line = sandbox.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
+        digests.push((file, digest(&sandbox, line["key"].as_str().unwrap())));
     }
     assert!(
         digests.len() > 3 && digests.iter().all(|(_, digest)| *digest == digests[0].1),
@@ -752,9 +768,9 @@ fn one_graph_in_every_format_gives_one_digest() {
 #[test]
 fn every_real_set_is_ordered_and_divided() {
     const EDGES_MOST: u64 = 1_000_000;
-    let Some(scene) = Scene::real("every_real_set_is_ordered_and_divided") else { return };
-    let listed = scene
-        .warploom(&["data", "ls", "--format", "json", "--data", scene.data.to_str().unwrap()])
+    let Some(sandbox) = Sandbox::real("every_real_set_is_ordered_and_divided") else { return };
+    let listed = sandbox
+        .warploom(&["data", "ls", "--format", "json", "--data", sandbox.data.to_str().unwrap()])
         .expect(0)
         .lines();
     let here: Vec<_> = listed.iter().filter(|line| line["status"] == "here").collect();
@@ -763,7 +779,7 @@ fn every_real_set_is_ordered_and_divided() {
     for line in here {
         let name = line["name"].as_str().unwrap();
         if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST)
-            && !warploom_tests::long()
+            && !warploom_test_support::skips::is_long()
         {
             waiting.push(name);
             continue;
@@ -771,14 +787,14 @@ fn every_real_set_is_ordered_and_divided() {
         let recipe = Recipe::of("pagerank", name)
             .set("reorder.method=rabbit")
             .set("partition.scheme=[rows, neighbour-groups, interleaved]");
-        let scene = scene.with_store(format!("store-{name}"));
+        let sandbox = sandbox.with_store(format!("store-{name}"));
         for stage in ["ingest", "extract", "reorder", "partition"] {
-            scene.stage(stage, &recipe, &["-q"]).expect(0);
+            sandbox.stage(stage, &recipe, &["-q"]).expect(0);
         }
         for stage in ["reorder", "partition"] {
-            scene.stage(stage, &recipe, &["check"]).expect(0);
+            sandbox.stage(stage, &recipe, &["check"]).expect(0);
         }
-        fs::remove_dir_all(&scene.store).unwrap();
+        fs::remove_dir_all(&sandbox.store).unwrap();
     }
     println!("not without WARPLOOM_TEST_LONG: {}", waiting.join(", "));
     assert!(waiting.len() < 20, "{waiting:?}");

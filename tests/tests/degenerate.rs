@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs};
 
 use warploom_contract::parquet_file::read_table;
-use warploom_tests::{Recipe, Scene};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 const FURTHER: &str = "symmetrize: false\nmade_up: {features: 3, classes: 2}\nsplit: {rule: \
     per_class, train: 1, validation: 1, test: 1}";
@@ -83,18 +83,18 @@ fn labels(edges: &Edges) -> Vec<u64> {
     label
 }
 
-fn scene() -> Scene {
-    Scene::edge_lists(&GRAPHS, FURTHER)
+fn sandbox() -> Sandbox {
+    Sandbox::edge_lists(&GRAPHS, FURTHER)
 }
 
 /// The one run of a recipe, whose outputs are all proved.
 fn values(
-    scene: &Scene,
+    sandbox: &Sandbox,
     recipe: &Recipe,
     column: &str,
 ) -> (Vec<u64>, warploom_contract::parquet_file::Table) {
-    let lines = scene.build(recipe);
-    scene.front("check", recipe, &[]).expect(0);
+    let lines = sandbox.build(recipe);
+    sandbox.front("check", recipe, &[]).expect(0);
     let folder = std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
     let table = read_table(&folder.join("values.parquet"), None).unwrap();
     assert!(table.column(column).is_some(), "no column `{column}` in {:?}", table.batch.schema());
@@ -103,12 +103,12 @@ fn values(
 
 #[test]
 fn pagerank_is_that_of_a_plain_loop() {
-    let scene = scene();
+    let sandbox = sandbox();
     for (name, text) in GRAPHS {
         let edges = edges(text);
         for method in ["none", "degree"] {
             let recipe = Recipe::of("pagerank", name).set(&format!("reorder.method={method}"));
-            let (ids, table) = values(&scene, &recipe, "rank");
+            let (ids, table) = values(&sandbox, &recipe, "rank");
             assert_eq!(ids, edges.ids, "{name}");
             let expected = ranks(&edges);
             for ((found, expected), id) in
@@ -125,12 +125,12 @@ fn pagerank_is_that_of_a_plain_loop() {
 
 #[test]
 fn components_are_those_of_a_plain_loop() {
-    let scene = scene();
+    let sandbox = sandbox();
     for (name, text) in GRAPHS {
         let edges = edges(text);
         for method in ["none", "degree"] {
             let (ids, table) = values(
-                &scene,
+                &sandbox,
                 &Recipe::of("components", name).set(&format!("reorder.method={method}")),
                 "label",
             );
@@ -145,12 +145,12 @@ fn components_are_those_of_a_plain_loop() {
 
 #[test]
 fn training_takes_every_graph() {
-    let scene = scene();
+    let sandbox = sandbox();
     for (name, text) in GRAPHS {
         for pipeline in ["gcn", "sage"] {
             let recipe = Recipe::of(pipeline, name).set("run.epochs=3");
-            let lines = scene.build(&recipe);
-            scene.front("check", &recipe, &[]).expect(0);
+            let lines = sandbox.build(&recipe);
+            sandbox.front("check", &recipe, &[]).expect(0);
             let folder =
                 std::path::PathBuf::from(lines[5]["artifacts"][0]["path"].as_str().unwrap());
             let table = read_table(&folder.join("predictions.parquet"), None).unwrap();
@@ -171,13 +171,13 @@ fn training_takes_every_graph() {
 type Ingested = (Vec<u64>, Vec<(u32, u32)>, Option<Vec<f32>>);
 
 /// Ids, pairs and weights of the graph that these settings make of a list.
-fn ingested(scene: &Scene, name: &str, sets: &[&str]) -> Ingested {
+fn ingested(sandbox: &Sandbox, name: &str, sets: &[&str]) -> Ingested {
     let recipe = Recipe::of("gcn", name)
         .set("ingest.duplicates=keep")
         .set("ingest.self_loops=keep")
         .set("ingest.symmetrize=false");
     let recipe = sets.iter().fold(recipe, |recipe, set| recipe.set(&format!("ingest.{set}")));
-    let line = scene.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
+    let line = sandbox.stage("ingest", &recipe, &[]).expect(0).lines().remove(0);
     let folder = std::path::PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap());
     let table = read_table(&folder.join("edges.parquet"), None).unwrap();
     let pairs = table
@@ -195,7 +195,7 @@ fn ingested(scene: &Scene, name: &str, sets: &[&str]) -> Ingested {
 
 #[test]
 fn every_setting_does_what_it_says() {
-    let scene = Scene::edge_lists(
+    let sandbox = Sandbox::edge_lists(
         &[
             ("weights", "0 1 0.5\n1 2 2.0\n2 0 0.25\n"),
             ("parallel", "0 1\n0 1\n0 1\n1 2\n2 2\n2 2\n"),
@@ -204,7 +204,7 @@ fn every_setting_does_what_it_says() {
         FURTHER,
     );
     let edges = |name: &str, sets: &[&str]| {
-        let (_, pairs, weights) = ingested(&scene, name, sets);
+        let (_, pairs, weights) = ingested(&sandbox, name, sets);
         (pairs, weights)
     };
     let ring = vec![(0, 1), (1, 2), (2, 0)];
@@ -244,21 +244,21 @@ fn every_setting_does_what_it_says() {
             "{duplicates}"
         );
     }
-    assert_eq!(ingested(&scene, "repeats", &[]).0, [7, 9, 30]);
-    assert_eq!(ingested(&scene, "repeats", &["relabel=true"]).0, [0, 1, 2]);
+    assert_eq!(ingested(&sandbox, "repeats", &[]).0, [7, 9, 30]);
+    assert_eq!(ingested(&sandbox, "repeats", &["relabel=true"]).0, [0, 1, 2]);
 }
 
 #[test]
 fn a_file_without_a_graph_is_an_error() {
     let empty = [("empty", ""), ("remarks", "# nothing\n% at all\n\n"), ("blank", "\n\n\n")];
-    let scene = Scene::edge_lists(&empty, FURTHER);
+    let sandbox = Sandbox::edge_lists(&empty, FURTHER);
     for (name, _) in empty {
-        let output = scene
+        let output = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&["error:", "edges.txt"]);
         assert_eq!(output.lines()[0]["error"]["kind"], "data", "{output}");
-        assert!(scene.view().artifacts().is_empty());
+        assert!(sandbox.view().artifacts().is_empty());
     }
 }
 
@@ -272,8 +272,8 @@ fn a_line_that_is_no_edge_is_shown_with_a_caret() {
         ("too_large", "0 18446744073709551616\n", "edges.txt:1:3"),
     ];
     for (name, text, place) in bad {
-        let scene = Scene::edge_lists(&[(name, text)], FURTHER);
-        let output = scene
+        let sandbox = Sandbox::edge_lists(&[(name, text)], FURTHER);
+        let output = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&["error:", place, "^"]);
@@ -281,14 +281,16 @@ fn a_line_that_is_no_edge_is_shown_with_a_caret() {
     }
     // The first edge decides: words are read by themselves, and a word among numbers is shown with
     // the way out.
-    let scene =
-        Scene::edge_lists(&[("words", "anna ben\nben clara\n"), ("late", "0 1\n1 ben\n")], FURTHER);
-    scene.build(&Recipe::of("components", "words"));
-    scene
+    let sandbox = Sandbox::edge_lists(
+        &[("words", "anna ben\nben clara\n"), ("late", "0 1\n1 ben\n")],
+        FURTHER,
+    );
+    sandbox.build(&Recipe::of("components", "words"));
+    sandbox
         .front("pipeline", &Recipe::of("pagerank", "late"), &[])
         .expect(1)
         .says(&["hint:", "--set ingest.ids=string"]);
-    scene.build(&Recipe::of("components", "late").set("ingest.ids=string"));
+    sandbox.build(&Recipe::of("components", "late").set("ingest.ids=string"));
 }
 
 /// A gzip file of one stored block, without its last bytes.
@@ -415,16 +417,18 @@ fn bad_input_publishes_nothing() {
             &["edges.txt", "UTF-16", "iconv"],
         ),
     ];
-    let mut scene = Scene::stand_in();
+    let mut sandbox = Sandbox::stand_in();
     for (name, format, file, bytes, says) in cases {
         // The other files of a Planetoid set are there, and never come to be read.
         let parts: Vec<String> = ["x", "tx", "allx", "ty", "ally", "graph", "test.index"]
             .map(|part| format!("ind.a.{part}"))
             .to_vec();
         let further = if format == "planetoid" { parts } else { Vec::new() };
-        fs::create_dir_all(scene.data.join(name)).unwrap();
-        fs::write(scene.data.join(name).join(file), bytes).unwrap();
-        further.iter().for_each(|part| fs::write(scene.data.join(name).join(part), b"N.").unwrap());
+        fs::create_dir_all(sandbox.data.join(name)).unwrap();
+        fs::write(sandbox.data.join(name).join(file), bytes).unwrap();
+        further
+            .iter()
+            .for_each(|part| fs::write(sandbox.data.join(name).join(part), b"N.").unwrap());
         let files: String = further
             .iter()
             .map(String::as_str)
@@ -435,48 +439,48 @@ fn bad_input_publishes_nothing() {
             "name: {name}\nabout: made for a test\nfiles: [{files}]\nformat: {format}\nlicence: \
                 none\ndirected: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
         );
-        scene.add_entry(name, &entry);
-        let output = scene
+        sandbox.add_entry(name, &entry);
+        let output = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&["error:"])
             .says(says);
         assert_eq!(output.lines()[0]["error"]["kind"], "data", "{name}: {output}");
         assert!(
-            scene.view().artifacts().is_empty() && scene.view().leftovers().is_empty(),
+            sandbox.view().artifacts().is_empty() && sandbox.view().leftovers().is_empty(),
             "{name}"
         );
     }
     // A folder under the name of a file, with and without an entry.
-    scene.add_edge_list("nested", "", FURTHER);
-    fs::remove_file(scene.data.join("nested/edges.txt")).unwrap();
-    fs::create_dir(scene.data.join("nested/edges.txt")).unwrap();
-    fs::create_dir_all(scene.data.join("bare/edges.txt")).unwrap();
+    sandbox.add_edge_list("nested", "", FURTHER);
+    fs::remove_file(sandbox.data.join("nested/edges.txt")).unwrap();
+    fs::create_dir(sandbox.data.join("nested/edges.txt")).unwrap();
+    fs::create_dir_all(sandbox.data.join("bare/edges.txt")).unwrap();
     for (name, says) in [
         ("nested", "the file `edges.txt` of `nested` is a folder: expected a file"),
         ("bare", "edges.txt: a folder without files in it"),
     ] {
-        let output = scene
+        let output = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&[says, "hint: put the file itself"]);
         assert_eq!(output.lines()[0]["error"]["kind"], "input", "{name}: {output}");
     }
-    assert!(scene.view().artifacts().is_empty());
+    assert!(sandbox.view().artifacts().is_empty());
 }
 
 /// A folder without an entry names each of its files, and what keeps it from being one.
 #[test]
 fn a_folder_of_bad_files_names_each() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let bad: [(&str, Vec<u8>); 4] = [
         ("a.txt", Vec::new()),
         ("b.zip", zip_of_nothing("../x")),
         ("c.npz", zip_of_nothing("src_li.npy")[..30].to_vec()),
         ("d.txt", b"\xff\xfe0\0 \x001\0\n\0".to_vec()),
     ];
-    bad.iter().for_each(|(name, bytes)| drop(scene.write(&format!("raw/bad/{name}"), bytes)));
-    let output = scene.front("pipeline", &Recipe::of("pagerank", "bad"), &[]).expect(1);
+    bad.iter().for_each(|(name, bytes)| drop(sandbox.write(&format!("raw/bad/{name}"), bytes)));
+    let output = sandbox.front("pipeline", &Recipe::of("pagerank", "bad"), &[]).expect(1);
     let output = output.says(&[
         "no format was recognised",
         "a.txt: empty",
@@ -484,17 +488,17 @@ fn a_folder_of_bad_files_names_each() {
         "c.npz: the zip archive is cut short",
     ]);
     output.says(&["d.txt: text in UTF-16", "hint:"]);
-    assert!(scene.view().artifacts().is_empty());
+    assert!(sandbox.view().artifacts().is_empty());
 }
 
 #[test]
 fn counts_that_are_not_those_of_the_catalogue_are_an_error() {
     let further = format!("{FURTHER}\nexpected: {{nodes: 2, listed: 2}}");
-    let scene = Scene::edge_lists(&[("few", "0 1\n")], &further);
-    let output = scene.front("pipeline", &Recipe::of("pagerank", "few"), &[]).expect(1);
+    let sandbox = Sandbox::edge_lists(&[("few", "0 1\n")], &further);
+    let output = sandbox.front("pipeline", &Recipe::of("pagerank", "few"), &[]).expect(1);
     output.says(&[
         "`few` is not the data set of the catalogue: expected 2 listed edges, found 1",
         "hint:",
     ]);
-    assert!(scene.view().artifacts().is_empty());
+    assert!(sandbox.view().artifacts().is_empty());
 }

@@ -5,15 +5,18 @@
 //! Mounts are made in a mount namespace of their own, which ends with the shell that made it.
 use std::{collections::BTreeMap, fs, os::unix::ffi::OsStringExt, path::PathBuf, process::Command};
 
-use warploom_tests::{Output, Recipe, Scene, StoreView, skipped, start};
+use warploom_test_support::process::{Output, start};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::skipped;
+use warploom_test_support::store_view::StoreView;
 
 /// Runs a script of `sh` in front of a program: `"$@"` is the program with its arguments.
-fn behind(scene: &Scene, script: &str, recipe: &Recipe, further: &[&str]) -> Output {
-    let mut program = scene.command(
+fn behind(sandbox: &Sandbox, script: &str, recipe: &Recipe, further: &[&str]) -> Output {
+    let mut program = sandbox.command(
         "warploom",
         &recipe.arguments(&[&["pipeline", "--format", "json"], further].concat()),
     );
-    program.env("STORE", &scene.store).env("OUT", scene.path(""));
+    program.env("STORE", &sandbox.store).env("OUT", sandbox.path(""));
     start(wrapped(&program, &["sh", "-c", script, "sh"])).wait()
 }
 
@@ -36,9 +39,9 @@ pub fn wrapped(program: &Command, front: &[&str]) -> Command {
 /// Whether mounts can be made in a namespace of one's own; says so if not.
 fn can_mount(test: &str) -> bool {
     let script = "mkdir -p \"$0/m\" && mount -t tmpfs -o size=64k tmpfs \"$0/m\"";
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", script]).arg(scene.path(""));
+    command.args(["-m", "sh", "-c", script]).arg(sandbox.path(""));
     let works = command.output().is_ok_and(|output| output.status.success());
     if !works {
         skipped(test, "no mounts here: `unshare -m` and `mount` need root");
@@ -46,10 +49,10 @@ fn can_mount(test: &str) -> bool {
     works
 }
 
-fn undisturbed(scene: &Scene, recipe: &Recipe) -> BTreeMap<String, String> {
-    let scene = scene.with_store("undisturbed");
-    scene.build(recipe);
-    scene.view().digests()
+fn undisturbed(sandbox: &Sandbox, recipe: &Recipe) -> BTreeMap<String, String> {
+    let sandbox = sandbox.with_store("undisturbed");
+    sandbox.build(recipe);
+    sandbox.view().digests()
 }
 
 /// What an error about room says.
@@ -73,8 +76,8 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
     if !can_mount("disk::a_full_disk_is_named_and_nothing_half_written_has_a_final_name") {
         return;
     }
-    let scene = Scene::stand_in();
-    let digests = undisturbed(&scene, &Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    let digests = undisturbed(&sandbox, &Recipe::small());
     // The store is copied out before the namespace ends; then there is room, and the same command
     // is started again.
     let script = "mkdir -p \"$STORE\" && mount -t tmpfs -o size=$SIZE tmpfs \"$STORE\" || exit 99\n\
@@ -86,13 +89,13 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
     let mut failed_at = Vec::new();
     for kibibytes in [8, 20, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176] {
         let size = format!("{kibibytes}k");
-        let mut program = scene
+        let mut program = sandbox
             .command("warploom", &Recipe::small().arguments(&["pipeline", "--format", "json"]));
-        program.env("STORE", &scene.store).env("OUT", scene.path("")).env("SIZE", &size);
+        program.env("STORE", &sandbox.store).env("OUT", sandbox.path("")).env("SIZE", &size);
         let output = start(wrapped(&program, &["unshare", "-m", "sh", "-c", script, "sh"])).wait();
         let (full, whole) = (
-            StoreView::of(&scene.path(&format!("full-{size}"))),
-            StoreView::of(&scene.path(&format!("whole-{size}"))),
+            StoreView::of(&sandbox.path(&format!("full-{size}"))),
+            StoreView::of(&sandbox.path(&format!("whole-{size}"))),
         );
         assert_eq!(full.flaws(), [""; 0], "{size}: {output}");
         assert_eq!(whole.digests(), digests, "{size}");
@@ -114,13 +117,13 @@ fn a_full_disk_is_named_and_nothing_half_written_has_a_final_name() {
 
 #[test]
 fn a_limit_on_files_is_named_and_nothing_half_written_has_a_final_name() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=2");
-    let digests = undisturbed(&scene, &recipe);
+    let digests = undisturbed(&sandbox, &recipe);
     let mut failed_at = Vec::new();
     // `ulimit -f` counts blocks of 512 bytes in some shells and of 1024 in others.
     for blocks in [1, 8, 32, 128, 240, 512, 4096] {
-        let limited = scene.with_store(format!("limited-{blocks}"));
+        let limited = sandbox.with_store(format!("limited-{blocks}"));
         // A file beyond the limit ends no process: the write fails.
         let output = behind(&limited, &format!("ulimit -f {blocks}; exec \"$@\""), &recipe, &[]);
         assert_eq!(limited.view().flaws(), [""; 0], "{blocks}: {output}");
@@ -139,11 +142,11 @@ fn a_limit_on_files_is_named_and_nothing_half_written_has_a_final_name() {
 }
 
 /// Runs a program while the store cannot be written.
-fn read_only(scene: &Scene, program: &Command) -> Output {
+fn read_only(sandbox: &Sandbox, program: &Command) -> Output {
     let script =
         "mount --bind \"$STORE\" \"$STORE\" && mount -o remount,ro,bind \"$STORE\" && exec \"$@\"";
     let mut command = wrapped(program, &["unshare", "-m", "sh", "-c", script, "sh"]);
-    command.env("STORE", &scene.store);
+    command.env("STORE", &sandbox.store);
     start(command).wait()
 }
 
@@ -152,13 +155,13 @@ fn a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest() {
     if !can_mount("disk::a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest") {
         return;
     }
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let before = scene.view().snapshot();
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let before = sandbox.view().snapshot();
     let with = |recipe: &Recipe, further: &[&str]| {
         read_only(
-            &scene,
-            &scene
+            &sandbox,
+            &sandbox
                 .command("warploom", &recipe.arguments(&[further, &["--format", "json"]].concat())),
         )
     };
@@ -176,34 +179,35 @@ fn a_store_that_cannot_be_written_serves_hits_and_refuses_the_rest() {
         .expect(1)
         .says(&["Read-only file system"]);
     for arguments in [&["store", "gc"][..], &["store", "gc", "--keep", "0B", "--runs"]] {
-        read_only(&scene, &scene.command("warploom", arguments))
+        read_only(&sandbox, &sandbox.command("warploom", arguments))
             .expect(1)
             .says(&["Read-only file system"]);
     }
-    read_only(&scene, &scene.command("warploom", &["store", "verify"])).expect(0);
-    read_only(&scene, &scene.command("warploom", &["store", "ls"]))
+    read_only(&sandbox, &sandbox.command("warploom", &["store", "verify"])).expect(0);
+    read_only(&sandbox, &sandbox.command("warploom", &["store", "ls"]))
         .expect(0)
         .prints(&["9 artifacts"]);
-    assert!(before == scene.view().snapshot());
+    assert!(before == sandbox.view().snapshot());
 }
 
 #[test]
 fn a_store_whose_folder_belongs_to_somebody_else_is_an_error_with_a_hint() {
-    let scene = Scene::stand_in();
-    let file = scene.write("a file", "");
-    let under = scene.with_store(file.join("store"));
+    let sandbox = Sandbox::stand_in();
+    let file = sandbox.write("a file", "");
+    let under = sandbox.with_store(file.join("store"));
     under.front("pipeline", &Recipe::small(), &[]).expect(1).says(&["error:", "a file/store"]);
 }
 
 #[test]
 fn stores_data_and_pipelines_may_have_any_name() {
-    let scene = Scene::stand_in();
-    let digests = undisturbed(&scene, &Recipe::small());
-    let mut odd = scene.with_store("a store with 'quotes' and spaces, ümläute and 図 日本");
-    let data = scene.path("raw däta");
-    fs::rename(&scene.data, &data).unwrap();
+    let sandbox = Sandbox::stand_in();
+    let digests = undisturbed(&sandbox, &Recipe::small());
+    let mut odd = sandbox.with_store("a store with 'quotes' and spaces, ümläute and 図 日本");
+    let data = sandbox.path("raw däta");
+    fs::rename(&sandbox.data, &data).unwrap();
     odd.data = data;
-    let program = fs::read(warploom_tests::repository().join("pipelines/programs/gcn.py")).unwrap();
+    let program =
+        fs::read(warploom_test_support::repository().join("pipelines/programs/gcn.py")).unwrap();
     odd.write("my pipelines/prög/gcn.py", program);
     let text =
         fs::read_to_string(Recipe::small().file).unwrap().replace("programs/gcn.py", "prög/gcn.py");
@@ -232,14 +236,14 @@ fn stores_data_and_pipelines_may_have_any_name() {
 
 #[test]
 fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_away_is_none() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
     for arguments in [
         Recipe::small().arguments(&["pipeline", "--format", "json"]),
         vec!["schema".into()],
         vec!["store".into(), "ls".into()],
     ] {
-        let program = scene.command("warploom", &arguments);
+        let program = sandbox.command("warploom", &arguments);
         start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"]))
             .wait()
             .expect(1)
@@ -253,9 +257,9 @@ fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_awa
 
 #[test]
 fn a_name_that_is_not_utf_8_is_no_defect() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let name = std::ffi::OsString::from_vec(b"st\xffre".to_vec());
-    let odd = scene.with_store(PathBuf::from(name));
+    let odd = sandbox.with_store(PathBuf::from(name));
     for format in ["human", "json"] {
         let output = odd.warploom(&Recipe::small().arguments(&["pipeline", "--format", format]));
         assert!(matches!(output.code, Some(0..=2)), "{output}");

@@ -10,7 +10,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use warploom_tests::{Output, Recipe, Scene, start};
+use warploom_test_support::process::{Output, start};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 const EDGES: &str = "0 1\n1 2\n2 0\n";
 
@@ -68,20 +69,20 @@ fn whole(body: &[u8]) -> Vec<u8> {
     answer("200 OK", body.len(), "", body)
 }
 
-/// A scene whose catalogue has one set, of one file at this address.
-fn scene(url: &str) -> Scene {
-    let mut scene = Scene::stand_in();
+/// A sandbox whose catalogue has one set, of one file at this address.
+fn sandbox(url: &str) -> Sandbox {
+    let mut sandbox = Sandbox::stand_in();
     let entry = format!(
         "name: afar\nabout: made for a test\nfiles: [{{file: edges.txt, url: \"{url}\"}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
          symmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
     );
-    scene.add_entry("afar", &entry);
-    scene
+    sandbox.add_entry("afar", &entry);
+    sandbox
 }
 
 /// `data fetch afar`, without the proxies of whoever runs the tests.
-fn fetch(scene: &Scene) -> Command {
-    without_proxies(scene.command("warploom", &["data", "fetch", "afar"]))
+fn fetch(sandbox: &Sandbox) -> Command {
+    without_proxies(sandbox.command("warploom", &["data", "fetch", "afar"]))
 }
 
 fn without_proxies(mut command: Command) -> Command {
@@ -91,12 +92,12 @@ fn without_proxies(mut command: Command) -> Command {
     command
 }
 
-fn fetched(scene: &Scene) -> Output {
-    start(fetch(scene)).wait()
+fn fetched(sandbox: &Sandbox) -> Output {
+    start(fetch(sandbox)).wait()
 }
 
-fn file(scene: &Scene) -> PathBuf {
-    scene.data.join("afar/edges.txt")
+fn file(sandbox: &Sandbox) -> PathBuf {
+    sandbox.data.join("afar/edges.txt")
 }
 
 #[test]
@@ -112,9 +113,9 @@ fn a_connection_that_breaks_is_continued_and_the_set_is_read() {
         answer("503 Busy", 0, "", b""),
         rest,
     ]);
-    let scene = scene(&server.url("edges.txt"));
-    fetched(&scene).expect(0).prints(&["afar/edges.txt"]);
-    assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES);
+    let sandbox = sandbox(&server.url("edges.txt"));
+    fetched(&sandbox).expect(0).prints(&["afar/edges.txt"]);
+    assert_eq!(fs::read_to_string(file(&sandbox)).unwrap(), EDGES);
     let asked = server.asked();
     assert!(
         asked.len() == 3
@@ -122,14 +123,14 @@ fn a_connection_that_breaks_is_continued_and_the_set_is_read() {
             && asked[2].contains("if-range: \"one\""),
         "{asked:?}"
     );
-    let line = scene
+    let line = sandbox
         .stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"])
         .expect(0)
         .lines()
         .remove(0);
     assert_eq!(line["provenance"], "real");
     // It is here: nobody is asked.
-    fetched(&scene).expect(0);
+    fetched(&sandbox).expect(0);
     assert_eq!(server.asked().len(), 3);
 }
 
@@ -145,25 +146,25 @@ fn a_part_outlives_the_program_and_a_file_that_changed_is_named() {
     answers.push(answer("404 Not Found", 0, "", b""));
     answers.extend([rest, whole(b"0 2\n1 2\n2 0\n")]);
     let server = Server::with(answers);
-    let scene = scene(&server.url("edges.txt"));
-    fetched(&scene).expect(1).says(&[
+    let sandbox = sandbox(&server.url("edges.txt"));
+    fetched(&sandbox).expect(1).says(&[
         "cannot fetch `edges.txt` of `afar`",
         "404",
         "curl -L --create-dirs -o",
     ]);
-    fetched(&scene).expect(0);
+    fetched(&sandbox).expect(0);
     assert!(server.asked()[2].contains("range: bytes=5-"), "{:?}", server.asked());
     // The address gives something else a year later.
-    fs::remove_file(file(&scene)).unwrap();
-    fetched(&scene).expect(1).says(&[
+    fs::remove_file(file(&sandbox)).unwrap();
+    fetched(&sandbox).expect(1).says(&[
         "the file has changed since it was recorded: expected 12 bytes with the digest ",
         "found 12 bytes",
         "hint: the address gives another file now, and what came was thrown away",
     ]);
-    assert!(!file(&scene).exists());
-    fs::write(file(&scene), "0 2\n1 2\n2 0\n").unwrap();
-    fetched(&scene).expect(1).says(&["hint: to have the old one again"]);
-    scene
+    assert!(!file(&sandbox).exists());
+    fs::write(file(&sandbox), "0 2\n1 2\n2 0\n").unwrap();
+    fetched(&sandbox).expect(1).says(&["hint: to have the old one again"]);
+    sandbox
         .stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"])
         .expect(1)
         .says(&["the file has changed since it was recorded", "afar/edges.txt"]);
@@ -172,9 +173,9 @@ fn a_part_outlives_the_program_and_a_file_that_changed_is_named() {
 #[test]
 fn off_line_it_says_which_file_to_copy_where() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let scene = scene(&format!("http://{closed}/edges.txt"));
-    let place = file(&scene);
-    let output = fetched(&scene).expect(1);
+    let sandbox = sandbox(&format!("http://{closed}/edges.txt"));
+    let place = file(&sandbox);
+    let output = fetched(&sandbox).expect(1);
     let copied = format!(
         "hint: without a network here, copy it to  {0}  by hand:  curl -L --create-dirs -o {0} \
          'http://{closed}/",
@@ -190,17 +191,17 @@ fn off_line_it_says_which_file_to_copy_where() {
     // Doing as it says is enough.
     fs::create_dir_all(place.parent().unwrap()).unwrap();
     fs::write(&place, EDGES).unwrap();
-    fetched(&scene).expect(0);
-    scene.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0);
+    fetched(&sandbox).expect(0);
+    sandbox.stage("ingest", &Recipe::of("pagerank", "afar"), &["--real"]).expect(0);
 }
 
 #[test]
 fn a_failed_download_leaves_no_trace_among_the_data() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let scene = scene(&format!("http://{closed}/edges.txt"));
+    let sandbox = sandbox(&format!("http://{closed}/edges.txt"));
     let recipe = Recipe::of("pagerank", "afar");
     let ingested = || {
-        start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[]))))
+        start(without_proxies(sandbox.command("warploom-ingest", &recipe.arguments(&[]))))
             .wait()
             .expect(1)
     };
@@ -208,10 +209,10 @@ fn a_failed_download_leaves_no_trace_among_the_data() {
         "the download failed: `edges.txt`",
         "hint: get them with  warploom data fetch afar",
     ]);
-    assert!(!scene.data.join("afar").exists());
+    assert!(!sandbox.data.join("afar").exists());
     ingested().says(&["an earlier download failed (20"]);
     // Asking for it forgets that, whether it comes or not.
-    fetched(&scene).expect(1);
+    fetched(&sandbox).expect(1);
     ingested().says(&["the download failed: `edges.txt`"]);
 }
 
@@ -219,26 +220,26 @@ fn a_failed_download_leaves_no_trace_among_the_data() {
 fn a_page_in_the_place_of_a_file_never_gets_its_name() {
     let page = b"<!DOCTYPE html>\n<html><body>Log in to the network</body></html>";
     let server = Server::with(vec![whole(page), whole(page)]);
-    let scene = scene(&server.url("edges.txt"));
-    fetched(&scene).expect(1).says(&[
+    let sandbox = sandbox(&server.url("edges.txt"));
+    fetched(&sandbox).expect(1).says(&[
         "cannot fetch `edges.txt` of `afar`",
         "expected the file, found a web page; it begins with `<!DOCTYPE html>`",
     ]);
-    assert!(!scene.data.join("afar").exists());
+    assert!(!sandbox.data.join("afar").exists());
     let recipe = Recipe::of("pagerank", "afar");
-    let output = start(without_proxies(scene.command("warploom-ingest", &recipe.arguments(&[]))))
+    let output = start(without_proxies(sandbox.command("warploom-ingest", &recipe.arguments(&[]))))
         .wait()
         .expect(1);
     output.says(&["found a web page"]);
-    assert!(!scene.data.join("afar").exists());
+    assert!(!sandbox.data.join("afar").exists());
 }
 
 /// What `data show` says of the files is what its own attempt found out.
 #[test]
 fn show_does_not_contradict_itself_after_a_failed_download() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let scene = scene(&format!("http://{closed}/edges.txt"));
-    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"])))
+    let sandbox = sandbox(&format!("http://{closed}/edges.txt"));
+    let output = start(without_proxies(sandbox.command("warploom", &["data", "show", "afar"])))
         .wait()
         .expect(1);
     assert!(
@@ -247,8 +248,8 @@ fn show_does_not_contradict_itself_after_a_failed_download() {
         "{output}"
     );
     let server = Server::with(vec![whole(EDGES.as_bytes())]);
-    let scene = self::scene(&server.url("edges.txt"));
-    let output = start(without_proxies(scene.command("warploom", &["data", "show", "afar"])))
+    let sandbox = self::sandbox(&server.url("edges.txt"));
+    let output = start(without_proxies(sandbox.command("warploom", &["data", "show", "afar"])))
         .wait()
         .expect(0);
     assert!(
@@ -262,29 +263,29 @@ fn show_does_not_contradict_itself_after_a_failed_download() {
 #[test]
 fn files_that_are_here_under_another_name_are_not_fetched() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut scene = scene(&format!("http://{closed}/edges.txt"));
+    let mut sandbox = sandbox(&format!("http://{closed}/edges.txt"));
     let entry = format!(
         "name: afar\nabout: made for a test\nfound_as: [under_another]\nfiles: [{{file: edges.txt, url: \"http://{closed}/edges.txt\"}}]\n\
          format: edge_list\nlicence: none\ndirected: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
     );
-    scene.add_entry("afar", &entry);
-    let place = scene.data.join("under_another");
+    sandbox.add_entry("afar", &entry);
+    let place = sandbox.data.join("under_another");
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join("edges.txt"), EDGES).unwrap();
-    let output = fetched(&scene).expect(0).prints(&["under_another/edges.txt"]);
+    let output = fetched(&sandbox).expect(0).prints(&["under_another/edges.txt"]);
     output.says(&[&format!("the files of `afar` are here already: {}", place.display())]);
-    assert!(!scene.data.join("afar").exists());
+    assert!(!sandbox.data.join("afar").exists());
 }
 
 #[test]
 fn proxies_of_the_environment_are_used() {
     for variable in ["http_proxy", "ALL_PROXY", "HTTP_PROXY"] {
         let proxy = Server::with(vec![whole(EDGES.as_bytes())]);
-        let scene = scene("http://nowhere.invalid/edges.txt");
-        let mut command = fetch(&scene);
+        let sandbox = sandbox("http://nowhere.invalid/edges.txt");
+        let mut command = fetch(&sandbox);
         command.env(variable, proxy.url(""));
         start(command).wait().expect(0);
-        assert_eq!(fs::read_to_string(file(&scene)).unwrap(), EDGES, "{variable}");
+        assert_eq!(fs::read_to_string(file(&sandbox)).unwrap(), EDGES, "{variable}");
         let asked = proxy.asked();
         assert!(
             asked[0].starts_with("connect nowhere.invalid:80")
@@ -294,9 +295,9 @@ fn proxies_of_the_environment_are_used() {
     }
     // What is excepted is asked itself.
     let server = Server::with(vec![whole(EDGES.as_bytes())]);
-    let scene = scene(&server.url("edges.txt"));
+    let sandbox = sandbox(&server.url("edges.txt"));
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut command = fetch(&scene);
+    let mut command = fetch(&sandbox);
     command.env("http_proxy", format!("http://{closed}")).env("no_proxy", "127.0.0.1");
     start(command).wait().expect(0);
     assert_eq!(server.asked().len(), 1);
@@ -306,8 +307,8 @@ fn proxies_of_the_environment_are_used() {
 #[test]
 fn a_proxy_that_does_not_answer_is_named() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let scene = scene("http://nowhere.invalid/edges.txt");
-    let mut command = fetch(&scene);
+    let sandbox = sandbox("http://nowhere.invalid/edges.txt");
+    let mut command = fetch(&sandbox);
     command.env("https_proxy", format!("http://user:secret@{closed}"));
     let output = start(command)
         .wait()
@@ -324,9 +325,9 @@ fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
         answer("206 Partial Content", large.len(), "", b""),
         whole(&large),
     ]);
-    let scene = scene(&server.url("edges.txt"));
+    let sandbox = sandbox(&server.url("edges.txt"));
     // A file beyond the limit is an error of the write, and does not end the process.
-    let command = fetch(&scene);
+    let command = fetch(&sandbox);
     let mut limited = Command::new("sh");
     limited
         .args(["-c", "ulimit -f 64; exec \"$@\"", "sh"])
@@ -346,7 +347,7 @@ fn a_file_for_which_there_is_no_room_is_an_error_about_room() {
         "--data DIR",
     ]);
     assert_eq!(output.lines().last().unwrap()["error"]["kind"], "disk_full", "{output}");
-    assert!(!file(&scene).exists() && !output.stderr.contains("curl"), "{output}");
-    fetched(&scene).expect(0);
-    assert_eq!(fs::read(file(&scene)).unwrap(), large);
+    assert!(!file(&sandbox).exists() && !output.stderr.contains("curl"), "{output}");
+    fetched(&sandbox).expect(0);
+    assert_eq!(fs::read(file(&sandbox)).unwrap(), large);
 }

@@ -3,7 +3,8 @@
 use std::fs;
 
 use serde_json::Value;
-use warploom_tests::{Output, Recipe, Scene, start, started_by};
+use warploom_test_support::process::{Output, start, started_by};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 const SUBCOMMANDS_LATER: [&str; 6] = ["submit", "report", "compare", "tune", "status", "cancel"];
 
@@ -15,7 +16,7 @@ fn error(output: &Output) -> Value {
 
 #[test]
 fn wrong_flags_are_usage() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let all: [&[&str]; 8] = [
         &["pipeline", "--treads", "4"],
         &["pipeline", "--threads", "0"],
@@ -27,38 +28,38 @@ fn wrong_flags_are_usage() {
         &["store", "gc", "--older-than", "soon"],
     ];
     for arguments in all {
-        let output = scene.warploom(arguments).expect(2).says(&["error:"]);
+        let output = sandbox.warploom(arguments).expect(2).says(&["error:"]);
         assert!(output.stdout.is_empty(), "{output}");
     }
-    scene.warploom(&["pipeline", "--treads", "4"]).expect(2).says(&["--threads"]);
-    scene.run("warploom-ingest", &["--fore"]).expect(2).says(&["--force"]);
+    sandbox.warploom(&["pipeline", "--treads", "4"]).expect(2).says(&["--threads"]);
+    sandbox.run("warploom-ingest", &["--fore"]).expect(2).says(&["--force"]);
 }
 
 #[test]
 fn no_pipeline_file_is_usage() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for action in ["pipeline", "explain", "check"] {
-        scene.warploom(&[action]).expect(2).says(&["no pipeline file was given", "hint:"]);
+        sandbox.warploom(&[action]).expect(2).says(&["no pipeline file was given", "hint:"]);
     }
     for stage in crate::pipeline::STAGES {
-        scene
+        sandbox
             .run(&format!("warploom-{stage}"), &[] as &[&str])
             .expect(2)
             .says(&["no pipeline file was given", "hint:"]);
     }
-    let output = scene.warploom(&["pipeline", "--format", "json"]).expect(2);
+    let output = sandbox.warploom(&["pipeline", "--format", "json"]).expect(2);
     assert_eq!(error(&output)["kind"], "usage");
 }
 
 #[test]
 fn what_comes_later_says_so() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for name in SUBCOMMANDS_LATER {
-        scene
+        sandbox
             .warploom(&[name])
             .expect(2)
             .says(&[&format!("`warploom {name}` is not in this version"), "hint:"]);
-        scene
+        sandbox
             .warploom(&[name, "pipelines/gcn.yaml", "--site", "slurm", "-o", "x"])
             .expect(2)
             .says(&["is not in this version"]);
@@ -67,33 +68,34 @@ fn what_comes_later_says_so() {
 
 #[test]
 fn a_missing_file_is_named_with_the_nearest_that_is_there() {
-    let scene = Scene::stand_in();
-    scene.write("pipelines/gcn.yaml", "dataset: karate\n");
-    let output = scene
+    let sandbox = Sandbox::stand_in();
+    sandbox.write("pipelines/gcn.yaml", "dataset: karate\n");
+    let output = sandbox
         .warploom(&["pipeline", "pipelines/gcm.yaml", "--format", "json"])
         .expect(1)
         .says(&["no such pipeline file", "pipelines/gcm.yaml", "gcn.yaml"]);
     assert_eq!(error(&output)["kind"], "specification");
-    let recipe =
-        Recipe::file(scene.write("p.yaml", "dataset: karate\nplan: {program: programs/none.py}\n"));
-    let output = scene.front("pipeline", &recipe, &[]).expect(1).says(&[
+    let recipe = Recipe::file(
+        sandbox.write("p.yaml", "dataset: karate\nplan: {program: programs/none.py}\n"),
+    );
+    let output = sandbox.front("pipeline", &recipe, &[]).expect(1).says(&[
         "cannot read the vertex program",
         "none.py",
         "hint:",
     ]);
     assert_eq!(error(&output)["kind"], "input");
     let recipe = Recipe::small().set("run.init=nowhere.safetensors");
-    scene.front("pipeline", &recipe, &[]).expect(1).says(&["nowhere.safetensors"]);
+    sandbox.front("pipeline", &recipe, &[]).expect(1).says(&["nowhere.safetensors"]);
 }
 
 #[test]
 fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
-    let scene = Scene::stand_in();
-    let file = scene.write(
+    let sandbox = Sandbox::stand_in();
+    let file = sandbox.write(
         "try.yaml",
         "dataset: karate\nplan: {program: programs/gcn.py}\nrun:\n  epcohs: 5\n",
     );
-    let output = scene.front("pipeline", &Recipe::file(file.clone()), &[]).expect(1);
+    let output = sandbox.front("pipeline", &Recipe::file(file.clone()), &[]).expect(1);
     let output = output.says(&[
         "`run` has no setting `epcohs`",
         &format!("{}:4:3", file.display()),
@@ -105,19 +107,19 @@ fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
         (error["kind"].as_str(), error["place"].as_str()),
         (Some("specification"), Some(format!("{}:4:3", file.display()).as_str()))
     );
-    scene
+    sandbox
         .front("pipeline", &Recipe::small().set("run.epcohs=5"), &[])
         .expect(1)
         .says(&["--set", "epcohs", "epochs"]);
-    scene
+    sandbox
         .front("pipeline", &Recipe::small().set("plan.set.hiden=5"), &[])
         .expect(1)
         .says(&["--set", "hiden", "hidden", "^"]);
-    scene
+    sandbox
         .front("pipeline", &Recipe::small().set("run.epochs=0"), &[])
         .expect(1)
         .says(&["epochs", "^"]);
-    scene
+    sandbox
         .front("pipeline", &Recipe::small().set("run.mode=iterate"), &[])
         .expect(1)
         .says(&["run.mode: iterate"]);
@@ -126,11 +128,11 @@ fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
 /// On a large graph, or in a queue, the stages before `plan` are an hour.
 #[test]
 fn what_can_be_known_is_found_before_the_first_stage() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let program = |name: &str, text: &str| {
-        format!("plan.program={}", scene.write(format!("{name}.py").as_str(), text).display())
+        format!("plan.program={}", sandbox.write(format!("{name}.py").as_str(), text).display())
     };
-    let file = |name: &str, text: &str| scene.write(name, text).display().to_string();
+    let file = |name: &str, text: &str| sandbox.write(name, text).display().to_string();
     let no_colon = program("bare", "def bare(v)\n    return v.x\n");
     let (other, tensors) =
         (file("other.csv", "name,part\n1,train\n"), file("none.safetensors", "no tensors at all"));
@@ -161,7 +163,7 @@ fn what_can_be_known_is_found_before_the_first_stage() {
     ];
     for (stage, settings, words) in &cases {
         let recipe = settings.iter().fold(Recipe::small(), |recipe, setting| recipe.set(setting));
-        let output = scene.front("pipeline", &recipe, &[]).expect(1).says(words);
+        let output = sandbox.front("pipeline", &recipe, &[]).expect(1).says(words);
         let lines = output.lines();
         assert_eq!(
             (lines.len(), lines[0]["stage"].as_str(), lines[0]["status"].as_str()),
@@ -170,87 +172,90 @@ fn what_can_be_known_is_found_before_the_first_stage() {
         );
     }
     for device in [["--device", "gpu"], ["--device", "nothing.yaml"]] {
-        scene
+        sandbox
             .front("pipeline", &Recipe::small(), &device)
             .expect(1)
             .says(&["no device `", "hint:"]);
     }
     // The second variant, and a stage's own binary.
-    let matrix = scene.write(
+    let matrix = sandbox.write(
         "two.yaml",
         format!(
             "dataset: karate\nplan: {{program: {}}}\nmatrix: {{run.mode: [train, link]}}\n",
             gcn()
         ),
     );
-    scene.front("pipeline", &Recipe::file(matrix), &[]).expect(1).says(&["links are not learned"]);
-    scene
+    sandbox
+        .front("pipeline", &Recipe::file(matrix), &[])
+        .expect(1)
+        .says(&["links are not learned"]);
+    sandbox
         .stage("ingest", &Recipe::small().set("run.mode=link"), &[])
         .expect(1)
         .says(&["links are not learned"]);
-    assert!(scene.view().of_kind("graph").is_empty(), "a stage ran before the mistake was found");
-    let human = scene.warploom(&["pipeline", "two.yaml"]).expect(1);
+    assert!(sandbox.view().of_kind("graph").is_empty(), "a stage ran before the mistake was found");
+    let human = sandbox.warploom(&["pipeline", "two.yaml"]).expect(1);
     assert!(human.stdout.is_empty(), "no stage ran, so no table: {human}");
 }
 
 /// The program of the library.
 fn gcn() -> String {
-    warploom_tests::repository().join("pipelines/programs/gcn.py").display().to_string()
+    warploom_test_support::repository().join("pipelines/programs/gcn.py").display().to_string()
 }
 
 #[test]
 fn unknown_names_are_answered_with_the_nearest() {
-    let scene = Scene::stand_in();
-    let output = scene
+    let sandbox = Sandbox::stand_in();
+    let output = sandbox
         .front("pipeline", &Recipe::of("gcn", "karat"), &[])
         .expect(1)
         .says(&["no data set is called `karat`", "`karate`"]);
     assert_eq!(error(&output)["kind"], "input");
     for action in ["explain", "check"] {
-        let output = scene
+        let output = sandbox
             .front(action, &Recipe::of("gcn", "karat"), &[])
             .expect(1)
             .says(&["no data set is called `karat`"]);
         assert_eq!(error(&output)["kind"], "input", "{action}");
     }
     for action in ["show", "fetch"] {
-        scene
+        sandbox
             .warploom(&["data", action, "coraa"])
             .expect(1)
             .says(&["no data set is called `coraa`", "`cora`"]);
     }
-    scene.front("pipeline", &Recipe::small(), &["--device", "cpx"]).expect(1).says(&[
+    sandbox.front("pipeline", &Recipe::small(), &["--device", "cpx"]).expect(1).says(&[
         "no device `cpx`",
         "hint:",
         "cpu",
     ]);
     if !std::path::Path::new("/dev/nvidia0").exists() {
-        scene
+        sandbox
             .front("pipeline", &Recipe::small(), &["--device", "cuda"])
             .expect(1)
             .says(&["no device `cuda`", "`h200`"]);
     }
-    let edited = scene.write("mine.py", "def mine(v):\n    return v.x\n");
+    let edited = sandbox.write("mine.py", "def mine(v):\n    return v.x\n");
     let recipe = Recipe::small().set(&format!("plan.program={}", edited.display()));
-    scene.front("pipeline", &recipe, &[]).expect(1).says(&["hint:"]);
-    scene.warploom(&["check", "mine.py"]).expect(0);
-    scene.write("mine.py", "def mine(v):\n    return v.spam\n");
-    scene.warploom(&["check", "mine.py"]).expect(1).says(&["spam", "mine.py:2:"]);
-    scene
+    sandbox.front("pipeline", &recipe, &[]).expect(1).says(&["hint:"]);
+    sandbox.warploom(&["check", "mine.py"]).expect(0);
+    sandbox.write("mine.py", "def mine(v):\n    return v.spam\n");
+    sandbox.warploom(&["check", "mine.py"]).expect(1).says(&["spam", "mine.py:2:"]);
+    sandbox
         .warploom(&["check", "--dataset", "karate"])
         .expect(2)
         .says(&["`--dataset` is for programs"]);
-    scene.warploom(&["store", "path", "abcdef"]).expect(1).says(&["no artifact", "store ls"]);
+    sandbox.warploom(&["store", "path", "abcdef"]).expect(1).says(&["no artifact", "store ls"]);
 }
 
 #[test]
 fn made_up_features_are_refused_under_strict_and_only_there() {
     let further = "symmetrize: true\nmade_up: {features: 4, classes: 2}\nsplit: {rule: fractions, \
         train: 0.5, validation: 0.25, test: 0.25}";
-    let scene = Scene::edge_lists(&[("small", "0 1\n1 2\n2 3\n")], further);
+    let sandbox = Sandbox::edge_lists(&[("small", "0 1\n1 2\n2 3\n")], further);
     let recipe = Recipe::of("gcn", "small").set("run.epochs=2");
-    scene.front("pipeline", &recipe, &["--real"]).expect(0);
-    let output = scene.front("pipeline", &recipe, &["--real=strict"]).expect(1).says(&[
+    sandbox.front("pipeline", &recipe, &["--real"]).expect(0);
+    let output = sandbox.front("pipeline", &recipe, &["--real=strict"]).expect(1).says(&[
         "made up",
         "--real=strict",
         "hint:",
@@ -260,34 +265,34 @@ fn made_up_features_are_refused_under_strict_and_only_there() {
 
 #[test]
 fn a_limit_that_was_reached_is_three() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("pagerank", "karate").set("run.max_supersteps=2");
-    let output = scene
+    let output = sandbox
         .front("pipeline", &recipe, &[])
         .expect(3)
         .says(&["not converged after 2 supersteps", "--set run.max_supersteps=20"]);
     assert_eq!(error(&output)["kind"], "limit_reached");
-    assert!(scene.view().of_kind("run").is_empty());
-    scene.stage("run", &recipe, &[]).expect(3);
+    assert!(sandbox.view().of_kind("run").is_empty());
+    sandbox.stage("run", &recipe, &[]).expect(3);
     let taken =
-        scene.front("pipeline", &recipe.set("run.allow_unconverged=true"), &[]).expect(0).lines();
+        sandbox.front("pipeline", &recipe.set("run.allow_unconverged=true"), &[]).expect(0).lines();
     assert_eq!(taken[5]["status"], "built");
-    assert_eq!(scene.view().of_kind("run")[0].record()["converged"], false);
+    assert_eq!(sandbox.view().of_kind("run")[0].record()["converged"], false);
 }
 
 #[test]
 fn a_stage_without_the_stage_before_names_it() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for (stage, before) in [("extract", "ingest"), ("run", "ingest")] {
-        let output = scene.stage(stage, &Recipe::small(), &[]).expect(1);
+        let output = sandbox.stage(stage, &Recipe::small(), &[]).expect(1);
         let output = output.says(&[
             &format!("the stage `{before}` before this one has not been run"),
             &format!("warploom-{before} --pipeline"),
         ]);
         assert_eq!(error(&output)["kind"], "input");
     }
-    scene.stage("ingest", &Recipe::small(), &[]).expect(0);
-    scene
+    sandbox.stage("ingest", &Recipe::small(), &[]).expect(0);
+    sandbox
         .stage("reorder", &Recipe::small(), &[])
         .expect(1)
         .says(&["the stage `extract` before this one"]);
@@ -295,11 +300,11 @@ fn a_stage_without_the_stage_before_names_it() {
 
 #[test]
 fn a_damaged_artifact_is_an_error_with_the_command_that_rebuilds_it() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let plan = scene.view().of_kind("plan").remove(0);
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let plan = sandbox.view().of_kind("plan").remove(0);
     fs::write(plan.path.join("plan.json"), "{").unwrap();
-    let output = scene.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
+    let output = sandbox.front("pipeline", &Recipe::small(), &[]).expect(1).says(&[
         "plan.json",
         "bytes, found 1",
         &format!("rm -r '{}'", plan.path.display()),
@@ -307,7 +312,7 @@ fn a_damaged_artifact_is_an_error_with_the_command_that_rebuilds_it() {
     assert_eq!(error(&output)["kind"], "damaged");
     // What the hint says.
     fs::remove_dir_all(&plan.path).unwrap();
-    let lines = scene.build(&Recipe::small());
+    let lines = sandbox.build(&Recipe::small());
     assert_eq!(
         (lines[4]["status"].as_str(), lines[5]["status"].as_str()),
         (Some("built"), Some("hit"))
@@ -316,47 +321,51 @@ fn a_damaged_artifact_is_an_error_with_the_command_that_rebuilds_it() {
 
 #[test]
 fn a_check_that_fails_is_three() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let permutation = scene.view().of_kind("permutation").remove(0);
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let permutation = sandbox.view().of_kind("permutation").remove(0);
     let path = permutation.path.join("new_of_old.arrow");
     let mut bytes = fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 16;
     fs::write(&path, bytes).unwrap();
-    let output =
-        scene.stage("reorder", &Recipe::small(), &["check"]).expect(3).says(&["new_of_old.arrow"]);
+    let output = sandbox
+        .stage("reorder", &Recipe::small(), &["check"])
+        .expect(3)
+        .says(&["new_of_old.arrow"]);
     assert_eq!(error(&output)["kind"], "check_failed");
-    scene.front("check", &Recipe::small(), &[]).expect(3).says(&["new_of_old.arrow"]);
+    sandbox.front("check", &Recipe::small(), &[]).expect(3).says(&["new_of_old.arrow"]);
 }
 
 #[test]
 fn too_little_memory_is_refused_before_it_is_used() {
-    let scene = Scene::stand_in();
-    let output =
-        scene.front("pipeline", &Recipe::small(), &["--memory", "1KiB"]).expect(1).says(&["hint:"]);
+    let sandbox = Sandbox::stand_in();
+    let output = sandbox
+        .front("pipeline", &Recipe::small(), &["--memory", "1KiB"])
+        .expect(1)
+        .says(&["hint:"]);
     assert_eq!(error(&output)["kind"], "memory");
 }
 
 #[test]
 fn an_artifact_is_removed_by_its_key_unless_it_is_needed() {
-    let scene = Scene::stand_in();
-    let lines = scene.build(&Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    let lines = sandbox.build(&Recipe::small());
     let key = |stage: usize| lines[stage]["key"].as_str().unwrap();
     let prefix = &key(0)[..10];
-    scene.warploom(&["store", "rm", prefix]).expect(1).says(&[
+    sandbox.warploom(&["store", "rm", prefix]).expect(1).says(&[
         "is what ",
         " was made from",
         "--force",
     ]);
-    scene.warploom(&["store", "rm", key(5)]).expect(0).prints(&[
+    sandbox.warploom(&["store", "rm", key(5)]).expect(0).prints(&[
         "run-v1",
         "asked for",
         "removed, ",
     ]);
-    assert!(scene.view().of_kind("run").is_empty());
-    scene.warploom(&["store", "rm", prefix, "--force"]).expect(0).prints(&["graph-v1"]);
-    scene
+    assert!(sandbox.view().of_kind("run").is_empty());
+    sandbox.warploom(&["store", "rm", prefix, "--force"]).expect(0).prints(&["graph-v1"]);
+    sandbox
         .warploom(&["store", "rm", prefix])
         .expect(1)
         .says(&["no artifact has a key that starts with"]);
@@ -364,10 +373,10 @@ fn an_artifact_is_removed_by_its_key_unless_it_is_needed() {
 
 #[test]
 fn a_bad_entry_is_named_and_the_others_are_listed() {
-    let mut scene =
-        Scene::edge_lists(&[("fine", "0 1\n1 2\n")], "symmetrize: false\nsplit: {rule: none}");
-    scene.add_entry("bad", &"[".repeat(100_000));
-    let output = scene.warploom(&["data", "ls"]).expect(1);
+    let mut sandbox =
+        Sandbox::edge_lists(&[("fine", "0 1\n1 2\n")], "symmetrize: false\nsplit: {rule: none}");
+    sandbox.add_entry("bad", &"[".repeat(100_000));
+    let output = sandbox.warploom(&["data", "ls"]).expect(1);
     output
         .says(&["bad.yaml", "expected at most 64 levels of nesting", "1 of "])
         .prints(&["fine", "karate"]);
@@ -375,13 +384,13 @@ fn a_bad_entry_is_named_and_the_others_are_listed() {
 
 #[test]
 fn control_characters_of_file_names_reach_no_terminal() {
-    let scene = Scene::stand_in();
-    scene.write("raw/odd/edges\u{1b}[2J\u{9b}31m.txt", "0 1\n1 x\u{1b}]0;title\u{7} 5 7 9\n");
+    let sandbox = Sandbox::stand_in();
+    sandbox.write("raw/odd/edges\u{1b}[2J\u{9b}31m.txt", "0 1\n1 x\u{1b}]0;title\u{7} 5 7 9\n");
     let pipeline = Recipe::of("gcn", "odd");
     for arguments in
         [pipeline.arguments(&["pipeline"]), ["data", "show", "odd"].map(Into::into).into()]
     {
-        let output = scene.warploom(&arguments);
+        let output = sandbox.warploom(&arguments);
         assert_ne!(output.code, Some(0), "{output}");
         let raw = |text: &str| text.contains(|c: char| c.is_control() && c != '\n' && c != '\t');
         assert!(
@@ -395,9 +404,9 @@ fn control_characters_of_file_names_reach_no_terminal() {
 
 #[test]
 fn a_generator_whose_nodes_do_not_fit_is_refused() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("pagerank", "random-4294967294-1");
-    scene
+    sandbox
         .front("pipeline", &recipe, &["--memory", "1GiB"])
         .expect(1)
         .says(&["which take 32.0 GiB (34359738352 bytes) at least, and 1.00 GiB"]);
@@ -407,16 +416,16 @@ fn a_generator_whose_nodes_do_not_fit_is_refused() {
 /// reason, and by no signal.
 #[test]
 fn refused_memory_is_told() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let mut told = 0;
     for megabytes in (4..=40).step_by(4) {
-        let command = scene
+        let command = sandbox
             .with_store(format!("store-{megabytes}"))
             .command("warploom", &Recipe::small().arguments(&["pipeline", "--threads", "2"]));
         let limit = format!("--data={}", megabytes << 20);
         let output = start(started_by("prlimit", &[&limit], &command)).wait();
         if output.code == Some(127) || output.stderr.contains("failed to set") {
-            return warploom_tests::skipped(
+            return warploom_test_support::skips::skipped(
                 "exit_codes::refused_memory_is_told",
                 "`prlimit` is missing or may not set a limit",
             );

@@ -14,7 +14,11 @@ use std::{
     sync::OnceLock,
 };
 
-use warploom_tests::{Draws, Output, Recipe, Scene, long, repository, skipped, start};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::process::{Output, start};
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::{is_long, skipped};
 
 /// Calls and the ways in which each fails: numbers of errors (EIO 5, EINTR 4, ENOENT 2, ENOMEM 12,
 /// EACCES 13, EEXIST 17, EXDEV 18, EMFILE 24; ENOSPC 28 from then on), half of what was asked for,
@@ -73,7 +77,7 @@ fn build() -> Result<PathBuf, String> {
 /// A pipeline and what it makes undisturbed.
 struct Campaign {
     library: PathBuf,
-    scene: Scene,
+    sandbox: Sandbox,
     recipe: Recipe,
     digests: BTreeMap<String, String>,
     /// How many calls of each name there are.
@@ -85,16 +89,16 @@ type Place = (&'static str, u64, &'static str);
 
 impl Campaign {
     fn new(library: &Path, recipe: Recipe) -> Self {
-        let scene = Scene::stand_in();
-        let counts = scene.path("counts");
+        let sandbox = Sandbox::stand_in();
+        let counts = sandbox.path("counts");
         let mut campaign = Campaign {
             library: library.to_path_buf(),
-            scene,
+            sandbox,
             recipe,
             digests: BTreeMap::new(),
             counts: BTreeMap::new(),
         };
-        let undisturbed = campaign.scene.with_store("undisturbed");
+        let undisturbed = campaign.sandbox.with_store("undisturbed");
         start(campaign.command(&undisturbed, &[("INJECT_COUNTS", counts.to_str().unwrap())]))
             .wait()
             .expect(0);
@@ -108,23 +112,23 @@ impl Campaign {
         campaign
     }
 
-    fn command(&self, scene: &Scene, variables: &[(&str, &str)]) -> Command {
-        let mut command = scene.command(
+    fn command(&self, sandbox: &Sandbox, variables: &[(&str, &str)]) -> Command {
+        let mut command = sandbox.command(
             "warploom",
             &self.recipe.arguments(&["pipeline", "--threads", "1", "--format", "json"]),
         );
         command
             .env("LD_PRELOAD", &self.library)
-            .env("INJECT_BELOW", &scene.store)
+            .env("INJECT_BELOW", &sandbox.store)
             .envs(variables.iter().copied());
         command
     }
 
     /// What is wrong with what came of a failing call; the code that it ended with.
     fn judge(&self, (number, (call, at, way)): (usize, Place)) -> (Option<i32>, Vec<String>) {
-        let scene = self.scene.with_store(format!("store-{number}"));
+        let sandbox = self.sandbox.with_store(format!("store-{number}"));
         let output = start(self.command(
-            &scene,
+            &sandbox,
             &[("INJECT_CALL", call), ("INJECT_AT", &at.to_string()), ("INJECT_WAY", way)],
         ))
         .wait();
@@ -132,30 +136,30 @@ impl Campaign {
         if let Some(fault) = fault_of(&output, way) {
             wrong.push(fault);
         }
-        if output.code == Some(0) && scene.view().digests() != self.digests {
+        if output.code == Some(0) && sandbox.view().digests() != self.digests {
             wrong.push(
                 "WRONG RESULT: it says that all is well, and the digests are others".to_owned(),
             );
         }
         wrong.extend(
-            scene.view().flaws().into_iter().map(|flaw| format!("under a final name: {flaw}")),
+            sandbox.view().flaws().into_iter().map(|flaw| format!("under a final name: {flaw}")),
         );
-        let again = scene.front("pipeline", &self.recipe, &[]);
+        let again = sandbox.front("pipeline", &self.recipe, &[]);
         if again.code != Some(0) {
             wrong.push(format!(
                 "the next start failed with {:?}: {}",
                 again.code,
                 again.stderr.lines().next().unwrap_or_default()
             ));
-        } else if scene.view().digests() != self.digests {
+        } else if sandbox.view().digests() != self.digests {
             wrong.push("WRONG RESULT: the digests of the next start are others".to_owned());
         }
-        let gc = scene.warploom(&["store", "gc"]);
-        let left = scene.view().leftovers();
+        let gc = sandbox.warploom(&["store", "gc"]);
+        let left = sandbox.view().leftovers();
         if gc.code != Some(0) || !left.is_empty() {
             wrong.push(format!("gc ended with {:?} and left {left:?}", gc.code));
         }
-        let _gone = fs::remove_dir_all(&scene.store);
+        let _gone = fs::remove_dir_all(&sandbox.store);
         (output.code, wrong)
     }
 }
@@ -165,26 +169,26 @@ impl Campaign {
 #[test]
 fn a_folder_has_one_format_whatever_fails() {
     let Some(library) = library("faults::a_folder_has_one_format_whatever_fails") else { return };
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for (name, text) in [
         ("train.txt", "ann\tknows\tbob\nbob\tknows\teve\n"),
         ("valid.txt", "eve\tknows\tann\n"),
         ("list.txt", "0 1\n1 2\n"),
     ] {
-        scene.write(&format!("raw/mine/{name}"), text);
+        sandbox.write(&format!("raw/mine/{name}"), text);
     }
     let recipe = Recipe::of("pagerank", "mine");
     let ingest = |store: &str, variables: &[(&str, &str)]| {
-        let mut command = scene
+        let mut command = sandbox
             .with_store(store)
             .command("warploom-ingest", &recipe.arguments(&["--format", "json", "--threads", "1"]));
         command
             .env("LD_PRELOAD", &library)
-            .env("INJECT_BELOW", &scene.data)
+            .env("INJECT_BELOW", &sandbox.data)
             .envs(variables.iter().copied());
         start(command).wait()
     };
-    let counts = scene.path("counts");
+    let counts = sandbox.path("counts");
     let undisturbed = ingest("undisturbed", &[("INJECT_COUNTS", counts.to_str().unwrap())])
         .expect(0)
         .lines()
@@ -225,21 +229,21 @@ fn a_set_that_makes_way_outlives_an_import_that_is_killed() {
     else {
         return;
     };
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let given = ["source,target\n0,1\n", "source,target\n0,1\n1,2\n"]
-        .map(|text| scene.write(&format!("given/{}.csv", text.len()), text));
+        .map(|text| sandbox.write(&format!("given/{}.csv", text.len()), text));
     let import = |file: &Path, further: &[&str], variables: &[(&str, &str)]| {
-        let mut command = scene.command(
+        let mut command = sandbox.command(
             "warploom",
             &[&["data", "import", "mine", "--edges", file.to_str().unwrap()], further].concat(),
         );
         command
             .env("LD_PRELOAD", &library)
-            .env("INJECT_BELOW", &scene.data)
+            .env("INJECT_BELOW", &sandbox.data)
             .envs(variables.iter().copied());
         start(command).wait()
     };
-    let counts = scene.path("counts");
+    let counts = sandbox.path("counts");
     import(&given[0], &[], &[]).expect(0);
     import(&given[1], &["--force"], &[("INJECT_COUNTS", counts.to_str().unwrap())]).expect(0);
     let text = fs::read_to_string(counts).unwrap();
@@ -254,13 +258,13 @@ fn a_set_that_makes_way_outlives_an_import_that_is_killed() {
                 &["--force"],
                 &[("INJECT_CALL", call), ("INJECT_AT", &at.to_string()), ("INJECT_WAY", "kill")],
             );
-            let store = scene.with_store(format!("{call}-{at}"));
+            let store = sandbox.with_store(format!("{call}-{at}"));
             let told = store.stage("ingest", &Recipe::of("components", "mine"), &[]);
             assert_eq!(told.code, Some(0), "killed at {call} {at}: {told}");
         }
     }
     import(&given[0], &["--force"], &[]).expect(0);
-    let left: Vec<_> = fs::read_dir(&scene.data)
+    let left: Vec<_> = fs::read_dir(&sandbox.data)
         .unwrap()
         .map(|entry| entry.unwrap().file_name())
         .filter(|name| name.to_string_lossy().starts_with(".tmp-"))
@@ -335,7 +339,7 @@ fn campaign(test: &str, recipe: Recipe, seed: u64) {
     let Some(library) = library(test) else { return };
     let mut draws = Draws::seeded(seed);
     let campaign = Campaign::new(&library, recipe);
-    let places = places(&campaign.counts, if long() { MOST_OF_CALL } else { 1 }, &mut draws);
+    let places = places(&campaign.counts, if is_long() { MOST_OF_CALL } else { 1 }, &mut draws);
     let (mut endings, mut all) = (BTreeMap::<String, usize>::new(), Vec::new());
     for (number, place) in places.into_iter().enumerate() {
         let (code, wrong) = campaign.judge((number, place));

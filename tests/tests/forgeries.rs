@@ -8,12 +8,15 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use serde_json::{Value, json};
 use warploom_contract::Manifest;
-use warploom_tests::{Draws, Found, Recipe, Scene, long};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
+use warploom_test_support::store_view::StoredArtifact;
 
 use crate::{
+    bit_flips::{copy, stage_of},
     damage::{files, forge, replace},
     faults::{fault_of, sum_up},
-    flips::{copy, stage_of},
 };
 
 /// Ids and offsets that no graph has, and numbers that are none, as 4 bytes.
@@ -106,59 +109,61 @@ fn forge_file(path: &Path, bytes: &[u8], draws: &mut Draws) -> String {
 }
 
 /// What five commands make of a forged file. What is not as it should be.
-fn commands(scene: &Scene, recipe: &Recipe, artifact: &Found) -> Vec<String> {
+fn commands(sandbox: &Sandbox, recipe: &Recipe, artifact: &StoredArtifact) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut judge = |what: &str, output: &warploom_tests::Output, codes: &[i32]| {
+    let mut judge = |what: &str, output: &warploom_test_support::process::Output, codes: &[i32]| {
         wrong.extend(fault_of(output, "").map(|fault| format!("{what}: {fault}")));
         if !output.code.is_some_and(|code| codes.contains(&code)) {
             wrong.push(format!("{what}: expected one of {codes:?}, ended with {:?}", output.code));
         }
     };
-    judge("hits", &scene.front("pipeline", recipe, &[]), &[0, 1, 3]);
-    judge("check", &scene.front("check", recipe, &[]), &[0, 1, 3]);
-    judge("store verify", &scene.warploom(&["store", "verify"]), &[0, 1, 3]);
+    judge("hits", &sandbox.front("pipeline", recipe, &[]), &[0, 1, 3]);
+    judge("check", &sandbox.front("check", recipe, &[]), &[0, 1, 3]);
+    judge("store verify", &sandbox.warploom(&["store", "verify"]), &[0, 1, 3]);
     let key = format!("{}/{}", artifact.kind, artifact.key);
     for form in [&[][..], &["--as", "csv"]] {
-        let output = scene.path("exported");
+        let output = sandbox.path("exported");
         judge(
             "export",
-            &scene.warploom(
+            &sandbox.warploom(
                 &[&["export", &key, "-o", output.to_str().unwrap(), "--force"], form].concat(),
             ),
             &[0, 1, 2],
         );
     }
     let later =
-        scene.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
+        sandbox.view().artifacts().into_iter().filter(|found| stage_of(found) > stage_of(artifact));
     later.for_each(|found| fs::remove_dir_all(&found.path).unwrap());
-    judge("made anew", &scene.front("pipeline", recipe, &[]), &[0, 1, 3]);
+    judge("made anew", &sandbox.front("pipeline", recipe, &[]), &[0, 1, 3]);
     wrong
 }
 
 fn campaign(recipe: &Recipe, seed: u64, rounds: usize) {
-    let scene = Scene::stand_in();
-    let sound = scene.with_store("sound");
+    let sandbox = Sandbox::stand_in();
+    let sound = sandbox.with_store("sound");
     sound.build(recipe);
     let mut draws = Draws::seeded(seed);
     let (mut endings, mut all) = (BTreeMap::<String, usize>::new(), Vec::new());
     for (number, (found, path, bytes)) in files(&sound).into_iter().enumerate() {
-        for round in
-            0..if long() { rounds } else { usize::from((number as u64 + seed).is_multiple_of(3)) }
-        {
-            let scene = scene.with_store(format!("forged-{number}-{round}"));
-            copy(&sound.store, &scene.store);
+        for round in 0..if is_long() {
+            rounds
+        } else {
+            usize::from((number as u64 + seed).is_multiple_of(3))
+        } {
+            let sandbox = sandbox.with_store(format!("forged-{number}-{round}"));
+            copy(&sound.store, &sandbox.store);
             let file = path.strip_prefix(&sound.store).unwrap();
-            let what = forge_file(&scene.store.join(file), &bytes, &mut draws);
+            let what = forge_file(&sandbox.store.join(file), &bytes, &mut draws);
             // Seen if a program does not end.
             println!("{}, {what}", file.display());
-            let wrong = commands(&scene, recipe, &found);
+            let wrong = commands(&sandbox, recipe, &found);
             *endings
                 .entry(if wrong.is_empty() { "as it should".to_owned() } else { "not".to_owned() })
                 .or_default() += 1;
             all.extend(
                 wrong.into_iter().map(|wrong| format!("{}, {what}: {wrong}", file.display())),
             );
-            fs::remove_dir_all(&scene.store).unwrap();
+            fs::remove_dir_all(&sandbox.store).unwrap();
         }
     }
     sum_up("forged files, six commands each", &endings, &all);

@@ -10,7 +10,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use warploom_tests::{Draws, Recipe, Scene, long, repository, start};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::process::start;
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
 
 use crate::disk::wrapped;
 use crate::faults::{fault_of, sum_up};
@@ -150,8 +154,8 @@ fn mutant(bytes: &[u8], draws: &mut Draws) -> Vec<u8> {
 #[test]
 fn mutants_of_every_format_are_read_or_refused() {
     let mut draws = Draws::seeded(21);
-    let rounds = if long() { 40_000usize.div_ceil(SAMPLES.len()) } else { 2 };
-    let scene = Scene::stand_in();
+    let rounds = if is_long() { 40_000usize.div_ceil(SAMPLES.len()) } else { 2 };
+    let sandbox = Sandbox::stand_in();
     let graphs = repository().join("tests/graphs");
     let kept = std::env::temp_dir().join("warploom-mutants");
     let (mut endings, mut wrong) = (BTreeMap::<String, usize>::new(), Vec::new());
@@ -159,7 +163,7 @@ fn mutants_of_every_format_are_read_or_refused() {
         let all: Vec<(PathBuf, Vec<u8>)> =
             sample.iter().flat_map(|name| files(&graphs.join(name))).collect();
         for round in 0..rounds {
-            let (raw, scene) = (scene.data.join("mutant"), scene.with_store("mutants"));
+            let (raw, sandbox) = (sandbox.data.join("mutant"), sandbox.with_store("mutants"));
             let chosen = below(&mut draws, all.len());
             for (number, (name, bytes)) in all.iter().enumerate() {
                 let path = raw.join(name);
@@ -171,7 +175,7 @@ fn mutants_of_every_format_are_read_or_refused() {
                 .unwrap();
             }
             let recipe = Recipe::of("pagerank", "mutant").set("ingest.features=auto");
-            let program = scene.command(
+            let program = sandbox.command(
                 "warploom-ingest",
                 &recipe.arguments(&["--threads", "1", "--format", "json"]),
             );
@@ -188,7 +192,7 @@ fn mutants_of_every_format_are_read_or_refused() {
                 let _kept = fs::create_dir_all(&kept).and_then(|()| fs::rename(&raw, &place));
                 wrong.push(format!("{}: {fault}", place.display()));
             }
-            let _gone = (fs::remove_dir_all(&raw), fs::remove_dir_all(&scene.store));
+            let _gone = (fs::remove_dir_all(&raw), fs::remove_dir_all(&sandbox.store));
         }
     }
     assert!(endings.len() >= 2, "all ended alike: {endings:?}");

@@ -1,8 +1,11 @@
 //! Golden text of every `--help`, under `help/`; refreshed with `UPDATE=1`. A sub-command without
 //! golden text fails.
 use std::{collections::BTreeSet, fs, path::PathBuf};
+use warploom_test_support::golden_text::golden_difference;
 
-use warploom_tests::{Scene, repository, start};
+use warploom_test_support::process::start;
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::Sandbox;
 
 /// Arguments before `--help`.
 const FRONT_DOOR: [&[&str]; 25] = [
@@ -38,8 +41,8 @@ fn folder() -> PathBuf {
 }
 
 fn said(program: &str, arguments: &[&str]) -> String {
-    let scene = Scene::stand_in();
-    let mut command = scene.bare(program);
+    let sandbox = Sandbox::stand_in();
+    let mut command = sandbox.bare(program);
     command.args(arguments).arg("--help");
     let output = start(command).wait().expect(0);
     assert_eq!(output.stderr, "");
@@ -64,14 +67,11 @@ fn all() -> Vec<(String, String)> {
 
 #[test]
 fn help_is_as_it_was() {
-    let update = std::env::var_os("UPDATE").is_some();
     let mut wrong = Vec::new();
     let mut names = BTreeSet::new();
     for (name, text) in all() {
         let path = folder().join(&name);
-        if update {
-            fs::write(&path, &text).unwrap();
-        } else if fs::read_to_string(&path).unwrap_or_default() != text {
+        if golden_difference(&path, &text).is_some() {
             wrong.push(format!("{name} says now\n{text}"));
         }
         names.insert(name);
@@ -113,9 +113,9 @@ fn every_sub_command_that_help_names_has_golden_text() {
 
 #[test]
 fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let short = |program: &str, arguments: &[&str]| {
-        let mut command = scene.bare(program);
+        let mut command = sandbox.bare(program);
         command.args(arguments).arg("-h").env("WARPLOOM_STORE", "/elsewhere");
         start(command).wait().expect(0).stdout
     };
@@ -133,7 +133,7 @@ fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
     );
     let all = said("warploom", &["store", "ls"]);
     assert!(all.lines().count() < 40 && all.contains("Common options:"), "{all}");
-    let mut command = scene.bare("warploom");
+    let mut command = sandbox.bare("warploom");
     command
         .arg("completions")
         .env("WARPLOOM_STORE", "/elsewhere")
@@ -144,8 +144,8 @@ fn short_help_has_what_is_of_the_command_and_usage_names_what_must_be_typed() {
             || said.contains("Usage: warploom completions [OPTIONS] <SHELL>"),
         "{said}"
     );
-    let bare = start(scene.bare("warploom")).wait().expect(2).stderr
-        + &scene.warploom::<&str>(&[]).expect(2).stderr;
+    let bare = start(sandbox.bare("warploom")).wait().expect(2).stderr
+        + &sandbox.warploom::<&str>(&[]).expect(2).stderr;
     let later = ["submit", "report", "compare", "tune", "status", "cancel"];
     assert!(
         bare.contains("no command was given")

@@ -13,19 +13,23 @@ use std::{
 
 use rustix::process::Signal;
 use warploom_contract::parquet_file::read_table;
-use warploom_tests::{Found, Recipe, Running, Scene, repository, shared_data, skipped, start};
+use warploom_test_support::process::{Running, start};
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox, shared_data};
+use warploom_test_support::skips::skipped;
+use warploom_test_support::store_view::StoredArtifact;
 
 use crate::peers::python;
 
 const EDGES: &str =
     "source,target,weight,type\n3,5,0.5,likes\n5,7,2,knows\n7,3,1,likes\n3,5,0.25,knows\n";
 
-fn scene_with_catalog() -> Scene {
-    let mut scene = Scene::stand_in();
-    let catalog = scene.path("catalog");
+fn scene_with_catalog() -> Sandbox {
+    let mut sandbox = Sandbox::stand_in();
+    let catalog = sandbox.path("catalog");
     fs::create_dir_all(&catalog).unwrap();
-    scene.catalog = Some(catalog);
-    scene
+    sandbox.catalog = Some(catalog);
+    sandbox
 }
 
 /// The files of `karate`, as its entry lists them.
@@ -36,8 +40,8 @@ fn text(path: &Path) -> &str {
 }
 
 /// The input digest of the graph of a data set: the same for the same graph.
-fn digest_of(scene: &Scene, name: &str) -> String {
-    let store = scene.with_store(format!("store-{name}"));
+fn digest_of(sandbox: &Sandbox, name: &str) -> String {
+    let store = sandbox.with_store(format!("store-{name}"));
     store.warploom(&["data", "show", name]).expect(0);
     store.view().of_kind("graph").remove(0).manifest["digest"].as_str().unwrap().to_owned()
 }
@@ -55,15 +59,17 @@ const FORMS: [Option<&str>; 7] = [
 
 /// A set's graph with all that it has, in a store of its own.
 #[track_caller]
-fn ingested(scene: &Scene, name: &str) -> (Scene, Found) {
-    let scene = scene.with_store(format!("store-{name}"));
-    scene.stage("ingest", &Recipe::of("pagerank", name).set("ingest.features=auto"), &[]).expect(0);
-    let graph = scene.view().of_kind("graph").remove(0);
-    (scene, graph)
+fn ingested(sandbox: &Sandbox, name: &str) -> (Sandbox, StoredArtifact) {
+    let sandbox = sandbox.with_store(format!("store-{name}"));
+    sandbox
+        .stage("ingest", &Recipe::of("pagerank", name).set("ingest.features=auto"), &[])
+        .expect(0);
+    let graph = sandbox.view().of_kind("graph").remove(0);
+    (sandbox, graph)
 }
 
 /// Whether a column of the nodes, their ids too, holds words.
-fn has_words(graph: &Found) -> bool {
+fn has_words(graph: &StoredArtifact) -> bool {
     let nodes = read_table(&graph.path.join("nodes.parquet"), None).unwrap().batch;
     nodes.schema().fields().iter().any(|field| field.data_type().to_string().contains("Utf8"))
 }
@@ -71,9 +77,14 @@ fn has_words(graph: &Found) -> bool {
 /// The graph of a store, exported, imported and read again: its digest, names and further facts are
 /// those that it had.
 #[track_caller]
-fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: Option<&str>) {
+fn comes_back(
+    sandbox: &Sandbox,
+    (from, graph): &(Sandbox, StoredArtifact),
+    name: &str,
+    form: Option<&str>,
+) {
     let what = form.unwrap_or("usual");
-    let folder = scene.path(&format!("out-{name}-{what}"));
+    let folder = sandbox.path(&format!("out-{name}-{what}"));
     let mut export = vec!["export", "graph", "-o", text(&folder)];
     export.extend(form.iter().flat_map(|form| ["--as", *form]));
     if form == Some("safetensors") && has_words(graph) {
@@ -82,8 +93,8 @@ fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: O
     }
     from.warploom(&export).expect(0);
     let again = format!("{name}-{what}");
-    scene.warploom(&["data", "import", &again, "--from", text(&folder)]).expect(0);
-    let (_, back) = ingested(scene, &again);
+    sandbox.warploom(&["data", "import", &again, "--from", text(&folder)]).expect(0);
+    let (_, back) = ingested(sandbox, &again);
     let names = |path: &Path| fs::read_to_string(path.join("names.json")).ok();
     assert_eq!(names(&back.path), names(&graph.path), "names of {again}");
     assert_eq!(
@@ -91,7 +102,7 @@ fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: O
         "{again}: {:#} is not {:#}",
         back.manifest["files"], graph.manifest["files"]
     );
-    let facts = |found: &Found| {
+    let facts = |found: &StoredArtifact| {
         ["provenance", "made_up", "counts"].map(|fact| found.manifest[fact].clone())
     };
     assert_eq!(facts(&back), facts(graph), "{again}");
@@ -99,12 +110,12 @@ fn comes_back(scene: &Scene, (from, graph): &(Scene, Found), name: &str, form: O
 
 #[test]
 fn what_is_exported_is_imported_as_the_same_graph() {
-    let scene = scene_with_catalog();
+    let sandbox = scene_with_catalog();
     // Classes have names and gaps, and not all names of the list are used.
     let nodes = "id,label,split,kind_of,kind,x0,x1,seen,score\n7,owl,train,p,bird,0.5,1,3,0.25\n3,cat,validation,q,beast,0,1,,\n5,owl,test,,bird,2,1,1,NaN\n9,,none,q,beast,0,0,2,1\n";
     let names = r#"{"kinds": ["fish", "bird", "beast"], "relations": ["knows", "hates", "likes"], "classes": ["owl", "bee", "cat"]}"#;
     let [edges, nodes, names] = [("e.csv", EDGES), ("n.csv", nodes), ("names.json", names)]
-        .map(|(name, text)| scene.write(&format!("given/{name}"), text));
+        .map(|(name, text)| sandbox.write(&format!("given/{name}"), text));
     let given = [
         "data",
         "import",
@@ -116,22 +127,22 @@ fn what_is_exported_is_imported_as_the_same_graph() {
         "--names",
         text(&names),
     ];
-    scene.warploom(&given).expect(0).prints(&[
+    sandbox.warploom(&given).expect(0).prints(&[
         "4 nodes, 4 edges as listed",
         "labels    3 classes",
         "warploom data show mine",
     ]);
-    let from = ingested(&scene, "mine");
+    let from = ingested(&sandbox, "mine");
     assert!(has_words(&from.1));
     for form in FORMS {
-        comes_back(&scene, &from, "mine", form);
+        comes_back(&sandbox, &from, "mine", form);
     }
     // Without words, in tensors too.
-    let nodes = scene.write(
+    let nodes = sandbox.write(
         "given/numbers.csv",
         "id,label,split,kind,x0,x1,seen,score\n7,owl,train,bird,0.5,1,3,0.25\n3,cat,validation,beast,0,1,,\n5,owl,test,bird,2,1,1,2\n9,,none,beast,0,0,2,1\n",
     );
-    scene
+    sandbox
         .warploom(&[
             "data",
             "import",
@@ -144,16 +155,17 @@ fn what_is_exported_is_imported_as_the_same_graph() {
             text(&names),
         ])
         .expect(0);
-    let from = ingested(&scene, "numbers");
+    let from = ingested(&sandbox, "numbers");
     assert!(!has_words(&from.1));
     for form in FORMS {
-        comes_back(&scene, &from, "numbers", form);
+        comes_back(&sandbox, &from, "numbers", form);
     }
 }
 
 #[test]
 fn real_sets_come_back_with_all_that_they_have() {
-    let Some(real) = Scene::real("interchange::real_sets_come_back_with_all_that_they_have") else {
+    let Some(real) = Sandbox::real("interchange::real_sets_come_back_with_all_that_they_have")
+    else {
         return;
     };
     // Sparse features; words as classes; several kinds with features of their own; many graphs with
@@ -173,8 +185,8 @@ fn real_sets_come_back_with_all_that_they_have() {
     ];
     for name in sets {
         let from = ingested(&real, name);
-        let mut scene = real.clone();
-        (scene.data, scene.catalog) = (real.path("raw"), Some(real.path("catalog")));
+        let mut sandbox = real.clone();
+        (sandbox.data, sandbox.catalog) = (real.path("raw"), Some(real.path("catalog")));
         fs::create_dir_all(real.path("catalog")).unwrap();
         for form in FORMS {
             // karate's nodes have words that are all numbers, which text does not tell from
@@ -184,7 +196,7 @@ fn real_sets_come_back_with_all_that_they_have() {
                 name == "aifb" && matches!(form, Some("npz" | "npy" | "csv" | "safetensors"));
             let cannot = words || form == Some("csv") && name == "karate";
             if !cannot {
-                comes_back(&scene, &from, name, form);
+                comes_back(&sandbox, &from, name, form);
             }
         }
     }
@@ -192,22 +204,22 @@ fn real_sets_come_back_with_all_that_they_have() {
 
 #[test]
 fn names_of_an_export_without_the_list_of_names_survive_in_tables() {
-    let scene = scene_with_catalog();
+    let sandbox = scene_with_catalog();
     let nodes = "id,label,kind,x0\n7,owl,bird,1\n3,cat,beast,2\n5,owl,bird,3\n";
-    let (edges, nodes) = (scene.write("given/e.csv", EDGES), scene.write("given/n.csv", nodes));
-    scene
+    let (edges, nodes) = (sandbox.write("given/e.csv", EDGES), sandbox.write("given/n.csv", nodes));
+    sandbox
         .warploom(&["data", "import", "mine", "--edges", text(&edges), "--nodes", text(&nodes)])
         .expect(0);
-    let first = digest_of(&scene, "mine");
+    let first = digest_of(&sandbox, "mine");
     for form in ["csv", "parquet"] {
-        let (folder, name) = (scene.path(&format!("out-{form}")), format!("of-{form}"));
-        scene
+        let (folder, name) = (sandbox.path(&format!("out-{form}")), format!("of-{form}"));
+        sandbox
             .with_store("store-mine")
             .warploom(&["export", "graph", "-o", text(&folder), "--as", form])
             .expect(0);
         let file = |name: &str| text(&folder.join(format!("{name}.{form}"))).to_owned();
         let (edges, nodes, features) = (file("edges"), file("nodes"), file("features"));
-        scene
+        sandbox
             .warploom(&[
                 "data",
                 "import",
@@ -220,22 +232,22 @@ fn names_of_an_export_without_the_list_of_names_survive_in_tables() {
                 &features,
             ])
             .expect(0);
-        assert_eq!(digest_of(&scene, &name), first, "{form}");
+        assert_eq!(digest_of(&sandbox, &name), first, "{form}");
     }
 }
 
 #[test]
 fn a_stand_in_stays_one_through_export_and_import() {
-    let scene = scene_with_catalog();
-    scene.stage("ingest", &Recipe::of("gcn", "karate"), &[]).expect(0);
-    let folder = scene.path("out");
-    scene.warploom(&["export", "graph", "-o", text(&folder)]).expect(0);
-    scene
+    let sandbox = scene_with_catalog();
+    sandbox.stage("ingest", &Recipe::of("gcn", "karate"), &[]).expect(0);
+    let folder = sandbox.path("out");
+    sandbox.warploom(&["export", "graph", "-o", text(&folder)]).expect(0);
+    sandbox
         .warploom(&["data", "import", "copy", "--from", text(&folder)])
         .expect(0)
         .prints(&["STAND-IN"]);
     let recipe = Recipe::of("gcn", "copy").set("run.epochs=1");
-    let again = scene.with_store("again");
+    let again = sandbox.with_store("again");
     let output = again.front("pipeline", &recipe, &[]).expect(0).says(&["came out of a STAND-IN"]);
     assert!(output.stages().iter().all(|line| line["provenance"] == "stand-in"), "{output}");
     again
@@ -244,8 +256,8 @@ fn a_stand_in_stays_one_through_export_and_import() {
         .expect(1)
         .says(&["came out of a stand-in, and a stand-in was refused"]);
     // So it does in a folder that nobody imported.
-    fs::rename(&folder, scene.data.join("by-hand")).unwrap();
-    let line = scene
+    fs::rename(&folder, sandbox.data.join("by-hand")).unwrap();
+    let line = sandbox
         .with_store("by-hand")
         .stage("ingest", &Recipe::of("gcn", "by-hand"), &[])
         .expect(0)
@@ -256,11 +268,11 @@ fn a_stand_in_stays_one_through_export_and_import() {
 
 #[test]
 fn imported_files_are_compared_with_their_digests() {
-    let scene = scene_with_catalog();
-    let edges = scene.write("given/e.csv", EDGES);
-    scene.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
-    digest_of(&scene, "mine");
-    let file = scene.data.join("mine/edges.csv");
+    let sandbox = scene_with_catalog();
+    let edges = sandbox.write("given/e.csv", EDGES);
+    sandbox.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
+    digest_of(&sandbox, "mine");
+    let file = sandbox.data.join("mine/edges.csv");
     let changed = EDGES.replace("5,7,2", "5,3,2");
     fs::write(&file, &changed).unwrap();
     let what = format!(
@@ -274,17 +286,17 @@ fn imported_files_are_compared_with_their_digests() {
         "hint: put the old one there again",
         "mine/warploom.yaml",
     ];
-    scene.warploom(&["data", "show", "mine"]).expect(1).says(&told);
-    scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&told);
+    sandbox.warploom(&["data", "show", "mine"]).expect(1).says(&told);
+    sandbox.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(1).says(&told);
     fs::write(&file, EDGES).unwrap();
-    scene.warploom(&["data", "show", "mine"]).expect(0);
+    sandbox.warploom(&["data", "show", "mine"]).expect(0);
     // The hint does what it says.
     fs::write(&file, &changed).unwrap();
-    let entry = scene.data.join("mine/warploom.yaml");
+    let entry = sandbox.data.join("mine/warploom.yaml");
     let told = fs::read_to_string(&entry).unwrap();
     let line = told.lines().find(|line| line.contains("blake3")).unwrap();
     fs::write(&entry, told.replace(line, "  - {file: edges.csv, url: null}")).unwrap();
-    scene.warploom(&["data", "show", "mine"]).expect(0);
+    sandbox.warploom(&["data", "show", "mine"]).expect(0);
 }
 
 /// Names in a folder that are hidden.
@@ -298,8 +310,8 @@ fn hidden(folder: &Path) -> Vec<String> {
 }
 
 /// Lets a command work until there is a file of this name in a draft of the folder.
-fn at_work(scene: &Scene, arguments: &[&str], folder: &Path, file: &str) -> Running {
-    let running = start(scene.command("warploom", arguments));
+fn at_work(sandbox: &Sandbox, arguments: &[&str], folder: &Path, file: &str) -> Running {
+    let running = start(sandbox.command("warploom", arguments));
     running.until("it wrote a draft", || {
         hidden(folder).iter().any(|name| folder.join(name).join(file).exists())
     })
@@ -307,15 +319,15 @@ fn at_work(scene: &Scene, arguments: &[&str], folder: &Path, file: &str) -> Runn
 
 #[test]
 fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stopped_leaves_nothing() {
-    let scene = scene_with_catalog();
+    let sandbox = scene_with_catalog();
     let list: String = (0..400_000u32)
         .map(|edge| format!("{},{}\n", edge % 9973, edge.wrapping_mul(2_654_435_761) % 10_007))
         .collect();
-    let large = scene.write("given/large.csv", format!("source,target\n{list}"));
-    let small = scene.write("given/e.csv", EDGES);
-    let data = scene.data.clone();
+    let large = sandbox.write("given/large.csv", format!("source,target\n{list}"));
+    let small = sandbox.write("given/e.csv", EDGES);
+    let data = sandbox.data.clone();
     let import = |name: &'static str| {
-        at_work(&scene, &["data", "import", name, "--edges", text(&large)], &data, "edges.csv")
+        at_work(&sandbox, &["data", "import", name, "--edges", text(&large)], &data, "edges.csv")
     };
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75)] {
         let running = import("stopped");
@@ -331,16 +343,16 @@ fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
         (1, false),
         "it was not killed in the middle"
     );
-    scene.warploom(&["data", "import", "other", "--edges", text(&small)]).expect(0);
+    sandbox.warploom(&["data", "import", "other", "--edges", text(&small)]).expect(0);
     assert_eq!(hidden(&data), Vec::<String>::new());
-    scene.warploom(&["data", "import", "killed", "--edges", text(&small)]).expect(0);
+    sandbox.warploom(&["data", "import", "killed", "--edges", text(&small)]).expect(0);
 }
 
 #[test]
 fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stopped_leaves_nothing() {
-    let scene = Scene::stand_in();
-    scene.warploom(&["data", "generate", "rmat-14-24"]).expect(0);
-    let (fresh, there) = (scene.path("above/out"), scene.path("there"));
+    let sandbox = Sandbox::stand_in();
+    sandbox.warploom(&["data", "generate", "rmat-14-24"]).expect(0);
+    let (fresh, there) = (sandbox.path("above/out"), sandbox.path("there"));
     fs::create_dir(&there).unwrap();
     fs::write(there.join("notes.txt"), "mine").unwrap();
     let names = |folder: &Path| {
@@ -349,11 +361,11 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect::<BTreeSet<_>>()
     };
-    let before = names(&scene.path(""));
-    for (target, home) in [(&fresh, scene.path("")), (&there, there.clone())] {
+    let before = names(&sandbox.path(""));
+    for (target, home) in [(&fresh, sandbox.path("")), (&there, there.clone())] {
         let export = || {
             at_work(
-                &scene,
+                &sandbox,
                 &["export", "graph", "-o", text(target), "--as", "csv"],
                 &home,
                 "edges.csv",
@@ -371,7 +383,7 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
     }
     assert_eq!(names(&there).len(), 2);
     for target in [&fresh, &there] {
-        scene.warploom(&["export", "graph", "-o", text(target), "--as", "csv"]).expect(0);
+        sandbox.warploom(&["export", "graph", "-o", text(target), "--as", "csv"]).expect(0);
         let files = BTreeSet::from(["edges.csv", "manifest.json", "nodes.csv"].map(str::to_owned));
         assert!(
             names(target).is_superset(&files) && hidden(target).is_empty(),
@@ -379,23 +391,23 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
             names(target)
         );
     }
-    let after = names(&scene.path(""));
+    let after = names(&sandbox.path(""));
     assert_eq!(after.difference(&before).collect::<Vec<_>>(), ["above"]);
     assert_eq!(fs::read_to_string(there.join("notes.txt")).unwrap(), "mine");
 }
 
 #[test]
 fn arrays_become_a_data_set() {
-    let scene = scene_with_catalog();
-    let edges = scene.write("given/e.csv", EDGES);
-    scene.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
-    digest_of(&scene, "mine");
-    let from = scene.with_store("store-mine");
+    let sandbox = scene_with_catalog();
+    let edges = sandbox.write("given/e.csv", EDGES);
+    sandbox.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
+    digest_of(&sandbox, "mine");
+    let from = sandbox.with_store("store-mine");
     for form in ["npz", "safetensors"] {
-        let folder = scene.path(&format!("out-{form}"));
+        let folder = sandbox.path(&format!("out-{form}"));
         from.warploom(&["export", "graph", "-o", text(&folder), "--as", form]).expect(0);
         let file = folder.join(format!("edges.{form}"));
-        let line = scene
+        let line = sandbox
             .warploom(&[
                 "data",
                 "import",
@@ -413,16 +425,17 @@ fn arrays_become_a_data_set() {
             (Some(3), Some(4), Some("tables"))
         );
     }
-    assert_eq!(digest_of(&scene, "of-npz"), digest_of(&scene, "of-safetensors"));
+    assert_eq!(digest_of(&sandbox, "of-npz"), digest_of(&sandbox, "of-safetensors"));
 }
 
 /// An archive of edges is the same in a data folder and through an import: what is not read is
 /// named, and nothing else.
 #[test]
 fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
-    let scene = scene_with_catalog();
-    let archive =
-        |name: &str, lists: &[(&str, &[i64])]| scene.write(name, warploom_tests::tensors(lists));
+    let sandbox = scene_with_catalog();
+    let archive = |name: &str, lists: &[(&str, &[i64])]| {
+        sandbox.write(name, warploom_test_support::safetensors_file::tensors(lists))
+    };
     let members: &[(&str, &[i64])] = &[
         ("source", &[0, 1, 2]),
         ("target", &[1, 2, 0]),
@@ -431,18 +444,18 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     ];
     let given = archive("given/g.safetensors", members);
     archive("raw/mine/edges.safetensors", members);
-    scene
+    sandbox
         .warploom(&["data", "import", "copied", "--edges", text(&given)])
         .expect(0)
         .prints(&["passed over: array `time`", "3 nodes, 3 edges"]);
-    scene
+    sandbox
         .stage("ingest", &Recipe::of("pagerank", "mine"), &[])
         .expect(0)
         .says(&["passed over: array `time`"]);
-    assert_eq!(digest_of(&scene, "copied"), digest_of(&scene, "mine"));
+    assert_eq!(digest_of(&sandbox, "copied"), digest_of(&sandbox, "mine"));
     // Where it is no list of edges, the error says all that is read.
     let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
-    let said = scene.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
+    let said = sandbox.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
     said.says(&[
         "the arrays do not say both ends of edges",
         "num_nodes; x, y",
@@ -450,7 +463,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
         "hint: write them as  numpy.savez",
     ]);
     let nodes = archive("given/nodes.safetensors", &[("id", &[0, 1, 2])]);
-    let said = scene
+    let said = sandbox
         .warploom(&["data", "import", "both", "--edges", text(&given), "--nodes", text(&nodes)])
         .expect(1);
     said.says(&[
@@ -461,14 +474,14 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
 
 #[test]
 fn an_import_that_fails_leaves_nothing() {
-    let scene = scene_with_catalog();
-    let bad = scene.write("given/bad.csv", "source,target\n1,2\n3,x\n");
+    let sandbox = scene_with_catalog();
+    let bad = sandbox.write("given/bad.csv", "source,target\n1,2\n3,x\n");
     let before = (
-        fs::read_dir(&scene.data).unwrap().count(),
-        fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count(),
+        fs::read_dir(&sandbox.data).unwrap().count(),
+        fs::read_dir(sandbox.catalog.as_ref().unwrap()).unwrap().count(),
     );
     let import = |name: &str, further: &[&str]| {
-        scene.warploom(&[&["data", "import", name, "--edges", text(&bad)], further].concat())
+        sandbox.warploom(&[&["data", "import", name, "--edges", text(&bad)], further].concat())
     };
     import("mine", &[]).expect(1).says(&["bad.csv:3:3", "found `x`", "--read ids=string"]);
     import("karate", &[]).expect(1).says(&["an entry of the catalogue called `karate`"]);
@@ -491,16 +504,16 @@ fn an_import_that_fails_leaves_nothing() {
     import("mine", &["--labels", text(&bad)])
         .expect(1)
         .says(&["labels of nodes are not read from `.csv`"]);
-    let good = scene.write("given/good.csv", "source,target\n1,2\n");
+    let good = sandbox.write("given/good.csv", "source,target\n1,2\n");
     let features = ["data", "import", "mine", "--edges", text(&good), "--features", text(&bad)];
-    scene.warploom(&features).expect(1).says(&[
+    sandbox.warploom(&features).expect(1).says(&[
         "the columns of this table do not say that they are features",
         "given/bad.csv",
         "x0, x1",
     ]);
     let after = (
-        fs::read_dir(&scene.data).unwrap().count(),
-        fs::read_dir(scene.catalog.as_ref().unwrap()).unwrap().count(),
+        fs::read_dir(&sandbox.data).unwrap().count(),
+        fs::read_dir(sandbox.catalog.as_ref().unwrap()).unwrap().count(),
     );
     assert_eq!(after, before, "a draft was left");
     import("mine", &["--read", "ids=string"]).expect(0).prints(&["4 nodes, 2 edges as listed"]);
@@ -516,30 +529,30 @@ fn an_import_that_fails_leaves_nothing() {
 /// one.
 #[test]
 fn an_imported_set_means_the_same_from_every_folder() {
-    let scene = Scene::stand_in();
-    let edges = scene.write("given/e.csv", "source,target\n1,2\n2,3\n1,4\n");
-    scene
+    let sandbox = Sandbox::stand_in();
+    let edges = sandbox.write("given/e.csv", "source,target\n1,2\n2,3\n1,4\n");
+    sandbox
         .warploom(&["data", "import", "mine", "--edges", text(&edges), "--undirected"])
         .expect(0)
         .prints(&["raw/mine/warploom.yaml"]);
-    assert!(!scene.path("data").exists(), "a catalogue was made in the current folder");
-    let elsewhere = scene.path("elsewhere");
+    assert!(!sandbox.path("data").exists(), "a catalogue was made in the current folder");
+    let elsewhere = sandbox.path("elsewhere");
     fs::create_dir_all(elsewhere.join("data/catalog")).unwrap();
     let digest = |folder: &Path, name: &str| {
-        let scene = scene.with_store(format!("store-{name}"));
+        let sandbox = sandbox.with_store(format!("store-{name}"));
         let mut command =
-            scene.command("warploom-ingest", &Recipe::of("components", "mine").arguments(&[]));
+            sandbox.command("warploom-ingest", &Recipe::of("components", "mine").arguments(&[]));
         command.current_dir(folder).env_remove("WARPLOOM_CATALOG");
         start(command).wait().expect(0);
-        let graph = scene.view().of_kind("graph").remove(0);
+        let graph = sandbox.view().of_kind("graph").remove(0);
         (graph.manifest["digest"].clone(), graph.manifest["counts"]["edges"].clone())
     };
-    let (here, there) = (digest(&scene.path(""), "here"), digest(&elsewhere, "there"));
+    let (here, there) = (digest(&sandbox.path(""), "here"), digest(&elsewhere, "there"));
     assert_eq!((here.1.as_u64(), &here), (Some(6), &there));
     // Without its entry it is no set at all.
-    fs::write(scene.data.join("mine/.imported"), "").unwrap();
-    fs::remove_file(scene.data.join("mine/warploom.yaml")).unwrap();
-    scene
+    fs::write(sandbox.data.join("mine/.imported"), "").unwrap();
+    fs::remove_file(sandbox.data.join("mine/warploom.yaml")).unwrap();
+    sandbox
         .stage("ingest", &Recipe::of("components", "mine"), &[])
         .expect(1)
         .says(&["`mine` was imported, and its entry", "data import mine --force"]);
@@ -548,15 +561,15 @@ fn an_imported_set_means_the_same_from_every_folder() {
 /// `--force` replaces a set that was imported, `data rm` removes it; what no import made stays.
 #[test]
 fn an_imported_set_is_replaced_and_removed() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let (edges, bad) = (
-        scene.write("given/e.csv", "source,target\n1,2\n"),
-        scene.write("given/bad.csv", "source,target\n1,2\n3,x\n"),
+        sandbox.write("given/e.csv", "source,target\n1,2\n"),
+        sandbox.write("given/bad.csv", "source,target\n1,2\n3,x\n"),
     );
     let import = |file: &Path, further: &[&str]| {
-        scene.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat())
+        sandbox.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat())
     };
-    let entry = || fs::read_to_string(scene.data.join("mine/warploom.yaml")).unwrap();
+    let entry = || fs::read_to_string(sandbox.data.join("mine/warploom.yaml")).unwrap();
     import(&edges, &[]).expect(0);
     assert!(entry().contains("symmetrize: false"));
     let own = entry().replace("Imported from", "Written for");
@@ -564,45 +577,45 @@ fn an_imported_set_is_replaced_and_removed() {
     import(&bad, &["--force"]).expect(1).says(&["bad.csv:3:3"]);
     import(&edges, &["--undirected"]).expect(1).says(&["an imported set called `mine`"]);
     import(&edges, &["--undirected", "--force"]).expect(0);
-    assert!(entry().contains("symmetrize: true") && hidden(&scene.data).is_empty());
+    assert!(entry().contains("symmetrize: true") && hidden(&sandbox.data).is_empty());
     // What somebody else put beside its files is not taken with them.
-    let notes = scene.write("raw/mine/notes.txt", "mine");
+    let notes = sandbox.write("raw/mine/notes.txt", "mine");
     import(&edges, &["--force"]).expect(1).says(&["is none of it", "notes.txt"]);
-    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&[
+    sandbox.warploom(&["data", "rm", "mine"]).expect(1).says(&[
         "is none of it",
         "notes.txt",
         "hint: move it away",
     ]);
     fs::remove_file(notes).unwrap();
-    scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
-    assert!(!scene.data.join("mine").exists() && hidden(&scene.data).is_empty());
-    scene.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
+    sandbox.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
+    assert!(!sandbox.data.join("mine").exists() && hidden(&sandbox.data).is_empty());
+    sandbox.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
     // A folder that somebody made, with an entry or without, and raw files of the catalogue.
-    scene.write("raw/mine/edges.csv", "source,target\n1,2\n");
-    let written = scene.write("raw/mine/warploom.yaml", &own);
+    sandbox.write("raw/mine/edges.csv", "source,target\n1,2\n");
+    let written = sandbox.write("raw/mine/warploom.yaml", &own);
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    scene
+    sandbox
         .warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
         .says(&["no import made", "hint: rm -r"]);
     fs::remove_file(written).unwrap();
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    scene
+    sandbox
         .warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
         .says(&["no import made", "hint: rm -r"]);
-    KARATE.iter().for_each(|file| drop(scene.write(&format!("raw/karate/{file}"), "x")));
-    scene.write("raw/karate/notes.txt", "mine");
-    scene
+    KARATE.iter().for_each(|file| drop(sandbox.write(&format!("raw/karate/{file}"), "x")));
+    sandbox.write("raw/karate/notes.txt", "mine");
+    sandbox
         .warploom(&["data", "rm", "karate"])
         .expect(1)
         .says(&["`karate` is a set of the catalogue", "data rm karate --force"]);
-    scene.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
+    sandbox.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
     assert!(
-        scene.data.join("karate/notes.txt").exists()
-            && KARATE.iter().all(|file| !scene.data.join("karate").join(file).exists())
+        sandbox.data.join("karate/notes.txt").exists()
+            && KARATE.iter().all(|file| !sandbox.data.join("karate").join(file).exists())
     );
-    scene
+    sandbox
         .warploom(&["data", "rm", "rmat-10-16"])
         .expect(1)
         .says(&["no file of `rmat-10-16` is here"]);
@@ -612,32 +625,32 @@ fn an_imported_set_is_replaced_and_removed() {
 /// and removed with that.
 #[test]
 fn a_set_of_an_earlier_import_makes_way_with_its_entry() {
-    let scene = scene_with_catalog();
-    let edges = scene.write("given/e.csv", "source,target\n1,2\n");
+    let sandbox = scene_with_catalog();
+    let edges = sandbox.write("given/e.csv", "source,target\n1,2\n");
     let import = |further: &[&str]| {
-        scene.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat())
+        sandbox.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat())
     };
-    let old = scene.catalog.as_ref().unwrap().join("mine.yaml");
-    let moved = || fs::rename(scene.data.join("mine/warploom.yaml"), &old).unwrap();
+    let old = sandbox.catalog.as_ref().unwrap().join("mine.yaml");
+    let moved = || fs::rename(sandbox.data.join("mine/warploom.yaml"), &old).unwrap();
     import(&["--undirected"]).expect(0);
     moved();
-    let told = scene.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0);
+    let told = sandbox.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0);
     told.says(&["the entry of `mine` is found from here alone", "mine/warploom.yaml"]);
     import(&[]).expect(1).says(&["an imported set called `mine`"]);
     import(&["--force"]).expect(0);
-    assert!(!old.exists() && scene.data.join("mine/warploom.yaml").exists());
+    assert!(!old.exists() && sandbox.data.join("mine/warploom.yaml").exists());
     moved();
-    scene.warploom(&["data", "rm", "mine"]).expect(0).prints(&["raw/mine", "catalog/mine.yaml"]);
-    assert!(!old.exists() && !scene.data.join("mine").exists());
+    sandbox.warploom(&["data", "rm", "mine"]).expect(0).prints(&["raw/mine", "catalog/mine.yaml"]);
+    assert!(!old.exists() && !sandbox.data.join("mine").exists());
 }
 
 /// The name of a generator, and that of a set of the catalogue whose folder somebody brought.
 #[test]
 fn no_set_hides_another_of_its_name() {
-    let scene = Scene::stand_in();
-    let edges = scene.write("given/e.csv", "source,target\n1,2\n");
+    let sandbox = Sandbox::stand_in();
+    let edges = sandbox.write("given/e.csv", "source,target\n1,2\n");
     for further in [&[][..], &["--force"]] {
-        let said = scene
+        let said = sandbox
             .warploom(
                 &[&["data", "import", "rmat-10-16", "--edges", text(&edges)], further].concat(),
             )
@@ -648,19 +661,19 @@ fn no_set_hides_another_of_its_name() {
             "warploom data generate rmat-10-16",
         ]);
     }
-    assert!(!scene.data.join("rmat-10-16").exists());
-    scene.warploom(&["data", "import", "random-walks", "--edges", text(&edges)]).expect(0);
-    scene.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
-    scene
+    assert!(!sandbox.data.join("rmat-10-16").exists());
+    sandbox.warploom(&["data", "import", "random-walks", "--edges", text(&edges)]).expect(0);
+    sandbox.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
+    sandbox
         .warploom(&["data", "import", "citeseer", "--edges", text(&edges)])
         .expect(1)
         .says(&["an entry of the catalogue called `citeseer`"]);
-    let moved = scene.data.join("citeseer");
-    fs::rename(scene.data.join("mine"), &moved).unwrap();
+    let moved = sandbox.data.join("citeseer");
+    fs::rename(sandbox.data.join("mine"), &moved).unwrap();
     let entry = fs::read_to_string(moved.join("warploom.yaml")).unwrap();
     fs::write(moved.join("warploom.yaml"), entry.replace("name: \"mine\"", "name: \"citeseer\""))
         .unwrap();
-    let told = scene.stage("ingest", &Recipe::of("components", "citeseer"), &[]).expect(0);
+    let told = sandbox.stage("ingest", &Recipe::of("components", "citeseer"), &[]).expect(0);
     told.says(&[&format!(
         "`citeseer`: its entry is  {} , not the catalogue's",
         moved.join("warploom.yaml").display()
@@ -670,11 +683,11 @@ fn no_set_hides_another_of_its_name() {
 /// A pipe among the files of an export is named, and nobody waits for its writer.
 #[test]
 fn a_pipe_in_a_folder_is_not_imported() {
-    let scene = Scene::stand_in();
-    let edges = scene.write("given/edges.csv", "source,target\n1,2\n");
-    let pipe = scene.path("given/nodes.csv");
+    let sandbox = Sandbox::stand_in();
+    let edges = sandbox.write("given/edges.csv", "source,target\n1,2\n");
+    let pipe = sandbox.path("given/nodes.csv");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let said = scene
+    let said = sandbox
         .warploom(&["data", "import", "mine", "--from", text(edges.parent().unwrap())])
         .expect(1);
     said.says(&[
@@ -686,13 +699,13 @@ fn a_pipe_in_a_folder_is_not_imported() {
 
 #[test]
 fn export_finds_by_kind_and_pipeline_and_names_candidates() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let (one, other) = (Recipe::small(), Recipe::of("pagerank", "karate").set("ingest.seed=3"));
-    scene.build(&one);
-    scene.build(&other);
-    let target = scene.path("out");
-    let error = scene.warploom(&["export", "run", "-o", text(&target)]).expect(1);
-    let runs = scene.view().of_kind("run");
+    sandbox.build(&one);
+    sandbox.build(&other);
+    let target = sandbox.path("out");
+    let error = sandbox.warploom(&["export", "run", "-o", text(&target)]).expect(1);
+    let runs = sandbox.view().of_kind("run");
     error.says(&[
         "2 artifacts are `run`",
         &runs[0].key,
@@ -701,13 +714,13 @@ fn export_finds_by_kind_and_pipeline_and_names_candidates() {
         "pagerank on karate, STAND-IN, ingest.seed=3, ",
         "--pipeline FILE",
     ]);
-    scene
+    sandbox
         .warploom(&["export", "zz", "-o", text(&target)])
         .expect(1)
         .says(&["no artifact has a key that starts with `zz`", "warploom store ls"]);
     assert!(!target.exists(), "an error made a folder");
     let line =
-        scene.front("export", &one, &["run", "-o", text(&target)]).expect(0).lines().remove(0);
+        sandbox.front("export", &one, &["run", "-o", text(&target)]).expect(0).lines().remove(0);
     assert_eq!(line["provenance"], "stand-in");
     let files: Vec<&str> =
         line["files"].as_array().unwrap().iter().filter_map(|file| file.as_str()).collect();
@@ -721,12 +734,12 @@ fn export_finds_by_kind_and_pipeline_and_names_candidates() {
             "record.json"
         ]
     );
-    scene
+    sandbox
         .warploom(&[
             "export",
             &format!("run/{}", &runs[0].key[..9]),
             "-o",
-            text(&scene.path("other")),
+            text(&sandbox.path("other")),
             "--as",
             "csv",
         ])
@@ -803,36 +816,36 @@ fn every_snippet_of_the_page_runs() {
         },
     };
     // Real data have sparse features; stand-ins of `karate` have dense ones.
-    let mut scenes = vec![("karate", Scene::stand_in())];
-    scenes.extend(shared_data().map(|data| ("cora", Scene::stand_in().with_data(data))));
+    let mut scenes = vec![("karate", Sandbox::stand_in())];
+    scenes.extend(shared_data().map(|data| ("cora", Sandbox::stand_in().with_data(data))));
     let page = fs::read_to_string(repository().join("docs/artifacts.md")).unwrap();
     let (head, sections) = blocks(&page);
     assert!(sections.len() >= 6 && head.contains("def inputs"));
-    for (dataset, scene) in scenes {
-        let scene = scene.with_store("data/store");
+    for (dataset, sandbox) in scenes {
+        let sandbox = sandbox.with_store("data/store");
         // What was made last is not what is newest: another set came after this one, which is then
         // a hit.
         let recipe = Recipe::of("gcn", dataset).set("run.epochs=3");
-        scene.build(&recipe);
-        scene.build(
+        sandbox.build(&recipe);
+        sandbox.build(
             &Recipe::of("gcn", if dataset == "karate" { "cora" } else { "karate" })
                 .set("run.epochs=2"),
         );
-        let key = scene.build(&recipe)[5]["key"].as_str().unwrap().to_owned();
+        let key = sandbox.build(&recipe)[5]["key"].as_str().unwrap().to_owned();
         // The page's commands, for this set and with all that the run was asked for.
         let sets = format!("--set dataset={dataset} --set run.epochs=3");
         let file = recipe.file.to_str().unwrap().to_owned();
         for line in page.lines().filter_map(|line| line.strip_prefix("warploom ")) {
             let line =
                 line.replace("--set dataset=cora", &sets).replace("pipelines/gcn.yaml", &file);
-            scene.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);
+            sandbox.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);
         }
         let checked = format!(
             "{head}\nassert manifest_of(run)['key'] == '{key}' and \
                 manifest_of(graph)['key_document']['request']['dataset'] == '{dataset}'"
         );
         let mut command = Command::new(&python);
-        command.args(["-c", &checked]).current_dir(scene.path(""));
+        command.args(["-c", &checked]).current_dir(sandbox.path(""));
         start(command).wait().expect(0);
         for (name, program) in sections.iter().filter(|(_, program)| !program.is_empty()) {
             let needed = packages(&format!("{head}\n{program}"));
@@ -860,7 +873,7 @@ fn every_snippet_of_the_page_runs() {
             runs_to_its_end(
                 &python,
                 &format!("{head}\n{program}"),
-                &scene.path(""),
+                &sandbox.path(""),
                 &format!("section `{name}` on {dataset}"),
             );
             println!("ran: section `{name}` on {dataset}");

@@ -4,7 +4,9 @@
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use warploom_contract::Digest;
-use warploom_tests::{Output, Recipe, Scene, repository};
+use warploom_test_support::process::Output;
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 use crate::pipeline::STAGES;
 
@@ -15,19 +17,19 @@ const PIPELINE: &str =
     "dataset: ring\nplan: {program: programs/gcn.py, set: {hidden: 4}}\nrun: {epochs: 2}\n";
 
 /// A ring with two chords and a pipeline file beside copies of the programs.
-fn ring() -> (Scene, Recipe) {
-    let scene = Scene::edge_lists(&[("ring", RING)], FURTHER);
+fn ring() -> (Sandbox, Recipe) {
+    let sandbox = Sandbox::edge_lists(&[("ring", RING)], FURTHER);
     for name in ["gcn.py", "sage.py"] {
         let text = fs::read_to_string(repository().join("pipelines/programs").join(name)).unwrap();
-        scene.write(&format!("pipelines/programs/{name}"), text);
+        sandbox.write(&format!("pipelines/programs/{name}"), text);
     }
-    let recipe = Recipe::file(scene.write("pipelines/ring.yaml", PIPELINE));
-    (scene, recipe)
+    let recipe = Recipe::file(sandbox.write("pipelines/ring.yaml", PIPELINE));
+    (sandbox, recipe)
 }
 
 /// The key that a stage's binary computes; the stages before must be in the store.
-fn key(scene: &Scene, stage: &str, recipe: &Recipe, further: &[&str]) -> String {
-    let printed = scene.stage(stage, recipe, &[&["key"], further].concat()).expect(0).stdout;
+fn key(sandbox: &Sandbox, stage: &str, recipe: &Recipe, further: &[&str]) -> String {
+    let printed = sandbox.stage(stage, recipe, &[&["key"], further].concat()).expect(0).stdout;
     hash(&printed)
 }
 
@@ -37,12 +39,12 @@ fn hash(printed: &str) -> String {
 
 /// Every assignment gives another key of this stage, all of them different.
 fn all_differ(stage: &str, assignments: &[&str]) {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
-    let mut seen = BTreeMap::from([(key(&scene, stage, &recipe, &[]), "nothing")]);
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
+    let mut seen = BTreeMap::from([(key(&sandbox, stage, &recipe, &[]), "nothing")]);
     for assignment in assignments {
         if let Some(other) =
-            seen.insert(key(&scene, stage, &recipe.clone().set(assignment), &[]), assignment)
+            seen.insert(key(&sandbox, stage, &recipe.clone().set(assignment), &[]), assignment)
         {
             panic!("{stage}: `{assignment}` gives the same key as `{other}`");
         }
@@ -51,12 +53,12 @@ fn all_differ(stage: &str, assignments: &[&str]) {
 
 /// No assignment changes the key of this stage.
 fn none_differs(stage: &str, assignments: &[&str]) {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
-    let expected = key(&scene, stage, &recipe, &[]);
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
+    let expected = key(&sandbox, stage, &recipe, &[]);
     for assignment in assignments {
         assert_eq!(
-            key(&scene, stage, &recipe.clone().set(assignment), &[]),
+            key(&sandbox, stage, &recipe.clone().set(assignment), &[]),
             expected,
             "{stage}: `{assignment}` changes the key"
         );
@@ -92,25 +94,25 @@ fn every_setting_of_ingest_is_in_its_key() {
 
 #[test]
 fn the_bytes_of_raw_files_are_in_the_key_of_ingest() {
-    let (scene, recipe) = ring();
-    let first = key(&scene, "ingest", &recipe, &[]);
-    let raw = scene.data.join("ring/edges.txt");
+    let (sandbox, recipe) = ring();
+    let first = key(&sandbox, "ingest", &recipe, &[]);
+    let raw = sandbox.data.join("ring/edges.txt");
     fs::write(&raw, format!("{RING}0 3\n")).unwrap();
-    let second = key(&scene, "ingest", &recipe, &[]);
+    let second = key(&sandbox, "ingest", &recipe, &[]);
     assert_ne!(first, second);
     // The same size, the same second: only the bytes differ.
     fs::write(&raw, format!("{RING}0 2\n")).unwrap();
-    assert!(![first.clone(), second].contains(&key(&scene, "ingest", &recipe, &[])));
+    assert!(![first.clone(), second].contains(&key(&sandbox, "ingest", &recipe, &[])));
     fs::write(&raw, RING).unwrap();
-    assert_eq!(key(&scene, "ingest", &recipe, &[]), first);
+    assert_eq!(key(&sandbox, "ingest", &recipe, &[]), first);
 }
 
 #[test]
 fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
-    let (mut scene, recipe) = ring();
-    let mut keys = vec![key(&scene, "ingest", &recipe, &[])];
-    scene.add_edge_list("twin", RING, FURTHER);
-    keys.push(key(&scene, "ingest", &recipe.clone().set("dataset=twin"), &[]));
+    let (mut sandbox, recipe) = ring();
+    let mut keys = vec![key(&sandbox, "ingest", &recipe, &[])];
+    sandbox.add_edge_list("twin", RING, FURTHER);
+    keys.push(key(&sandbox, "ingest", &recipe.clone().set("dataset=twin"), &[]));
     for (from, to) in [
         ("symmetrize: true", "symmetrize: false"),
         ("features: 4", "features: 5"),
@@ -118,8 +120,8 @@ fn the_data_set_and_what_the_catalogue_says_of_it_are_in_the_key_of_ingest() {
         ("train: 0.6", "train: 0.5"),
     ] {
         assert!(FURTHER.contains(from));
-        scene.add_edge_list("ring", RING, &FURTHER.replace(from, to));
-        keys.push(key(&scene, "ingest", &recipe, &[]));
+        sandbox.add_edge_list("ring", RING, &FURTHER.replace(from, to));
+        keys.push(key(&sandbox, "ingest", &recipe, &[]));
     }
     let count = keys.len();
     keys.sort();
@@ -132,17 +134,17 @@ fn real_data_and_a_stand_in_have_different_keys() {
     let recipe = "stand_in: {nodes: 5, edges: 12, symmetric: true, max_degree: 3, community: 5, \
                   inside: 0.5, features: 4, classes: 2, seed: 1}";
     let further = format!("{FURTHER}\n{recipe}");
-    let mut scene = Scene::edge_lists(&[("ring", RING)], &further);
+    let mut sandbox = Sandbox::edge_lists(&[("ring", RING)], &further);
     let recipe = Recipe::of("gcn", "ring").set("run.epochs=2");
-    let real = key(&scene, "ingest", &recipe, &[]);
-    fs::rename(scene.data.join("ring/edges.txt"), scene.path("edges.txt")).unwrap();
-    fs::write(scene.data.join("ring/.absent"), "2026-01-01\nno network in tests\n").unwrap();
-    let made = key(&scene, "ingest", &recipe, &[]);
+    let real = key(&sandbox, "ingest", &recipe, &[]);
+    fs::rename(sandbox.data.join("ring/edges.txt"), sandbox.path("edges.txt")).unwrap();
+    fs::write(sandbox.data.join("ring/.absent"), "2026-01-01\nno network in tests\n").unwrap();
+    let made = key(&sandbox, "ingest", &recipe, &[]);
     assert_ne!(real, made);
-    scene.add_edge_list("ring", RING, &further.replace("seed: 1", "seed: 2"));
-    fs::remove_file(scene.data.join("ring/edges.txt")).unwrap();
+    sandbox.add_edge_list("ring", RING, &further.replace("seed: 1", "seed: 2"));
+    fs::remove_file(sandbox.data.join("ring/edges.txt")).unwrap();
     assert_ne!(
-        key(&scene, "ingest", &recipe, &[]),
+        key(&sandbox, "ingest", &recipe, &[]),
         made,
         "the recipe of a stand-in is an ingredient"
     );
@@ -156,12 +158,12 @@ fn settings_of_reorder_and_partition_are_in_their_keys() {
 
 #[test]
 fn an_order_has_the_key_of_its_method_whoever_chose_it() {
-    let (scene, recipe) = ring();
-    let base = scene.build(&recipe);
+    let (sandbox, recipe) = ring();
+    let base = sandbox.build(&recipe);
     // Other walks are weighed again, and choose the same; what was chosen by itself may as well be
     // asked for.
     for assignment in ["run.epochs=300", "reorder.method=none"] {
-        let lines = scene.build(&recipe.clone().set(assignment).set("run.epochs=20"));
+        let lines = sandbox.build(&recipe.clone().set(assignment).set("run.epochs=20"));
         for (stage, (base, line)) in STAGES.iter().zip(base.iter().zip(&lines)).take(5) {
             assert_eq!(
                 (&base["key"], line["status"].as_str()),
@@ -170,21 +172,24 @@ fn an_order_has_the_key_of_its_method_whoever_chose_it() {
             );
         }
     }
-    assert_eq!(scene.view().of_kind("tune").len(), 2, "2 and 20 epochs were weighed, each once");
+    assert_eq!(sandbox.view().of_kind("tune").len(), 2, "2 and 20 epochs were weighed, each once");
     let undecided = recipe.set("run.epochs=3000");
-    scene
+    sandbox
         .stage("reorder", &undecided, &["key"])
         .expect(1)
         .says(&["`reorder` has no key yet", "warploom-reorder"]);
-    scene.stage("reorder", &undecided, &["explain"]).expect(0).prints(&["miss", "not decided yet"]);
-    let built = scene.build(&undecided);
+    sandbox
+        .stage("reorder", &undecided, &["explain"])
+        .expect(0)
+        .prints(&["miss", "not decided yet"]);
+    let built = sandbox.build(&undecided);
     assert_eq!((&built[2]["key"], &built[2]["status"]), (&base[2]["key"], &"hit".into()));
 }
 
 /// Changes what the manifest of the one artifact of a kind that this stage made says of a file, and
 /// gives the manifest as it was.
-fn redigest(scene: &Scene, (kind, stage): (&str, &str), file: &str) -> (PathBuf, String) {
-    let found = scene
+fn redigest(sandbox: &Sandbox, (kind, stage): (&str, &str), file: &str) -> (PathBuf, String) {
+    let found = sandbox
         .view()
         .of_kind(kind)
         .into_iter()
@@ -205,12 +210,12 @@ fn redigest(scene: &Scene, (kind, stage): (&str, &str), file: &str) -> (PathBuf,
 
 #[test]
 fn a_key_holds_the_files_that_are_read_and_no_others() {
-    let (scene, recipe) = ring();
+    let (sandbox, recipe) = ring();
     // An order that is asked for: `auto` has no key for a graph that it has not weighed.
     let recipe = recipe.set("reorder.method=none");
-    scene.build(&recipe);
+    sandbox.build(&recipe);
     let base: BTreeMap<&str, String> =
-        STAGES.into_iter().map(|stage| (stage, key(&scene, stage, &recipe, &[]))).collect();
+        STAGES.into_iter().map(|stage| (stage, key(&sandbox, stage, &recipe, &[]))).collect();
     // Of each file the first stage that reads it: the stages after that one have no key then.
     let files = [
         (("graph", "ingest"), "edges.parquet", Some("extract")),
@@ -229,9 +234,9 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
         (("plan", "plan"), "plan.json", Some("run")),
     ];
     for (of, file, reader) in files {
-        let (path, text) = redigest(&scene, of, file);
+        let (path, text) = redigest(&sandbox, of, file);
         for stage in STAGES {
-            let now = key(&scene, stage, &recipe, &[]);
+            let now = key(&sandbox, stage, &recipe, &[]);
             assert_eq!(
                 now == base[stage],
                 Some(stage) != reader,
@@ -250,26 +255,26 @@ fn a_key_holds_the_files_that_are_read_and_no_others() {
 fn weights_are_in_the_key_of_run_and_in_that_of_no_division() {
     let weighted =
         RING.lines().enumerate().map(|(row, line)| format!("{line} {row}.5\n")).collect::<String>();
-    let scene = Scene::edge_lists(
+    let sandbox = Sandbox::edge_lists(
         &[("ring", &weighted)],
         "symmetrize: false\nmade_up: {features: 4, classes: 2}\nsplit: {rule: none}",
     );
     let recipe = Recipe::of("components", "ring");
-    scene.build(&recipe);
-    let of = |stage: &str| key(&scene, stage, &recipe, &[]);
+    sandbox.build(&recipe);
+    let of = |stage: &str| key(&sandbox, stage, &recipe, &[]);
     let before = [of("partition"), of("run")];
-    redigest(&scene, ("csr", "reorder"), "weights.arrow");
+    redigest(&sandbox, ("csr", "reorder"), "weights.arrow");
     let after = [of("partition"), of("run")];
     assert!(before[0] == after[0] && before[1] != after[1], "no division reads weights");
 }
 
 #[test]
 fn a_division_that_no_executor_reads_leaves_plan_and_run_hits() {
-    let (scene, recipe) = ring();
+    let (sandbox, recipe) = ring();
     let recipe = recipe.set("partition.scheme=[rows, neighbour-groups]");
-    let base = scene.build(&recipe);
+    let base = sandbox.build(&recipe);
     for assignment in ["partition.ngs=3", "partition.scheme=[rows, merge-path]"] {
-        let lines = scene.build(&recipe.clone().set(assignment));
+        let lines = sandbox.build(&recipe.clone().set(assignment));
         let found: Vec<_> =
             lines[3..].iter().map(|line| line["status"].as_str().unwrap()).collect();
         assert_eq!(found, ["built", "hit", "hit"], "{assignment}");
@@ -277,7 +282,7 @@ fn a_division_that_no_executor_reads_leaves_plan_and_run_hits() {
     }
     // Units that are asked for otherwise are told by the plan's advice; here they are the same, so
     // the run is a hit.
-    let units = scene.build(&recipe.set("partition.unit_edges=64"));
+    let units = sandbox.build(&recipe.set("partition.unit_edges=64"));
     assert_eq!(
         units[3..].iter().map(|line| line["status"].as_str().unwrap()).collect::<Vec<_>>(),
         ["built", "built", "hit"]
@@ -311,15 +316,15 @@ fn what_plan_depends_on_is_in_its_key() {
 
 #[test]
 fn the_text_of_the_program_is_in_the_key_of_plan() {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
-    let first = key(&scene, "plan", &recipe, &[]);
-    let path = scene.path("pipelines/programs/gcn.py");
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
+    let first = key(&sandbox, "plan", &recipe, &[]);
+    let path = sandbox.path("pipelines/programs/gcn.py");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{text}# a remark\n")).unwrap();
-    assert_ne!(key(&scene, "plan", &recipe, &[]), first);
+    assert_ne!(key(&sandbox, "plan", &recipe, &[]), first);
     fs::write(&path, text).unwrap();
-    assert_eq!(key(&scene, "plan", &recipe, &[]), first);
+    assert_eq!(key(&sandbox, "plan", &recipe, &[]), first);
 }
 
 #[test]
@@ -362,16 +367,18 @@ fn what_run_depends_on_is_in_its_key() {
 
 #[test]
 fn the_bytes_of_initial_parameters_are_in_the_key_of_run_and_their_path_is_not() {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
-    let parameters = scene.view().of_kind("run")[0].path.join("parameters.safetensors");
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
+    let parameters = sandbox.view().of_kind("run")[0].path.join("parameters.safetensors");
     let bytes = fs::read(&parameters).unwrap();
-    let (one, two) =
-        (scene.write("one.safetensors", &bytes), scene.write("elsewhere/two.safetensors", &bytes));
+    let (one, two) = (
+        sandbox.write("one.safetensors", &bytes),
+        sandbox.write("elsewhere/two.safetensors", &bytes),
+    );
     let with = |path: &PathBuf| {
-        key(&scene, "run", &recipe.clone().set(&format!("run.init={}", path.display())), &[])
+        key(&sandbox, "run", &recipe.clone().set(&format!("run.init={}", path.display())), &[])
     };
-    let (plain, first) = (key(&scene, "run", &recipe, &[]), with(&one));
+    let (plain, first) = (key(&sandbox, "run", &recipe, &[]), with(&one));
     assert_ne!(plain, first);
     assert_eq!(first, with(&two), "the path of `run.init` is in the key");
     let mut other = bytes;
@@ -382,17 +389,18 @@ fn the_bytes_of_initial_parameters_are_in_the_key_of_run_and_their_path_is_not()
 
 #[test]
 fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is_not() {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
     let table = "id,split\n0,train\n1,train\n2,validation\n3,test\n4,none\n";
-    let (one, two) = (scene.write("one.csv", table), scene.write("elsewhere/two.csv", table));
+    let (one, two) = (sandbox.write("one.csv", table), sandbox.write("elsewhere/two.csv", table));
     let keys = |path: &PathBuf| {
-        scene.build(&recipe.clone().set(&format!("run.splits={}", path.display())))[3..]
+        sandbox.build(&recipe.clone().set(&format!("run.splits={}", path.display())))[3..]
             .iter()
             .map(|line| line["key"].clone())
             .collect::<Vec<_>>()
     };
-    let plain: Vec<_> = scene.build(&recipe)[3..].iter().map(|line| line["key"].clone()).collect();
+    let plain: Vec<_> =
+        sandbox.build(&recipe)[3..].iter().map(|line| line["key"].clone()).collect();
     let first = keys(&one);
     assert_eq!(plain[0], first[0], "the parts are nothing to the stages before");
     assert!(plain[1] != first[1] && plain[2] != first[2]);
@@ -404,7 +412,7 @@ fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is
             && ![&plain[2], &first[2]].contains(&&other[2])
     );
     let missing = recipe.set("run.splits=nowhere.csv");
-    scene.front("pipeline", &missing, &[]).expect(1).says(&[
+    sandbox.front("pipeline", &missing, &[]).expect(1).says(&[
         "cannot read the parts of `run.splits`",
         "nowhere.csv",
         "hint:",
@@ -414,14 +422,14 @@ fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is
 
 #[test]
 fn a_change_upstream_changes_every_key_downstream_and_one_without_effect_none() {
-    let (scene, recipe) = ring();
-    let base = scene.build(&recipe);
-    let loops = scene.build(&recipe.clone().set("ingest.self_loops=add"));
+    let (sandbox, recipe) = ring();
+    let base = sandbox.build(&recipe);
+    let loops = sandbox.build(&recipe.clone().set("ingest.self_loops=add"));
     for (stage, (base, loops)) in STAGES.iter().zip(base.iter().zip(&loops)) {
         assert_ne!(base["key"], loops["key"], "{stage}");
     }
     // Another key of ingest, the same bytes: everything after it is a hit.
-    let same = scene.build(&recipe.clone().set("ingest.ids=number"));
+    let same = sandbox.build(&recipe.clone().set("ingest.ids=number"));
     assert_ne!(base[0]["key"], same[0]["key"]);
     for (base, same) in base[1..].iter().zip(&same[1..]) {
         assert_eq!((&base["key"], same["status"].as_str()), (&same["key"], Some("hit")));
@@ -430,10 +438,10 @@ fn a_change_upstream_changes_every_key_downstream_and_one_without_effect_none() 
 
 #[test]
 fn limits_and_talk_are_in_no_key() {
-    let (scene, recipe) = ring();
-    scene.build(&recipe);
+    let (sandbox, recipe) = ring();
+    sandbox.build(&recipe);
     for stage in STAGES {
-        let expected = key(&scene, stage, &recipe, &[]);
+        let expected = key(&sandbox, stage, &recipe, &[]);
         let further: [&[&str]; 9] = [
             &["--threads", "1"],
             &["--threads", "9"],
@@ -447,24 +455,24 @@ fn limits_and_talk_are_in_no_key() {
         ];
         for further in further {
             assert_eq!(
-                key(&scene, stage, &recipe, further),
+                key(&sandbox, stage, &recipe, further),
                 expected,
                 "{stage}: {further:?} changes the key"
             );
         }
         assert_eq!(
-            key(&scene, stage, &recipe.clone().set("pipeline=another name"), &[]),
+            key(&sandbox, stage, &recipe.clone().set("pipeline=another name"), &[]),
             expected,
             "{stage}: the pipeline's name"
         );
         assert_eq!(
-            key(&scene, stage, &recipe.clone().set("plan.device=cpu"), &[]),
+            key(&sandbox, stage, &recipe.clone().set("plan.device=cpu"), &[]),
             expected,
             "{stage}: the device's name"
         );
         assert_eq!(
             key(
-                &scene,
+                &sandbox,
                 stage,
                 &recipe.clone().set("run.checkpoint={every_epochs: 1, every_seconds: 1}"),
                 &[]
@@ -477,33 +485,34 @@ fn limits_and_talk_are_in_no_key() {
 
 #[test]
 fn places_are_in_no_key() {
-    let (scene, recipe) = ring();
-    let base = scene.build(&recipe);
+    let (sandbox, recipe) = ring();
+    let base = sandbox.build(&recipe);
     // Another store, another data folder, another place and name of pipeline file and program.
-    let mut other = scene.with_store("another store");
-    other.data = scene.path("moved");
+    let mut other = sandbox.with_store("another store");
+    other.data = sandbox.path("moved");
     fs::create_dir_all(other.data.join("ring")).unwrap();
-    fs::copy(scene.data.join("ring/edges.txt"), other.data.join("ring/edges.txt")).unwrap();
-    scene.write("a/b/prog/gcn.py", fs::read(scene.path("pipelines/programs/gcn.py")).unwrap());
-    let moved = Recipe::file(scene.write("a/b/other.yaml", PIPELINE.replace("programs/", "prog/")));
+    fs::copy(sandbox.data.join("ring/edges.txt"), other.data.join("ring/edges.txt")).unwrap();
+    sandbox.write("a/b/prog/gcn.py", fs::read(sandbox.path("pipelines/programs/gcn.py")).unwrap());
+    let moved =
+        Recipe::file(sandbox.write("a/b/other.yaml", PIPELINE.replace("programs/", "prog/")));
     let lines = other.build(&moved);
     for (base, line) in base.iter().zip(&lines) {
         assert_eq!(base["key"], line["key"], "{}", line["stage"]);
     }
-    assert_eq!(scene.view().digests(), other.view().digests());
+    assert_eq!(sandbox.view().digests(), other.view().digests());
 }
 
 #[test]
 fn a_default_that_is_written_down_changes_no_key() {
-    let (scene, recipe) = ring();
-    let base = scene.build(&recipe);
+    let (sandbox, recipe) = ring();
+    let base = sandbox.build(&recipe);
     let explicit = "pipeline: ring\ndataset: ring\n\
         ingest: {symmetrize: auto, self_loops: keep, duplicates: keep, features: auto, normalize: none, ids: auto, seed: 0}\n\
         extract: {}\nreorder: {method: auto, seed: 0}\npartition: {scheme: auto, unit_edges: 16384, parts: 1}\n\
         plan: {program: programs/gcn.py:gcn, set: {layers: 2, hidden: 4, drop: 0.5}, device: auto}\n\
         run:\n  mode: auto\n  epochs: 2\n  optimizer: {adam: {lr: 0.01, beta1: 0.9, beta2: 0.999, eps: 1.0e-8, weight_decay: 0, decay_only: []}}\n  \
         keep: last\n  loss: auto\n  dtype: f32\n  seed: 0\n  split: 0\n  target: label\n  repeat: 1\n  passes: 1\n  splits: ~\n  max_supersteps: 10000\n  allow_unconverged: false\n  init_map: {}\n";
-    let written = scene.build(&Recipe::file(scene.write("pipelines/explicit.yaml", explicit)));
+    let written = sandbox.build(&Recipe::file(sandbox.write("pipelines/explicit.yaml", explicit)));
     for (base, line) in base.iter().zip(&written) {
         assert_eq!(
             (&base["key"], line["status"].as_str()),
@@ -516,8 +525,8 @@ fn a_default_that_is_written_down_changes_no_key() {
 
 #[test]
 fn a_key_needs_the_stages_before() {
-    let (scene, recipe) = ring();
-    let Output { stdout, .. } = scene
+    let (sandbox, recipe) = ring();
+    let Output { stdout, .. } = sandbox
         .stage("plan", &recipe, &["key"])
         .expect(1)
         .says(&["the stage `ingest` before this one has not been run", "warploom-ingest"]);

@@ -4,7 +4,10 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use warploom_tests::{Draws, Recipe, Running, Scene, long, start, started_by};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::process::{Running, start, started_by};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
 
 /// How many kills a campaign has, short and long. All long ones together are 1,400, most of them
 /// anywhere in a whole pipeline.
@@ -12,27 +15,27 @@ type Kills = (usize, usize);
 
 /// Builds undisturbed: the digests, and how long it took.
 fn undisturbed(
-    scene: &Scene,
+    sandbox: &Sandbox,
     recipe: &Recipe,
 ) -> (std::collections::BTreeMap<String, String>, Duration) {
-    let scene = scene.with_store("undisturbed");
+    let sandbox = sandbox.with_store("undisturbed");
     let begun = Instant::now();
-    scene.build(recipe);
-    (scene.view().digests(), begun.elapsed())
+    sandbox.build(recipe);
+    (sandbox.view().digests(), begun.elapsed())
 }
 
 /// Kills starts at random moments, each in a store of its own; what is there is whole, and starting
 /// again finishes it.
 fn campaign(recipe: &Recipe, (seed, kills): (u64, Kills), starts_before_the_last: usize) {
-    let kills = if long() { kills.1 } else { kills.0 };
-    let scene = Scene::stand_in();
+    let kills = if is_long() { kills.1 } else { kills.0 };
+    let sandbox = Sandbox::stand_in();
     let mut draws = Draws::seeded(seed);
-    let (digests, mut span) = undisturbed(&scene, recipe);
+    let (digests, mut span) = undisturbed(&sandbox, recipe);
     let mut killed = 0;
     for round in 0..kills {
-        let scene = scene.with_store(format!("store-{round}"));
+        let sandbox = sandbox.with_store(format!("store-{round}"));
         for _ in 0..starts_before_the_last {
-            let running = scene.begin(recipe, &[]).for_at_most(span.mul_f64(draws.unit()));
+            let running = sandbox.begin(recipe, &[]).for_at_most(span.mul_f64(draws.unit()));
             running.signal(Signal::KILL);
             let output = running.wait();
             killed += usize::from(output.signal == Some(9));
@@ -41,19 +44,23 @@ fn campaign(recipe: &Recipe, (seed, kills): (u64, Kills), starts_before_the_last
             if output.signal.is_none() {
                 span = span.mul_f64(0.8);
             }
-            assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
+            assert_eq!(sandbox.view().flaws(), [""; 0], "round {round}");
         }
-        scene.build(recipe);
-        assert_eq!(scene.view().digests(), digests, "round {round}");
-        assert_eq!(scene.view().flaws(), [""; 0], "round {round}");
-        scene.warploom(&["store", "gc"]).expect(0);
+        sandbox.build(recipe);
+        assert_eq!(sandbox.view().digests(), digests, "round {round}");
+        assert_eq!(sandbox.view().flaws(), [""; 0], "round {round}");
+        sandbox.warploom(&["store", "gc"]).expect(0);
         assert_eq!(
-            scene.view().leftovers(),
+            sandbox.view().leftovers(),
             [""; 0].map(std::path::PathBuf::from),
             "round {round}: gc left what a dead process had left"
         );
-        assert_eq!(scene.view().digests(), digests, "round {round}: gc took more than left-overs");
-        std::fs::remove_dir_all(&scene.store).unwrap();
+        assert_eq!(
+            sandbox.view().digests(),
+            digests,
+            "round {round}: gc took more than left-overs"
+        );
+        std::fs::remove_dir_all(&sandbox.store).unwrap();
     }
     println!(
         "kills: {killed} of {} starts, {kills} rounds: 0 wrong results",
@@ -94,12 +101,12 @@ fn an_iteration_that_was_killed_goes_on_from_a_checkpoint_with_the_same_bits() {
 
 #[test]
 fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
-    let scene = Scene::stand_in();
-    let (digests, _) = undisturbed(&scene, &Recipe::small());
-    for round in 0..if long() { 20 } else { 2 } {
-        let scene = scene.with_store(format!("store-{round}"));
+    let sandbox = Sandbox::stand_in();
+    let (digests, _) = undisturbed(&sandbox, &Recipe::small());
+    for round in 0..if is_long() { 20 } else { 2 } {
+        let sandbox = sandbox.with_store(format!("store-{round}"));
         let all: Vec<Running> =
-            (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1"])).collect();
+            (0..20).map(|_| sandbox.begin(&Recipe::small(), &["--threads", "1"])).collect();
         let mut built = 0;
         for running in all {
             let lines = running.wait().expect(0).lines();
@@ -107,40 +114,41 @@ fn twenty_processes_at_once_make_one_artifact_of_each_kind() {
             built += lines.iter().filter(|line| line["status"] == "built").count();
         }
         assert!(built >= 6);
-        assert_eq!(scene.view().digests(), digests);
-        assert_eq!(scene.view().flaws(), [""; 0]);
-        assert!(scene.view().leftovers().is_empty(), "{:?}", scene.view().leftovers());
-        let leases =
-            std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
+        assert_eq!(sandbox.view().digests(), digests);
+        assert_eq!(sandbox.view().flaws(), [""; 0]);
+        assert!(sandbox.view().leftovers().is_empty(), "{:?}", sandbox.view().leftovers());
+        let leases = std::fs::read_dir(sandbox.store.join("leases"))
+            .map(Iterator::count)
+            .unwrap_or_default();
         assert_eq!(leases, 0, "a process that ended well left a lease");
     }
 }
 
 #[test]
 fn twenty_processes_that_force_at_once_leave_whole_artifacts() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let digests = scene.view().digests();
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let digests = sandbox.view().digests();
     let all: Vec<Running> =
-        (0..20).map(|_| scene.begin(&Recipe::small(), &["--threads", "1", "--force"])).collect();
+        (0..20).map(|_| sandbox.begin(&Recipe::small(), &["--threads", "1", "--force"])).collect();
     for running in all {
         running.wait().expect(0);
     }
-    assert_eq!((scene.view().digests(), scene.view().flaws()), (digests, Vec::new()));
-    assert!(scene.view().leftovers().is_empty(), "{:?}", scene.view().leftovers());
+    assert_eq!((sandbox.view().digests(), sandbox.view().flaws()), (digests, Vec::new()));
+    assert!(sandbox.view().leftovers().is_empty(), "{:?}", sandbox.view().leftovers());
 }
 
 #[test]
 fn gc_spares_what_a_living_process_writes_and_reads() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=1000000");
-    let view = scene.view();
+    let view = sandbox.view();
     let at_work = || {
         view.leftovers()
             .iter()
             .any(|path| path.parent().is_some_and(|kind| kind.ends_with("run-v1")))
     };
-    let running = scene.begin(&recipe, &[]).until("it trained", at_work);
+    let running = sandbox.begin(&recipe, &[]).until("it trained", at_work);
     let (drafts, digests) = (view.leftovers(), view.digests());
     // As after a day of training: nothing is written into the folder of a run before its end.
     drafts.iter().for_each(|draft| {
@@ -149,7 +157,7 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
             .set_modified(std::time::SystemTime::now() - Duration::from_secs(25 * 3600))
             .unwrap()
     });
-    scene
+    sandbox
         .warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"])
         .expect(0)
         .prints(&["in use were spared"]);
@@ -166,7 +174,7 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
 }
 
 /// Keys of the stages that a start made or found, by stage.
-fn keys(output: &warploom_tests::Output) -> Vec<(String, String)> {
+fn keys(output: &warploom_test_support::process::Output) -> Vec<(String, String)> {
     output
         .stages()
         .iter()
@@ -176,26 +184,27 @@ fn keys(output: &warploom_tests::Output) -> Vec<(String, String)> {
 
 #[test]
 fn starts_beside_a_gc_that_removes_all_it_may_end_well() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::small();
-    let expected = keys(&scene.with_store("undisturbed").front("pipeline", &recipe, &[]).expect(0));
+    let expected =
+        keys(&sandbox.with_store("undisturbed").front("pipeline", &recipe, &[]).expect(0));
     let over = std::sync::atomic::AtomicBool::new(false);
     let is_over = || over.load(std::sync::atomic::Ordering::Relaxed);
     let collect = || {
         let mut count = 0;
         while !is_over() {
-            scene
+            sandbox
                 .warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"])
                 .expect(0);
             count += 1;
         }
         count
     };
-    let starts = if long() { 300 } else { 12 };
+    let starts = if is_long() { 300 } else { 12 };
     let collected: usize = std::thread::scope(|scope| {
         let collectors = [scope.spawn(collect), scope.spawn(collect)];
         for start in 0..starts {
-            let output = scene.front("pipeline", &recipe, &["--threads", "1"]);
+            let output = sandbox.front("pipeline", &recipe, &["--threads", "1"]);
             let ended = (output.code == Some(0)).then(|| keys(&output));
             if ended.as_ref() != Some(&expected) {
                 over.store(true, std::sync::atomic::Ordering::Relaxed);
@@ -206,23 +215,23 @@ fn starts_beside_a_gc_that_removes_all_it_may_end_well() {
         collectors.map(|collector| collector.join().unwrap()).iter().sum()
     });
     println!("{starts} starts beside {collected} gcs");
-    scene.warploom(&["store", "gc"]).expect(0);
-    assert_eq!((scene.view().flaws(), scene.view().leftovers()), (Vec::new(), Vec::new()));
+    sandbox.warploom(&["store", "gc"]).expect(0);
+    assert_eq!((sandbox.view().flaws(), sandbox.view().leftovers()), (Vec::new(), Vec::new()));
 }
 
 #[test]
 fn gc_spares_what_is_exported() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::of("pagerank", "random-60000-300000"));
-    let graph = format!("graph/{}", scene.view().of_kind("graph")[0].key);
-    let output = scene.path("exported");
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::of("pagerank", "random-60000-300000"));
+    let graph = format!("graph/{}", sandbox.view().of_kind("graph")[0].key);
+    let output = sandbox.path("exported");
     let leases =
-        || std::fs::read_dir(scene.store.join("leases")).map(Iterator::count).unwrap_or_default();
-    let exporting = scene
+        || std::fs::read_dir(sandbox.store.join("leases")).map(Iterator::count).unwrap_or_default();
+    let exporting = sandbox
         .command("warploom", &["export", &graph, "--as", "csv", "-o", output.to_str().unwrap()]);
     let running = start(exporting).until("it had a lease", || leases() > 0);
     running.signal(Signal::STOP);
-    scene
+    sandbox
         .warploom(&["store", "gc", "--older-than", "0s", "--unreachable", "--runs"])
         .expect(0)
         .prints(&["1 in use were spared"]);
@@ -233,16 +242,16 @@ fn gc_spares_what_is_exported() {
 
 #[test]
 fn what_is_removed_under_a_start_is_made_again() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("pagerank", "random-60000-300000");
-    let (digests, _) = undisturbed(&scene, &recipe);
-    let graph = || scene.view().of_kind("graph");
-    let running = scene
+    let (digests, _) = undisturbed(&sandbox, &recipe);
+    let graph = || sandbox.view().of_kind("graph");
+    let running = sandbox
         .begin(&recipe, &["--threads", "1"])
         .until("it made the graph", || !graph().is_empty());
     // As an older version's `gc` does, or a person: nobody asked for leases. What is open stays
     // readable; the stage `plan` opens it anew.
-    std::fs::rename(&graph()[0].path, scene.path("taken")).unwrap();
+    std::fs::rename(&graph()[0].path, sandbox.path("taken")).unwrap();
     let output = running
         .wait()
         .expect(0)
@@ -263,7 +272,7 @@ fn what_is_removed_under_a_start_is_made_again() {
         "run built",
     ];
     assert_eq!(stages, expected, "a hit of what was told is not told again");
-    assert_eq!((scene.view().digests(), scene.view().flaws()), (digests, Vec::new()));
+    assert_eq!((sandbox.view().digests(), sandbox.view().flaws()), (digests, Vec::new()));
 }
 
 #[test]
@@ -276,17 +285,20 @@ fn gc_spares_what_a_process_of_a_container_writes() {
         .status()
         .is_ok_and(|status| status.success())
     {
-        return warploom_tests::skipped(test, "no PID name space: `unshare --pid` needs root");
+        return warploom_test_support::skips::skipped(
+            test,
+            "no PID name space: `unshare --pid` needs root",
+        );
     }
-    let scene = Scene::stand_in();
-    let inner = scene.command(
+    let sandbox = Sandbox::stand_in();
+    let inner = sandbox.command(
         "warploom",
         &Recipe::of("gcn", "cora").set("run.epochs=1000000").arguments(&["pipeline"]),
     );
     // A process number that nobody has outside.
     let script = "echo 30000 > /proc/sys/kernel/ns_last_pid; \"$@\"; exit";
     let outer = started_by("unshare", &[&apart[..], &["sh", "-c", script, "sh"]].concat(), &inner);
-    let view = scene.view();
+    let view = sandbox.view();
     let at_work = || {
         view.leftovers()
             .iter()
@@ -296,7 +308,7 @@ fn gc_spares_what_a_process_of_a_container_writes() {
     let (drafts, mut digests) = (view.leftovers(), view.digests());
     // The choice of an order is read once, when the key is made.
     digests.retain(|name, _| !name.starts_with("tune/"));
-    scene.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
+    sandbox.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
     assert_eq!(
         (view.leftovers(), view.digests()),
         (drafts, digests),

@@ -1,9 +1,16 @@
 //! Everything that is proved from outside, one theme a file; one binary, since linking costs more
 //! than running.
+// See `Cargo.toml`.
+use proptest as _;
+
 #[cfg(test)]
 mod accuracy;
 #[cfg(test)]
-mod compiled;
+mod ambiguous_files;
+#[cfg(test)]
+mod bit_flips;
+#[cfg(test)]
+mod custom_programs;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
@@ -13,21 +20,17 @@ mod degenerate;
 #[cfg(test)]
 mod disk;
 #[cfg(test)]
-mod divisions;
-#[cfg(test)]
 mod downloads;
-#[cfg(test)]
-mod emulated;
 #[cfg(test)]
 mod exit_codes;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
-mod flips;
-#[cfg(test)]
 mod forgeries;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod gpu_training;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
@@ -39,21 +42,19 @@ mod keys;
 #[cfg(test)]
 mod kills;
 #[cfg(test)]
-mod learning;
-#[cfg(test)]
 mod memory;
-#[cfg(test)]
-mod on_host;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod partitions;
+#[cfg(test)]
 mod peers;
+#[cfg(test)]
+mod pinned_features;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
 mod provenance;
-#[cfg(test)]
-mod readings;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
@@ -63,4 +64,6 @@ mod tidy;
 #[cfg(test)]
 mod tools;
 #[cfg(test)]
-mod vertices;
+mod training_settings;
+#[cfg(test)]
+mod vertex_settings;

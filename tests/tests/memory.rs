@@ -4,7 +4,9 @@
 //! Each run is a process of its own, as the binary of its stage is: nothing that earlier stages had
 //! is counted.
 use serde_json::Value;
-use warploom_tests::{Recipe, Scene, folder, skipped};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::skipped;
+use warploom_test_support::store_view::folder;
 
 /// What may differ, of what is reached.
 const TOLERANCE: f64 = 0.1;
@@ -30,8 +32,8 @@ generator: {kind: planted, nodes: 70000, edges: 350000, symmetric: true, max_deg
 const LOOKS: usize = 3;
 
 /// What the run that is there predicted and reached, made once more.
-fn again(scene: &Scene, recipe: &Recipe, threads: &str) -> Value {
-    let output = scene.stage("run", recipe, &["--threads", threads, "--force"]).expect(0);
+fn again(sandbox: &Sandbox, recipe: &Recipe, threads: &str) -> Value {
+    let output = sandbox.stage("run", recipe, &["--threads", threads, "--force"]).expect(0);
     read_record(&output.stages().pop().unwrap())
 }
 
@@ -41,9 +43,9 @@ fn read_record(stage: &Value) -> Value {
 }
 
 /// What a run predicted and reached, by name.
-fn record(scene: &Scene, recipe: &Recipe, threads: &str) -> Value {
+fn record(sandbox: &Sandbox, recipe: &Recipe, threads: &str) -> Value {
     let last = ["ingest", "extract", "reorder", "partition", "plan", "run"].map(|stage| {
-        let output = scene.stage(stage, recipe, &["--threads", threads]).expect(0);
+        let output = sandbox.stage(stage, recipe, &["--threads", threads]).expect(0);
         output.stages().pop().unwrap()
     });
     read_record(&last[5])
@@ -51,8 +53,8 @@ fn record(scene: &Scene, recipe: &Recipe, threads: &str) -> Value {
 
 #[test]
 fn what_is_predicted_is_reached() {
-    let mut scene = Scene::stand_in();
-    scene.add_entry("crowd", CROWD);
+    let mut sandbox = Sandbox::stand_in();
+    sandbox.add_entry("crowd", CROWD);
     let cases = [
         ("gcn", "none", "f32", "2"),
         ("gcn", "degree", "f32", "1"),
@@ -69,7 +71,7 @@ fn what_is_predicted_is_reached() {
             "plan.set.hidden=128",
         ];
         let recipe = sets.iter().fold(Recipe::of(program, "crowd"), |recipe, set| recipe.set(set));
-        let record = record(&scene, &recipe, threads);
+        let record = record(&sandbox, &recipe, threads);
         let [predicted, mut reached] =
             ["bytes_predicted", "bytes_peak"].map(|name| record[name].as_f64().unwrap());
         if reached == 0.0 {
@@ -81,7 +83,7 @@ fn what_is_predicted_is_reached() {
         let is_near = |reached: f64| (predicted / reached - 1.0).abs() <= TOLERANCE;
         for _ in 1..LOOKS {
             if !is_near(reached) && reached < predicted {
-                let bytes = again(&scene, &recipe, threads)["bytes_peak"].as_f64().unwrap();
+                let bytes = again(&sandbox, &recipe, threads)["bytes_peak"].as_f64().unwrap();
                 reached = reached.max(bytes);
             }
         }

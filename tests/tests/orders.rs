@@ -3,7 +3,9 @@
 //! them.
 use std::{collections::BTreeMap, fs};
 
-use warploom_tests::{Draws, Recipe, Scene, folder};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::store_view::folder;
 
 const METHODS: [&str; 12] = [
     "none",
@@ -34,14 +36,14 @@ fn no_order_changes_a_result() {
     ];
     let lists: Vec<(&str, &str)> =
         graphs.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    let scene = Scene::edge_lists(&lists, "symmetrize: false\nsplit: {rule: none}");
+    let sandbox = Sandbox::edge_lists(&lists, "symmetrize: false\nsplit: {rule: none}");
     for (name, _) in &lists {
         for pipeline in ["components", "bfs"] {
             let mut first = None;
             for method in METHODS {
                 let recipe = Recipe::of(pipeline, name).set(&format!("reorder.method={method}"));
-                let lines = scene.build(&recipe);
-                scene.front("check", &recipe, &[]).expect(0);
+                let lines = sandbox.build(&recipe);
+                sandbox.front("check", &recipe, &[]).expect(0);
                 assert_eq!(quality(&lines[2])["method"], method);
                 let values = fs::read(folder(&lines[5], "run").join("values.parquet")).unwrap();
                 assert!(
@@ -56,20 +58,21 @@ fn no_order_changes_a_result() {
 #[test]
 fn no_number_of_threads_changes_an_order() {
     let text = Draws::seeded(11).edge_list(60_000, 20_000.0);
-    let scene = Scene::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let sandbox =
+        Sandbox::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
     let mut first: BTreeMap<&str, String> = BTreeMap::new();
     for threads in ["1", "2", "8"] {
-        let scene = scene.with_store(format!("store-{threads}"));
+        let sandbox = sandbox.with_store(format!("store-{threads}"));
         for method in METHODS {
             // So few classes that they are not single degrees, which another method sorts by.
             let recipe = Recipe::of("pagerank", "drawn")
                 .set(&format!("reorder.method={method}"))
                 .set("reorder.buckets=4");
             for stage in ["ingest", "extract", "reorder"] {
-                scene.stage(stage, &recipe, &["--threads", threads]).expect(0);
+                sandbox.stage(stage, &recipe, &["--threads", threads]).expect(0);
             }
         }
-        for found in scene.view().of_kind("permutation") {
+        for found in sandbox.view().of_kind("permutation") {
             let method = METHODS
                 .iter()
                 .find(|method| found.manifest["facts"]["method"] == **method)
@@ -89,14 +92,14 @@ fn no_number_of_threads_changes_an_order() {
 
 #[test]
 fn settings_of_an_order() {
-    let scene = Scene::edge_lists(
+    let sandbox = Sandbox::edge_lists(
         &[("star", "1 0\n2 0\n3 0\n0 4\n2 4\n")],
         "symmetrize: false\nsplit: {rule: none}",
     );
     let order = |sets: &[&str]| {
         let recipe =
             sets.iter().fold(Recipe::of("pagerank", "star"), |recipe, set| recipe.set(set));
-        let lines = scene.build(&recipe);
+        let lines = sandbox.build(&recipe);
         let file = folder(&lines[2], "permutation").join("new_of_old.arrow");
         warploom_contract::arrow_file::open_numbers::<u32>(&file, "new_of_old").unwrap().to_vec()
     };
@@ -107,16 +110,16 @@ fn settings_of_an_order() {
     assert_eq!(order(&["reorder.method=approx-degree", "reorder.buckets=2"]), [0, 1, 2, 3, 4]);
     let none =
         Recipe::of("pagerank", "star").set("reorder.method=approx-degree").set("reorder.buckets=0");
-    scene.front("pipeline", &none, &[]).expect(1).says(&["buckets", "1048576"]);
+    sandbox.front("pipeline", &none, &[]).expect(1).says(&["buckets", "1048576"]);
 }
 
 /// Figures of wiki-Vote: its order and scipy's reverse Cuthill-McKee (golden case `orders_medium`).
 #[test]
 fn orders_are_as_good_as_others() {
-    let Some(scene) = Scene::real("orders_are_as_good_as_others") else { return };
+    let Some(sandbox) = Sandbox::real("orders_are_as_good_as_others") else { return };
     let of = |method: &str| {
         quality(
-            &scene.build(
+            &sandbox.build(
                 &Recipe::of("pagerank", "wiki-Vote").set(&format!("reorder.method={method}")),
             )[2],
         )
@@ -139,7 +142,7 @@ fn orders_are_as_good_as_others() {
 /// in 8 parts go from 47,064 to 48,901.
 #[test]
 fn parts_are_as_good_as_those_of_pymetis() {
-    let Some(scene) = Scene::real("parts_are_as_good_as_those_of_pymetis") else { return };
+    let Some(sandbox) = Sandbox::real("parts_are_as_good_as_those_of_pymetis") else { return };
     let karate = [(2, 10.0, 1.0), (4, 27.0, 1.06), (8, 47.0, 1.18), (16, 58.0, 1.89)];
     let votes =
         [(2, 15_700.0, 1.001), (4, 32_503.0, 1.001), (8, 48_133.0, 1.002), (16, 64_230.0, 1.03)];
@@ -153,7 +156,7 @@ fn parts_are_as_good_as_those_of_pymetis() {
                 ];
                 let recipe =
                     sets.iter().fold(Recipe::of("pagerank", name), |recipe, set| recipe.set(set));
-                let cut = quality(&reordered(&scene, &recipe))["cut"].clone();
+                let cut = quality(&reordered(&sandbox, &recipe))["cut"].clone();
                 assert_eq!(cut["parts"].as_u64(), Some(parts));
                 (cut["pairs"].as_f64().unwrap(), cut["imbalance"].as_f64().unwrap())
             };
@@ -175,11 +178,11 @@ fn parts_are_as_good_as_those_of_pymetis() {
     }
 }
 
-fn reordered(scene: &Scene, recipe: &Recipe) -> serde_json::Value {
+fn reordered(sandbox: &Sandbox, recipe: &Recipe) -> serde_json::Value {
     for stage in ["ingest", "extract"] {
-        scene.stage(stage, recipe, &[]).expect(0);
+        sandbox.stage(stage, recipe, &[]).expect(0);
     }
-    scene.stage("reorder", recipe, &[]).expect(0).lines()[0].clone()
+    sandbox.stage("reorder", recipe, &[]).expect(0).lines()[0].clone()
 }
 
 fn manifest(line: &serde_json::Value) -> serde_json::Value {
@@ -191,7 +194,7 @@ fn manifest(line: &serde_json::Value) -> serde_json::Value {
 fn self_loops_and_weights_share_an_order() {
     let loops = "0 1\n1 1\n2 0\n3 0\n3 3\n4 2\n1 4\n";
     let weights = "0 1 2.5\n2 0 1\n3 0 1\n4 2 1\n1 4 1\n";
-    let scene = Scene::edge_lists(
+    let sandbox = Sandbox::edge_lists(
         &[("loops", loops), ("weights", weights)],
         "symmetrize: false\nsplit: {rule: none}",
     );
@@ -200,7 +203,7 @@ fn self_loops_and_weights_share_an_order() {
             let recipe = Recipe::of("pagerank", name)
                 .set(&format!("reorder.method={method}"))
                 .set(&format!("ingest.self_loops={handling}"));
-            let line = reordered(&scene, &recipe);
+            let line = reordered(&sandbox, &recipe);
             let manifest = manifest(&line);
             (manifest["facts"]["order"].clone(), manifest["digest"].clone(), line["key"].clone())
         };
@@ -215,10 +218,10 @@ fn self_loops_and_weights_share_an_order() {
 
 #[test]
 fn the_graphs_of_a_set_stay_apart() {
-    let Some(scene) = Scene::real("the_graphs_of_a_set_stay_apart") else { return };
+    let Some(sandbox) = Sandbox::real("the_graphs_of_a_set_stay_apart") else { return };
     for method in ["random", "degree", "rabbit", "metis"] {
         let line = reordered(
-            &scene,
+            &sandbox,
             &Recipe::of("gin", "tu-mutag").set(&format!("reorder.method={method}")),
         );
         let graphs = warploom_contract::arrow_file::open_numbers::<u32>(
@@ -238,18 +241,21 @@ fn the_graphs_of_a_set_stay_apart() {
 #[test]
 fn memory_that_is_not_there_is_told_early() {
     let text = Draws::seeded(11).edge_list(60_000, 20_000.0);
-    let scene = Scene::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let sandbox =
+        Sandbox::edge_lists(&[("drawn", &text)], "symmetrize: false\nsplit: {rule: none}");
     let recipe = Recipe::of("pagerank", "drawn").set("reorder.method=rabbit");
     for stage in ["ingest", "extract"] {
-        scene.stage(stage, &recipe, &[]).expect(0);
+        sandbox.stage(stage, &recipe, &[]).expect(0);
     }
-    scene.stage("reorder", &recipe, &["--memory", "1MiB"]).expect(1).says(&[
+    sandbox.stage("reorder", &recipe, &["--memory", "1MiB"]).expect(1).says(&[
         "an order by `rabbit` needs",
         "nodes and 5",
         "(1048576 bytes) may be used",
         "--memory",
     ]);
-    assert!(scene.view().of_kind("permutation").is_empty() && scene.view().leftovers().is_empty());
+    assert!(
+        sandbox.view().of_kind("permutation").is_empty() && sandbox.view().leftovers().is_empty()
+    );
 }
 
 /// A device whose cache holds little, so that a small graph is worth an order; communities of 64 in
@@ -267,10 +273,11 @@ fn auto_weighs_bytes_against_seconds() {
         .map(|_| edge())
         .map(|(source, target)| format!("{} {}\n", shuffled(source), shuffled(target)))
         .collect();
-    let scene = Scene::edge_lists(&[("hidden", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let sandbox =
+        Sandbox::edge_lists(&[("hidden", &text)], "symmetrize: false\nsplit: {rule: none}");
     let facts = "{name: tiny, kind: cpu, bytes_per_second: 1e9, flops_per_second: {f32: 1e9, f64: 1e9}, launch_nanoseconds: 1, \
                  cache: {bytes: 65536, line_bytes: 64}, gather: [{row_bytes: 64, tables: [[32768, 1e10], [1e7, 4e9]]}]}";
-    let device = scene.write("tiny.yaml", facts);
+    let device = sandbox.write("tiny.yaml", facts);
     let device = device.to_str().unwrap();
     let run = |sets: &[&str]| {
         let recipe = sets
@@ -279,9 +286,9 @@ fn auto_weighs_bytes_against_seconds() {
                 recipe.set(set)
             });
         for stage in ["ingest", "extract"] {
-            scene.stage(stage, &recipe, &[]).expect(0);
+            sandbox.stage(stage, &recipe, &[]).expect(0);
         }
-        scene.stage("reorder", &recipe, &["--device", device]).expect(0).lines()[0].clone()
+        sandbox.stage("reorder", &recipe, &["--device", device]).expect(0).lines()[0].clone()
     };
     let once = run(&["reorder.runs=1", "run.mode=train", "run.epochs=1"]);
     let found = quality(&once);
@@ -307,8 +314,8 @@ fn auto_weighs_bytes_against_seconds() {
     // order.
     let more = run(&["reorder.runs=100", "run.mode=train", "run.epochs=999"]);
     assert_eq!((&more["status"], &more["key"]), (&serde_json::json!("hit"), &often["key"]));
-    assert_eq!(scene.view().of_kind("tune").len(), 2);
+    assert_eq!(sandbox.view().of_kind("tune").len(), 2);
     let most = run(&["reorder.runs=100", "run.mode=train", "run.epochs=1000"]);
     assert_eq!((&most["status"], &most["key"]), (&serde_json::json!("hit"), &often["key"]));
-    assert_eq!(scene.view().of_kind("tune").len(), 3);
+    assert_eq!(sandbox.view().of_kind("tune").len(), 3);
 }

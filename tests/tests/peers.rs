@@ -3,7 +3,10 @@
 //! `tests/peers/read_all.py`.
 use std::process::Command;
 
-use warploom_tests::{Recipe, Scene, repository, shared_data, skipped, start};
+use warploom_test_support::process::start;
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox, shared_data};
+use warploom_test_support::skips::skipped;
 
 /// The interpreter with the readers; `None`, after saying why, when it cannot be had.
 pub fn python(test: &str) -> Option<std::path::PathBuf> {
@@ -25,14 +28,14 @@ pub fn python(test: &str) -> Option<std::path::PathBuf> {
     }
 }
 
-fn read_all(test: &str, scene: &Scene, least: usize) {
+fn read_all(test: &str, sandbox: &Sandbox, least: usize) {
     let Some(python) = python(test) else { return };
     let mut command = Command::new(python);
     command
         .arg("-W")
         .arg("error")
         .arg(repository().join("tests/peers/read_all.py"))
-        .arg(&scene.store);
+        .arg(&sandbox.store);
     let output = start(command).wait().expect(0);
     let files = output
         .stdout
@@ -45,16 +48,16 @@ fn read_all(test: &str, scene: &Scene, least: usize) {
 #[test]
 fn other_readers_open_everything_of_a_training_and_of_an_iteration() {
     // Real data have sparse features; stand-ins do where there are none.
-    let data = shared_data().unwrap_or_else(|| Scene::stand_in().data);
-    let scene = Scene::stand_in().with_data(data);
-    scene
+    let data = shared_data().unwrap_or_else(|| Sandbox::stand_in().data);
+    let sandbox = Sandbox::stand_in().with_data(data);
+    sandbox
         .build(&Recipe::of("gcn", "cora").set("run.epochs=3").set("run.checkpoint.every_epochs=1"));
-    scene.build(&Recipe::of("pagerank", "karate"));
-    scene.build(&Recipe::of("components", "karate"));
+    sandbox.build(&Recipe::of("pagerank", "karate"));
+    sandbox.build(&Recipe::of("components", "karate"));
     let further = "symmetrize: true\nmade_up: {features: 3, classes: 2}\nsplit: {rule: per_class, \
         train: 1, validation: 1, test: 1}";
-    let mut weighted = scene.clone();
-    weighted.data = scene.path("raw");
+    let mut weighted = sandbox.clone();
+    weighted.data = sandbox.path("raw");
     weighted.add_edge_list("weighted", "a b 0.5\nb c 2\nc ä 1\n", further);
     weighted.build(
         &Recipe::of("gcn", "weighted")
@@ -64,5 +67,9 @@ fn other_readers_open_everything_of_a_training_and_of_an_iteration() {
             .set("reorder.method=degree"),
     );
     weighted.build(&Recipe::of("components", "weighted").set("ingest.ids=string"));
-    read_all("peers::other_readers_open_everything_of_a_training_and_of_an_iteration", &scene, 60);
+    read_all(
+        "peers::other_readers_open_everything_of_a_training_and_of_an_iteration",
+        &sandbox,
+        60,
+    );
 }

@@ -5,7 +5,9 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 use warploom_contract::{Digest, Kind};
-use warploom_tests::{Output, Recipe, Scene, repository, start, started_by};
+use warploom_test_support::process::{Output, start, started_by};
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 /// The stages in their order.
 pub const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
@@ -21,17 +23,17 @@ fn names(object: &Value) -> BTreeSet<&str> {
 
 #[test]
 fn the_first_run_builds_six_and_the_second_hits_six_and_changes_no_byte() {
-    let scene = Scene::stand_in();
-    let first = scene.build(&Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    let first = sandbox.build(&Recipe::small());
     assert_eq!(each(&first, "stage"), STAGES);
     assert_eq!(each(&first, "status"), ["built"; 6]);
-    assert_eq!(scene.view().flaws(), [""; 0]);
-    assert!(scene.view().leftovers().is_empty());
-    let before = scene.view().snapshot();
-    let second = scene.build(&Recipe::small());
+    assert_eq!(sandbox.view().flaws(), [""; 0]);
+    assert!(sandbox.view().leftovers().is_empty());
+    let before = sandbox.view().snapshot();
+    let second = sandbox.build(&Recipe::small());
     assert_eq!(each(&second, "status"), ["hit"; 6]);
     assert_eq!(each(&second, "key"), each(&first, "key"));
-    let after = scene.view().snapshot();
+    let after = sandbox.view().snapshot();
     assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
     let changed: Vec<_> = before.keys().filter(|path| before[*path] != after[*path]).collect();
     assert!(changed.is_empty(), "a hit changed {changed:?}");
@@ -39,8 +41,8 @@ fn the_first_run_builds_six_and_the_second_hits_six_and_changes_no_byte() {
 
 #[test]
 fn json_lines_have_exactly_the_fields_of_the_interface() {
-    let scene = Scene::stand_in();
-    for line in scene.build(&Recipe::small()) {
+    let sandbox = Sandbox::stand_in();
+    for line in sandbox.build(&Recipe::small()) {
         let expected =
             ["stage", "status", "key", "artifacts", "seconds", "why", "provenance", "made_up"];
         assert_eq!(names(&line), BTreeSet::from(expected));
@@ -68,7 +70,7 @@ fn json_lines_have_exactly_the_fields_of_the_interface() {
         }
     }
     let refused =
-        scene.front("pipeline", &Recipe::small().set("plan.set.hidden=0"), &[]).expect(1).lines();
+        sandbox.front("pipeline", &Recipe::small().set("plan.set.hidden=0"), &[]).expect(1).lines();
     let last = refused.last().unwrap();
     assert_eq!((last["stage"].as_str(), last["status"].as_str()), (Some("plan"), Some("failed")));
     assert_eq!(
@@ -90,8 +92,8 @@ fn json_lines_have_exactly_the_fields_of_the_interface() {
 
 #[test]
 fn a_stage_that_writes_several_kinds_has_one_key_for_all() {
-    let scene = Scene::stand_in();
-    let lines = scene.build(&Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    let lines = sandbox.build(&Recipe::small());
     let kinds = |line: &Value| -> Vec<String> {
         line["artifacts"]
             .as_array()
@@ -116,16 +118,16 @@ fn a_stage_that_writes_several_kinds_has_one_key_for_all() {
     let extract = &lines[1];
     let profile = extract["artifacts"][1]["path"].as_str().unwrap();
     fs::remove_dir_all(profile).unwrap();
-    let again = scene.build(&Recipe::small());
+    let again = sandbox.build(&Recipe::small());
     assert_eq!(each(&again, "status"), ["hit", "built", "hit", "hit", "hit", "hit"]);
     assert!(again[1]["why"].as_str().unwrap().contains("missing"), "{}", again[1]["why"]);
 }
 
 #[test]
 fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
-    let scene = Scene::stand_in();
-    let front = scene.build(&Recipe::small());
-    let alone = scene.with_store("alone");
+    let sandbox = Sandbox::stand_in();
+    let front = sandbox.build(&Recipe::small());
+    let alone = sandbox.with_store("alone");
     for (stage, expected) in STAGES.iter().zip(&front) {
         for status in ["built", "hit"] {
             let lines = alone.stage(stage, &Recipe::small(), &[]).expect(0).lines();
@@ -136,8 +138,8 @@ fn stage_by_stage_gives_the_keys_and_digests_of_the_front_door() {
             );
         }
     }
-    assert_eq!(alone.view().digests(), scene.view().digests());
-    assert_eq!(scene.view().digests().len(), 9);
+    assert_eq!(alone.view().digests(), sandbox.view().digests());
+    assert_eq!(sandbox.view().digests().len(), 9);
 }
 
 #[test]
@@ -147,100 +149,103 @@ fn results_do_not_depend_on_threads_or_on_memory() {
         Recipe::of("pagerank", "cora"),
         Recipe::of("sage", "karate").set("run.epochs=3"),
     ] {
-        let scene = Scene::stand_in();
-        scene.front("pipeline", &recipe, &["--threads", "1"]).expect(0);
-        let other = scene.with_store("other");
+        let sandbox = Sandbox::stand_in();
+        sandbox.front("pipeline", &recipe, &["--threads", "1"]).expect(0);
+        let other = sandbox.with_store("other");
         other.front("pipeline", &recipe, &["--threads", "7", "--memory", "3GiB"]).expect(0);
-        assert_eq!(scene.view().digests(), other.view().digests());
+        assert_eq!(sandbox.view().digests(), other.view().digests());
     }
 }
 
 #[test]
 fn check_proves_all_six_and_each_alone() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for recipe in [
         Recipe::small(),
         Recipe::of("pagerank", "karate"),
         Recipe::of("components", "karate"),
         Recipe::of("sage", "karate").set("run.epochs=2"),
     ] {
-        let built = scene.build(&recipe);
-        let proved = scene.front("check", &recipe, &[]).expect(0).lines();
+        let built = sandbox.build(&recipe);
+        let proved = sandbox.front("check", &recipe, &[]).expect(0).lines();
         assert_eq!(each(&proved, "stage"), STAGES);
         assert_eq!(each(&proved, "status"), ["proved"; 6]);
         for (stage, built) in STAGES.iter().zip(&built) {
-            let line = scene.stage(stage, &recipe, &["check"]).expect(0).lines().remove(0);
+            let line = sandbox.stage(stage, &recipe, &["check"]).expect(0).lines().remove(0);
             assert_eq!((line["status"].as_str(), &line["key"]), (Some("proved"), &built["key"]));
         }
     }
-    let text = scene.warploom(&Recipe::small().arguments(&["check"])).expect(0);
+    let text = sandbox.warploom(&Recipe::small().arguments(&["check"])).expect(0);
     assert_eq!(text.stdout.lines().filter(|line| line.contains("proved")).count(), 6);
 }
 
 #[test]
 fn check_changes_nothing_and_needs_an_output() {
-    let scene = Scene::stand_in();
-    scene.front("check", &Recipe::small(), &[]).expect(1).says(&["no output of `ingest`", "hint:"]);
-    scene.build(&Recipe::small());
-    let before = scene.view().snapshot();
-    scene.front("check", &Recipe::small(), &[]).expect(0);
-    assert!(before == scene.view().snapshot(), "`check` changed the store");
+    let sandbox = Sandbox::stand_in();
+    sandbox
+        .front("check", &Recipe::small(), &[])
+        .expect(1)
+        .says(&["no output of `ingest`", "hint:"]);
+    sandbox.build(&Recipe::small());
+    let before = sandbox.view().snapshot();
+    sandbox.front("check", &Recipe::small(), &[]).expect(0);
+    assert!(before == sandbox.view().snapshot(), "`check` changed the store");
 }
 
 #[test]
 fn explain_names_the_ingredient_that_differs() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let kept = Recipe::small().set("reorder.method=none");
-    let never = scene.front("explain", &kept, &[]).expect(0).lines();
+    let never = sandbox.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(
         each(&never[..6], "status"),
         ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]
     );
-    scene.build(&kept);
-    let hits = scene.front("explain", &kept, &[]).expect(0).lines();
+    sandbox.build(&kept);
+    let hits = sandbox.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(each(&hits[..6], "status"), ["hit"; 6]);
     assert!(hits[6..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
     let changed = Recipe::small().set("reorder.method=degree");
-    let lines = scene.front("explain", &changed, &[]).expect(0).lines();
+    let lines = sandbox.front("explain", &changed, &[]).expect(0).lines();
     assert_eq!(
         each(&lines[..6], "status"),
         ["hit", "hit", "miss", "unknown", "unknown", "unknown"]
     );
     let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "none"}]);
     assert_eq!(lines[2]["differences"], difference);
-    let alone = scene.stage("reorder", &changed, &["explain"]).expect(0).lines();
+    let alone = sandbox.stage("reorder", &changed, &["explain"]).expect(0).lines();
     assert_eq!(alone[0], lines[2]);
-    scene
+    sandbox
         .warploom(&changed.arguments(&["explain"]))
         .expect(0)
         .prints(&["reorder.method is \"degree\" (nearest earlier run: \"none\")"]);
-    let built = scene.build(&changed);
+    let built = sandbox.build(&changed);
     assert_eq!(each(&built[..3], "status"), ["hit", "hit", "built"]);
     assert!(built[2]["why"].as_str().unwrap().contains("reorder.method is"), "{}", built[2]["why"]);
 }
 
 #[test]
 fn a_key_is_the_hash_of_the_document_that_key_prints() {
-    let scene = Scene::stand_in();
-    let built = scene.build(&Recipe::small());
+    let sandbox = Sandbox::stand_in();
+    let built = sandbox.build(&Recipe::small());
     for (stage, line) in STAGES.iter().zip(&built) {
         let key = line["key"].as_str().unwrap();
-        let printed = scene.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
+        let printed = sandbox.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
         assert_eq!(&Digest::of(printed.trim_end().as_bytes()).as_str()[..32], key);
         let explained =
-            scene.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
+            sandbox.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
         assert_eq!(
             (explained["status"].as_str(), explained["key"].as_str()),
             (Some("hit"), Some(key))
         );
-        let text = scene
+        let text = sandbox
             .run(&format!("warploom-{stage}"), &Recipe::small().arguments(&["key"]))
             .expect(0)
             .stdout;
         assert!(text.starts_with(&format!("key {key}\n")), "{text}");
         for path in [
-            scene.store.to_str().unwrap(),
-            scene.data.to_str().unwrap(),
+            sandbox.store.to_str().unwrap(),
+            sandbox.data.to_str().unwrap(),
             repository().to_str().unwrap(),
         ] {
             assert!(
@@ -253,18 +258,18 @@ fn a_key_is_the_hash_of_the_document_that_key_prints() {
 
 #[test]
 fn force_builds_again_and_finds_the_same_bytes() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let before = scene.view().snapshot();
-    let forced = scene.front("pipeline", &Recipe::small(), &["--force"]).expect(0).stages();
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let before = sandbox.view().snapshot();
+    let forced = sandbox.front("pipeline", &Recipe::small(), &["--force"]).expect(0).stages();
     assert_eq!(each(&forced, "status"), ["built"; 6]);
     for line in &forced {
         assert!(line["why"].as_str().unwrap().contains("the same bytes as before"), "{line}");
     }
-    assert!(before == scene.view().snapshot(), "`--force` with the same bytes changed the store");
-    assert!(scene.view().leftovers().is_empty());
+    assert!(before == sandbox.view().snapshot(), "`--force` with the same bytes changed the store");
+    assert!(sandbox.view().leftovers().is_empty());
     // The record that stays is that of the first run, and its figures are called so.
-    let told = scene.warploom(&Recipe::small().arguments(&["pipeline", "--force"])).expect(0);
+    let told = sandbox.warploom(&Recipe::small().arguments(&["pipeline", "--force"])).expect(0);
     assert!(
         told.stdout
             .lines()
@@ -272,21 +277,21 @@ fn force_builds_again_and_finds_the_same_bytes() {
                 && line.ends_with(", which stays")),
         "{told}"
     );
-    let hit = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let hit = sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(!hit.stdout.contains("measured:"), "{hit}");
 }
 
 #[test]
 fn a_matrix_makes_several_runs_that_share_what_they_can() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let program = repository().join("pipelines/programs/gcn.py");
     let text = format!(
         "dataset: karate\nplan: {{program: {}}}\nrun: {{epochs: 3}}\nmatrix: {{plan.set.hidden: \
             [4, 8], run.seed: [1, 2, 3]}}\n",
         program.display()
     );
-    let recipe = Recipe::file(scene.write("sweep.yaml", text));
-    let lines = scene.build(&recipe);
+    let recipe = Recipe::file(sandbox.write("sweep.yaml", text));
+    let lines = sandbox.build(&recipe);
     assert_eq!(lines.len(), 36);
     for (stage, distinct) in STAGES.iter().zip([1, 1, 1, 1, 2, 6]) {
         let of_stage: Vec<&Value> = lines.iter().filter(|line| line["stage"] == *stage).collect();
@@ -295,7 +300,7 @@ fn a_matrix_makes_several_runs_that_share_what_they_can() {
         let built = of_stage.iter().filter(|line| line["status"] == "built").count();
         assert_eq!((keys.len(), built), (distinct, distinct), "{stage}");
     }
-    let summaries = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
+    let summaries = sandbox.warploom(&recipe.arguments(&["pipeline"])).expect(0).stdout;
     assert_eq!(summaries.matches("sweep on karate (").count(), 6, "{summaries}");
     assert!(
         summaries.contains("plan.set.hidden=8") && summaries.contains("run.seed=3"),
@@ -305,34 +310,35 @@ fn a_matrix_makes_several_runs_that_share_what_they_can() {
 
 #[test]
 fn a_pipeline_may_come_from_standard_input() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let program = repository().join("pipelines/programs/pagerank.py");
-    scene.write("in.yaml", format!("dataset: karate\nplan: {{program: {}}}\n", program.display()));
-    let inner = scene.command("warploom", &["pipeline", "-"]);
+    sandbox
+        .write("in.yaml", format!("dataset: karate\nplan: {{program: {}}}\n", program.display()));
+    let inner = sandbox.command("warploom", &["pipeline", "-"]);
     let run = |file: &str| {
         start(started_by("sh", &["-c", &format!("exec \"$0\" \"$@\" < {file}")], &inner)).wait()
     };
     run("in.yaml").expect(0).prints(&["stdin on karate", "supersteps"]);
-    scene.write("wrong.yaml", "dataset: karate\nplam: {}\n");
+    sandbox.write("wrong.yaml", "dataset: karate\nplam: {}\n");
     run("wrong.yaml").expect(1).says(&["--> -:2:1", "did you mean `plan`?"]);
 }
 
 #[test]
 fn a_pipeline_file_that_is_not_there_is_answered_with_those_that_are() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     for number in 0..11 {
-        scene.write(&format!("own/pipeline_{number:02}.yaml"), "dataset: karate\n");
+        sandbox.write(&format!("own/pipeline_{number:02}.yaml"), "dataset: karate\n");
     }
-    let far = scene
+    let far = sandbox
         .warploom(&["pipeline", "own/elsewhere.yaml"])
         .expect(1)
         .says(&["no such pipeline file", "own/pipeline_07.yaml  and 3 more"]);
     assert!(!far.stderr.contains("did you mean"), "{far}");
-    scene
+    sandbox
         .warploom(&["pipeline", "own/pipelime_03.yaml"])
         .expect(1)
         .says(&["did you mean  own/pipeline_03.yaml"]);
-    scene
+    sandbox
         .warploom(&["pipeline", "own"])
         .expect(1)
         .says(&["is a folder", "own/pipeline_07.yaml  and 3 more"]);
@@ -340,9 +346,9 @@ fn a_pipeline_file_that_is_not_there_is_answered_with_those_that_are() {
 
 #[test]
 fn programs_get_a_summary_of_each_run_last() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::small().set("matrix={plan.set.hidden: [4, 8]}").set("run.seed=9");
-    let lines = scene.front("pipeline", &recipe, &[]).expect(0).lines();
+    let lines = sandbox.front("pipeline", &recipe, &[]).expect(0).lines();
     assert_eq!(each(&lines[..12], "stage"), [STAGES, STAGES].concat());
     assert_eq!(lines.len(), 14);
     for (line, (hidden, run)) in lines[12..].iter().zip([("4", &lines[5]), ("8", &lines[11])]) {
@@ -386,8 +392,11 @@ fn programs_get_a_summary_of_each_run_last() {
         );
         assert!(summary["seconds"].as_f64().unwrap() > 0.0 && summary["device"].is_string());
     }
-    let iterated =
-        scene.front("pipeline", &Recipe::of("pagerank", "karate"), &[]).expect(0).lines().remove(6);
+    let iterated = sandbox
+        .front("pipeline", &Recipe::of("pagerank", "karate"), &[])
+        .expect(0)
+        .lines()
+        .remove(6);
     assert!(
         iterated["summary"]["supersteps"].as_u64().unwrap() > 1
             && iterated["summary"]["epochs"].is_null(),
@@ -397,8 +406,9 @@ fn programs_get_a_summary_of_each_run_last() {
 
 #[test]
 fn a_person_sees_a_table_that_ends_with_the_results() {
-    let scene = Scene::stand_in();
-    let Output { stdout, .. } = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let sandbox = Sandbox::stand_in();
+    let Output { stdout, .. } =
+        sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     let lines: Vec<&str> = stdout.lines().collect();
     assert!(lines[0].starts_with("gcn on karate"), "{stdout}");
     assert_eq!(
@@ -423,25 +433,25 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     // The last line can be typed as it stands.
     let export =
         lines[11].strip_prefix("export:  warploom ").expect("a command that exports the run");
-    let exported = warploom_tests::start({
-        let mut command = scene.bare("warploom");
+    let exported = warploom_test_support::process::start({
+        let mut command = sandbox.bare("warploom");
         command.args(export.split(' '));
         command
     });
     exported.wait().expect(0).prints(&["(gcn on karate, STAND-IN, seed ", ", test accuracy 0."]);
     assert_eq!(lines.len(), 12);
-    let quiet = scene.warploom(&Recipe::small().arguments(&["pipeline", "-q"])).expect(0);
+    let quiet = sandbox.warploom(&Recipe::small().arguments(&["pipeline", "-q"])).expect(0);
     assert_eq!(quiet.stderr, "", "a hit has nothing to say on stderr");
 }
 
 #[test]
 fn a_deleted_artifact_is_rebuilt_with_the_same_bytes() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    let digests = scene.view().digests();
-    for artifact in scene.view().artifacts() {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let digests = sandbox.view().digests();
+    for artifact in sandbox.view().artifacts() {
         fs::remove_dir_all(&artifact.path).unwrap();
-        let lines = scene.build(&Recipe::small());
+        let lines = sandbox.build(&Recipe::small());
         // The order is there whatever becomes of the choice that named it.
         let built = usize::from(artifact.kind != "tune");
         assert_eq!(
@@ -450,6 +460,6 @@ fn a_deleted_artifact_is_rebuilt_with_the_same_bytes() {
             "{} {lines:?}",
             artifact.kind
         );
-        assert_eq!(scene.view().digests(), digests, "{}", artifact.kind);
+        assert_eq!(sandbox.view().digests(), digests, "{}", artifact.kind);
     }
 }

@@ -1,14 +1,14 @@
 //! Proves that a stand-in, and whatever was made up for a real graph, says so wherever a person or
 //! a program looks, that real data say `real`, and that `--real` refuses in the degrees that it
 //! promises.
-use warploom_tests::{Recipe, Scene};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 use crate::pipeline::each;
 
 #[test]
 fn a_stand_in_is_loud() {
-    let scene = Scene::stand_in();
-    let first = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let sandbox = Sandbox::stand_in();
+    let first = sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(first.stdout.lines().next().unwrap().contains("STAND-IN"), "{first}");
     let notice: Vec<&str> = first.stderr.lines().collect();
     assert!(
@@ -17,59 +17,59 @@ fn a_stand_in_is_loud() {
             && notice[1].contains("get them with  a copy of karate.gml"),
         "{first}"
     );
-    let again = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let again = sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(
         again.stdout.lines().next().unwrap().contains("STAND-IN"),
         "a hit must say it too: {again}"
     );
-    assert_eq!(each(&scene.build(&Recipe::small()), "provenance"), ["stand-in"; 6]);
-    for artifact in scene.view().artifacts() {
+    assert_eq!(each(&sandbox.build(&Recipe::small()), "provenance"), ["stand-in"; 6]);
+    for artifact in sandbox.view().artifacts() {
         assert_eq!(artifact.manifest["provenance"], "stand-in", "{}", artifact.path.display());
     }
-    scene.warploom(&["store", "ls"]).expect(0).prints(&["stand-in"]);
-    let listed = scene.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
+    sandbox.warploom(&["store", "ls"]).expect(0).prints(&["stand-in"]);
+    let listed = sandbox.warploom(&["data", "ls", "--format", "json"]).expect(0).lines();
     let karate = listed.iter().find(|line| line["name"] == "karate").unwrap();
     assert_eq!(karate["status"], "stand-in");
 }
 
 #[test]
 fn a_stand_in_is_refused_when_real_data_are_asked_for() {
-    let scene = Scene::stand_in();
-    scene.front("pipeline", &Recipe::small(), &["--real"]).expect(1).says(&[
+    let sandbox = Sandbox::stand_in();
+    sandbox.front("pipeline", &Recipe::small(), &["--real"]).expect(1).says(&[
         "a stand-in was refused",
         "get them with  a copy of karate.gml in a folder `karate`",
     ]);
-    assert!(scene.view().artifacts().is_empty());
-    scene.build(&Recipe::small());
+    assert!(sandbox.view().artifacts().is_empty());
+    sandbox.build(&Recipe::small());
     for how in ["--real", "--real=yes", "--real=strict"] {
-        let line = scene.front("pipeline", &Recipe::small(), &[how]).expect(1).lines().remove(0);
+        let line = sandbox.front("pipeline", &Recipe::small(), &[how]).expect(1).lines().remove(0);
         assert_eq!(
             (line["status"].as_str(), line["error"]["kind"].as_str()),
             (Some("failed"), Some("input")),
             "a hit is no way around {how}"
         );
     }
-    scene.front("pipeline", &Recipe::small(), &["--real=no"]).expect(0);
-    let mut batch = scene.command("warploom", &Recipe::small().arguments(&["pipeline"]));
+    sandbox.front("pipeline", &Recipe::small(), &["--real=no"]).expect(0);
+    let mut batch = sandbox.command("warploom", &Recipe::small().arguments(&["pipeline"]));
     batch.env("SLURM_JOB_ID", "1");
-    warploom_tests::start(batch).wait().expect(1).says(&["a stand-in was refused"]);
+    warploom_test_support::process::start(batch).wait().expect(1).says(&["a stand-in was refused"]);
 }
 
 #[test]
 fn real_data_say_so() {
-    let Some(scene) = Scene::real("provenance::real_data_say_so") else { return };
+    let Some(sandbox) = Sandbox::real("provenance::real_data_say_so") else { return };
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=2");
-    let lines = scene.front("pipeline", &recipe, &["--real=strict"]).expect(0).stages();
+    let lines = sandbox.front("pipeline", &recipe, &["--real=strict"]).expect(0).stages();
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     assert!(lines.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{lines:?}");
-    let text = scene.warploom(&recipe.arguments(&["pipeline"])).expect(0);
+    let text = sandbox.warploom(&recipe.arguments(&["pipeline"])).expect(0);
     assert!(
         !text.stdout.contains("STAND-IN")
             && !text.stdout.contains("made up")
             && text.stderr.is_empty(),
         "{text}"
     );
-    let graph = scene.view().of_kind("graph").remove(0);
+    let graph = sandbox.view().of_kind("graph").remove(0);
     assert_eq!(
         (graph.manifest["provenance"].as_str(), graph.manifest["counts"]["nodes"].as_u64()),
         (Some("real"), Some(2708))
@@ -78,12 +78,13 @@ fn real_data_say_so() {
 
 #[test]
 fn features_made_up_for_a_real_graph_are_named() {
-    let Some(scene) = Scene::real("provenance::features_made_up_for_a_real_graph_are_named") else {
+    let Some(sandbox) = Sandbox::real("provenance::features_made_up_for_a_real_graph_are_named")
+    else {
         return;
     };
-    let text = scene.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
+    let text = sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(text.stdout.lines().next().unwrap().contains("made up: features"), "{text}");
-    let lines = scene.front("pipeline", &Recipe::small(), &["--real"]).expect(0).stages();
+    let lines = sandbox.front("pipeline", &Recipe::small(), &["--real"]).expect(0).stages();
     assert_eq!(each(&lines, "provenance"), ["real"; 6]);
     for line in &lines {
         assert_eq!(
@@ -93,17 +94,17 @@ fn features_made_up_for_a_real_graph_are_named() {
         );
         assert_eq!(line["made_up"][0], "features");
     }
-    for artifact in scene.view().artifacts() {
+    for artifact in sandbox.view().artifacts() {
         assert_eq!(artifact.manifest["made_up"][0], "features", "{}", artifact.path.display());
     }
-    let strict = scene.front("pipeline", &Recipe::small(), &["--real=strict"]).expect(1).says(&[
+    let strict = sandbox.front("pipeline", &Recipe::small(), &["--real=strict"]).expect(1).says(&[
         "features",
         "made up",
         "--real=strict",
     ]);
     assert_eq!(strict.lines().len(), 1, "stages after the refusal were tried");
     // Structure alone needs nothing that is made up.
-    let plain = scene
+    let plain = sandbox
         .front("pipeline", &Recipe::of("pagerank", "karate"), &["--real=strict"])
         .expect(0)
         .stages();
@@ -112,18 +113,18 @@ fn features_made_up_for_a_real_graph_are_named() {
 
 #[test]
 fn made_up_features_that_no_program_reads_are_not_told() {
-    let Some(scene) =
-        Scene::real("provenance::made_up_features_that_no_program_reads_are_not_told")
+    let Some(sandbox) =
+        Sandbox::real("provenance::made_up_features_that_no_program_reads_are_not_told")
     else {
         return;
     };
     for program in ["pagerank", "components"] {
         let recipe =
             Recipe::of(program, "karate").set("ingest.features=auto").set("ingest.symmetrize=true");
-        let text = scene.with_store(program).warploom(&recipe.arguments(&["pipeline"])).expect(0);
+        let text = sandbox.with_store(program).warploom(&recipe.arguments(&["pipeline"])).expect(0);
         assert!(!text.stdout.contains("made up") && !text.stderr.contains("MADE UP"), "{text}");
         // Manifests and JSON lines say what the graph holds, whoever reads it.
-        let lines = scene.with_store(program).front("pipeline", &recipe, &[]).expect(0).stages();
+        let lines = sandbox.with_store(program).front("pipeline", &recipe, &[]).expect(0).stages();
         assert!(lines.iter().all(|line| line["made_up"][0] == "features"), "{lines:?}");
     }
 }
@@ -131,11 +132,11 @@ fn made_up_features_that_no_program_reads_are_not_told() {
 #[test]
 fn what_is_made_from_a_stand_in_shares_no_key_with_what_is_real() {
     let Some(real) =
-        Scene::real("provenance::what_is_made_from_a_stand_in_shares_no_key_with_what_is_real")
+        Sandbox::real("provenance::what_is_made_from_a_stand_in_shares_no_key_with_what_is_real")
     else {
         return;
     };
-    let stand_in = Scene::stand_in();
+    let stand_in = Sandbox::stand_in();
     let (real, made) = (real.build(&Recipe::small()), stand_in.build(&Recipe::small()));
     for (real, made) in each(&real, "key").iter().zip(each(&made, "key")) {
         assert_ne!(*real, made);

@@ -3,26 +3,27 @@
 use std::fs;
 
 use serde_json::Value;
-use warploom_tests::{Recipe, Scene, repository};
+use warploom_test_support::repository;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 fn key(lines: &[Value]) -> String {
     lines[5]["key"].as_str().unwrap().to_owned()
 }
 
 /// Three runs: of two widths of a program that learns, and of one that iterates.
-fn three(scene: &Scene) -> [String; 3] {
-    let narrow = key(&scene.build(&Recipe::small()));
-    let wide = key(&scene.build(&Recipe::small().set("plan.set.hidden=8").set("run.seed=3")));
-    let ranks = key(&scene.build(&Recipe::of("pagerank", "cora")));
+fn three(sandbox: &Sandbox) -> [String; 3] {
+    let narrow = key(&sandbox.build(&Recipe::small()));
+    let wide = key(&sandbox.build(&Recipe::small().set("plan.set.hidden=8").set("run.seed=3")));
+    let ranks = key(&sandbox.build(&Recipe::of("pagerank", "cora")));
     [narrow, wide, ranks]
 }
 
 #[test]
 fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
-    let scene = Scene::stand_in();
-    scene.warploom(&["runs"]).expect(0).prints(&["0 runs"]);
-    let [narrow, wide, ranks] = three(&scene);
-    let text = scene.warploom(&["runs"]).expect(0).stdout;
+    let sandbox = Sandbox::stand_in();
+    sandbox.warploom(&["runs"]).expect(0).prints(&["0 runs"]);
+    let [narrow, wide, ranks] = three(&sandbox);
+    let text = sandbox.warploom(&["runs"]).expect(0).stdout;
     let rows: Vec<&str> = text.lines().collect();
     assert_eq!(
         rows[0].split_whitespace().collect::<Vec<_>>().join(" "),
@@ -49,7 +50,7 @@ fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
     );
     // Programs get all of it, and a part is asked for by data set, and by the pipeline's name or
     // file.
-    let lines = scene.warploom(&["runs", "--format", "json"]).expect(0).lines();
+    let lines = sandbox.warploom(&["runs", "--format", "json"]).expect(0).lines();
     assert_eq!(
         lines.iter().map(|line| line["run"].as_str().unwrap()).collect::<Vec<_>>(),
         [&ranks, &wide, &narrow]
@@ -64,7 +65,7 @@ fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
             && lines[1]["file"].as_str().unwrap().ends_with("gcn.yaml")
     );
     let count = |further: &[&str]| {
-        scene.warploom(&[&["runs", "--format", "json"], further].concat()).expect(0).lines().len()
+        sandbox.warploom(&[&["runs", "--format", "json"], further].concat()).expect(0).lines().len()
     };
     assert_eq!(
         [
@@ -76,8 +77,8 @@ fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
         .map(count),
         [1, 2, 2, 0]
     );
-    scene.warploom(&["runs", "--dataset", "cora"]).expect(0).prints(&["1 run of 3"]);
-    let csv = scene.warploom(&["runs", "--format", "csv"]).expect(0).stdout;
+    sandbox.warploom(&["runs", "--dataset", "cora"]).expect(0).prints(&["1 run of 3"]);
+    let csv = sandbox.warploom(&["runs", "--format", "csv"]).expect(0).stdout;
     let cells: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
     assert!(
         cells.len() == 4
@@ -85,18 +86,19 @@ fn runs_are_listed_newest_first_with_what_differs_from_the_file() {
             && cells[0].contains(&"test_accuracy"),
         "{csv}"
     );
-    scene.warploom(&["store", "ls", "--format", "csv"]).expect(2);
+    sandbox.warploom(&["store", "ls", "--format", "csv"]).expect(2);
 }
 
 #[test]
 fn runs_are_sorted_by_a_metric_the_best_first_and_old_records_are_listed() {
-    let scene = Scene::stand_in();
-    let [narrow, wide, ranks] = three(&scene);
+    let sandbox = Sandbox::stand_in();
+    let [narrow, wide, ranks] = three(&sandbox);
     let metric = |line: &Value, name: &str| line["metrics"][name].as_f64();
     for (name, whole, less_is_better) in
         [("test", "test_accuracy", false), ("test F1", "test_f1", false), ("loss", "loss", true)]
     {
-        let lines = scene.warploom(&["runs", "--sort", name, "--format", "json"]).expect(0).lines();
+        let lines =
+            sandbox.warploom(&["runs", "--sort", name, "--format", "json"]).expect(0).lines();
         let (first, second) =
             (metric(&lines[0], whole).unwrap(), metric(&lines[1], whole).unwrap());
         assert!(
@@ -105,13 +107,13 @@ fn runs_are_sorted_by_a_metric_the_best_first_and_old_records_are_listed() {
         );
         assert_eq!(lines[2]["run"], ranks.as_str(), "what has no such metric comes last");
     }
-    scene.warploom(&["runs", "--sort", "tset_auc"]).expect(1).says(&[
+    sandbox.warploom(&["runs", "--sort", "tset_auc"]).expect(1).says(&[
         "no run has a metric `tset_auc`",
         "test_accuracy",
         "hint: --sort ",
     ]);
     // A record of before these were told.
-    let path = scene.store.join("run-v1").join(&narrow).join("record.json");
+    let path = sandbox.store.join("run-v1").join(&narrow).join("record.json");
     let mut record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
     let told = ["asked", "metric"].map(|name| record.as_object_mut().unwrap().remove(name));
     assert!(told.iter().all(Option::is_some));
@@ -122,7 +124,7 @@ fn runs_are_sorted_by_a_metric_the_best_first_and_old_records_are_listed() {
         format!("{text:<width$}", width = fs::metadata(&path).unwrap().len() as usize),
     )
     .unwrap();
-    let lines = scene.warploom(&["runs", "--format", "json"]).expect(0).lines();
+    let lines = sandbox.warploom(&["runs", "--format", "json"]).expect(0).lines();
     let old =
         lines.iter().find(|line| line["run"] == narrow.as_str()).expect("the old run is listed");
     assert_eq!(
@@ -137,29 +139,29 @@ fn runs_are_sorted_by_a_metric_the_best_first_and_old_records_are_listed() {
 
 #[test]
 fn the_last_run_is_that_of_the_last_pipeline_also_where_it_was_a_hit() {
-    let scene = Scene::stand_in();
-    scene
+    let sandbox = Sandbox::stand_in();
+    sandbox
         .warploom(&["store", "path", "last"])
         .expect(1)
         .says(&["no `warploom pipeline` has noted a run", "warploom runs"]);
-    let [narrow, _, ranks] = three(&scene);
+    let [narrow, _, ranks] = three(&sandbox);
     let last = || {
-        scene.warploom(&["store", "path", "last", "--format", "json"]).expect(0).lines()[0]["key"]
+        sandbox.warploom(&["store", "path", "last", "--format", "json"]).expect(0).lines()[0]["key"]
             .as_str()
             .unwrap()
             .to_owned()
     };
     assert_eq!(last(), ranks);
-    scene.build(&Recipe::small());
+    sandbox.build(&Recipe::small());
     assert_eq!(last(), narrow, "a hit is the last run too");
-    scene.warploom(&["store", "verify", "last"]).expect(0).prints(&["1 artifact"]);
-    scene
+    sandbox.warploom(&["store", "verify", "last"]).expect(0).prints(&["1 artifact"]);
+    sandbox
         .warploom(&["export", "last", "-o", "out"])
         .expect(0)
         .prints(&[&format!("run {} (gcn on karate, STAND-IN, seed ", &narrow[..10])]);
-    scene.warploom(&["export", &narrow[..6], "-o", "again"]).expect(0);
-    fs::remove_dir_all(scene.store.join("run-v1").join(&narrow)).unwrap();
-    scene
+    sandbox.warploom(&["export", &narrow[..6], "-o", "again"]).expect(0);
+    fs::remove_dir_all(sandbox.store.join("run-v1").join(&narrow)).unwrap();
+    sandbox
         .warploom(&["export", "last", "-o", "third"])
         .expect(1)
         .says(&["is not in the store any more", "warploom runs"]);
@@ -172,23 +174,23 @@ fn of_file<'a>(file: &'a str, further: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn export_by_a_file_says_when_its_last_run_was_another_one() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let file = repository().join("pipelines/gcn.yaml");
     let file = file.to_str().unwrap().to_owned();
     let (plain, wide) = (Recipe::small(), Recipe::small().set("plan.set.hidden=8"));
-    scene.build(&plain);
-    let last = key(&scene.build(&wide));
+    sandbox.build(&plain);
+    let last = key(&sandbox.build(&wide));
     let sets: Vec<String> =
         plain.arguments(&[]).iter().map(|word| word.to_str().unwrap().to_owned()).collect();
     let sets: Vec<&str> =
         sets.iter().map(String::as_str).skip_while(|word| *word != "--set").collect();
-    let said = scene
+    let said = sandbox
         .warploom(&of_file(&file, &[&sets[..], &["-o", "out", "--as", "csv"]].concat()))
         .expect(0);
     let command = format!(
         "warploom export {} -o out --store {} --as csv",
         &last[..10],
-        scene.store.display()
+        sandbox.store.display()
     );
     let said = said.says(&["warning: this is not the run", "gcn on karate, STAND-IN", &command]);
     assert!(
@@ -196,20 +198,20 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
         "{said}"
     );
     // Other settings of the same data set: the newest run on it, by a line that is a command.
-    let near = scene
+    let near = sandbox
         .warploom(&of_file(
             &file,
             &[&sets[..], &["--set", "run.epochs=77", "-o", "other"]].concat(),
         ))
         .expect(1);
-    let store = scene.store.display();
+    let store = sandbox.store.display();
     let lines = [
         format!("hint: warploom export {} -o other --store {store}", &last[..10]),
         format!("  or the last run of any file:  warploom export last -o other --store {store}"),
     ];
     assert!(lines.iter().all(|line| near.stderr.lines().any(|said| said == line)), "{near}");
     // The file alone is a run of a data set that has none: no run of another one is hinted at.
-    let none = scene.warploom(&of_file(&file, &["-o", "other"])).expect(1);
+    let none = sandbox.warploom(&of_file(&file, &["-o", "other"])).expect(1);
     let none = none.says(&[&format!("warploom runs --dataset amazon0505 --store {store}")]);
     assert!(!none.stderr.contains(&format!("warploom export {}", &last[..10])), "{none}");
     let none = none.says(&[
@@ -226,7 +228,7 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
         "{none}"
     );
     assert!(!listed[1].contains("plan.set.hidden"), "{none}");
-    let all = scene
+    let all = sandbox
         .warploom(&["export", "run", "-o", "other"])
         .expect(1)
         .says(&["2 artifacts are `run`", "or the last run:  warploom export last"]);
@@ -236,7 +238,7 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
         "{all}"
     );
     // The last one itself, and quietly: nothing is said, and no list is printed.
-    let quiet = scene
+    let quiet = sandbox
         .warploom(&of_file(
             &file,
             &[&sets[..], &["--set", "plan.set.hidden=8", "-o", "quiet", "-q"]].concat(),
@@ -247,8 +249,8 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
 
 #[test]
 fn options_that_a_command_does_not_read_are_refused() {
-    let scene = Scene::stand_in();
-    scene
+    let sandbox = Sandbox::stand_in();
+    sandbox
         .warploom(&["store", "ls", "--pipeline", "gcn.yaml"])
         .expect(2)
         .says(&["`warploom store ls` reads no `--pipeline`", "warploom runs --pipeline gcn.yaml"]);
@@ -260,13 +262,13 @@ fn options_that_a_command_does_not_read_are_refused() {
         (&["export", "run", "-o", "out"], "warploom export run --pipeline FILE --set"),
         (&["doctor"], "leave it out"),
     ] {
-        scene
+        sandbox
             .warploom(&[command, &["--set", "dataset=cora"]].concat())
             .expect(2)
             .says(&["reads no `--set`", hint]);
     }
     for command in ["doctor", "schema", "man"] {
-        scene
+        sandbox
             .warploom(&[command, "--set", "dataset=cora"])
             .expect(2)
             .says(&[&format!("`warploom {command}` reads no `--set`")]);
@@ -275,41 +277,44 @@ fn options_that_a_command_does_not_read_are_refused() {
 
 #[test]
 fn artifacts_of_one_data_set_are_listed_and_exported() {
-    let scene = Scene::stand_in();
-    scene.build(&Recipe::small());
-    scene.build(&Recipe::of("pagerank", "cora"));
-    let lines =
-        scene.warploom(&["store", "ls", "--dataset", "cora", "--format", "json"]).expect(0).lines();
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    sandbox.build(&Recipe::of("pagerank", "cora"));
+    let lines = sandbox
+        .warploom(&["store", "ls", "--dataset", "cora", "--format", "json"])
+        .expect(0)
+        .lines();
     assert!(lines.len() >= 6 && lines.iter().all(|line| line["dataset"] == "cora"), "{lines:?}");
-    let all = scene.warploom(&["store", "ls", "--format", "json"]).expect(0).lines().len();
-    scene
+    let all = sandbox.warploom(&["store", "ls", "--format", "json"]).expect(0).lines().len();
+    sandbox
         .warploom(&["store", "ls", "--dataset", "cora"])
         .expect(0)
         .prints(&[&format!("{} artifacts of {all}, ", lines.len())]);
     // The word of the guide, where the store holds two graphs.
-    scene.warploom(&["export", "graph", "-o", "out"]).expect(1).says(&[
+    sandbox.warploom(&["export", "graph", "-o", "out"]).expect(1).says(&[
         "2 artifacts are `graph`",
         "karate",
         "cora",
         "warploom export graph --dataset ",
     ]);
-    scene
+    sandbox
         .warploom(&["export", "graph", "--dataset", "cora", "-o", "out"])
         .expect(0)
         .prints(&["(cora, STAND-IN) -> out"]);
     // Of several of one set the newest is taken, and it is said.
-    scene.build(&Recipe::small().set("ingest.self_loops=drop"));
-    let newest = scene.warploom(&["export", "graph", "--dataset", "karate", "-o", "new"]).expect(0);
+    sandbox.build(&Recipe::small().set("ingest.self_loops=drop"));
+    let newest =
+        sandbox.warploom(&["export", "graph", "--dataset", "karate", "-o", "new"]).expect(0);
     newest.says(&[
         "2 artifacts are `graph` of `karate`",
         "is the newest",
         "warploom store ls --dataset karate",
     ]);
-    scene
+    sandbox
         .warploom(&["export", "graph", "--dataset", "coral", "-o", "x"])
         .expect(1)
         .says(&["no `graph` of the data set `coral`", "cora, karate"]);
-    scene
+    sandbox
         .warploom(&["export", "last", "--dataset", "cora", "-o", "x"])
         .expect(2)
         .says(&["`--dataset` is for a kind"]);
@@ -318,7 +323,7 @@ fn artifacts_of_one_data_set_are_listed_and_exported() {
 #[test]
 fn what_was_run_on_files_elsewhere_is_asked_for_with_their_folder() {
     let Some(real) =
-        Scene::real("runs::what_was_run_on_files_elsewhere_is_asked_for_with_their_folder")
+        Sandbox::real("runs::what_was_run_on_files_elsewhere_is_asked_for_with_their_folder")
     else {
         return;
     };
@@ -342,7 +347,7 @@ fn what_was_run_on_files_elsewhere_is_asked_for_with_their_folder() {
 
 #[test]
 fn a_program_of_ones_own_begins_as_the_readme_says() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
     let block =
         readme.split("Your own:\n").nth(1).unwrap().trim_start().split("\n\n").next().unwrap();
@@ -354,18 +359,19 @@ fn a_program_of_ones_own_begins_as_the_readme_says() {
         .collect();
     assert!(commands.len() >= 4 && commands[0].starts_with("new "), "{block}");
     for command in &commands {
-        scene.warploom(&command.split(' ').collect::<Vec<_>>()).expect(0);
+        sandbox.warploom(&command.split(' ').collect::<Vec<_>>()).expect(0);
     }
     let again: Vec<&str> = commands[0].split(' ').collect();
-    scene.warploom(&again).expect(1).says(&["the file is there already", "--force"]);
-    scene.warploom(&[&again[..], &["--force"]].concat()).expect(0);
+    sandbox.warploom(&again).expect(1).says(&["the file is there already", "--force"]);
+    sandbox.warploom(&[&again[..], &["--force"]].concat()).expect(0);
     // Parameters are called after the program, which this pipeline names in a setting.
-    scene.warploom(&["new", "own_gcn"]).expect(0).prints(&["warploom pipeline own_gcn.yaml"]);
-    scene
-        .build(&Recipe::file(scene.path("own_gcn.yaml")).set("dataset=karate").set("run.epochs=2"));
-    scene
+    sandbox.warploom(&["new", "own_gcn"]).expect(0).prints(&["warploom pipeline own_gcn.yaml"]);
+    sandbox.build(
+        &Recipe::file(sandbox.path("own_gcn.yaml")).set("dataset=karate").set("run.epochs=2"),
+    );
+    sandbox
         .warploom(&["new", "2mine"])
         .expect(2)
         .says(&["cannot be the name of a function", "warploom new my_model"]);
-    scene.warploom(&["new", "mine2", "--like", "gta"]).expect(2).says(&["--like gat"]);
+    sandbox.warploom(&["new", "mine2", "--like", "gta"]).expect(2).says(&["--like gat"]);
 }

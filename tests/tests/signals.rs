@@ -4,23 +4,27 @@
 use std::{fs, time::Duration};
 
 use rustix::process::Signal;
-use warploom_tests::{Draws, Output, Recipe, Running, Scene, StoreView, long, start, started_by};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::process::{Output, Running, start, started_by};
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
+use warploom_test_support::store_view::StoreView;
 
 /// From the signal to the end.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A stand-in large enough to be caught at work.
-fn large() -> Scene {
-    let mut scene = Scene::stand_in();
+fn large() -> Sandbox {
+    let mut sandbox = Sandbox::stand_in();
     let recipe = "{nodes: 200000, edges: 3000000, symmetric: true, max_degree: 900, features: 64, \
                   classes: 8, seed: 5}";
     let entry = format!(
         "name: large\nabout: made for a test\nfiles: [{{file: none.txt, url: null}}]\nformat: edge_list\nlicence: none\ndirected: true\n\
          symmetrize: true\ntask: node_classification\nsplit: {{rule: fractions, train: 0.5, validation: 0.25, test: 0.25}}\nstand_in: {recipe}\n"
     );
-    scene.add_entry("large", &entry);
-    scene.write("raw/large/.absent", "2026-01-01\nno network in tests\n");
-    scene
+    sandbox.add_entry("large", &entry);
+    sandbox.write("raw/large/.absent", "2026-01-01\nno network in tests\n");
+    sandbox
 }
 
 /// Whether somebody is writing an artifact of this kind.
@@ -37,19 +41,19 @@ const ATTEMPTS: usize = 20;
 /// and how long the end took.
 #[track_caller]
 fn signalled(
-    scene: &Scene,
+    sandbox: &Sandbox,
     signal: Signal,
-    begin: impl Fn(&Scene) -> Running,
-    is_at_work: impl Fn(&Scene) -> bool,
-) -> (Scene, Output, Duration) {
+    begin: impl Fn(&Sandbox) -> Running,
+    is_at_work: impl Fn(&Sandbox) -> bool,
+) -> (Sandbox, Output, Duration) {
     for attempt in 0..ATTEMPTS {
-        let scene = scene.with_store(format!("store-{signal:?}-{attempt}"));
-        let Some(running) = begin(&scene).caught(|| is_at_work(&scene)) else { continue };
+        let sandbox = sandbox.with_store(format!("store-{signal:?}-{attempt}"));
+        let Some(running) = begin(&sandbox).caught(|| is_at_work(&sandbox)) else { continue };
         let sent = std::time::Instant::now();
         running.signal(signal);
         let output = running.wait();
         if output.code != Some(0) {
-            return (scene, output, sent.elapsed());
+            return (sandbox, output, sent.elapsed());
         }
     }
     panic!("{ATTEMPTS} times it ended before the signal came");
@@ -58,23 +62,23 @@ fn signalled(
 /// The same, for signals that end it soon with a code.
 #[track_caller]
 fn stopped(
-    scene: &Scene,
+    sandbox: &Sandbox,
     (signal, code): (Signal, i32),
-    begin: impl Fn(&Scene) -> Running,
-    is_at_work: impl Fn(&Scene) -> bool,
-) -> (Scene, Output) {
-    let (scene, output, took) = signalled(scene, signal, begin, is_at_work);
+    begin: impl Fn(&Sandbox) -> Running,
+    is_at_work: impl Fn(&Sandbox) -> bool,
+) -> (Sandbox, Output) {
+    let (sandbox, output, took) = signalled(sandbox, signal, begin, is_at_work);
     let output = output.expect(code);
     assert!(took < PATIENCE, "the end took {took:?} after the signal\n{output}");
-    (scene, output)
+    (sandbox, output)
 }
 
 /// Nothing half-written, nothing left over, no lease.
 #[track_caller]
-fn is_clean(scene: &Scene) {
-    assert_eq!(scene.view().flaws(), [""; 0]);
-    assert!(scene.view().leftovers().is_empty(), "left over: {:?}", scene.view().leftovers());
-    let leases: Vec<_> = fs::read_dir(scene.store.join("leases"))
+fn is_clean(sandbox: &Sandbox) {
+    assert_eq!(sandbox.view().flaws(), [""; 0]);
+    assert!(sandbox.view().leftovers().is_empty(), "left over: {:?}", sandbox.view().leftovers());
+    let leases: Vec<_> = fs::read_dir(sandbox.store.join("leases"))
         .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
         .unwrap_or_default();
     assert!(leases.is_empty(), "left over: {leases:?}");
@@ -82,12 +86,13 @@ fn is_clean(scene: &Scene) {
 
 #[test]
 fn stages_that_cannot_save_end_at_once() {
-    let scene = large();
+    let sandbox = large();
     let recipe = Recipe::of("gcn", "large").set("run.epochs=1");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75)] {
-        let begin = |scene: &Scene| scene.begin(&recipe, &[]);
-        let (alone, output) =
-            stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "graph"));
+        let begin = |sandbox: &Sandbox| sandbox.begin(&recipe, &[]);
+        let (alone, output) = stopped(&sandbox, (signal, code), begin, |sandbox| {
+            is_written(&sandbox.view(), "graph")
+        });
         output.says(&[
             "; the stage at work was not saved, stages that were done are kept. The same \
                        command resumes after them",
@@ -96,12 +101,12 @@ fn stages_that_cannot_save_end_at_once() {
         assert!(alone.view().digests().is_empty());
     }
     for (signal, code) in [(Signal::INT, 130), (Signal::HUP, 75)] {
-        let begin = |scene: &Scene| {
-            scene.stage("ingest", &recipe, &[]).expect(0);
-            start(scene.command("warploom-extract", &recipe.arguments(&[])))
+        let begin = |sandbox: &Sandbox| {
+            sandbox.stage("ingest", &recipe, &[]).expect(0);
+            start(sandbox.command("warploom-extract", &recipe.arguments(&[])))
         };
         let (alone, _) =
-            stopped(&scene, (signal, code), begin, |scene| is_written(&scene.view(), "csr"));
+            stopped(&sandbox, (signal, code), begin, |sandbox| is_written(&sandbox.view(), "csr"));
         is_clean(&alone);
         assert_eq!(alone.view().digests().len(), 1);
         alone.stage("extract", &recipe, &[]).expect(0);
@@ -110,8 +115,8 @@ fn stages_that_cannot_save_end_at_once() {
 }
 
 /// The two files of a training run that must not change by a bit.
-fn results(scene: &Scene) -> [Vec<u8>; 2] {
-    let run = scene.view().of_kind("run").remove(0);
+fn results(sandbox: &Sandbox) -> [Vec<u8>; 2] {
+    let run = sandbox.view().of_kind("run").remove(0);
     ["parameters.safetensors", "predictions.parquet"]
         .map(|name| fs::read(run.path.join(name)).unwrap())
 }
@@ -136,14 +141,14 @@ fn stopped_at(summary: &serde_json::Value) -> u64 {
     summary["saved"].as_u64().unwrap()
 }
 
-fn has_step(scene: &Scene) -> bool {
-    scene.view().artifacts().iter().any(|found| found.kind == "checkpoint")
+fn has_step(sandbox: &Sandbox) -> bool {
+    sandbox.view().artifacts().iter().any(|found| found.kind == "checkpoint")
 }
 
 #[test]
 fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
-    let scene = Scene::stand_in();
-    let whole = scene.with_store("whole");
+    let sandbox = Sandbox::stand_in();
+    let whole = sandbox.with_store("whole");
     whole.build(&training());
     let each = [
         (Signal::HUP, "warploom"),
@@ -156,17 +161,17 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             Signal::INT => ("interrupted", "interrupted", 130),
             _ => ("stopped by a signal", "stopped", 75),
         };
-        let begin = |scene: &Scene| {
+        let begin = |sandbox: &Sandbox| {
             start(if program == "warploom" {
-                scene.command(program, &training().arguments(&["pipeline", "--format", "json"]))
+                sandbox.command(program, &training().arguments(&["pipeline", "--format", "json"]))
             } else {
                 for stage in &crate::pipeline::STAGES[..5] {
-                    scene.stage(stage, &training(), &[]).expect(0);
+                    sandbox.stage(stage, &training(), &[]).expect(0);
                 }
-                scene.command(program, &training().arguments(&["--format", "json"]))
+                sandbox.command(program, &training().arguments(&["--format", "json"]))
             })
         };
-        let (scene, output) = stopped(&scene, (signal, code), begin, has_step);
+        let (sandbox, output) = stopped(&sandbox, (signal, code), begin, has_step);
         let output = output
             .says(&[&format!("{word} after epoch "), "; saved. The same command resumes there"]);
         assert!(!output.stderr.contains("error"), "a stop is no error:\n{output}");
@@ -178,37 +183,37 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             (run["stage"].as_str(), run["status"].as_str(), run["error"]["kind"].as_str()),
             (Some("run"), Some("stopped"), Some(kind))
         );
-        is_clean(&scene);
-        assert!(scene.view().of_kind("run").is_empty() && has_step(&scene));
-        let lines = scene.build(&training());
+        is_clean(&sandbox);
+        assert!(sandbox.view().of_kind("run").is_empty() && has_step(&sandbox));
+        let lines = sandbox.build(&training());
         assert_eq!(lines[5]["status"], "built");
-        let record = scene.view().of_kind("run")[0].record();
+        let record = sandbox.view().of_kind("run")[0].record();
         let resumed_at = record["resumed_at"].as_u64().unwrap();
         assert!(resumed_at > 0 && (done == 0 || done == resumed_at), "stopped at {done}: {record}");
-        assert!(results(&scene) == results(&whole), "stopping changed the results");
-        assert_eq!(scene.view().digests(), whole.view().digests());
+        assert!(results(&sandbox) == results(&whole), "stopping changed the results");
+        assert_eq!(sandbox.view().digests(), whole.view().digests());
     }
 }
 
 #[test]
 fn training_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     let recipe = Recipe::of("gcn", "cora")
         .set("run.epochs=30")
         .set("run.keep=best")
         .set("run.checkpoint.every_epochs=1");
-    let whole = scene.with_store("whole");
+    let whole = sandbox.with_store("whole");
     whole.build(&recipe);
     let mut stops = 0;
     for _ in 0..30 {
-        let view = scene.view();
+        let view = sandbox.view();
         let steps = view.of_kind("checkpoint");
         let progressed = || {
             view.of_kind("checkpoint").last().map(|step| step.key.clone())
                 > steps.last().map(|step| step.key.clone())
         };
         let mut over = false;
-        let running = scene.begin(&recipe, &[]).until("it saved a further state", || {
+        let running = sandbox.begin(&recipe, &[]).until("it saved a further state", || {
             over = !view.of_kind("run").is_empty();
             over || progressed()
         });
@@ -221,43 +226,44 @@ fn training_that_was_stopped_again_and_again_ends_with_the_same_bytes() {
         stops += 1;
     }
     assert!(stops >= 5, "only {stops} stops");
-    scene.build(&recipe);
-    assert!(results(&scene) == results(&whole), "stopping {stops} times changed the results");
+    sandbox.build(&recipe);
+    assert!(results(&sandbox) == results(&whole), "stopping {stops} times changed the results");
 }
 
 #[test]
 fn an_iteration_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     // Never converged: it ends at the bound.
     let recipe = Recipe::of("pagerank", "cora")
         .set("plan.set.tolerance=0")
         .set("run.allow_unconverged=true")
         .set("run.max_supersteps=6000");
     let recipe = recipe.set("run.dtype=f64").set("run.checkpoint.every_epochs=20");
-    let whole = scene.with_store("whole");
+    let whole = sandbox.with_store("whole");
     whole.build(&recipe);
-    let (scene, output) =
-        stopped(&scene, (Signal::TERM, 75), |scene| scene.begin(&recipe, &[]), has_step);
+    let (sandbox, output) =
+        stopped(&sandbox, (Signal::TERM, 75), |sandbox| sandbox.begin(&recipe, &[]), has_step);
     output.says(&["stopped by a signal after superstep"]);
-    is_clean(&scene);
-    scene.build(&recipe);
-    let values = |scene: &Scene| {
-        fs::read(scene.view().of_kind("run")[0].path.join("values.parquet")).unwrap()
+    is_clean(&sandbox);
+    sandbox.build(&recipe);
+    let values = |sandbox: &Sandbox| {
+        fs::read(sandbox.view().of_kind("run")[0].path.join("values.parquet")).unwrap()
     };
-    assert!(values(&scene) == values(&whole), "stopping changed the results");
-    assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
+    assert!(values(&sandbox) == values(&whole), "stopping changed the results");
+    assert!(sandbox.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
 }
 
 #[test]
 fn a_stop_is_called_so_in_the_table() {
-    let scene = Scene::stand_in();
-    let begin =
-        |scene: &Scene| start(scene.command("warploom", &training().arguments(&["pipeline"])));
-    let (scene, output) = stopped(&scene, (Signal::TERM, 75), begin, has_step);
+    let sandbox = Sandbox::stand_in();
+    let begin = |sandbox: &Sandbox| {
+        start(sandbox.command("warploom", &training().arguments(&["pipeline"])))
+    };
+    let (sandbox, output) = stopped(&sandbox, (Signal::TERM, 75), begin, has_step);
     assert!(output.stdout.contains("\nrun        stopped "), "{output}");
     assert!(!output.stdout.contains("failed"), "{output}");
     // What is predicted of it, and where it goes on, is what is explained.
-    let explained = scene
+    let explained = sandbox
         .warploom(&training().arguments(&["explain"]))
         .expect(0)
         .prints(&["resumes after epoch "]);
@@ -273,21 +279,21 @@ fn a_stop_is_called_so_in_the_table() {
 
 #[test]
 fn an_interrupt_saves_the_state_and_says_so() {
-    let scene = Scene::stand_in();
-    let (scene, output) =
-        stopped(&scene, (Signal::INT, 130), |scene| scene.begin(&training(), &[]), has_step);
+    let sandbox = Sandbox::stand_in();
+    let (sandbox, output) =
+        stopped(&sandbox, (Signal::INT, 130), |sandbox| sandbox.begin(&training(), &[]), has_step);
     let output = output.says(&[
         "interrupted: saving the state; Ctrl-C again ends at once",
         "interrupted after epoch ",
         "; saved. The same command resumes there",
     ]);
     assert_eq!(output.stages().len(), 6, "five stages were built, and one was stopped");
-    is_clean(&scene);
+    is_clean(&sandbox);
     // What was saved is used.
-    scene.build(&training());
-    assert!(scene.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
-    assert!(scene.view().of_kind("checkpoint").len() <= 2);
-    let forced = scene.front("pipeline", &training(), &["--force"]).expect(0).lines();
+    sandbox.build(&training());
+    assert!(sandbox.view().of_kind("run")[0].record()["resumed_at"].as_u64().unwrap() > 0);
+    assert!(sandbox.view().of_kind("checkpoint").len() <= 2);
+    let forced = sandbox.front("pipeline", &training(), &["--force"]).expect(0).lines();
     assert!(
         forced[5]["why"].as_str().unwrap().contains("the same bytes as before"),
         "going on from a checkpoint gave other bytes: {}",
@@ -297,23 +303,23 @@ fn an_interrupt_saves_the_state_and_says_so() {
 
 #[test]
 fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
-    let scene = Scene::stand_in();
-    let whole = scene.with_store("whole");
+    let sandbox = Sandbox::stand_in();
+    let whole = sandbox.with_store("whole");
     let begun = std::time::Instant::now();
     whole.build(&Recipe::small());
     let (digests, span) = (whole.view().digests(), begun.elapsed());
     let mut draws = Draws::seeded(4);
-    let rounds = if long() { 400 } else { 40 };
+    let rounds = if is_long() { 400 } else { 40 };
     let mut stopped = 0;
     for round in 0..rounds {
         let (signal, code) =
             [(Signal::INT, 130), (Signal::TERM, 75), (Signal::USR1, 75), (Signal::HUP, 75)]
                 [round % 4];
-        let scene = scene.with_store(format!("store-{round}"));
+        let sandbox = sandbox.with_store(format!("store-{round}"));
         // The handler stands once the program is at work: not before the first folder of the store.
-        let running = scene
+        let running = sandbox
             .begin(&Recipe::small(), &[])
-            .until("it began", || scene.store.exists())
+            .until("it began", || sandbox.store.exists())
             .for_at_most(span.mul_f64(draws.unit()));
         running.signal(signal);
         let output = running.wait();
@@ -322,10 +328,10 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
             "round {round}: expected 0 or {code} of\n{output}"
         );
         stopped += usize::from(output.code == Some(code));
-        is_clean(&scene);
-        scene.build(&Recipe::small());
-        assert_eq!(scene.view().digests(), digests, "round {round}");
-        fs::remove_dir_all(&scene.store).unwrap();
+        is_clean(&sandbox);
+        sandbox.build(&Recipe::small());
+        assert_eq!(sandbox.view().digests(), digests, "round {round}");
+        fs::remove_dir_all(&sandbox.store).unwrap();
     }
     assert!(
         stopped * 3 >= rounds,
@@ -335,41 +341,41 @@ fn a_signal_at_any_moment_leaves_nothing_and_has_its_own_exit_code() {
 
 #[test]
 fn a_quit_leaves_nothing_and_has_its_usual_effect() {
-    let scene = Scene::stand_in();
-    let (scene, output, _) =
-        signalled(&scene, Signal::QUIT, |scene| scene.begin(&training(), &[]), has_step);
+    let sandbox = Sandbox::stand_in();
+    let (sandbox, output, _) =
+        signalled(&sandbox, Signal::QUIT, |sandbox| sandbox.begin(&training(), &[]), has_step);
     assert_eq!(output.signal, Some(Signal::QUIT.as_raw()));
-    is_clean(&scene);
+    is_clean(&sandbox);
 }
 
 #[test]
 fn what_nohup_ignores_stays_ignored() {
-    let scene = Scene::stand_in();
-    let begin = |scene: &Scene| {
-        let inner = scene.command("warploom", &training().arguments(&["pipeline"]));
+    let sandbox = Sandbox::stand_in();
+    let begin = |sandbox: &Sandbox| {
+        let inner = sandbox.command("warploom", &training().arguments(&["pipeline"]));
         let running =
-            start(started_by("nohup", &[], &inner)).until("it began", || scene.store.exists());
+            start(started_by("nohup", &[], &inner)).until("it began", || sandbox.store.exists());
         running.signal(Signal::HUP);
         running.for_at_most(Duration::from_millis(50))
     };
-    stopped(&scene, (Signal::INT, 130), begin, has_step);
+    stopped(&sandbox, (Signal::INT, 130), begin, has_step);
 }
 
 #[test]
 fn threads_that_the_kernel_refuses_are_told() {
-    let scene = Scene::stand_in();
+    let sandbox = Sandbox::stand_in();
     // As another user, for whom the limit on processes counts; root has none.
     let as_user = |limit: &str| {
         let limit = format!("--nproc={limit}");
         started_by(
             "setpriv",
             &["--reuid=7777", "--clear-groups", "prlimit", &limit],
-            &scene.command("warploom", &["doctor", "--threads", "4"]),
+            &sandbox.command("warploom", &["doctor", "--threads", "4"]),
         )
     };
     let there = as_user("64").output();
     if !there.is_ok_and(|output| output.status.success()) {
-        return warploom_tests::skipped(
+        return warploom_test_support::skips::skipped(
             "signals::threads_that_the_kernel_refuses_are_told",
             "`setpriv` and `prlimit` need root",
         );

@@ -8,8 +8,9 @@ use std::{
     fs,
     path::{Path, PathBuf},
 };
+use warploom_test_support::golden_text::is_update;
 
-use warploom_tests::repository;
+use warploom_test_support::repository;
 
 /// The longest function, in lines and in bytes without indents.
 const LINES_MOST: usize = 70;
@@ -169,7 +170,7 @@ pub(crate) fn ratchet(file: &str, found: &BTreeMap<String, usize>) {
         (*count > may).then(|| format!("{name}: {count}, and {may} may be"))
     };
     none(&format!("more than tests/tests/{file} allows"), found.iter().filter_map(more).collect());
-    if std::env::var_os("UPDATE").is_some() {
+    if is_update() {
         let path = repository().join("tests/tests").join(file);
         let text = fs::read_to_string(&path).unwrap();
         let head =

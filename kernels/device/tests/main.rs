@@ -1,6 +1,5 @@
 //! The tests of devices that need none.
 #![allow(clippy::unwrap_used)]
 
-mod absent;
-mod compiler;
+mod missing_devices;
 mod nvrtc;

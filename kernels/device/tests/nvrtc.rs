@@ -5,11 +5,13 @@
 //! either, tests say that they were skipped.
 use std::path::Path;
 
-use crate::compiler::{ARCHITECTURES, is_taken, nvrtc, root};
 use warploom_device::{
     Code, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source},
 };
+use warploom_test_support::nvrtc::{ARCHITECTURES, is_taken, nvrtc};
+use warploom_test_support::repository;
+use warploom_test_support::skips::skipped;
 
 /// Kernels of the lab: file, definitions, and registers of a thread at most. Each is a schedule
 /// that spills on no architecture.
@@ -42,7 +44,8 @@ fn the_kernels_of_the_lab_compile_without_spills() {
     let Some(nvrtc) = nvrtc("the_kernels_of_the_lab_compile_without_spills") else { return };
     for (number, (file, settings, registers)) in LAB.into_iter().enumerate() {
         let text =
-            std::fs::read_to_string(root().join("kernels/device/lab/kernels").join(file)).unwrap();
+            std::fs::read_to_string(repository().join("kernels/device/lab/kernels").join(file))
+                .unwrap();
         let options: Vec<String> = settings.iter().map(|setting| format!("-D{setting}")).collect();
         for arch in ARCHITECTURES.into_iter().filter(|arch| is_taken((number, LAB.len()), *arch)) {
             let cubin = nvrtc
@@ -188,11 +191,10 @@ fn an_unknown_architecture_comes_with_those_that_are_known() {
 fn headers_of_cuda_are_found() {
     let Some(nvrtc) = nvrtc("headers_of_cuda_are_found") else { return };
     if nvrtc.version < (13, 3) {
-        println!(
-            "\nSKIPPED: nvrtc::headers_of_cuda_are_found: NVRTC {:?} has no headers in it",
-            nvrtc.version
+        return skipped(
+            "nvrtc::headers_of_cuda_are_found",
+            format!("NVRTC {:?} has no headers in it", nvrtc.version),
         );
-        return;
     }
     let text = "#include <cuda_fp16.h>\nextern \"C\" __global__ void k(__half* y) { y[0] = \
         __float2half(2.0f); }";

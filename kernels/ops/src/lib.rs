@@ -33,7 +33,7 @@ pub mod shortcuts;
 pub mod sparse_product;
 pub mod sum_over_rows;
 #[cfg(test)]
-mod testing;
+mod test_support;
 
 pub use row_tasks::{Adjacency, balanced_units};
 pub use scalar::{Real, Scalar};

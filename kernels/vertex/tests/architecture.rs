@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use warploom_test_support::golden_text::is_update;
 use warploom_vertex::compile::{Compiled, compile};
 use warploom_vertex::gir::{Data, Loss, Target};
 
@@ -51,7 +52,7 @@ fn printed_forms_are_fresh() {
         fresh.push_str("```\n");
     }
     assert!(shown >= 3, "ARCHITECTURE.md shows {shown} forms of its program");
-    if std::env::var_os("UPDATE").is_some() {
+    if is_update() {
         std::fs::write(&path, &fresh).unwrap();
     }
     assert_eq!(page, fresh, "UPDATE=1 writes ARCHITECTURE.md anew");

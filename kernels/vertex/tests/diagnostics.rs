@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use serde_json::{Value, json};
+use warploom_test_support::golden_text::golden_difference;
 use warploom_vertex::gir::Data;
 use warploom_vertex::trace::trace;
 
@@ -66,12 +67,12 @@ fn each_wrong_program_is_told_what_is_wrong() {
     for path in programs {
         let (found, golden) = (said(&path), path.with_extension("txt"));
         assert_ne!(found, "", "nothing is said about {}", path.display());
-        if env::var_os("UPDATE").is_some() {
-            fs::write(&golden, &found).unwrap();
-        }
-        let expected = fs::read_to_string(&golden).unwrap_or_default();
-        if found != expected {
-            differing.push(format!("{}\nexpected:\n{expected}found:\n{found}", golden.display()));
+        if let Some(difference) = golden_difference(&golden, &found) {
+            differing.push(format!(
+                "{difference}
+found:
+{found}"
+            ));
         }
     }
     assert!(

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use warploom_cases::Edges;
+use warploom_test_support::golden_cases::Edges;
+use warploom_test_support::golden_text::golden_difference;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
     Argument, Blocks, Emitted, Groups, Kernel, Matmul, Order, Refused, Target, emit, emit_in_groups,
@@ -19,7 +20,7 @@ use warploom_vertex::launch::{
     Body, Buffer, Element, Joined, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
 };
 
-use super::library::compiled::{MODELS, problem, text};
+use warploom_test_support::library_programs::{MODELS, problem, text};
 
 const F32: Target = Target {
     bytes_per_real: 4,
@@ -368,11 +369,7 @@ fn sources_are_as_they_were() {
             source.find(" bytes at least").and_then(|at| source[..at].rfind('\n')).unwrap() + 1;
         let own = &source[start..];
         let path = folder().join(format!("golden_source/{name}.cu"));
-        if std::env::var_os("UPDATE").is_some() {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, own).unwrap();
-        }
-        if std::fs::read_to_string(&path).unwrap_or_default() != own {
+        if golden_difference(&path, own).is_some() {
             apart.push(name);
         }
     }

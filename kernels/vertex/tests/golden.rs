@@ -11,8 +11,8 @@
 use std::path::Path;
 
 use serde_json::Value;
-use warploom_cases::models::{self, Twin};
-use warploom_cases::{Case, Edges};
+use warploom_test_support::golden_cases::{Edges, GoldenCase};
+use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Builtin, Order};
 use warploom_vertex::launch::{Body, LaunchList, LossKind, gradient_buffer, parameter_buffer};
@@ -45,9 +45,9 @@ fn is_symmetric(graph: &ReferenceGraph) -> bool {
 }
 
 fn model(name: &str, order: Order) {
-    let Some(case) = Case::read(name) else { return };
+    let Some(case) = GoldenCase::read(name) else { return };
     let model = case.text["model"].as_str().unwrap();
-    let graph = graph(models::edges(&case));
+    let graph = graph(golden_models::edges(&case));
     let (features, sparse_features) = case.features();
     let hyper = &case.text["hyperparameters"];
     let facts = Facts {
@@ -64,10 +64,11 @@ fn model(name: &str, order: Order) {
         half: None,
         lanes: false,
     };
-    let settings = models::program(&case).1.as_object().unwrap().clone().into_iter().collect();
+    let settings =
+        golden_models::program(&case).1.as_object().unwrap().clone().into_iter().collect();
     let builtin = shipped(model);
     let list = builtin.build_in_order(&settings, &facts, order).unwrap();
-    let names = models::twins(&case);
+    let names = golden_models::twins(&case);
     assert_eq!(names.len(), list.parameters.len(), "{name}: parameters");
     let initial = names.iter().map(|twin| {
         (twin.ours.clone(), twin.part.of(case.tensor(&format!("param.{}", twin.theirs))))
@@ -84,7 +85,12 @@ fn model(name: &str, order: Order) {
     training(&case, &list, &mut reference, &names);
 }
 
-fn first_step(case: &Case, list: &LaunchList, reference: &mut Reference, names: &[Twin]) {
+fn first_step(
+    case: &GoldenCase,
+    list: &LaunchList,
+    reference: &mut Reference,
+    names: &[ParameterPair],
+) {
     reference.prepare();
     reference.forward();
     let loss = reference.loss();
@@ -103,13 +109,18 @@ fn first_step(case: &Case, list: &LaunchList, reference: &mut Reference, names: 
         }
     }
     case.compare("loss", &[loss], "loss");
-    for Twin { ours, theirs, .. } in names {
+    for ParameterPair { ours, theirs, .. } in names {
         let got = reference.get(&gradient_buffer(ours)).unwrap();
         case.compare(&format!("grad.{theirs}"), got, "gradient");
     }
 }
 
-fn training(case: &Case, list: &LaunchList, reference: &mut Reference, names: &[Twin]) {
+fn training(
+    case: &GoldenCase,
+    list: &LaunchList,
+    reference: &mut Reference,
+    names: &[ParameterPair],
+) {
     let given = |name: &str| case.adam(name);
     let adam = Adam {
         learning_rate: given("lr"),
@@ -129,7 +140,7 @@ fn training(case: &Case, list: &LaunchList, reference: &mut Reference, names: &[
     losses.push(reference.loss());
     case.compare("adam.losses", &losses, "adam_losses");
     case.compare("final.out", reference.get(&list.results[0].buffer).unwrap(), "final");
-    for Twin { ours, theirs, .. } in names {
+    for ParameterPair { ours, theirs, .. } in names {
         let got = reference.get(&parameter_buffer(ours)).unwrap();
         case.compare(&format!("final.{theirs}"), got, "final");
     }
@@ -185,7 +196,7 @@ fn analytics_list(program: &str, graph: &ReferenceGraph, settings: &[(&str, Valu
 }
 
 fn pagerank(name: &str) {
-    let Some(case) = Case::read(name) else { return };
+    let Some(case) = GoldenCase::read(name) else { return };
     let graph = graph(case.edges(false));
     let list = analytics_list("pagerank", &graph, &[("tolerance", Value::from(1e-15))]);
     let mut compared = 0;
@@ -209,7 +220,7 @@ fn pagerank(name: &str) {
 }
 
 fn components(name: &str) {
-    let Some(case) = Case::read(name) else { return };
+    let Some(case) = GoldenCase::read(name) else { return };
     let graph = graph(case.edges(false));
     let list = analytics_list("components", &graph, &[]);
     let mut reference = Reference::new(&list, &graph, Inputs::default()).unwrap();

@@ -8,9 +8,12 @@
 //! never     looks at kernels (`emission` does)
 use std::collections::BTreeMap;
 
-use super::random_programs::generate::{Draws, SMALL, case};
 use serde_json::{Value, json};
-use warploom_cases::Edges;
+use warploom_test_support::draws::Draws;
+use warploom_test_support::golden_cases::Edges;
+use warploom_test_support::graphs::random_graph;
+use warploom_test_support::random_programs::{SMALL, random_program};
+use warploom_test_support::skips::is_long;
 use warploom_vertex::Facts;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::fuse::fuse;
@@ -21,14 +24,10 @@ use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
-use super::library::compiled::{MODELS, mixed, problem, text};
+use warploom_test_support::library_programs::{MODELS, problem, text};
 
 fn programs() -> u64 {
-    if std::env::var_os("WARPLOOM_TEST_LONG").is_some_and(|long| long == "1") {
-        10_000
-    } else {
-        300
-    }
+    if is_long() { 10_000 } else { 300 }
 }
 
 fn draw(dropout: Dropout, row: u64, column: u64) -> f64 {
@@ -141,16 +140,9 @@ pub fn settings(name: &str) -> Value {
 }
 
 fn graphs() -> Vec<Edges> {
-    let random = |nodes: u64, count: u64| {
-        let end = |number: u64| {
-            (mixed(number + 1_000_003 * nodes) % nodes.div_ceil(10).max(nodes - nodes / 10)) as u32
-        };
-        Edges::new(
-            nodes as usize,
-            &(0..count).map(|edge| (end(2 * edge), end(2 * edge + 1))).collect::<Vec<_>>(),
-        )
-    };
-    vec![random(1, 0), random(1, 2), random(7, 0), random(33, 70), random(20, 150)]
+    [(1, 0), (1, 2), (7, 0), (33, 70), (20, 150)]
+        .map(|(nodes, count)| Edges::from(&random_graph(nodes as u64, nodes, count)))
+        .to_vec()
 }
 
 #[test]
@@ -257,7 +249,7 @@ fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {
 fn random_programs_mean_the_same_for_lanes() {
     let (mut compared, mut different) = (0, 0);
     for seed in 0..programs() {
-        let mut case = case(seed, 1 + (seed % 24) as usize, true, SMALL);
+        let mut case = random_program(seed, 1 + (seed % 24) as usize, true, SMALL);
         if case.gir.loss.is_none() {
             continue;
         }

@@ -214,7 +214,7 @@ fn mutants_are_traced_or_refused() {
     words.dedup();
     let mut draw = Draw(0x9E37_79B9_7F4A_7C15);
     words.retain(|word| word.len() > 1 || is_word(word) || "+-*/@<>%=".contains(word.as_str()));
-    let count = if env::var_os("WARPLOOM_TEST_LONG").is_some() { 50 * MUTANTS } else { MUTANTS };
+    let count = if warploom_test_support::skips::is_long() { 50 * MUTANTS } else { MUTANTS };
     let sets = [
         data(false, Some(12)),
         data(true, Some(12)),

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
     Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Made, Misfit, NodeId, Number, Op,
@@ -82,16 +83,7 @@ fn compare_text(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden_text/passes")
         .join(format!("{name}.txt"));
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-    }
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == text,
-        "{} has changed; UPDATE=1 writes it anew; it is now\n{text}",
-        path.display()
-    );
+    assert_golden(&path, text);
 }
 
 #[test]

@@ -10,6 +10,8 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use warploom_test_support::draws::{drawn, mixed};
+use warploom_test_support::graphs::degenerate_graphs;
 use warploom_vertex::Facts;
 use warploom_vertex::builtin::{self, Order};
 use warploom_vertex::launch::{
@@ -18,21 +20,8 @@ use warploom_vertex::launch::{
 };
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
-/// Well mixed bits of a number (splitmix64).
-fn mix(seed: u64) -> u64 {
-    let mut bits = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    bits ^ (bits >> 31)
-}
-
-/// A number in [-1, 1) that depends on the seed and the index alone.
-fn real(seed: u64, index: usize) -> f64 {
-    (mix(seed ^ mix(index as u64)) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-}
-
 fn draw(dropout: Dropout, row: u64, column: u64) -> f64 {
-    let uniform = real(u64::from(dropout.site) * 1_000_003 + row, column as usize) / 2.0 + 0.5;
+    let uniform = drawn(u64::from(dropout.site) * 1_000_003 + row, column as usize) / 2.0 + 0.5;
     if uniform < dropout.probability { 0.0 } else { 1.0 / (1.0 - dropout.probability) }
 }
 
@@ -102,7 +91,7 @@ impl Problem {
     fn features(&self) -> Vec<f64> {
         let count = (self.graph.nodes * self.columns) as usize;
         (0..count)
-            .map(|index| real(7, index))
+            .map(|index| drawn(7, index))
             .map(|value| if value.abs() < 0.33 { 0.0 } else { value })
             .collect()
     }
@@ -111,17 +100,17 @@ impl Problem {
         let nodes = self.graph.nodes as usize;
         let target = match self.loss {
             LossKind::CrossEntropy => {
-                (0..nodes).map(|row| (mix(row as u64) % self.classes) as f64).collect()
+                (0..nodes).map(|row| (mixed(row as u64) % self.classes) as f64).collect()
             }
             LossKind::MeanSquares | LossKind::Binary => {
-                (0..nodes * self.classes as usize).map(|index| real(3, index)).collect()
+                (0..nodes * self.classes as usize).map(|index| drawn(3, index)).collect()
             }
         };
         let draw_parameter = |(number, parameter): (usize, &warploom_vertex::launch::Parameter)| {
             let count = parameter.shape.iter().product::<u64>() as usize;
             (
                 parameter.name.clone(),
-                (0..count).map(|index| real(100 + number as u64, index)).collect(),
+                (0..count).map(|index| drawn(100 + number as u64, index)).collect(),
             )
         };
         Inputs {
@@ -174,12 +163,12 @@ fn assert_same(first: &[(String, Vec<f64>)], second: &[(String, Vec<f64>)], what
 /// A graph with parallel edges, self loops and vertices without in-edges, out-edges and any.
 fn odd_graph(weighted: bool) -> ReferenceGraph {
     let nodes = 13;
-    let pick = |seed: u64, count: u64| (mix(seed) % count) as u32;
+    let pick = |seed: u64, count: u64| (mixed(seed) % count) as u32;
     let mut source: Vec<u32> = (0..40).map(|edge| pick(edge, 11)).collect();
     let mut target: Vec<u32> = (0..40).map(|edge| 1 + pick(1000 + edge, 11)).collect();
     source.extend([3, 3, 4, 11]);
     target.extend([5, 5, 4, 11]);
-    let weight = weighted.then(|| (0..source.len()).map(|edge| 1.1 + real(5, edge)).collect());
+    let weight = weighted.then(|| (0..source.len()).map(|edge| 1.1 + drawn(5, edge)).collect());
     ReferenceGraph { nodes, source, target, weight }
 }
 
@@ -410,22 +399,11 @@ fn measuring_is_training_without_draws() {
 }
 
 /// Small graphs on which careless code divides by zero, reads out of bounds or waits for ever.
-fn degenerate() -> Vec<ReferenceGraph> {
-    let graph = |nodes: u64, edges: &[(u32, u32)]| {
-        let (source, target) = edges.iter().copied().unzip();
-        ReferenceGraph { nodes, source, target, weight: None }
-    };
-    vec![
-        graph(0, &[]),
-        graph(1, &[]),
-        graph(1, &[(0, 0)]),
-        graph(1, &[(0, 0), (0, 0)]),
-        graph(5, &[]),
-        graph(3, &[(0, 0), (1, 1), (2, 2)]),
-        graph(4, &[(0, 1), (0, 1), (0, 1), (1, 0)]),
-        graph(6, &[(1, 0), (2, 0), (3, 0), (4, 0)]),
-        graph(6, &[(0, 1), (0, 2), (0, 3), (0, 4)]),
-    ]
+fn degenerate() -> impl Iterator<Item = ReferenceGraph> {
+    degenerate_graphs().into_iter().map(|graph| {
+        let (source, target) = graph.edges.iter().copied().unzip();
+        ReferenceGraph { nodes: graph.nodes as u64, source, target, weight: None }
+    })
 }
 
 #[test]

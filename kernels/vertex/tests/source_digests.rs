@@ -23,7 +23,9 @@ use warploom_vertex::emit::cuda::{
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 use warploom_vertex::launch::LaunchList;
 
-use super::library::compiled::{MODELS, text};
+use warploom_test_support::golden_text::is_update;
+use warploom_test_support::library_programs::{MODELS, text};
+use warploom_test_support::skips;
 
 /// `make test` emits each of so many combinations.
 const SAMPLE: usize = 18;
@@ -411,12 +413,11 @@ fn page(lines: &[Line]) -> String {
 #[test]
 fn what_is_emitted_is_what_was_emitted() {
     let cases = cases();
-    let is_long =
-        std::env::var_os("WARPLOOM_TEST_LONG").is_some() || std::env::var_os("UPDATE").is_some();
+    let is_long = skips::is_long() || is_update();
     let begun = std::time::Instant::now();
     let found = lines(&cases, |case, combination| is_long || (case + combination) % SAMPLE == 0);
     println!("{} sources in {:.1} s", found.len(), begun.elapsed().as_secs_f64());
-    if std::env::var_os("UPDATE").is_some() {
+    if is_update() {
         std::fs::write(file(), page(&found)).unwrap();
     }
     let known = std::fs::read_to_string(file()).unwrap();

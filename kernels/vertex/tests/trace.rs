@@ -2,8 +2,9 @@
 //! `UPDATE=1`), parameters by name.
 
 use std::collections::BTreeMap;
-use std::{env, fs};
+use std::fs;
 
+use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::gir::{Data, Loss, Target, Type};
 use warploom_vertex::trace::{Traced, settings_of, trace};
 
@@ -42,11 +43,7 @@ fn learns(name: &str) -> bool {
 #[track_caller]
 fn golden(name: &str, found: &str) {
     let path = format!("{}/tests/golden_gir/{name}.txt", env!("CARGO_MANIFEST_DIR"));
-    if env::var_os("UPDATE").is_some() {
-        fs::write(&path, found).unwrap();
-    }
-    let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert_eq!(found, expected, "{path} differs; look at it, then refresh with UPDATE=1");
+    assert_golden(path.as_ref(), found);
 }
 
 #[test]

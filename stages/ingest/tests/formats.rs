@@ -12,26 +12,7 @@ use warploom_formats::{
     readers::{edge_list, gml, planetoid},
 };
 use warploom_ingest::transform::{self, Counts};
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A folder of real data; none, with a line that says so, if it is not there.
-fn shared(name: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("WARPLOOM_SHARED")
-        .map_or(workspace().join("../shared"), PathBuf::from)
-        .join("data")
-        .join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!(
-        "SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)",
-        folder.display()
-    );
-    None
-}
+use warploom_test_support::{repository, skips::shared_folder};
 
 fn counts(graph: &RawGraph) -> Counts {
     transform::transform(
@@ -63,7 +44,7 @@ fn snap_sets_have_the_counts_of_their_source() {
         ("snap_soc-Epinions1", "soc-Epinions1.txt.gz", 75_879, [508_837, 508_837, 0, 2 * 405_740]),
     ];
     for (name, file, nodes, [listed, distinct, loops, symmetric]) in sets {
-        let Some(folder) = shared(name) else { continue };
+        let Some(folder) = shared_folder(name) else { continue };
         let graph = edge_list::read(&folder.join(file), &Options::default()).unwrap();
         graph.validate().unwrap();
         assert_eq!(
@@ -76,7 +57,7 @@ fn snap_sets_have_the_counts_of_their_source() {
 
 #[test]
 fn cora_has_the_counts_of_its_source() {
-    let Some(folder) = shared("planetoid_cora") else { return };
+    let Some(folder) = shared_folder("planetoid_cora") else { return };
     let paths: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     let graph = planetoid::read(&paths).unwrap();
@@ -110,7 +91,7 @@ fn cora_has_the_counts_of_its_source() {
 
 #[test]
 fn a_planetoid_set_without_a_file_names_the_file() {
-    let Some(folder) = shared("planetoid_pubmed_without_allx") else { return };
+    let Some(folder) = shared_folder("planetoid_pubmed_without_allx") else { return };
     let paths: Vec<PathBuf> =
         fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
     let error = planetoid::read(&paths).unwrap_err();
@@ -120,7 +101,7 @@ fn a_planetoid_set_without_a_file_names_the_file() {
 
 #[test]
 fn karate_has_the_counts_of_its_source() {
-    let Some(folder) = shared("karate") else { return };
+    let Some(folder) = shared_folder("karate") else { return };
     let graph = gml::read(
         &folder.join("karate.gml"),
         &Options { label: Some("club".into()), ..Options::default() },
@@ -167,7 +148,7 @@ fn unzip(archive: &[u8], name: &str) -> Vec<u8> {
 
 #[test]
 fn newmans_sets_have_the_counts_of_their_source() {
-    let Some(folder) = shared("newman_gml") else { return };
+    let Some(folder) = shared_folder("newman_gml") else { return };
     let sets = [
         ("karate", None, 34, 78, false),
         ("celegansneural", None, 297, 2_359, true),
@@ -214,7 +195,7 @@ fn tiny(graph: &RawGraph) {
 
 #[test]
 fn the_tiny_graph_is_the_same_in_every_format() {
-    let folder = workspace().join("tests/graphs");
+    let folder = repository().join("tests/graphs");
     for file in ["tiny.edges.txt", "tiny.edges.csv", "tiny.edges.txt.gz", "tiny.edges.txt.zst"] {
         tiny(&edge_list::read(&folder.join(file), &Options::default()).unwrap());
     }
@@ -236,7 +217,7 @@ fn the_tiny_graph_is_the_same_in_every_format() {
 fn planetoid_files() -> Vec<PathBuf> {
     ["x", "tx", "allx", "y", "ty", "ally", "graph", "test.index"]
         .iter()
-        .map(|part| workspace().join(format!("tests/graphs/ind.tiny.{part}")))
+        .map(|part| repository().join(format!("tests/graphs/ind.tiny.{part}")))
         .collect()
 }
 

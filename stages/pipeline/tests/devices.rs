@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
-use warploom_cases::emulator::emulate;
+use warploom_test_support::emulator::emulate;
 
 /// A device whose rates nobody measured.
 const NAME: (&str, &str) = ("EMULATOR_NAME", "Emulated GPU");

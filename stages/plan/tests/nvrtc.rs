@@ -3,19 +3,19 @@
 //! machine without a GPU.
 //!
 //! `make test-long` compiles the whole product of cases and architectures; in `make test`
-//! architectures take turns (`compiler::is_taken`), and so do graphs that are large and numbers of
+//! architectures take turns (`is_taken`), and so do graphs that are large and numbers of
 //! f64. What is asked of a source is asked of all of them.
 #![allow(clippy::unwrap_used)]
-#[path = "../../../kernels/device/tests/compiler/mod.rs"]
-mod compiler;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use compiler::{ARCHITECTURES, is_long, is_taken, nvrtc, root};
 use serde_json::{Value, json};
 use warploom_device::{Nvrtc, nvrtc::Source};
+use warploom_test_support::nvrtc::{ARCHITECTURES, is_taken, nvrtc};
+use warploom_test_support::repository;
+use warploom_test_support::skips::is_long;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order, Target, emit, emit_in_groups};
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
@@ -25,7 +25,7 @@ use warploom_vertex::launch::LaunchList;
 const REGISTERS: u32 = 65536;
 
 fn text(path: &str) -> String {
-    let path: PathBuf = root().join(path);
+    let path: PathBuf = repository().join(path);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

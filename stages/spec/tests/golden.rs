@@ -6,6 +6,7 @@
 use std::{fmt::Write, fs, path::Path};
 
 use warploom_spec::{json_schema, read, read_text};
+use warploom_test_support::golden_text::{assert_golden, is_update};
 
 struct Case {
     name: String,
@@ -55,7 +56,7 @@ fn compare(group: &str, said: impl Fn(&Case) -> String) {
             wrong.push(format!("{}\nsays\n{said}\ninstead of\n{}", case.name, case.says));
         }
     }
-    if std::env::var_os("UPDATE").is_some() {
+    if is_update() {
         fs::write(&path, fresh).expect("the golden file can be written");
     } else {
         assert!(
@@ -197,14 +198,5 @@ fn the_schema_is_fresh() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../pipelines/schema.json");
     let mut fresh = serde_json::to_string_pretty(&json_schema()).expect("a schema is JSON");
     fresh.push('\n');
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, fresh).expect("the schema can be written");
-    } else {
-        let written = fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            written == fresh,
-            "pipelines/schema.json is out of date: UPDATE=1 cargo test -p warploom-spec --test all \
-             golden::"
-        );
-    }
+    assert_golden(&path, &fresh);
 }

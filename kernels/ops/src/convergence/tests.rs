@@ -1,6 +1,6 @@
 //! tests: changes against one loop, and at infinities and NaN.
 use super::{changed_count, summed_change};
-use crate::testing::{in_pools, numbers};
+use crate::test_support::{in_pools, numbers};
 
 #[test]
 fn sums_and_counts() {

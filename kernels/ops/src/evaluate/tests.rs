@@ -12,7 +12,7 @@ use super::{Call, EdgeGraph, EdgeList, GraphList, Index, Leaf, Part, Values, Val
 use crate::Real;
 use crate::random::dropout::Context;
 use crate::random::philox4x32;
-use crate::testing::in_pools;
+use crate::test_support::in_pools;
 
 /// A graph with everything that an operation may walk.
 struct Sample {
@@ -86,8 +86,8 @@ impl Sample {
 }
 
 fn samples() -> Vec<Sample> {
-    let graphs = crate::testing::graphs();
-    let edges_of = |graph: &crate::testing::Graph| -> Vec<(u32, u32)> {
+    let graphs = crate::test_support::graphs();
+    let edges_of = |graph: &crate::test_support::Graph| -> Vec<(u32, u32)> {
         let row = |row: usize| {
             graph.neighbours[graph.offsets[row] as usize..graph.offsets[row + 1] as usize]
                 .iter()

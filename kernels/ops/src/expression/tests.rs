@@ -6,7 +6,7 @@ use super::reference::{Element, evaluate};
 use super::{Bound, CompileError, Compiled, Operand, OperandRows};
 use crate::elementwise::elementwise;
 use crate::random::dropout::Context;
-use crate::testing::{in_pools, numbers};
+use crate::test_support::{in_pools, numbers};
 use crate::{Real, Scalar};
 
 /// Buffers `full`, `column`, `row` and `number`, named by how they meet the output.
@@ -248,7 +248,7 @@ fn trees() -> impl Strategy<Value = Expression> {
 /// The root of an expression in f32 differs from f64 by rounding; compared where the tree cannot
 /// jump.
 fn near<T: Real>((made, expected): (Vec<T>, Vec<f64>)) {
-    crate::testing::assert_close(&made, &expected, 1.0, "smooth expression");
+    crate::test_support::assert_close(&made, &expected, 1.0, "smooth expression");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
 use crate::half_precision::{Half, Kept};
 use crate::random::philox4x32;
-use crate::testing::in_pools;
+use crate::test_support::in_pools;
 
 const NODES: usize = 700;
 const HEADS: u64 = 8;
@@ -363,7 +363,7 @@ fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
 fn every_width_of_a_gathered_sum_is_right() {
     let sample = Sample::new();
     let set = EdgeSet::IN;
-    for width in crate::testing::WIDTHS {
+    for width in crate::test_support::WIDTHS {
         let values: Vec<f32> = numbers(NODES * width, 9);
         let wide = Stored::Real(&values);
         let sum = Step {

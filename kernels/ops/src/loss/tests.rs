@@ -3,7 +3,7 @@ use warploom_vertex::launch::LossKind;
 
 use super::{Loss, loss, reference};
 use crate::Real;
-use crate::testing::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, in_pools, numbers};
 
 fn target<T: Real>(kind: LossKind, rows: usize, columns: usize) -> Vec<T> {
     match kind {

@@ -3,7 +3,7 @@ use super::{
     accuracy, auc_of_classes, auc_of_labels, macro_f1, mean_absolute_error, mean_squared_error,
     micro_f1, right_count, right_share,
 };
-use crate::testing::{in_pools, numbers};
+use crate::test_support::{in_pools, numbers};
 
 #[test]
 fn ties_go_to_the_smallest_class_and_nan_is_never_right() {

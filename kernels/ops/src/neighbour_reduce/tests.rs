@@ -6,7 +6,7 @@ use super::{NeighbourReduce, neighbour_reduce, reference};
 use crate::Scalar;
 use crate::expression::{Bound, Compiled, Operand, OperandRows};
 use crate::random::dropout::Context;
-use crate::testing::{Graph, WIDTHS, graphs, in_pools, numbers, random_graph};
+use crate::test_support::{Graph, WIDTHS, graphs, in_pools, numbers, random_graph};
 
 const COMBINES: [Combine; 3] = [Combine::Sum, Combine::Min, Combine::Max];
 const FACTORS: [EdgeFactor; 2] = [EdgeFactor::One, EdgeFactor::Weight];

@@ -1,7 +1,7 @@
 //! tests: optimisers against their definitions in f64, over several steps.
 use super::{Adam, Learned, Optimizer, optimize, reference};
 use crate::Real;
-use crate::testing::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, in_pools, numbers};
 
 fn optimizers() -> Vec<Optimizer> {
     let adam = Adam { rate: 0.01, weight_decay: 5e-4, ..Adam::default() };

@@ -6,7 +6,7 @@ use super::{Product, RightLayout, product, reference};
 use crate::Real;
 use crate::expression::{Bound, Compiled};
 use crate::random::dropout::Context;
-use crate::testing::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, in_pools, numbers};
 
 fn check<T: Real>(rows: usize, inner: usize, columns: usize, layout: RightLayout) {
     let left: Vec<T> = numbers(rows * inner, 1);

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 use super::{ProductOverRows, product_over_rows, reference};
 use crate::Real;
-use crate::testing::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, in_pools, numbers};
 
 fn check<T: Real>(rows: usize, left_columns: usize, right_columns: usize) {
     let left: Vec<T> = numbers(rows * left_columns, 1);

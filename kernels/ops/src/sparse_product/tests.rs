@@ -9,7 +9,7 @@ use super::{
 use crate::Real;
 use crate::expression::{Bound, Compiled};
 use crate::random::dropout::Context;
-use crate::testing::{Graph, assert_close, in_pools, numbers};
+use crate::test_support::{Graph, assert_close, in_pools, numbers};
 
 /// Features whose entry (row, column) are the edges of a graph of as many columns as rows, or
 /// fewer.
@@ -65,7 +65,7 @@ fn check<T: Real>(
 #[test]
 fn degenerate_and_random_features() {
     let dropout = Some(Dropout { probability: 0.4, site: 1 });
-    for features in crate::testing::graphs() {
+    for features in crate::test_support::graphs() {
         for columns in [1, 3, 16, 22] {
             for feature_columns in [features.rows(), features.rows() + 9] {
                 if feature_columns > 0 {
@@ -79,7 +79,7 @@ fn degenerate_and_random_features() {
 
 #[test]
 fn several_units() {
-    let features = crate::testing::random_graph(2003, 70_000, 3);
+    let features = crate::test_support::random_graph(2003, 70_000, 3);
     check::<f64>(&features, 2003, 16, Some(Dropout { probability: 0.5, site: 0 }));
 }
 

@@ -1,7 +1,7 @@
 //! tests: sums over rows against one loop in f64.
 use super::{reference, sum_over_rows};
 use crate::Real;
-use crate::testing::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, in_pools, numbers};
 
 fn check<T: Real>(rows: usize, columns: usize) {
     let source: Vec<T> = numbers(rows * columns, 1);

@@ -5,6 +5,7 @@
 //! read the difference before keeping it.
 use std::path::Path;
 
+use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling,
@@ -12,7 +13,9 @@ use warploom_vertex::gir::{
 };
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 
-use super::worlds::{Case, input, parameter, run, start, where_above};
+use warploom_test_support::gradient_check::{
+    GradientCase, input, parameter, run, start, where_above,
+};
 
 pub fn data() -> Data {
     Data {
@@ -146,16 +149,7 @@ pub fn gradients(gir: Gir, data: &Data) -> Gir {
 
 fn golden(name: &str, gir: &Gir) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden_text/{name}.txt"));
-    let text = gir.print(None);
-    if std::env::var_os("UPDATE").is_some_and(|value| value == "1") {
-        std::fs::write(&path, &text).unwrap();
-    }
-    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        text == wanted,
-        "{} is stale: run with UPDATE=1 and read the difference; now it is\n{text}",
-        path.display()
-    );
+    assert_golden(&path, &gir.print(None));
 }
 
 /// The backward part alone, a line a node.
@@ -259,8 +253,8 @@ fn what_is_detached_or_not_of_training_gets_nothing() {
 }
 
 /// A graph whose vertices 0 and 1 have edges of weight 0 alone, and vertex 5 none.
-fn weightless() -> Case {
-    let mut case = Case::new(3, 6, 0);
+fn weightless() -> GradientCase {
+    let mut case = GradientCase::new(3, 6, 0);
     case.world.source = vec![2, 3, 2, 2, 3, 4, 2, 0];
     case.world.target = vec![0, 0, 1, 2, 3, 2, 4, 4];
     case.world.weight = Some(vec![0.0, 0.0, 0.0, 0.5, 0.7, 0.9, 0.4, 0.6]);
@@ -278,9 +272,9 @@ fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, 
     let mut builder = Builder::new("weightless", &data);
     let weight = input(&mut builder, Input::Weight);
     let made = make(&mut builder, weight).unwrap();
-    let loss = super::worlds::summed(&mut builder, made).unwrap();
+    let loss = warploom_test_support::gradient_check::summed(&mut builder, made).unwrap();
     builder.gir.loss = Some(loss);
-    let by = super::worlds::leaves(&builder.gir);
+    let by = warploom_test_support::gradient_check::leaves(&builder.gir);
     let full = differentiate(builder.gir, &data, &by).unwrap();
     start(&mut case, &full, 1);
     let interpreter = run(&full, &case);
@@ -427,7 +421,7 @@ fn ends_of_a_gradient_that_slopes_are_undefined_at() {
 
 #[test]
 fn equals_share_a_pool_and_the_first_of_an_axis_takes_all() {
-    let mut case = Case::new(1, 4, 0);
+    let mut case = GradientCase::new(1, 4, 0);
     case.world.graph_of_node = vec![0, 0, 0, 1];
     case.world.columns.insert("height".to_owned(), Rows::real(4, 1, vec![2.0, 2.0, 1.0, 3.0]));
     let data = case.data.clone();

@@ -5,7 +5,7 @@
 //!           gradients; so are the losses of 20 steps
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
 //!           the workspace) and skipped with a line when that is absent
-use warploom_cases::Case;
+use warploom_test_support::golden_cases::GoldenCase;
 use warploom_vertex::autodiff::{differentiate, remember};
 use warploom_vertex::gir::{
     Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary,
@@ -14,15 +14,15 @@ use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
 use super::forms::softmax;
-use super::worlds::{input, parameter, where_above};
+use warploom_test_support::gradient_check::{input, parameter, where_above};
 
-fn rows(case: &Case, name: &str) -> Option<Rows> {
+fn rows(case: &GoldenCase, name: &str) -> Option<Rows> {
     let tensor = case.find(name)?;
     Some(Rows::real(tensor.shape[0], tensor.shape[1..].iter().product(), tensor.values.clone()))
 }
 
 /// The data set, and its edges as stored.
-fn world(case: &Case) -> World {
+fn world(case: &GoldenCase) -> World {
     let mut world = World::bare(case.nodes(), case.ids("graph.source"), case.ids("graph.target"));
     world.features = rows(case, "x");
     world.weight = case.find("graph.weight").map(|weight| weight.values.clone());
@@ -38,7 +38,11 @@ fn world(case: &Case) -> World {
 }
 
 /// Builds a model, trains it for 20 steps and compares its gradients before the first.
-fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) -> Made) {
+fn check(
+    case: &GoldenCase,
+    world: &World,
+    make: impl Fn(&mut Builder, &GoldenCase, NodeId) -> Made,
+) {
     let edge_features = world.edge_features.as_ref().map_or(0, |rows| rows.columns as u64);
     let target = Target { columns: case.tensor("out").shape[1] as u64, loss: Loss::CrossEntropy };
     let data = Data {
@@ -59,7 +63,7 @@ fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) 
     let scores = make(&mut builder, case, features).unwrap();
     let target = input(&mut builder, Input::Target);
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[scores, target]).unwrap());
-    let by: Vec<NodeId> = super::worlds::leaves(&builder.gir)
+    let by: Vec<NodeId> = warploom_test_support::gradient_check::leaves(&builder.gir)
         .into_iter()
         .filter(|leaf| name_of(&builder.gir, *leaf).is_some_and(|name| case.find(&name).is_some()))
         .collect();
@@ -71,7 +75,7 @@ fn check(case: &Case, world: &World, make: impl Fn(&mut Builder, &Case, NodeId) 
     }
 }
 
-fn check_run(case: &Case, gir: &Gir, data: &Data, world: &World) {
+fn check_run(case: &GoldenCase, gir: &Gir, data: &Data, world: &World) {
     let mut interpreter = Interpreter::new(gir, data, world).unwrap();
     interpreter.training = true;
     for parameter in &gir.parameters {
@@ -116,18 +120,18 @@ fn name_of(gir: &Gir, leaf: NodeId) -> Option<String> {
 }
 
 /// A parameter of a case, by its name there.
-fn learned(builder: &mut Builder, case: &Case, name: &str) -> NodeId {
+fn learned(builder: &mut Builder, case: &GoldenCase, name: &str) -> NodeId {
     let shape: Vec<u64> =
         case.tensor(&format!("param.{name}")).shape.iter().map(|length| *length as u64).collect();
     parameter(builder, name, &shape)
 }
 
-fn product(builder: &mut Builder, case: &Case, name: &str, a: NodeId) -> Made {
+fn product(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> Made {
     let weight = learned(builder, case, &format!("{name}.weight"));
     builder.make(Op::Product { transposed: true }, &[a, weight])
 }
 
-fn linear(builder: &mut Builder, case: &Case, name: &str, a: NodeId) -> Made {
+fn linear(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> Made {
     let y = product(builder, case, name, a)?;
     let bias = learned(builder, case, &format!("{name}.bias"));
     builder.add(y, bias)
@@ -154,7 +158,7 @@ fn with_loops(mut world: World) -> World {
 #[test]
 fn gcn_by_its_weights() {
     for name in ["gcn_tiny", "gcn_odd", "gcn_odd_weighted"] {
-        let Some(case) = Case::read(name) else { continue };
+        let Some(case) = GoldenCase::read(name) else { continue };
         check(&case, &with_loops(world(&case)), |builder, case, features| {
             let weight = input(builder, Input::Weight);
             let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
@@ -180,7 +184,7 @@ fn gcn_by_its_weights() {
 #[test]
 fn sage_by_its_features() {
     for name in ["sage_tiny", "sage_odd"] {
-        let Some(case) = Case::read(name) else { continue };
+        let Some(case) = GoldenCase::read(name) else { continue };
         check(&case, &world(&case), |builder, case, features| {
             let mut h = features;
             for layer in 1..=2 {
@@ -213,7 +217,7 @@ fn flat(builder: &mut Builder, a: NodeId) -> Made {
 #[test]
 fn gat_by_its_scores() {
     for name in ["gat_tiny", "gat_odd"] {
-        let Some(case) = Case::read(name) else { continue };
+        let Some(case) = GoldenCase::read(name) else { continue };
         let mut world = world(&case);
         let kept: Vec<(u32, u32)> = world
             .source
@@ -260,7 +264,7 @@ fn gat_by_its_scores() {
 #[test]
 fn graph_transformer_by_its_edge_features() {
     for name in ["transformer_tiny", "transformer_odd", "transformer_odd_edges"] {
-        let Some(case) = Case::read(name) else { continue };
+        let Some(case) = GoldenCase::read(name) else { continue };
         let counts: Vec<u64> = case.text["hyperparameters"]["heads"]
             .as_array()
             .unwrap()
@@ -307,7 +311,7 @@ fn graph_transformer_by_its_edge_features() {
 
 #[test]
 fn gin_of_many_graphs() {
-    let Some(case) = Case::read("gin_batch") else { return };
+    let Some(case) = GoldenCase::read("gin_batch") else { return };
     check(&case, &world(&case), |builder, case, features| {
         let mut h = features;
         for layer in 1..=5 {

@@ -8,7 +8,10 @@ use warploom_vertex::gir::{
     Unary,
 };
 
-use super::worlds::{Case, Draws, FEATURES, compare, input, parameter, summed, where_above};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::gradient_check::{
+    FEATURES, GradientCase, compare, input, parameter, summed, where_above,
+};
 
 const SMOOTH: [Unary; 8] = [
     Unary::Negative,
@@ -31,27 +34,20 @@ struct Growing<'a, 'b> {
 impl Growing<'_, '_> {
     fn any(&mut self) -> NodeId {
         // The latest values more often, so that programs grow deep.
-        let count = self.values.len() as u64;
+        let count = self.values.len();
         let back = self.draws.below(count).min(self.draws.below(count));
-        self.values[self.values.len() - 1 - back as usize]
+        self.values[self.values.len() - 1 - back]
     }
 
     fn of(&mut self, place: impl Fn(Place) -> bool) -> Option<NodeId> {
         let found: Vec<NodeId> =
             self.values.iter().copied().filter(|id| place(self.builder.node(*id).place)).collect();
-        if found.is_empty() {
-            None
-        } else {
-            Some(found[self.draws.below(found.len() as u64) as usize])
-        }
+        if found.is_empty() { None } else { Some(found[self.draws.below(found.len())]) }
     }
 
     fn edges(&mut self) -> EdgeSet {
-        let relation = [None, None, Some(0), Some(1)][self.draws.below(4) as usize];
-        EdgeSet {
-            relation,
-            ..[EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH][self.draws.below(3) as usize]
-        }
+        let relation = [None, None, Some(0), Some(1)][self.draws.below(4)];
+        EdgeSet { relation, ..[EdgeSet::IN, EdgeSet::OUT, EdgeSet::BOTH][self.draws.below(3)] }
     }
 
     fn parameter(&mut self, shape: &[u64]) -> NodeId {
@@ -68,13 +64,13 @@ impl Growing<'_, '_> {
         let a = self.any();
         let made = match self.draws.below(15) {
             0 => {
-                let operator = SMOOTH[self.draws.below(8) as usize];
+                let operator = SMOOTH[self.draws.below(8)];
                 self.builder.unary(operator, a)?
             }
             1 | 2 => {
                 let b = self.any();
                 let operator =
-                    [Binary::Add, Binary::Subtract, Binary::Multiply][self.draws.below(3) as usize];
+                    [Binary::Add, Binary::Subtract, Binary::Multiply][self.draws.below(3)];
                 match self.builder.binary(operator, a, b) {
                     Ok(made) => self.bounded(made)?,
                     Err(_) => return Ok(None),
@@ -111,7 +107,7 @@ impl Growing<'_, '_> {
                 )?
             }
             13 => {
-                let site = self.draws.below(1000);
+                let site = self.draws.below(1000) as u32;
                 self.builder.make(Op::Dropout { probability: 0.25, site }, &[a])?
             }
             _ => self.chosen(a)?,
@@ -136,9 +132,9 @@ impl Growing<'_, '_> {
         let one = self.builder.constant(warploom_vertex::gir::Number::Int(1));
         let tall = self.builder.binary(Binary::Less, height, one)?;
         let mask = self.builder.make(Op::Far(edges), &[tall])?;
-        let mask = self.draws.whole().is_multiple_of(3).then_some(mask);
+        let mask = self.draws.bits().is_multiple_of(3).then_some(mask);
         let reduction =
-            if self.draws.whole().is_multiple_of(4) { Reduction::Product } else { Reduction::Sum };
+            if self.draws.bits().is_multiple_of(4) { Reduction::Product } else { Reduction::Sum };
         let made = self.builder.reduce(reduction, edges, a, mask)?;
         Ok(Some(self.bounded(made)?))
     }
@@ -173,7 +169,8 @@ fn program(builder: &mut Builder, seed: u64) -> Result<NodeId, Misfit> {
     leaves.push(input(builder, Input::Column("height".to_owned())));
     leaves.push(parameter(builder, "row", &[FEATURES]));
     leaves.push(parameter(builder, "table", &[2, 1]));
-    let mut growing = Growing { builder, draws: Draws::new(seed), values: leaves, parameters: 0 };
+    let mut growing =
+        Growing { builder, draws: Draws::spread(seed), values: leaves, parameters: 0 };
     for _ in 0..24 {
         if let Some(made) = growing.grow()?
             && growing.builder.node(made).kind == Type::Real
@@ -198,7 +195,7 @@ fn gradients_of_programs_put_together_by_chance() {
         compare(
             &format!("program {seed}"),
             seed,
-            &mut Case::new(seed + 50, nodes, edges),
+            &mut GradientCase::new(seed + 50, nodes, edges),
             &|builder| program(builder, seed),
         );
     }

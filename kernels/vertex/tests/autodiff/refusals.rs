@@ -5,7 +5,7 @@ use warploom_vertex::gir::{
 };
 
 use super::forms::data;
-use super::worlds::{input, parameter};
+use warploom_test_support::gradient_check::{input, parameter};
 
 /// Builds a program whose loss is the sum of what is made of a parameter on each vertex, and takes
 /// its gradient.
@@ -19,7 +19,8 @@ fn attempt(
     builder.span = Span { start: 7, end: 9 };
     let value = builder.multiply(features, weight).unwrap();
     let made = make(&mut builder, value).unwrap();
-    builder.gir.loss = Some(super::worlds::summed(&mut builder, made).unwrap());
+    builder.gir.loss =
+        Some(warploom_test_support::gradient_check::summed(&mut builder, made).unwrap());
     differentiate(builder.gir, data, &[weight])
 }
 

@@ -3,36 +3,18 @@
 //!
 //! promises  no result and no gradient is NaN; both routes give the same numbers
 use serde_json::{Value, json};
-use warploom_cases::Edges;
+use warploom_test_support::golden_cases::Edges;
+use warploom_test_support::graphs::degenerate_graphs;
 use warploom_vertex::interpret::{Interpreter, Rows, Values};
 
-use super::compiled::{
-    ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, drawn, folder, problem, start,
+use warploom_test_support::draws::drawn;
+use warploom_test_support::library_programs::{
+    ANALYTICS, Compiled, MODELS, ROUTES, Route, bare, compile, folder, problem, start,
 };
 
-/// What breaks kernels, each with a name.
-fn graphs() -> Vec<(&'static str, Edges)> {
-    let star: Vec<(u32, u32)> = (1..40).map(|leaf| (leaf, 0)).collect();
-    let clique: Vec<(u32, u32)> = (0..6)
-        .flat_map(|source| {
-            (0..6).filter(move |target| *target != source).map(move |target| (source, target))
-        })
-        .collect();
-    vec![
-        ("no vertices", Edges::new(0, &[])),
-        ("one vertex", Edges::new(1, &[])),
-        ("one vertex with a self loop", Edges::new(1, &[(0, 0)])),
-        ("no edges", Edges::new(5, &[])),
-        ("parallel edges", Edges::new(2, &[(0, 1), (0, 1), (0, 1)])),
-        ("a star", Edges::new(40, &star)),
-        (
-            "a star outwards",
-            Edges::new(40, &star.iter().map(|(leaf, hub)| (*hub, *leaf)).collect::<Vec<_>>()),
-        ),
-        ("isolated vertices", Edges::new(9, &[(1, 3), (3, 1), (3, 3), (5, 3)])),
-        ("a clique", Edges::new(6, &clique)),
-        ("small pieces", Edges::new(7, &[(0, 1), (2, 3), (3, 2), (4, 4), (5, 6)])),
-    ]
+/// Degenerate graphs by name.
+fn graphs() -> impl Iterator<Item = (&'static str, Edges)> {
+    degenerate_graphs().into_iter().map(|graph| (graph.name, Edges::from(&graph)))
 }
 
 /// Names of relations; no edge is of the last.

@@ -6,25 +6,27 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
-use warploom_cases::models::{self, Twin};
-use warploom_cases::{Case, Edges};
+use warploom_test_support::golden_cases::{Edges, GoldenCase};
+use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_vertex::gir::{Data, Loss, Place, Target};
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::reference::Adam;
 
-use crate::random_programs::is_long;
+use warploom_test_support::skips::is_long;
 
-use super::compiled::{By, Compiled, ROUTES, Route, bare, compile, compile_by};
+use warploom_test_support::library_programs::{
+    By, Compiled, ROUTES, Route, bare, compile, compile_by,
+};
 
 /// What a case says of its data set, and the data.
-fn world(case: &Case, edges: &Edges) -> (Data, World) {
+fn world(case: &GoldenCase, edges: &Edges) -> (Data, World) {
     let (mut data, mut world) = bare(edges);
     let (features, nonzeros) = case.features();
     data.features = Some(features.shape[1] as u64);
     data.sparse_features = nonzeros;
     world.features = Some(Rows::real(features.shape[0], features.shape[1], features.values));
     if case.find("graph.edge_type").is_some() {
-        data.relations = models::relations(case);
+        data.relations = golden_models::relations(case);
         world.edge_type = case.ids("graph.edge_type");
     }
     if let Some(given) = case.find("graph.edge_x") {
@@ -32,7 +34,7 @@ fn world(case: &Case, edges: &Edges) -> (Data, World) {
         world.edge_features =
             Some(Rows::real(given.shape[0], given.shape[1], given.values.clone()));
     }
-    if models::is_batch(case) {
+    if golden_models::is_batch(case) {
         world.graph_of_node = case.ids("graph.graph_of_node");
         world.graphs = case.tensor("y").values.len();
         (data.graphs, data.many_graphs) = (world.graphs as u64, true);
@@ -51,12 +53,12 @@ fn world(case: &Case, edges: &Edges) -> (Data, World) {
 }
 
 fn model(name: &str, route: Route) {
-    let Some(case) = Case::read(name) else { return };
-    let edges = models::edges(&case);
+    let Some(case) = GoldenCase::read(name) else { return };
+    let edges = golden_models::edges(&case);
     let (data, world) = world(&case, &edges);
-    let (program, settings) = models::program(&case);
+    let (program, settings) = golden_models::program(&case);
     let compiled = compile(program, &settings, &data, route);
-    let twins = models::twins(&case);
+    let twins = golden_models::twins(&case);
     let declared: BTreeSet<&str> =
         compiled.gir.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
     let named: BTreeSet<&str> = twins.iter().map(|twin| twin.ours.as_str()).collect();
@@ -97,10 +99,10 @@ fn model(name: &str, route: Route) {
 
 /// A first pass with the golden parameters.
 fn started<'a>(
-    case: &Case,
+    case: &GoldenCase,
     compiled: &'a Compiled,
     world: &'a World,
-    twins: &[Twin],
+    twins: &[ParameterPair],
 ) -> Interpreter<'a> {
     let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;
@@ -115,7 +117,7 @@ fn started<'a>(
     run
 }
 
-fn forward(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, route: Route) {
+fn forward(case: &GoldenCase, compiled: &Compiled, run: &Interpreter<'_>, route: Route) {
     case.compare(
         "out",
         &run.value(compiled.gir.results[0].node).unwrap().values.reals(),
@@ -136,10 +138,10 @@ fn forward(case: &Case, compiled: &Compiled, run: &Interpreter<'_>, route: Route
 }
 
 fn gradients(
-    case: &Case,
+    case: &GoldenCase,
     compiled: &Compiled,
     run: &Interpreter<'_>,
-    twins: &[Twin],
+    twins: &[ParameterPair],
     edges: &Edges,
 ) {
     let gradient = |name: &str| {
@@ -181,7 +183,7 @@ fn gradients(
 }
 
 /// The gradient by features that the case has in parts.
-fn sparse_features(case: &Case, slopes: &[f64]) {
+fn sparse_features(case: &GoldenCase, slopes: &[f64]) {
     let columns = case.ids("x.shape")[1] as usize;
     let at_rows: Vec<f64> = case
         .ids("grad.x.rows")
@@ -197,7 +199,12 @@ fn sparse_features(case: &Case, slopes: &[f64]) {
     case.compare("grad.x.column_sums", &column_sums, "gradient");
 }
 
-fn training(case: &Case, compiled: &Compiled, run: &mut Interpreter<'_>, twins: &[Twin]) {
+fn training(
+    case: &GoldenCase,
+    compiled: &Compiled,
+    run: &mut Interpreter<'_>,
+    twins: &[ParameterPair],
+) {
     let given = |name: &str| case.adam(name);
     let adam = Adam {
         learning_rate: given("lr"),
@@ -297,8 +304,8 @@ fn graph_transformer_agrees_with_and_without_edge_features() {
 const ANALYTICS_CASES: [&str; 3] = ["analytics_tiny", "analytics_odd", "analytics_medium"];
 
 /// Every case by every route.
-fn analytics(test: impl Fn(&Case, Route)) {
-    for case in ANALYTICS_CASES.iter().filter_map(|name| Case::read(name)) {
+fn analytics(test: impl Fn(&GoldenCase, Route)) {
+    for case in ANALYTICS_CASES.iter().filter_map(|name| GoldenCase::read(name)) {
         ROUTES.iter().for_each(|route| test(&case, *route));
     }
 }

@@ -1,15 +1,13 @@
 //! Every figure against a slow, obvious one on random graphs, and against other programs on real
 //! ones.
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use warploom_contract::kinds::{
     graph::{EdgeTable, Features},
     profile::{Homophily, LabelFigures, Spread, log_bin_start},
 };
+use warploom_test_support::skips::skipped;
 
 use super::*;
 use warploom_contract::stage::Silence;
@@ -630,13 +628,9 @@ fn planted_communities_are_found_by_any_number_of_threads() {
 /// The edges of a text in the shared data, ids from 0 in ascending order; none, after saying so,
 /// when it is not here.
 fn shared(test: &str, path: &str) -> Option<(usize, Edges)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let root = std::env::var_os("WARPLOOM_SHARED").map_or(root, PathBuf::from);
-    let Ok(text) = std::fs::read_to_string(root.join("data").join(path)) else {
-        println!(
-            "SKIPPED: {test}: no {path} in the shared data; name the folder above `data` with \
-             WARPLOOM_SHARED"
-        );
+    let file = warploom_test_support::shared().join("data").join(path);
+    let Ok(text) = std::fs::read_to_string(file) else {
+        skipped(test, format!("no {path} in `data` of the folder that WARPLOOM_SHARED names"));
         return None;
     };
     let pair = |line: &str| {

@@ -1,16 +1,13 @@
 //! Kinds from types: rules, what goes with the statements, faults; and the published sets against a
 //! count of their lines.
 use super::*;
-use std::{
-    collections::BTreeMap,
-    io::Read as _,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, io::Read as _, path::PathBuf};
 use warploom_formats::{
     Options,
     raw_graph::{Edges, NodeTypes as Table},
     readers::{ntriples, triples},
 };
+use warploom_test_support::skips::shared_folder;
 
 /// `a` is b and c, `b` is c, `c` knows a literal, `d` knows a; the third relation is the type.
 fn graph() -> RawGraph {
@@ -157,21 +154,6 @@ fn kinds_are_named_plainly_and_their_own_names_are_kept() {
     assert_eq!((name_plainly(&mut typed), name_plainly(&mut graph())), (None, None));
 }
 
-/// A folder of real data; none, with a line that says so, if it is not there.
-fn shared(name: &str) -> Option<PathBuf> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let folder =
-        std::env::var_os("WARPLOOM_SHARED").map_or(beside, PathBuf::from).join("data").join(name);
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    println!(
-        "SKIPPED: {name} because {} is not there (WARPLOOM_SHARED names its folder)",
-        folder.display()
-    );
-    None
-}
-
 /// How many nodes each kind has, by lines and sets alone: N-Triples without escapes that matter
 /// here.
 fn counted(text: &str) -> BTreeMap<String, usize> {
@@ -205,7 +187,7 @@ fn published_sets_have_the_kinds_that_their_lines_say() {
         ("rdf_aifb", "aifb_stripped.nt.gz", [29, 5450, 5450, 6], [8279, 24_919]),
         ("rdf_mutag", "mutag_stripped.nt.gz", [115, 6781, 1104, 6], [23_640, 51_693]),
     ] {
-        let Some(folder) = shared(name) else { continue };
+        let Some(folder) = shared_folder(name) else { continue };
         let mut text = String::new();
         flate2::read::MultiGzDecoder::new(std::fs::File::open(folder.join(file)).unwrap())
             .read_to_string(&mut text)
@@ -229,7 +211,7 @@ fn published_sets_have_the_kinds_that_their_lines_say() {
 
 #[test]
 fn a_table_beside_triples_gives_kinds() {
-    let Some(folder) = shared("kg_WN18RR") else { return };
+    let Some(folder) = shared_folder("kg_WN18RR") else { return };
     // The names of synsets of WN18RR are numbers of eight digits; the first says something like the
     // part of speech.
     let own = tempfile::tempdir().unwrap();

@@ -15,6 +15,7 @@ use warploom_contract::{
 use warploom_extract::group::both_directions;
 use warploom_shell::{contracts, requests::PartitionRequest};
 use warploom_spec::{PartitionSpec, Scheme as Asked};
+use warploom_test_support::{golden_text::assert_golden, graphs};
 
 use crate::{
     schemes::{build, outline, prove},
@@ -100,20 +101,8 @@ fn plain(pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<Edge> {
 }
 
 /// Graphs that go wrong easily.
-fn degenerate() -> Vec<(usize, Vec<Edge>)> {
-    vec![
-        (0, vec![]),
-        (1, vec![]),
-        (1, plain([(0, 0)])),
-        (7, vec![]),
-        (2, plain([(0, 1), (0, 1), (1, 0), (0, 1)])),
-        (5, plain([(0, 0), (3, 3), (3, 3), (4, 1)])),
-        (40, plain((1..40).map(|leaf| (leaf, 0)))),
-        (41, plain((1..41).map(|leaf| (0, leaf)))),
-        (9, plain((0..81).map(|pair| (pair / 9, pair % 9)))),
-        (33, plain((0..30).map(|node| (node, node / 3 * 3)))),
-        (100, plain([(99, 0)])),
-    ]
+fn degenerate() -> impl Iterator<Item = (usize, Vec<Edge>)> {
+    graphs::degenerate_graphs().into_iter().map(|graph| (graph.nodes, plain(graph.edges)))
 }
 
 #[test]
@@ -192,17 +181,7 @@ fn every_format_of_an_example() {
     let graph = sixteen();
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let compare = |name: &str, text: String| {
-        let path = folder.join(format!("{name}.txt"));
-        if std::env::var_os("UPDATE").is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&path, text).unwrap();
-        } else {
-            assert_eq!(
-                std::fs::read_to_string(&path).unwrap_or_default(),
-                text,
-                "{name}: read it, then refresh with UPDATE=1"
-            );
-        }
+        assert_golden(&folder.join(format!("{name}.txt")), &text);
     };
     let rows = |side: &Direction, types: &dyn Fn(u64) -> u16| {
         let row = |row: usize| {

@@ -6,6 +6,7 @@ use warploom_contract::{
     kinds::{csr::CsrParts, graph::EdgeTable, permutation::inverse, profile::CommunityFigures},
 };
 use warploom_extract::group::both_directions;
+use warploom_test_support::graphs;
 
 use super::{
     approximate_degree, breadth_first, columns_then_rows, degree, first_column, hubs, metis,
@@ -76,21 +77,8 @@ fn bandwidth(edges: &[(u32, u32)], old_of_new: &[u32]) -> u32 {
 
 #[test]
 fn degenerate_graphs() {
-    let star: Vec<(u32, u32)> = (1..40).map(|leaf| (leaf, 0)).collect();
-    let clique: Vec<(u32, u32)> =
-        (0..9).flat_map(|source| (0..9).map(move |target| (source, target))).collect();
-    let apart: Vec<(u32, u32)> = (0..30).map(|node| (node, node / 3 * 3)).collect();
-    for (nodes, edges) in [
-        (0, &[][..]),
-        (1, &[]),
-        (1, &[(0, 0)]),
-        (7, &[]),
-        (2, &[(0, 1), (0, 1), (1, 0)]),
-        (40, &star),
-        (9, &clique),
-        (33, &apart),
-    ] {
-        assert_bijections(nodes, edges);
+    for graph in graphs::degenerate_graphs() {
+        assert_bijections(graph.nodes, &graph.edges);
     }
 }
 

@@ -25,9 +25,14 @@ use warploom_vertex::gir::Loss;
 use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind};
 use warploom_vertex::reference::{self, Draw, Reference};
 
-use crate::direct::{Direct, apart, executor, first_apart, go, gpu, held, is_brief, scale_of};
-use crate::graphs::{Shape, random, signed, uniform, zoo};
-use crate::workshop::program_text;
+use warploom_test_support::graph_inputs::{all_graphs, random, signed, uniform};
+use warploom_test_support::graphs::EdgeList;
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, executor, first_difference, gpu, is_brief, largest_magnitude,
+    run_part, separate_buffers,
+};
+use warploom_test_support::skips::skipped;
+use warploom_test_support::stage_runner::program_text;
 
 /// Of parameters and dropout.
 pub const SEED: u64 = 7;
@@ -41,16 +46,16 @@ pub const CHOICES: [Choice; 4] =
     [(false, false, false), (true, false, true), (false, true, true), (true, true, false)];
 
 /// What a program reads on this graph.
-fn direct(shape: &Shape, choice: Choice, loss: LossKind) -> Direct {
+fn direct(shape: &EdgeList, choice: Choice, loss: LossKind) -> ListInputs {
     direct_of(shape, (choice, FEATURES), loss)
 }
 
 /// The same with so many features.
 pub fn direct_of(
-    shape: &Shape,
+    shape: &EdgeList,
     ((weighted, sparse, reordered), columns): (Choice, usize),
     loss: LossKind,
-) -> Direct {
+) -> ListInputs {
     let (source, target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
     let mut features = signed(1, shape.nodes * columns);
     if sparse {
@@ -66,7 +71,7 @@ pub fn direct_of(
         }
         LossKind::MeanSquares | LossKind::Binary => signed(3, shape.nodes * CLASSES as usize),
     };
-    Direct {
+    ListInputs {
         nodes: shape.nodes,
         weight: weighted.then(|| (0..source.len()).map(|edge| 0.1 + uniform(4, edge)).collect()),
         source,
@@ -77,7 +82,7 @@ pub fn direct_of(
         labels,
         training_rows: (0..shape.nodes as u32).filter(|row| row % 3 != 1).collect(),
         reordered,
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
@@ -126,20 +131,22 @@ fn compare_those<T: Precision>(
         if !executor.puts_down(&buffer.name) {
             continue;
         }
-        let got = held(executor, list, &buffer.name).unwrap();
+        let got = buffer_values(executor, list, &buffer.name).unwrap();
         let want = reference.get(&buffer.name).unwrap();
         // The reference fills with NaN what nobody has written yet.
         if want.iter().all(|value| value.is_nan()) {
             continue;
         }
-        if let Some(apart) = first_apart(&got, want, tolerance * scale_of(want).max(1e-2)) {
+        if let Some(apart) =
+            first_difference(&got, want, tolerance * largest_magnitude(want).max(1e-2))
+        {
             panic!("{what} ({}): {}{apart}", T::NAME, buffer.name);
         }
     }
 }
 
 /// Compares a training, and that buffers which share memory change nothing.
-pub fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+pub fn train<T: Precision>(what: &str, direct: &ListInputs, list: &LaunchList) {
     let initial: Vec<Vec<f64>> =
         parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let named: BTreeMap<String, Vec<f64>> = list
@@ -150,7 +157,7 @@ pub fn train<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
         .collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
-    let apart = apart(list);
+    let apart = separate_buffers(list);
     stepped(what, &apart, executor::<T>(&apart, direct.data(list), SEED), reference, &initial);
     assert!(list.arena.bytes <= apart.arena.bytes);
     let bits = |list: &LaunchList| {
@@ -188,14 +195,14 @@ fn trained_bits<T: Precision>(
     for epoch in 0..4 {
         for training in [false, true] {
             let pass = Pass { epoch, training };
-            let mut go = |part: Part| executor.run(part, pass, &StopFlag::new()).unwrap();
+            let mut run = |part: Part| executor.run(part, pass, &StopFlag::new()).unwrap();
             if !training || train.draws {
-                go(Part::Forward);
-                go(Part::Loss);
+                run(Part::Forward);
+                run(Part::Loss);
             }
             if training {
                 for part in [Part::Backward, Part::Update] {
-                    go(part);
+                    run(part);
                 }
                 executor.keep_statistics().unwrap();
             } else {
@@ -240,7 +247,7 @@ pub fn stepped<T: Precision>(
     };
     let Body::Train(train) = &list.body else { panic!("{what} trains") };
     reference.prepare();
-    go(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
+    run_part(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
     compare(what, rounding::<T>(), (list, &executor, &reference));
     for epoch in 0..3u32 {
         let tolerance = if epoch == 0 { rounding::<T>() } else { STEPPED };
@@ -249,12 +256,12 @@ pub fn stepped<T: Precision>(
                 continue;
             }
             let pass = Pass { epoch: u64::from(epoch), training };
-            let go = |executor: &mut Executor<T>, part: Part| go(executor, list, part, pass);
+            let run = |executor: &mut Executor<T>, part: Part| run_part(executor, list, part, pass);
             reference.set_draw(training.then(|| draw(epoch)));
             reference.forward();
             reference.loss();
-            go(&mut executor, Part::Forward);
-            go(&mut executor, Part::Loss);
+            run(&mut executor, Part::Forward);
+            run(&mut executor, Part::Loss);
             // The loss may make some of what the backward part makes already: that is looked at
             // when all of it is there.
             let is_there = |buffer: &Buffer| {
@@ -271,14 +278,14 @@ pub fn stepped<T: Precision>(
             );
             if training {
                 reference.backward();
-                go(&mut executor, Part::Backward);
+                run(&mut executor, Part::Backward);
                 compare(
                     &format!("{what}, epoch {epoch}, backward"),
                     tolerance,
                     (list, &executor, &reference),
                 );
                 reference.update(&of_reference);
-                go(&mut executor, Part::Update);
+                run(&mut executor, Part::Update);
                 executor.keep_statistics().unwrap();
             }
         }
@@ -289,7 +296,12 @@ pub fn stepped<T: Precision>(
     }
 }
 
-fn list(program: &str, direct: &Direct, drop: f64, (order, loss): (Order, LossKind)) -> LaunchList {
+fn list(
+    program: &str,
+    direct: &ListInputs,
+    drop: f64,
+    (order, loss): (Order, LossKind),
+) -> LaunchList {
     let settings =
         BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
     if gpu().is_some() {
@@ -303,7 +315,7 @@ fn list(program: &str, direct: &Direct, drop: f64, (order, loss): (Order, LossKi
     builtin.build_in_order(&settings, &direct.facts(CLASSES, loss), order).unwrap()
 }
 
-fn trained(shape: &Shape, choice: Choice, orders: &[(Order, f64)]) {
+fn trained(shape: &EdgeList, choice: Choice, orders: &[(Order, f64)]) {
     for (program, loss) in [("gcn", LossKind::CrossEntropy), ("sage", LossKind::MeanSquares)] {
         let direct = direct(shape, choice, loss);
         for &(order, drop) in orders {
@@ -318,7 +330,7 @@ fn trained(shape: &Shape, choice: Choice, orders: &[(Order, f64)]) {
     }
 }
 
-fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
+fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
     let direct = direct(shape, (false, false, reordered), LossKind::CrossEntropy);
     let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
@@ -332,7 +344,7 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
     let graph = direct.reference_graph();
     let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
     let mut shared = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
-    let list = apart(&list);
+    let list = separate_buffers(&list);
     let mut executor = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
     let pass = Pass { epoch: 0, training: false };
     reference.prepare();
@@ -352,7 +364,7 @@ fn iterated<T: Precision>(shape: &Shape, program: &str, reordered: bool) {
         shared.commit(0);
         let result = &list.results[0].buffer;
         assert!(
-            held(&shared, &list, result) == held(&executor, &list, result),
+            buffer_values(&shared, &list, result) == buffer_values(&executor, &list, result),
             "{what}: {result} after superstep {superstep} where buffers share memory"
         );
         compare(
@@ -385,19 +397,20 @@ fn training_agrees_on_degenerate_graphs() {
         (Order::SumFirst, 0.4),
     ];
     let orders = if gpu().is_some() { &all[1..2] } else { &all };
-    let (zoo, choices) = (zoo(), if is_brief() { &CHOICES[2..3] } else { &CHOICES });
-    let work: Vec<(&Shape, Choice)> =
-        zoo.iter().flat_map(|shape| choices.iter().map(move |choice| (shape, *choice))).collect();
+    let (graphs, choices) = (all_graphs(), if is_brief() { &CHOICES[2..3] } else { &CHOICES });
+    let work: Vec<(&EdgeList, Choice)> = graphs
+        .iter()
+        .flat_map(|shape| choices.iter().map(move |choice| (shape, *choice)))
+        .collect();
     work.into_par_iter().for_each(|(shape, choice)| trained(shape, choice, orders));
 }
 
 #[test]
 fn iterations_agree_on_degenerate_graphs() {
     if gpu().is_some() {
-        println!("SKIPPED: differential::iterations: a GPU does no supersteps yet");
-        return;
+        return skipped("differential::iterations", "a GPU does no supersteps yet");
     }
-    for shape in zoo() {
+    for shape in all_graphs() {
         for program in ["pagerank", "components"] {
             for reordered in [false, true] {
                 iterated::<f32>(&shape, program, reordered);

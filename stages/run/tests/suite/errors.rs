@@ -11,26 +11,26 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
 };
 
-use crate::direct::gpu;
 use crate::threads::{CLASSES, COLUMNS, community};
-use crate::workshop::{Features, Given, Workshop, finished, list_of};
+use warploom_test_support::list_runner::gpu;
+use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner, finished, list_of};
 
 /// The error of a run on a graph.
-fn refused(workshop: &Workshop, given: &Given, program: &str, rest: &str) -> StageError {
-    let graph = workshop.graph(given);
-    let pipeline = workshop.pipeline(program, rest);
-    let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
-    workshop
+fn refused(runner: &StageRunner, given: &GraphTables, program: &str, rest: &str) -> StageError {
+    let graph = runner.graph(given);
+    let pipeline = runner.pipeline(program, rest);
+    let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    runner
         .run(&chain, &Silence, &StopFlag::new())
         .err()
         .unwrap_or_else(|| panic!("{program} {rest} was not refused"))
 }
 
 /// What `--memory` says bounds a run on a CPU, also where there is a GPU.
-fn on_cpu() -> Workshop {
-    let mut workshop = Workshop::new();
-    workshop.environment.device = Some("cpu".to_owned());
-    workshop
+fn on_cpu() -> StageRunner {
+    let mut runner = StageRunner::new();
+    runner.environment.device = Some("cpu".to_owned());
+    runner
 }
 
 fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
@@ -43,7 +43,7 @@ fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
 
 #[test]
 fn initial_parameters_that_do_not_fit_are_listed() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let names = [
         "gcn.gcn.0.linear.0.weight",
         "gcn.gcn.0.bias.0",
@@ -59,12 +59,12 @@ fn initial_parameters_that_do_not_fit_are_listed() {
         })
         .collect();
     let refused_with = |arrays: BTreeMap<String, Tensor>, map: &str| {
-        let path = workshop.write(
+        let path = runner.write(
             "init.safetensors",
             &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap(),
         );
         refused(
-            &workshop,
+            &runner,
             &community(false),
             "gcn",
             &format!("  set: {{hidden: 4}}\nrun: {{epochs: 1, init: {}{map}}}", path.display()),
@@ -99,25 +99,25 @@ fn initial_parameters_that_do_not_fit_are_listed() {
         ErrorKind::Data,
         &["`gcn.gcn.0.linear.9.weight`, which is no parameter", "did you mean"],
     );
-    let path = workshop.write("bad.safetensors", b"nothing of the kind");
+    let path = runner.write("bad.safetensors", b"nothing of the kind");
     let error =
-        refused(&workshop, &community(false), "gcn", &format!("run: {{init: {}}}", path.display()));
+        refused(&runner, &community(false), "gcn", &format!("run: {{init: {}}}", path.display()));
     says(&error, ErrorKind::Data, &["not a safetensors file", "bad.safetensors"]);
 }
 
 #[test]
 fn features_of_edges_are_counted_and_missed() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let given = community(false);
     let one_row_less = vec![0.5; 2 * (given.edges.source.len() - 1)];
-    let error = workshop
-        .try_graph(&Given { edge_features: Some((2, one_row_less)), ..given.clone() })
+    let error = runner
+        .try_graph(&GraphTables { edge_features: Some((2, one_row_less)), ..given.clone() })
         .err()
         .unwrap();
     says(&error, ErrorKind::Defect, &["edge-features.arrow", "feature values", "expected"]);
-    let graph = workshop.graph(&given);
-    let pipeline = workshop.pipeline("graph_transformer", "  set: {edges: true}");
-    let error = workshop.planned(&graph, &pipeline).err().unwrap();
+    let graph = runner.graph(&given);
+    let pipeline = runner.pipeline("graph_transformer", "  set: {edges: true}");
+    let error = runner.planned(&graph, &pipeline).err().unwrap();
     says(
         &error,
         ErrorKind::Specification,
@@ -127,9 +127,9 @@ fn features_of_edges_are_counted_and_missed() {
 
 #[test]
 fn a_loss_that_is_not_finite_names_launch_and_node() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let error = refused(
-        &workshop,
+        &runner,
         &community(false),
         "gcn",
         "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 50, optimizer: {sgd: {lr: 1.0e+30}}}",
@@ -143,7 +143,7 @@ fn a_loss_that_is_not_finite_names_launch_and_node() {
     let Features::Dense { values, .. } = &mut given.features else { panic!("dense") };
     values[17 * COLUMNS + 3] = f32::NAN;
     let error = refused(
-        &workshop,
+        &runner,
         &given,
         "gcn",
         "  set: {hidden: 4, drop: 0.0}\nreorder: {method: degree}\nrun: {epochs: 2}",
@@ -152,34 +152,34 @@ fn a_loss_that_is_not_finite_names_launch_and_node() {
 }
 
 /// What a plan predicts where there is memory enough.
-fn predicted(workshop: &Workshop, graph: &Artifact, rest: &str) -> Memory {
-    let pipeline = workshop.pipeline("gcn", rest);
-    let chain = workshop.planned(graph, &pipeline).unwrap();
+fn predicted(runner: &StageRunner, graph: &Artifact, rest: &str) -> Memory {
+    let pipeline = runner.pipeline("gcn", rest);
+    let chain = runner.planned(graph, &pipeline).unwrap();
     plan::open_advice(chain.available(Kind::Plan).unwrap()).unwrap().memory
 }
 
 #[test]
 fn too_little_memory_is_refused_with_what_would_fit() {
-    let mut workshop = on_cpu();
-    let graph = workshop.graph(&community(false));
+    let mut runner = on_cpu();
+    let graph = runner.graph(&community(false));
     let rest = |hidden: u64, dtype: &str| {
         format!("  set: {{hidden: {hidden}}}\nrun: {{epochs: 1, dtype: {dtype}}}")
     };
-    let double = predicted(&workshop, &graph, &rest(64, "f64"));
+    let double = predicted(&runner, &graph, &rest(64, "f64"));
     let needs = |set: &str| double.smaller.iter().find(|way| way.set == set).unwrap().bytes_peak;
-    assert_eq!(needs("run.dtype=f32"), predicted(&workshop, &graph, &rest(64, "f32")).bytes_peak);
+    assert_eq!(needs("run.dtype=f32"), predicted(&runner, &graph, &rest(64, "f32")).bytes_peak);
     assert_eq!(
         needs("plan.set.hidden=16"),
-        predicted(&workshop, &graph, &rest(16, "f64")).bytes_peak
+        predicted(&runner, &graph, &rest(16, "f64")).bytes_peak
     );
     assert_eq!(double.bytes_by_use.values().sum::<u64>(), double.bytes_peak);
     let limit = needs("run.dtype=f32").max(needs("plan.set.hidden=16"));
     // A plan knows no threads: what it says would fit is for a run with one.
-    (workshop.environment.memory, workshop.environment.threads) = (limit, 1);
+    (runner.environment.memory, runner.environment.threads) = (limit, 1);
     // No plan of another key is there yet.
     let pipeline =
-        workshop.pipeline("gcn", &rest(64, "f64").replace("hidden: 64", "hidden: 64, drop: 0.25"));
-    let error = workshop.planned(&graph, &pipeline).err().unwrap();
+        runner.pipeline("gcn", &rest(64, "f64").replace("hidden: 64", "hidden: 64, drop: 0.25"));
+    let error = runner.planned(&graph, &pipeline).err().unwrap();
     let numbers = format!("({} bytes) at its peak, and ", double.bytes_peak);
     says(
         &error,
@@ -197,11 +197,11 @@ fn too_little_memory_is_refused_with_what_would_fit() {
         "set: {hidden: 16}\nrun: {epochs: 1, dtype: f64}",
         "set: {hidden: 64}\nrun: {epochs: 1, dtype: f32}",
     ] {
-        let pipeline = workshop.pipeline("gcn", &format!("  {hint}"));
-        let chain = workshop
+        let pipeline = runner.pipeline("gcn", &format!("  {hint}"));
+        let chain = runner
             .planned(&graph, &pipeline)
             .unwrap_or_else(|error| panic!("the hint {hint} does not fit: {error}"));
-        workshop
+        runner
             .run(&chain, &Silence, &StopFlag::new())
             .unwrap_or_else(|error| panic!("the hint {hint} does not fit: {error}"));
     }
@@ -210,62 +210,57 @@ fn too_little_memory_is_refused_with_what_would_fit() {
 /// A plan that was made where there was more.
 #[test]
 fn a_plan_that_does_not_fit_here_is_not_run() {
-    let workshop = on_cpu();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", "run: {epochs: 1}");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let runner = on_cpu();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline("gcn", "run: {epochs: 1}");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
     let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
-    let mut outputs = Outputs::begin(
-        &workshop.environment.store,
-        &RunStage::CONTRACT,
-        step.document,
-        &step.inputs,
-    )
-    .unwrap();
+    let mut outputs =
+        Outputs::begin(&runner.environment.store, &RunStage::CONTRACT, step.document, &step.inputs)
+            .unwrap();
     let stop = StopFlag::new();
-    let context = Context { memory: 1 << 10, ..workshop.context(&Silence, &stop) };
+    let context = Context { memory: 1 << 10, ..runner.context(&Silence, &stop) };
     let error = RunStage::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_err();
     says(&error, ErrorKind::Memory, &["(1024 bytes) may be used", "--memory "]);
     // Enough for one thread, and here are two.
     let memory = plan::open_advice(step.inputs.get(Kind::Plan).unwrap()).unwrap().memory.bytes_peak;
-    let context = Context { memory, threads: 2, ..workshop.context(&Silence, &stop) };
+    let context = Context { memory, threads: 2, ..runner.context(&Silence, &stop) };
     let error = RunStage::run(&context, &mut outputs, &step.inputs, &step.request).unwrap_err();
     says(&error, ErrorKind::Memory, &["may be used", "--threads 1  which needs "]);
 }
 
 #[test]
 fn an_iteration_that_does_not_converge_is_a_limit_unless_it_may_be() {
-    let workshop = Workshop::new();
-    let error = refused(&workshop, &community(false), "pagerank", "run: {max_supersteps: 2}");
+    let runner = StageRunner::new();
+    let error = refused(&runner, &community(false), "pagerank", "run: {max_supersteps: 2}");
     says(
         &error,
         ErrorKind::LimitReached,
         &["after 2 supersteps", "--set run.max_supersteps=20", "run.allow_unconverged=true"],
     );
     assert_eq!(error.kind.exit_code(), 3);
-    let graph = workshop.graph(&community(false));
-    let pipeline =
-        workshop.pipeline("pagerank", "run: {max_supersteps: 2, allow_unconverged: true}");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline("pagerank", "run: {max_supersteps: 2, allow_unconverged: true}");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    let left = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!((left.record().converged, left.record().supersteps), (false, 2));
-    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap();
+    runner.check(&chain, &runner.published(&chain).unwrap()).unwrap();
 }
 
 #[test]
 fn what_training_lacks_is_named_before_it_starts() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut nobody = community(false);
     nobody.nodes.splits[0].iter_mut().filter(|part| **part == 1).for_each(|part| *part = 3);
     says(
-        &refused(&workshop, &nobody, "gcn", "run: {epochs: 1}"),
+        &refused(&runner, &nobody, "gcn", "run: {epochs: 1}"),
         ErrorKind::Data,
         &["no training nodes"],
     );
     let mut unvalidated = community(false);
     unvalidated.nodes.splits[0].iter_mut().filter(|part| **part == 2).for_each(|part| *part = 0);
     says(
-        &refused(&workshop, &unvalidated, "gcn", "run: {epochs: 1, keep: best}"),
+        &refused(&runner, &unvalidated, "gcn", "run: {epochs: 1, keep: best}"),
         ErrorKind::Data,
         &["--set run.keep=last"],
     );
@@ -277,7 +272,7 @@ fn what_training_lacks_is_named_before_it_starts() {
     };
     classes[5] = None;
     says(
-        &refused(&workshop, &unlabelled, "gcn", "run: {epochs: 1}"),
+        &refused(&runner, &unlabelled, "gcn", "run: {epochs: 1}"),
         ErrorKind::Data,
         &["node `16` is a train node and has no usable label"],
     );
@@ -285,14 +280,14 @@ fn what_training_lacks_is_named_before_it_starts() {
 
 #[test]
 fn a_glob_that_fits_nothing_is_refused() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline(
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline(
         "gcn",
         "run: {epochs: 1, optimizer: {adam: {weight_decay: 0.1, decay_only: [\"*.wieght\"]}}}",
     );
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let error = workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    let error = runner.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
     says(
         &error,
         ErrorKind::Specification,
@@ -304,9 +299,9 @@ fn a_glob_that_fits_nothing_is_refused() {
 /// is here, with which the same works.
 #[test]
 fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
-    let mut workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 1}");
+    let mut runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 1}");
     // As large a GPU as the one here, by another name; and one of the same name with other
     // processors.
     let facts = gpu()
@@ -320,13 +315,12 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
     for (other, name) in
         [(renamed, "`elsewhere`"), (larger, &format!("{} processors", processors + 1))]
     {
-        let file = workshop.write("other.yaml", &serde_json::to_vec(&other).unwrap());
-        workshop.environment.device = Some(file.display().to_string());
+        let file = runner.write("other.yaml", &serde_json::to_vec(&other).unwrap());
+        runner.environment.device = Some(file.display().to_string());
         let error = {
-            let chain =
-                workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+            let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
             assert!(list_of(&chain).launches().len() > 3, "the plan can be looked at");
-            workshop
+            runner
                 .run(&chain, &Silence, &StopFlag::new())
                 .err()
                 .unwrap_or_else(|| panic!("a plan for {name} was run"))
@@ -352,7 +346,7 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
             .and_then(|hint| hint.split("--device ").nth(1)?.split_whitespace().next())
             .unwrap_or_else(|| panic!("{error}"));
         assert_eq!(taken, if gpu().is_some() { "cuda" } else { "cpu" }, "{error}");
-        workshop.environment.device = Some(taken.to_owned());
-        finished(&workshop, &graph, &pipeline);
+        runner.environment.device = Some(taken.to_owned());
+        finished(&runner, &graph, &pipeline);
     }
 }

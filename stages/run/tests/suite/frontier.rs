@@ -18,9 +18,9 @@ use warploom_run::{
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::Body;
 
-use crate::compiled::{own_text, proved, symmetric, weighted};
+use crate::custom_programs::{own_text, proved, symmetric, weighted};
 use crate::threads::{community, in_pool};
-use crate::workshop::{Workshop, list_of};
+use warploom_test_support::stage_runner::{StageRunner, list_of};
 
 const PASS: Pass = Pass { epoch: 0, training: false };
 const BOUND: usize = 60;
@@ -44,8 +44,8 @@ fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
 }
 
 /// Goes both ways side by side; gives how many supersteps made only some rows.
-fn beside(workshop: &Workshop, graph: &Artifact, (name, pipeline): (&str, &Pipeline)) -> usize {
-    let chain = workshop.planned(graph, pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipeline)) -> usize {
+    let chain = runner.planned(graph, pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
     let list = list_of(&chain);
     let Body::Iterate(iterate) = &list.body else { panic!("{name} iterates") };
     assert!(iterate.loops[0].frontier.is_some(), "{name}: no frontier in\n{}", list.render());
@@ -53,7 +53,7 @@ fn beside(workshop: &Workshop, graph: &Artifact, (name, pipeline): (&str, &Pipel
     let stop = StopFlag::new();
     let [mut all, mut some] = [(), ()].map(|()| {
         let data = upload::load::<f32>(
-            &workshop.context(&Silence, &stop),
+            &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
             (Needs::of(&list), &step.request),
@@ -113,27 +113,27 @@ const LOOPS: [(&str, &str, &str); 8] = [
 
 #[test]
 fn states_are_those_of_whole_supersteps() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut partial = 0;
     for (shape, given) in [
         ("community", community(true)),
         ("weighted", weighted()),
         ("symmetric", symmetric()),
-        ("tail", crate::courses::hub_and_tail()),
+        ("tail", crate::loop_algorithms::hub_and_tail()),
     ] {
-        let graph = workshop.graph(&given);
+        let graph = runner.graph(&given);
         for (name, first, next) in LOOPS {
             let entry = name.replace(' ', "_");
             let text = format!(
                 "def {entry}(v):\n    v.a = {first}\n    while changed(v.a):\n        v.a = \
                     {next}\n    return v.a\n"
             );
-            let pipeline = own_text(&workshop, &entry, &text, "reorder: {method: degree}");
+            let pipeline = own_text(&runner, &entry, &text, "reorder: {method: degree}");
             let name = format!("{name} on {shape}");
-            partial += beside(&workshop, &graph, (&name, &pipeline));
+            partial += beside(&runner, &graph, (&name, &pipeline));
             // The interpreter makes all rows.
             if shape == "weighted" && !name.starts_with("coming") {
-                proved(&workshop, &graph, &pipeline);
+                proved(&runner, &graph, &pipeline);
             }
         }
     }
@@ -142,23 +142,23 @@ fn states_are_those_of_whole_supersteps() {
 
 #[test]
 fn two_states_of_which_one_is_watched() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&crate::courses::hub_and_tail());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&crate::loop_algorithms::hub_and_tail());
     let text = "def hops(v):\n    v.far = v.id == 5\n    v.hops = 0\n    while changed(v.far):\n        v.hops = v.hops + (0 if v.far else 1)\n        \
                 v.far = v.far or any(u.far for u in v.innbs)\n    return v.hops, v.far\n";
-    beside(&workshop, &graph, ("two states", &own_text(&workshop, "hops", text, "")));
+    beside(&runner, &graph, ("two states", &own_text(&runner, "hops", text, "")));
 }
 
 #[test]
 fn runs_say_so_and_do_not_depend_on_threads() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&crate::courses::hub_and_tail());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&crate::loop_algorithms::hub_and_tail());
     let text = "def largest(v):\n    v.a = v.id\n    while changed(v.a):\n        v.a = max(v.a, \
         max(u.a for u in v.nbs))\n    return v.a\n";
-    let pipeline = own_text(&workshop, "largest", text, "");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let pipeline = own_text(&runner, "largest", text, "");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
     let runs = [1, 3].map(|threads| {
-        in_pool(threads, || workshop.run(&chain, &Silence, &StopFlag::new()).unwrap())
+        in_pool(threads, || runner.run(&chain, &Silence, &StopFlag::new()).unwrap())
     });
     assert!(runs[0].fixed()[VALUES_FILE] == runs[1].fixed()[VALUES_FILE]);
     assert_eq!(runs.map(|left| left.record().courses), [["frontier"], ["frontier"]]);

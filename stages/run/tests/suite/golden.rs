@@ -6,7 +6,7 @@
 //!           golden numbers to the tolerance of f32, and to 1e-9 with the reference on the same
 //!           rounded inputs; where every input is exact in f32, to the tolerance of f64. What
 //!           case.json says cannot be compared in f32 is not, and what training itself moves is
-//!           held to that (`steep`)
+//!           held to that (`rounding_sensitivity`)
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
 //!           the workspace) and skipped with a line when that is absent
 use std::{
@@ -14,31 +14,33 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use warploom_cases::Case;
-use warploom_cases::models::{self, Part, Twin};
 use warploom_contract::{
     Artifact,
     kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
     stage::{Silence, StopFlag},
 };
 use warploom_run::tensors::{Tensor, Tensors};
+use warploom_test_support::golden_cases::GoldenCase;
+use warploom_test_support::golden_models::{self, ParameterPair, ParameterPart};
 use warploom_vertex::launch::{LaunchList, parameter_buffer};
 use warploom_vertex::reference;
 
-use crate::direct::{Direct, first_apart, scale_of};
-use crate::steep::Moves;
-use crate::workshop::{Features, Given, Left, Workshop, entries, list_of};
+use crate::rounding_sensitivity::Moves;
+use warploom_test_support::list_runner::{ListInputs, first_difference, largest_magnitude};
+use warploom_test_support::stage_runner::{
+    Features, GraphTables, RunFiles, StageRunner, entries, list_of,
+};
 
 /// Numbers held against those of a case, to the tolerance of a type.
 pub struct Comparison<'a> {
-    case: &'a Case,
+    case: &'a GoldenCase,
     dtype: &'a str,
     /// The largest difference by the largest magnitude of its tensor, and which tensor that was.
     worst: (f64, String),
 }
 
 impl<'a> Comparison<'a> {
-    pub fn new(case: &'a Case, dtype: &'a str) -> Self {
+    pub fn new(case: &'a GoldenCase, dtype: &'a str) -> Self {
         Comparison { case, dtype, worst: (0.0, "nothing".to_owned()) }
     }
 
@@ -54,7 +56,7 @@ impl<'a> Comparison<'a> {
 
     fn within(&mut self, (group, name): (&str, &str), scale: f64, (got, want): (&[f64], &[f64])) {
         let Some(tolerance) = self.case.tolerance(self.dtype, group) else { return };
-        if let Some(apart) = first_apart(got, want, tolerance * scale) {
+        if let Some(apart) = first_difference(got, want, tolerance * scale) {
             panic!("{} ({}): {name}{apart}", self.case.name, self.dtype);
         }
         let differing = got.iter().zip(want).filter(|(got, want)| got != want);
@@ -66,8 +68,8 @@ impl<'a> Comparison<'a> {
     }
 
     /// Compares final parameters; those outside of the tolerance with how far training moves them
-    /// (`steep`).
-    pub fn with_final(&mut self, twin: &Twin, got: &[f64], moves: &Moves) {
+    /// (`rounding_sensitivity`).
+    pub fn with_final(&mut self, twin: &ParameterPair, got: &[f64], moves: &Moves) {
         let name = format!("final.{}", twin.theirs);
         let want = twin.part.of(self.case.tensor(&name));
         let held = match self.case.tolerance(self.dtype, "final") {
@@ -87,13 +89,13 @@ impl<'a> Comparison<'a> {
         assert_eq!(losses.len(), want.len(), "{}: losses", self.case.name);
         self.within(
             ("adam_losses_first_6", name),
-            scale_of(&want[..first]),
+            largest_magnitude(&want[..first]),
             (&losses[..first], &want[..first]),
         );
         self.with("adam_losses", name, losses);
     }
 
-    pub fn with_parameter(&mut self, group: &str, twin: &Twin, got: &[f64]) {
+    pub fn with_parameter(&mut self, group: &str, twin: &ParameterPair, got: &[f64]) {
         let name = format!("{}.{}", if group == "gradient" { "grad" } else { group }, twin.theirs);
         self.with_part(group, &name, (got, &twin.part.of(self.case.tensor(&name))));
     }
@@ -107,11 +109,11 @@ impl<'a> Comparison<'a> {
 }
 
 /// What a case gives to a program, with the loops that ingest adds.
-pub fn direct(case: &Case) -> Direct {
-    let edges = models::edges(case);
+pub fn direct(case: &GoldenCase) -> ListInputs {
+    let edges = golden_models::edges(case);
     let (features, _) = case.features();
     let edge_features = case.find("graph.edge_x");
-    Direct {
+    ListInputs {
         nodes: edges.nodes,
         source: edges.source,
         target: edges.target,
@@ -125,20 +127,20 @@ pub fn direct(case: &Case) -> Direct {
         edge_features: edge_features.map_or_else(Vec::new, |rows| rows.values.clone()),
         feature_columns: features.shape[1],
         features: features.values,
-        graph_of_node: if models::is_batch(case) {
+        graph_of_node: if golden_models::is_batch(case) {
             case.ids("graph.graph_of_node")
         } else {
             Vec::new()
         },
-        graphs: if models::is_batch(case) { case.tensor("y").values.len() } else { 0 },
+        graphs: if golden_models::is_batch(case) { case.tensor("y").values.len() } else { 0 },
         labels: case.tensor("y").values.clone(),
         training_rows: case.ids("train"),
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
 /// The golden parameters under our names and in our layout.
-pub fn initial(case: &Case, twins: &[Twin]) -> BTreeMap<String, Vec<f64>> {
+pub fn initial(case: &GoldenCase, twins: &[ParameterPair]) -> BTreeMap<String, Vec<f64>> {
     twins
         .iter()
         .map(|twin| {
@@ -148,8 +150,8 @@ pub fn initial(case: &Case, twins: &[Twin]) -> BTreeMap<String, Vec<f64>> {
 }
 
 /// Our parameters with the golden ones; every golden one is among them.
-pub fn twins(case: &Case) -> Vec<Twin> {
-    let twins = models::twins(case);
+pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
+    let twins = golden_models::twins(case);
     let named: BTreeSet<String> = twins.iter().map(|twin| twin.theirs.clone()).collect();
     assert_eq!(
         case.names("param.").into_iter().collect::<BTreeSet<_>>(),
@@ -165,7 +167,7 @@ fn narrow(values: &[f64]) -> Vec<f32> {
 }
 
 /// The artifact's tables.
-pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
+pub fn given(direct: &ListInputs, is_regression: bool, sparse: bool) -> GraphTables {
     let labels = match is_regression {
         true => Labels::Rows {
             columns: direct.labels.len()
@@ -206,7 +208,7 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
         }
         false => (NodeTable { labels: has_labels.then_some(labels), splits, ..nodes }, None),
     };
-    Given {
+    GraphTables {
         edges: EdgeTable {
             source: direct.source.clone(),
             target: direct.target.clone(),
@@ -221,7 +223,7 @@ pub fn given(direct: &Direct, is_regression: bool, sparse: bool) -> Given {
     }
 }
 
-fn sparse_features(direct: &Direct) -> Features {
+fn sparse_features(direct: &ListInputs) -> Features {
     let columns = direct.feature_columns;
     let (offsets, index, values) = entries(&narrow(&direct.features), columns);
     Features::Sparse { columns, offsets, index, values }
@@ -229,10 +231,10 @@ fn sparse_features(direct: &Direct) -> Features {
 
 /// A case as an artifact.
 struct Problem<'a> {
-    case: &'a Case,
-    twins: Vec<Twin>,
-    direct: Direct,
-    workshop: Workshop,
+    case: &'a GoldenCase,
+    twins: Vec<ParameterPair>,
+    direct: ListInputs,
+    runner: StageRunner,
     graph: Artifact,
     /// The same training by the reference, on what the artifact holds.
     reference: OnceCell<Trained>,
@@ -246,16 +248,16 @@ pub struct Trained {
 }
 
 impl Problem<'_> {
-    fn new(case: &Case, sparse: bool) -> Problem<'_> {
-        let (direct, workshop) = (direct(case), Workshop::new());
-        let graph = workshop.graph(&given(&direct, case.is_regression(), sparse));
-        Problem { case, twins: twins(case), direct, workshop, graph, reference: OnceCell::new() }
+    fn new(case: &GoldenCase, sparse: bool) -> Problem<'_> {
+        let (direct, runner) = (direct(case), StageRunner::new());
+        let graph = runner.graph(&given(&direct, case.is_regression(), sparse));
+        Problem { case, twins: twins(case), direct, runner, graph, reference: OnceCell::new() }
     }
 
     /// Trains through the stages and compares.
     fn through_the_stages(&self, (dtype, method): (&str, &str)) {
         let case = self.case;
-        let (program, settings) = models::program(case);
+        let (program, settings) = golden_models::program(case);
         let optimizer = ["lr", "beta1", "beta2", "eps", "weight_decay"]
             .map(|name| format!("{name}: {:?}", case.adam(name)));
         let (path, map) = self.initial_file();
@@ -265,13 +267,13 @@ impl Problem<'_> {
             case.steps(),
             optimizer.join(", "),
         );
-        let pipeline = self.workshop.pipeline(program, &rest);
+        let pipeline = self.runner.pipeline(program, &rest);
         let chain = self
-            .workshop
+            .runner
             .planned(&self.graph, &pipeline)
             .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let left = self
-            .workshop
+            .runner
             .run(&chain, &Silence, &StopFlag::new())
             .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         let column = if case.is_regression() { "value" } else { "scores" };
@@ -299,8 +301,8 @@ impl Problem<'_> {
             self.same_as_reference(&list, &found);
         }
         if method == "degree" {
-            let published = self.workshop.published(&chain).unwrap();
-            self.workshop
+            let published = self.runner.published(&chain).unwrap();
+            self.runner
                 .check(&chain, &published)
                 .unwrap_or_else(|error| panic!("{}: {error}", case.name));
         }
@@ -311,9 +313,9 @@ impl Problem<'_> {
     /// in our layout.
     fn initial_file(&self) -> (String, String) {
         let (mut arrays, mut map) = (BTreeMap::new(), Vec::new());
-        for Twin { ours, theirs, part } in &self.twins {
+        for ParameterPair { ours, theirs, part } in &self.twins {
             let tensor = self.case.tensor(&format!("param.{theirs}"));
-            let is_whole = matches!(part, Part::Whole);
+            let is_whole = matches!(part, ParameterPart::Whole);
             let name = if is_whole { theirs } else { ours };
             arrays.insert(
                 name.clone(),
@@ -324,13 +326,13 @@ impl Problem<'_> {
             }
         }
         let file = Tensors { arrays, facts: BTreeMap::new() };
-        let path = self.workshop.write("init.safetensors", &file.to_bytes().unwrap());
+        let path = self.runner.write("init.safetensors", &file.to_bytes().unwrap());
         (path.display().to_string(), map.join(", "))
     }
 
     /// Whether the artifact, which holds f32, holds exactly what the case says.
     fn is_exact_in_f32(&self) -> bool {
-        let Direct { features, weight, labels, edge_features, .. } = &self.direct;
+        let ListInputs { features, weight, labels, edge_features, .. } = &self.direct;
         let mut all =
             features.iter().chain(weight.iter().flatten()).chain(labels).chain(edge_features);
         all.all(|&value| f64::from(value as f32) == value)
@@ -340,10 +342,10 @@ impl Problem<'_> {
         let want = self.reference.get_or_init(|| self.by_reference(list));
         let mut furthest: f64 = 0.0;
         let mut same = |what: &str, got: &[f64], want: &[f64]| {
-            if let Some(apart) = first_apart(got, want, 1e-9 * scale_of(want)) {
+            if let Some(apart) = first_difference(got, want, 1e-9 * largest_magnitude(want)) {
                 panic!("{}: {what} against the reference: {apart}", self.case.name);
             }
-            let scale = scale_of(want).max(f64::MIN_POSITIVE);
+            let scale = largest_magnitude(want).max(f64::MIN_POSITIVE);
             furthest = got
                 .iter()
                 .zip(want)
@@ -378,9 +380,9 @@ impl Problem<'_> {
 
 /// Training by the reference, from these parameters.
 pub fn by_reference(
-    case: &Case,
-    twins: &[Twin],
-    (direct, list): (&Direct, &LaunchList),
+    case: &GoldenCase,
+    twins: &[ParameterPair],
+    (direct, list): (&ListInputs, &LaunchList),
     first: &BTreeMap<String, Vec<f64>>,
 ) -> Trained {
     let graph = direct.reference_graph();
@@ -414,7 +416,7 @@ pub fn by_reference(
     Trained { losses, scores: held(&list.results[0].buffer), parameters }
 }
 
-fn parameter(left: &Left, name: &str, dtype: &str) -> Vec<f64> {
+fn parameter(left: &RunFiles, name: &str, dtype: &str) -> Vec<f64> {
     let tensor = left.parameters().arrays[name].clone();
     match dtype {
         "f64" => tensor.reals::<f64>().unwrap(),
@@ -424,7 +426,7 @@ fn parameter(left: &Left, name: &str, dtype: &str) -> Vec<f64> {
 
 /// Every case in both types and both orders.
 fn train(names: &[&str], sparse: &[bool]) {
-    for case in names.iter().filter_map(|name| Case::read(name)) {
+    for case in names.iter().filter_map(|name| GoldenCase::read(name)) {
         for &sparse in sparse {
             let problem = Problem::new(&case, sparse);
             for choice in [("f32", "none"), ("f32", "degree"), ("f64", "none"), ("f64", "degree")] {

@@ -2,10 +2,12 @@
 use warploom_contract::{Digest, ErrorKind, StageError, kinds::run::PARAMETERS_FILE};
 use warploom_run::parameters;
 
-use crate::compiled::proved;
-use crate::direct::{first_apart, gpu, scale_of};
+use crate::custom_programs::proved;
 use crate::threads::{CLASSES, community};
-use crate::workshop::{Features, Given, Left, Workshop, entries, finished, list_of};
+use warploom_test_support::list_runner::{first_difference, gpu, largest_magnitude};
+use warploom_test_support::stage_runner::{
+    Features, GraphTables, RunFiles, StageRunner, entries, finished, list_of,
+};
 
 const NORMALISED: &str = "def normalised(v, hidden=8):
     v.h = relu(batch_norm(linear(v.x, hidden)))
@@ -13,7 +15,7 @@ const NORMALISED: &str = "def normalised(v, hidden=8):
     return linear(mean(u.h for u in v.innbs) + v.h, v.classes)
 ";
 
-fn without_labels() -> Given {
+fn without_labels() -> GraphTables {
     let mut given = community(true);
     given.nodes.labels = None;
     given.nodes.splits = Vec::new();
@@ -21,24 +23,24 @@ fn without_labels() -> Given {
 }
 
 /// The run section that applies what a training left.
-fn applying(workshop: &Workshop, trained: &Left, more: &str) -> String {
-    let path = workshop.write("learned.safetensors", &trained.bytes[PARAMETERS_FILE]);
+fn applying(runner: &StageRunner, trained: &RunFiles, more: &str) -> String {
+    let path = runner.write("learned.safetensors", &trained.bytes[PARAMETERS_FILE]);
     format!("run: {{mode: infer, init: {}{more}}}", path.display())
 }
 
-fn refused(workshop: &Workshop, given: &Given, (program, rest): (&str, &str)) -> StageError {
-    let graph = workshop.graph(given);
-    let pipeline = workshop.pipeline(program, rest);
-    let ran = workshop.planned(&graph, &pipeline).and_then(|chain| workshop.published(&chain));
+fn refused(runner: &StageRunner, given: &GraphTables, (program, rest): (&str, &str)) -> StageError {
+    let graph = runner.graph(given);
+    let pipeline = runner.pipeline(program, rest);
+    let ran = runner.planned(&graph, &pipeline).and_then(|chain| runner.published(&chain));
     ran.err().unwrap_or_else(|| panic!("{program} {rest} ran"))
 }
 
 #[test]
 fn what_was_learned_predicts_on_a_graph_without_labels() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(true));
-    let bare = workshop.graph(&without_labels());
-    let own = workshop.write("normalised.py", NORMALISED.as_bytes());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(true));
+    let bare = runner.graph(&without_labels());
+    let own = runner.write("normalised.py", NORMALISED.as_bytes());
     for (program, set) in [
         ("gcn", "  set: {hidden: 8, drop: 0.5}"),
         ("gat", "  set: {hidden: 4, heads: 2}"),
@@ -47,7 +49,7 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
     ] {
         let pipeline = |rest: &str| {
             let mut pipeline =
-                workshop.pipeline(if program == "normalised" { "gcn" } else { program }, rest);
+                runner.pipeline(if program == "normalised" { "gcn" } else { program }, rest);
             if program == "normalised" {
                 pipeline.plan.program.file.clone_from(&own);
                 pipeline.plan.program.entry = "normalised".to_owned();
@@ -55,15 +57,15 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
             pipeline
         };
         let trained =
-            proved(&workshop, &graph, &pipeline(&format!("{set}\nrun: {{epochs: 5, dtype: f64}}")));
+            proved(&runner, &graph, &pipeline(&format!("{set}\nrun: {{epochs: 5, dtype: f64}}")));
         let rest = format!(
             "{set}\nreorder: {{method: degree}}\n{}",
-            applying(&workshop, &trained, ", dtype: f64")
+            applying(&runner, &trained, ", dtype: f64")
         );
-        let applied = proved(&workshop, &bare, &pipeline(&rest));
+        let applied = proved(&runner, &bare, &pipeline(&rest));
         let (expected, found) = (trained.predictions("scores"), applied.predictions("scores"));
         assert_eq!(expected.len() % CLASSES, 0);
-        let apart = first_apart(&found, &expected, 1e-9 * scale_of(&expected));
+        let apart = first_difference(&found, &expected, 1e-9 * largest_magnitude(&expected));
         assert_eq!(apart, None, "{program}: {found:?}");
         assert_eq!(applied.predictions("class"), trained.predictions("class"), "{program}");
         let record = applied.record();
@@ -78,7 +80,7 @@ fn what_was_learned_predicts_on_a_graph_without_labels() {
 }
 
 /// The same with sparse features: every other number of the rows.
-fn sparsely(mut given: Given) -> Given {
+fn sparsely(mut given: GraphTables) -> GraphTables {
     if let Features::Dense { columns, mut values } = given.features {
         values.iter_mut().step_by(2).for_each(|value| *value = 0.0);
         let (offsets, index, values) = entries(&values, columns);
@@ -89,22 +91,22 @@ fn sparsely(mut given: Given) -> Given {
 
 #[test]
 fn passes_take_their_time_and_change_nothing() {
-    let workshop = Workshop::new();
-    let graphs = [community(false), sparsely(community(false))].map(|given| workshop.graph(&given));
+    let runner = StageRunner::new();
+    let graphs = [community(false), sparsely(community(false))].map(|given| runner.graph(&given));
     // sgc wants sparse features as dense rows: a GPU takes no time of that.
     for (program, graph, is_timed) in
         [("gcn", &graphs[0], true), ("gcn", &graphs[1], true), ("sgc", &graphs[1], gpu().is_none())]
     {
         let set = if program == "gcn" { "  set: {hidden: 8}" } else { "" };
         let trained = proved(
-            &workshop,
+            &runner,
             graph,
-            &workshop.pipeline(program, &format!("{set}\nrun: {{epochs: 2}}")),
+            &runner.pipeline(program, &format!("{set}\nrun: {{epochs: 2}}")),
         );
         let [once, often] = [1, 4].map(|passes| {
             let rest =
-                format!("{set}\n{}", applying(&workshop, &trained, &format!(", passes: {passes}")));
-            finished(&workshop, graph, &workshop.pipeline(program, &rest))
+                format!("{set}\n{}", applying(&runner, &trained, &format!(", passes: {passes}")));
+            finished(&runner, graph, &runner.pipeline(program, &rest))
         });
         assert_eq!(once.predictions("scores"), often.predictions("scores"), "{program}");
         assert_eq!(often.record().seconds_step > 0.0, is_timed, "{program}");
@@ -113,20 +115,20 @@ fn passes_take_their_time_and_change_nothing() {
 
 #[test]
 fn what_cannot_be_applied_is_refused() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
     let trained = proved(
-        &workshop,
+        &runner,
         &graph,
-        &workshop.pipeline("gat", "  set: {hidden: 4, heads: 2}\nrun: {epochs: 2}"),
+        &runner.pipeline("gat", "  set: {hidden: 4, heads: 2}\nrun: {epochs: 2}"),
     );
-    let applied = applying(&workshop, &trained, "");
+    let applied = applying(&runner, &trained, "");
     let says = |error: &StageError, kind: ErrorKind, parts: &[&str]| {
         let text = error.to_string();
         assert!(error.kind == kind && parts.iter().all(|part| text.contains(part)), "{text}");
     };
     let error = refused(
-        &workshop,
+        &runner,
         &community(false),
         ("gat", "  set: {hidden: 4, heads: 2}\nrun: {mode: infer}"),
     );
@@ -136,19 +138,19 @@ fn what_cannot_be_applied_is_refused() {
         &["none are named", "run.init=DIR/parameters.safetensors"],
     );
     let error = refused(
-        &workshop,
+        &runner,
         &community(false),
         ("gat", &format!("  set: {{hidden: 6, heads: 2}}\n{applied}")),
     );
     says(&error, ErrorKind::Data, &["expected shape", "plan.set"]);
     // What a key speaks of is what is read.
-    let pipeline = workshop.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
-    let list = list_of(&workshop.planned(&graph, &pipeline).unwrap());
+    let pipeline = runner.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
+    let list = list_of(&runner.planned(&graph, &pipeline).unwrap());
     let error = parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::of(b"other bytes")))
         .unwrap_err();
     says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
-    let error = refused(&workshop, &community(false), ("pagerank", "run: {mode: infer}"));
+    let error = refused(&runner, &community(false), ("pagerank", "run: {mode: infer}"));
     says(&error, ErrorKind::Specification, &["has nothing that was learned"]);
-    let error = refused(&workshop, &without_labels(), ("gat", "run: {mode: infer}"));
+    let error = refused(&runner, &without_labels(), ("gat", "run: {mode: infer}"));
     assert!(error.to_string().contains("classes"), "{error}");
 }

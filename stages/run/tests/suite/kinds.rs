@@ -23,11 +23,13 @@ use warploom_vertex::{
     reference::{Inputs, Reference, ReferenceGraph},
 };
 
-use crate::compiled::{descended, own_text, proved};
+use crate::custom_programs::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};
-use crate::direct::{apart, first_apart, scale_of};
-use crate::graphs::{random, signed, uniform};
-use crate::workshop::{Features, Given, Workshop, entries, finished, list_of};
+use warploom_test_support::graph_inputs::{random, signed, uniform};
+use warploom_test_support::list_runner::{first_difference, largest_magnitude, separate_buffers};
+use warploom_test_support::stage_runner::{
+    Features, GraphTables, StageRunner, entries, finished, list_of,
+};
 
 const KINDS: [&str; 3] = ["paper", "venue", "author"];
 /// Columns of papers and of authors; venues have none.
@@ -47,7 +49,7 @@ def layer(v, x, width):
 
 /// A set before it is an artifact.
 struct Hetero {
-    given: Given,
+    given: GraphTables,
     /// Rows of papers and of authors.
     rows: BTreeMap<u32, Vec<f32>>,
     sparse: bool,
@@ -80,7 +82,7 @@ fn hetero(nodes: usize, sparse: bool) -> Hetero {
         )
     });
     Hetero {
-        given: Given {
+        given: GraphTables {
             edges: EdgeTable { source, target, weight: None, kind: Some(relation) },
             nodes: NodeTable {
                 labels: Some(Labels::Classes((0..nodes).map(class).collect())),
@@ -110,13 +112,13 @@ fn feature_rows(values: &[f32], columns: usize, sparse: bool) -> FeatureRows {
 }
 
 impl Hetero {
-    fn artifact(&self, workshop: &Workshop) -> Artifact {
+    fn artifact(&self, runner: &StageRunner) -> Artifact {
         let names = Names {
             kinds: KINDS.map(str::to_owned).to_vec(),
             relations: RELATIONS.map(str::to_owned).to_vec(),
             classes: Vec::new(),
         };
-        let made = workshop.try_graph_with(&self.given, |outputs| {
+        let made = runner.try_graph_with(&self.given, |outputs| {
             graph::write_kinds(outputs, &names, &self.given.nodes)?;
             for (kind, values) in &self.rows {
                 // Papers may be sparse, authors are dense.
@@ -133,7 +135,7 @@ impl Hetero {
     }
 
     /// All columns side by side, of one kind: what every kind's row is in a set without kinds.
-    fn side_by_side(&self) -> Given {
+    fn side_by_side(&self) -> GraphTables {
         let nodes = self.nodes();
         let venues = of_kind(nodes, 1).len();
         let starts = [0, COLUMNS[0], COLUMNS[0] + venues];
@@ -151,7 +153,7 @@ impl Hetero {
             }
         }
         let plain = NodeTable { kind: None, ..self.given.nodes.clone() };
-        Given {
+        GraphTables {
             nodes: plain,
             features: Features::Dense { columns: width, values },
             ..self.given.clone()
@@ -192,8 +194,8 @@ impl Hetero {
     }
 }
 
-fn init(workshop: &Workshop, arrays: BTreeMap<String, Tensor>) -> String {
-    workshop
+fn init(runner: &StageRunner, arrays: BTreeMap<String, Tensor>) -> String {
+    runner
         .write("init.safetensors", &Tensors { arrays, facts: BTreeMap::new() }.to_bytes().unwrap())
         .display()
         .to_string()
@@ -201,10 +203,10 @@ fn init(workshop: &Workshop, arrays: BTreeMap<String, Tensor>) -> String {
 
 #[test]
 fn training_descends_the_interpreters_gradients() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     for sparse in [false, true] {
         let hetero = hetero(60, sparse);
-        let graph = hetero.artifact(&workshop);
+        let graph = hetero.artifact(&runner);
         for (method, dtype) in [("none", "f64"), ("degree", "f64"), ("degree", "f32")] {
             let rest = |more: &str| {
                 format!(
@@ -212,9 +214,8 @@ fn training_descends_the_interpreters_gradients() {
                         {{sgd: {{lr: 0.5, momentum: 0.0}}}}{more}}}"
                 )
             };
-            let drawn =
-                finished(&workshop, &graph, &own_text(&workshop, "hetero", HETERO, &rest("")))
-                    .parameters();
+            let drawn = finished(&runner, &graph, &own_text(&runner, "hetero", HETERO, &rest("")))
+                .parameters();
             let names: Vec<&str> = drawn.arrays.keys().map(String::as_str).collect();
             for name in [
                 "linear.0.paper.weight",
@@ -244,19 +245,18 @@ fn training_descends_the_interpreters_gradients() {
                 })
                 .collect();
             let pipeline = own_text(
-                &workshop,
+                &runner,
                 "hetero",
                 HETERO,
-                &rest(&format!(", init: {}", init(&workshop, arrays))),
+                &rest(&format!(", init: {}", init(&runner, arrays))),
             );
-            let chain =
-                workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+            let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
             let has_sparse = list_of(&chain)
                 .buffers
                 .iter()
                 .any(|buffer| matches!(buffer.role, Role::SparseFeaturesOf { .. }));
             assert_eq!(has_sparse, sparse);
-            let left = proved(&workshop, &graph, &pipeline).parameters();
+            let left = proved(&runner, &graph, &pipeline).parameters();
             let tolerance = if dtype == "f64" { 1e-10 } else { 1e-4 };
             for (name, expected) in descended(&chain, &hetero.world(), 0.5, &first) {
                 let found: Vec<f64> = match dtype {
@@ -294,9 +294,9 @@ fn of_block(hetero: &Hetero, values: &[f64], kind: usize) -> Vec<f64> {
 /// loss and one set of scores.
 #[test]
 fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let hetero = hetero(60, true);
-    let (apart, whole) = (hetero.artifact(&workshop), workshop.graph(&hetero.side_by_side()));
+    let (apart, whole) = (hetero.artifact(&runner), runner.graph(&hetero.side_by_side()));
     for bases in [0, 2] {
         let rest = |more: &str| {
             let still = "optimizer: {sgd: {lr: 1.0e-100, momentum: 0.0}}";
@@ -305,10 +305,10 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
                     {{epochs: 1, dtype: f64, {still}{more}}}"
             )
         };
-        let pipeline = workshop.pipeline("rgcn", &rest(""));
+        let pipeline = runner.pipeline("rgcn", &rest(""));
         let (drawn, first) = (
-            finished(&workshop, &apart, &pipeline).parameters(),
-            finished(&workshop, &whole, &pipeline).parameters(),
+            finished(&runner, &apart, &pipeline).parameters(),
+            finished(&runner, &whole, &pipeline).parameters(),
         );
         let mut arrays = BTreeMap::new();
         for (name, tensor) in &drawn.arrays {
@@ -329,16 +329,16 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
             arrays.insert(name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &values));
         }
         let pipeline =
-            workshop.pipeline("rgcn", &rest(&format!(", init: {}", init(&workshop, arrays))));
+            runner.pipeline("rgcn", &rest(&format!(", init: {}", init(&runner, arrays))));
         let (got, want) = (
-            proved(&workshop, &apart, &pipeline),
-            finished(&workshop, &whole, &workshop.pipeline("rgcn", &rest(""))),
+            proved(&runner, &apart, &pipeline),
+            finished(&runner, &whole, &runner.pipeline("rgcn", &rest(""))),
         );
         for (what, got, want) in [
             ("loss", got.metrics("loss"), want.metrics("loss")),
             ("scores", got.predictions("scores"), want.predictions("scores")),
         ] {
-            if let Some(apart) = first_apart(&got, &want, 1e-12 * scale_of(&want)) {
+            if let Some(apart) = first_difference(&got, &want, 1e-12 * largest_magnitude(&want)) {
                 panic!("{what} with {bases} bases{apart}");
             }
         }
@@ -346,22 +346,22 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
 }
 
 /// Every buffer of both, with dropout, over three epochs.
-fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
-    let graph = hetero.artifact(workshop);
+fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
+    let graph = hetero.artifact(runner);
     let rest =
         format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
-    let pipeline = own_text(workshop, "hetero", HETERO, &rest);
-    let chain = workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
+    let pipeline = own_text(runner, "hetero", HETERO, &rest);
+    let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
     let (list, step) =
         (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
     let data = upload::load::<T>(
-        &workshop.context(&Silence, &StopFlag::new()),
+        &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,
         &list,
         (upload::Needs::of(&list), &step.request),
     )
     .unwrap();
-    let list = apart(&list);
+    let list = separate_buffers(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
     let initial: Vec<Vec<f64>> =
         parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
@@ -402,11 +402,11 @@ fn executed<T: Precision>(workshop: &Workshop, hetero: &Hetero, method: &str) {
 
 #[test]
 fn executor_and_reference_agree_on_every_buffer() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     for sparse in [false, true] {
         for method in ["none", "degree"] {
-            executed::<f64>(&workshop, &hetero(60, sparse), method);
-            executed::<f32>(&workshop, &hetero(60, sparse), method);
+            executed::<f64>(&runner, &hetero(60, sparse), method);
+            executed::<f32>(&runner, &hetero(60, sparse), method);
         }
     }
 }
@@ -414,13 +414,13 @@ fn executor_and_reference_agree_on_every_buffer() {
 /// Papers alone are learned on and measured; training brings the loss down.
 #[test]
 fn one_kind_has_labels() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let hetero = hetero(300, false);
-    let graph = hetero.artifact(&workshop);
+    let graph = hetero.artifact(&runner);
     let left = proved(
-        &workshop,
+        &runner,
         &graph,
-        &workshop.pipeline(
+        &runner.pipeline(
             "rgcn",
             "  set: {hidden: 8}\nrun: {epochs: 40, optimizer: {adam: {lr: 0.05}}}",
         ),
@@ -435,23 +435,26 @@ fn one_kind_has_labels() {
 
 #[test]
 fn neither_order_nor_threads_change_results() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     for sparse in [false, true] {
-        let graph = hetero(3000, sparse).artifact(&workshop);
+        let graph = hetero(3000, sparse).artifact(&runner);
         let run = |rest: &str| {
             finished(
-                &workshop,
+                &runner,
                 &graph,
-                &own_text(&workshop, "hetero", HETERO, &format!("  set: {{drop: 0.4}}\n{rest}")),
+                &own_text(&runner, "hetero", HETERO, &format!("  set: {{drop: 0.4}}\n{rest}")),
             )
         };
         let [plain, ordered] = ["none", "degree"].map(|method| {
             run(&format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: f64}}"))
         });
         let (got, want) = (ordered.metrics("loss"), plain.metrics("loss"));
-        assert!(first_apart(&got, &want, 1e-11 * scale_of(&want)).is_none(), "{got:?}, {want:?}");
+        assert!(
+            first_difference(&got, &want, 1e-11 * largest_magnitude(&want)).is_none(),
+            "{got:?}, {want:?}"
+        );
         let (got, want) = (ordered.predictions("scores"), plain.predictions("scores"));
-        assert!(first_apart(&got, &want, 1e-9 * scale_of(&want)).is_none());
+        assert!(first_difference(&got, &want, 1e-9 * largest_magnitude(&want)).is_none());
         let mut first = None;
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -477,9 +480,9 @@ fn neither_order_nor_threads_change_results() {
 fn analytics_read_kinds_and_named_relations() {
     let text = "def p(v):\n    v.papers = count(u for u in v.innbs[\"written by\"] if u.kind == \
         \"paper\")\n    return v.kind, v.papers\n";
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let hetero = hetero(60, false);
-    let graph = hetero.artifact(&workshop);
+    let graph = hetero.artifact(&runner);
     let mut papers = vec![0.0; 60];
     let edges = &hetero.given.edges;
     for edge in 0..edges.source.len() {
@@ -489,12 +492,12 @@ fn analytics_read_kinds_and_named_relations() {
     }
     for method in ["none", "degree"] {
         let left = proved(
-            &workshop,
+            &runner,
             &graph,
-            &own_text(&workshop, "p", text, &format!("reorder: {{method: {method}}}")),
+            &own_text(&runner, "p", text, &format!("reorder: {{method: {method}}}")),
         );
         let ints = |name: &str| {
-            crate::compiled::ints(&left, name)
+            crate::custom_programs::ints(&left, name)
                 .into_iter()
                 .map(|value| value as f64)
                 .collect::<Vec<f64>>()
@@ -510,15 +513,15 @@ fn analytics_read_kinds_and_named_relations() {
 /// A number in the features of a kind that is not finite is found at its node.
 #[test]
 fn a_feature_that_is_not_finite_is_named() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     for (kind, sparse) in [(0, true), (2, false)] {
         let mut hetero = hetero(60, sparse);
         let columns = COLUMNS[kind as usize];
         hetero.rows.get_mut(&kind).unwrap()[4 * columns + 1] = f32::NAN;
-        let graph = hetero.artifact(&workshop);
-        let pipeline = own_text(&workshop, "hetero", HETERO, "run: {epochs: 2}");
-        let chain = workshop.planned(&graph, &pipeline).unwrap();
-        let error = workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
+        let graph = hetero.artifact(&runner);
+        let pipeline = own_text(&runner, "hetero", HETERO, "run: {epochs: 2}");
+        let chain = runner.planned(&graph, &pipeline).unwrap();
+        let error = runner.run(&chain, &Silence, &StopFlag::new()).err().unwrap();
         assert_eq!(error.kind, ErrorKind::Data);
         let node = format!("n{:05}", of_kind(60, kind)[4]);
         assert!(error.to_string().contains(&format!("the features of node `{node}`")), "{error}");
@@ -527,11 +530,11 @@ fn a_feature_that_is_not_finite_is_named() {
 
 #[test]
 fn what_does_not_fit_is_said_with_the_names_of_the_set() {
-    let workshop = Workshop::new();
-    let graph = hetero(60, false).artifact(&workshop);
+    let runner = StageRunner::new();
+    let graph = hetero(60, false).artifact(&runner);
     let refused = |text: &str| {
-        workshop
-            .planned(&graph, &own_text(&workshop, "p", text, ""))
+        runner
+            .planned(&graph, &own_text(&runner, "p", text, ""))
             .err()
             .map(|error| error.to_string())
             .unwrap_or_default()

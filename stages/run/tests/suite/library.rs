@@ -17,9 +17,12 @@ use warploom_vertex::gir::{Data, Loss};
 use warploom_vertex::launch::{LaunchList, LossKind};
 
 use crate::differential::{CHOICES, CLASSES, Choice, SEED, compare, direct_of, rounding, train};
-use crate::direct::{Direct, apart, executor, go, gpu, is_brief};
-use crate::graphs::{Shape, medley, signed, zoo};
-use crate::workshop::program_text;
+use warploom_test_support::graph_inputs::{all_graphs, medley, signed};
+use warploom_test_support::graphs::EdgeList;
+use warploom_test_support::list_runner::{
+    ListInputs, executor, gpu, is_brief, run_part, separate_buffers,
+};
+use warploom_test_support::stage_runner::program_text;
 
 /// Programs and what they are told; those with `graphs` give scores of graphs.
 const MODELS: [(&str, &str); 16] = [
@@ -66,14 +69,14 @@ struct Problem {
     what: String,
     name: &'static str,
     settings: BTreeMap<String, Value>,
-    direct: Direct,
+    direct: ListInputs,
     known: Data,
 }
 
 impl Problem {
     fn new(
         (name, settings): (&'static str, &str),
-        shape: &Shape,
+        shape: &EdgeList,
         (choice, columns): (Choice, usize),
     ) -> Self {
         let what = format!(
@@ -141,7 +144,7 @@ impl Problem {
         let graph = self.direct.reference_graph();
         let mut reference = self.direct.reference(&list, &graph, &named);
         reference.prepare();
-        let list = apart(&list);
+        let list = separate_buffers(&list);
         let mut executor = executor::<T>(&list, self.direct.data(&list), SEED);
         executor
             .set_parameters(
@@ -151,7 +154,7 @@ impl Problem {
                     .collect::<Vec<Vec<T>>>(),
             )
             .unwrap();
-        go(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
+        run_part(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
         compare(
             &format!("{}, applied", self.what),
             rounding::<T>(),
@@ -161,9 +164,9 @@ impl Problem {
 }
 
 /// Every program on each of these graphs; what is read takes turns.
-fn problems(shapes: &[Shape]) -> Vec<Problem> {
+fn problems(shapes: &[EdgeList]) -> Vec<Problem> {
     let choice = |model: usize, shape: usize| CHOICES[(model + shape) % CHOICES.len()];
-    let of = |(number, shape): (usize, &Shape)| {
+    let of = |(number, shape): (usize, &EdgeList)| {
         MODELS
             .into_iter()
             .enumerate()
@@ -180,7 +183,7 @@ fn problems(shapes: &[Shape]) -> Vec<Problem> {
 
 #[test]
 fn programs_agree_on_degenerate_graphs() {
-    problems(&zoo()).par_iter().for_each(|problem| {
+    problems(&all_graphs()).par_iter().for_each(|problem| {
         problem.learned::<f64>();
         problem.learned::<f32>();
     });

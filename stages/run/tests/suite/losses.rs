@@ -13,9 +13,11 @@ use warploom_vertex::{
     launch::{LossKind, Operation},
 };
 
-use crate::direct::{Direct, executor_of, go, gpu, held, is_brief, taken};
-use crate::graphs::{random, signed, uniform};
 use crate::widths::trained;
+use warploom_test_support::graph_inputs::{random, signed, uniform};
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, executor_with_matmul, gpu, is_brief, run_part, sampled_cases,
+};
 
 const SCORES: &str = "def scores(v):
     return linear(v.x, v.classes)
@@ -27,7 +29,7 @@ fn rows_of_block(columns: usize) -> usize {
     256 / columns.div_ceil(8).next_power_of_two().min(32)
 }
 
-fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
+fn direct(nodes: usize, columns: usize, loss: LossKind) -> ListInputs {
     let (source, target) = random("losses", nodes, nodes, 3).edges.into_iter().unzip();
     let class = |node: usize| (uniform(3, node) * columns as f64).floor();
     // A tenth of the labels is not known, and some are neither 0 nor 1.
@@ -44,7 +46,7 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
     // So large that powers are far from 1, on both sides.
     let features = signed(1, nodes * 3).into_iter().map(|value| 12.0 * value).collect();
     let training_rows = (0..nodes as u32).filter(|row| row % 3 != 1).collect();
-    Direct {
+    ListInputs {
         nodes,
         source,
         target,
@@ -52,14 +54,14 @@ fn direct(nodes: usize, columns: usize, loss: LossKind) -> Direct {
         features,
         labels,
         training_rows,
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
 fn agree(loss: LossKind, columns: usize) {
     let processors =
         gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
-    for nodes in taken(&[1, 61, 77 + 9 * processors * rows_of_block(columns)]) {
+    for nodes in sampled_cases(&[1, 61, 77 + 9 * processors * rows_of_block(columns)]) {
         let direct = direct(nodes, columns, loss);
         let known = Data { lanes: true, ..direct.known(columns as u64, loss) };
         let list = compile(SCORES, "scores", &BTreeMap::new(), &known)
@@ -110,21 +112,21 @@ fn rows_of_infinite_scores_have_no_gradient() {
         features[columns] = f64::INFINITY;
         features[2 * columns + 1] = f64::NAN;
         features[3 * columns + 1] = f64::NEG_INFINITY;
-        let direct = Direct {
+        let direct = ListInputs {
             features,
             feature_columns: columns,
             labels: vec![1.0, 1.0, 0.0, 0.0, 1.0],
             ..direct(nodes, columns, LossKind::CrossEntropy)
         };
-        let direct = Direct { training_rows: (0..nodes as u32).collect(), ..direct };
+        let direct = ListInputs { training_rows: (0..nodes as u32).collect(), ..direct };
         let known = Data { lanes: true, ..direct.known(columns as u64, LossKind::CrossEntropy) };
         let list = compile(GIVEN, "given", &BTreeMap::new(), &known)
             .unwrap_or_else(|wrong| panic!("{wrong:?}"))
             .list;
-        let mut executor = executor_of::<f32>(&list, direct.data(&list), (0, Matmul::F32));
+        let mut executor = executor_with_matmul::<f32>(&list, direct.data(&list), (0, Matmul::F32));
         executor.set_parameters(&[vec![0.0; columns]]).unwrap();
         for part in [Part::Prepare, Part::Forward, Part::Loss] {
-            go(&mut executor, &list, part, Pass { epoch: 0, training: true });
+            run_part(&mut executor, &list, part, Pass { epoch: 0, training: true });
         }
         let gradient = |launch: &&warploom_vertex::launch::Launch| {
             if let Operation::Loss { gradient, .. } = &launch.operation {
@@ -134,7 +136,7 @@ fn rows_of_infinite_scores_have_no_gradient() {
             }
         };
         let name = list.launches().iter().find_map(gradient).unwrap();
-        let found = held(&executor, &list, &name).unwrap();
+        let found = buffer_values(&executor, &list, &name).unwrap();
         for (row, is_number) in [true, false, false, true, true].into_iter().enumerate() {
             for (column, value) in found[row * columns..][..columns].iter().enumerate() {
                 assert_eq!(

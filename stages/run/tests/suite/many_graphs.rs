@@ -3,7 +3,6 @@
 //! promises  what is learned of graphs is what is learned of nodes that each hold what a graph
 //!           pools, for every kind of labels, in both types and orders; threads, stops and orders
 //!           change nothing; degenerate sets; what is refused, and in which words
-use std::path::{Path, PathBuf};
 
 use arrow_array::{Array, cast::AsArray, types::UInt32Type};
 use warploom_contract::{
@@ -15,12 +14,15 @@ use warploom_contract::{
     stage::{Silence, StopFlag},
 };
 
-use crate::compiled::{ints, own_text, proved};
-use crate::direct::{first_apart, scale_of};
-use crate::graphs::uniform;
+use crate::custom_programs::{ints, own_text, proved};
 use crate::resume::{same, stopped_twice_ends_the_same};
 use crate::threads::in_pool;
-use crate::workshop::{Features, Given, Workshop, finished, program_text};
+use warploom_test_support::graph_inputs::uniform;
+use warploom_test_support::list_runner::{first_difference, largest_magnitude};
+use warploom_test_support::skips::shared_folder;
+use warploom_test_support::stage_runner::{
+    Features, GraphTables, StageRunner, finished, program_text,
+};
 
 const GRAPHS: usize = 40;
 /// Sums and means over so many vertices of quarters are exact.
@@ -39,7 +41,7 @@ fn graph_ids(count: usize) -> Ids {
 
 /// Graphs of these sizes whose nodes lie mixed, with edges inside of them, loops and parallel ones
 /// too, and this many edges a node.
-fn set_of(sizes: &[usize], labels: Option<Labels>) -> Given {
+fn set_of(sizes: &[usize], labels: Option<Labels>) -> GraphTables {
     let mut places: Vec<(u32, u32)> = Vec::new();
     sizes.iter().enumerate().for_each(|(graph, &size)| {
         places.extend((0..size).map(|place| (place as u32, graph as u32)))
@@ -62,7 +64,7 @@ fn set_of(sizes: &[usize], labels: Option<Labels>) -> Given {
         (0..count).map(|at| ((uniform(71, at) * 17.0) as i32 - 8) as f32 / 4.0).collect()
     };
     let splits = vec![(0..sizes.len()).map(|graph| [1, 1, 2, 3][graph % 4]).collect()];
-    Given {
+    GraphTables {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
             graph: Some(graph.clone()),
@@ -79,7 +81,7 @@ fn set_of(sizes: &[usize], labels: Option<Labels>) -> Given {
     }
 }
 
-pub fn set(labels: Labels) -> Given {
+pub fn set(labels: Labels) -> GraphTables {
     set_of(&sizes(), Some(labels))
 }
 
@@ -104,7 +106,7 @@ pub fn reals(columns: usize, count: usize) -> Labels {
 }
 
 /// One graph, whose nodes hold what the graphs of a set pool: their sum, then their mean.
-fn pooled_by_hand(given: &Given) -> Given {
+fn pooled_by_hand(given: &GraphTables) -> GraphTables {
     let (Features::Dense { columns, values }, Some(graphs)) = (&given.features, &given.graphs)
     else {
         panic!("dense, many graphs")
@@ -120,7 +122,7 @@ fn pooled_by_hand(given: &Given) -> Given {
                 values[node * columns + column] / size;
         }
     }
-    Given {
+    GraphTables {
         edges: EdgeTable::default(),
         nodes: NodeTable {
             labels: graphs.labels.clone(),
@@ -138,7 +140,7 @@ const POOLED: &str =
 const ALONE: &str = "def model(v):\n    return mlp(v.x, (4, v.classes))\n";
 
 fn close(what: &str, got: &[f64], want: &[f64], tolerance: f64) {
-    if let Some(apart) = first_apart(got, want, tolerance * scale_of(want)) {
+    if let Some(apart) = first_difference(got, want, tolerance * largest_magnitude(want)) {
         panic!("{what}{apart}");
     }
 }
@@ -163,7 +165,7 @@ fn graphs_are_learned_as_nodes_that_hold_what_they_pool() {
         ),
     ];
     for (what, labels, loss, column) in cases {
-        let (given, alone) = (set(labels.clone()), Workshop::new());
+        let (given, alone) = (set(labels.clone()), StageRunner::new());
         let rest = |dtype: &str, method: &str| {
             format!(
                 "reorder: {{method: {method}}}\nrun: {{epochs: 8, dtype: {dtype}, loss: {loss}, \
@@ -173,16 +175,13 @@ fn graphs_are_learned_as_nodes_that_hold_what_they_pool() {
         let one = alone.graph(&pooled_by_hand(&given));
         let want = finished(&alone, &one, &own_text(&alone, "model", ALONE, &rest("f64", "none")));
         assert!(want.metrics("loss")[8] < want.metrics("loss")[0], "{what}: it learns");
-        let workshop = Workshop::new();
-        let many = workshop.graph(&given);
+        let runner = StageRunner::new();
+        let many = runner.graph(&given);
         for (dtype, method, tolerance) in
             [("f64", "none", 1e-12), ("f64", "degree", 1e-12), ("f32", "degree", 1e-4)]
         {
-            let left = proved(
-                &workshop,
-                &many,
-                &own_text(&workshop, "model", POOLED, &rest(dtype, method)),
-            );
+            let left =
+                proved(&runner, &many, &own_text(&runner, "model", POOLED, &rest(dtype, method)));
             close(
                 &format!("{what}: loss"),
                 &left.metrics("loss"),
@@ -213,13 +212,13 @@ fn graphs_are_learned_as_nodes_that_hold_what_they_pool() {
 
 #[test]
 fn binary_labels_are_measured_by_known_elements() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let Labels::Rows { values: labels, .. } = binary(GRAPHS) else { panic!("rows") };
-    let graph = workshop.graph(&set(binary(GRAPHS)));
+    let graph = runner.graph(&set(binary(GRAPHS)));
     let left = finished(
-        &workshop,
+        &runner,
         &graph,
-        &own_text(&workshop, "model", POOLED, "run: {epochs: 3, dtype: f64}"),
+        &own_text(&runner, "model", POOLED, "run: {epochs: 3, dtype: f64}"),
     );
     let (scores, table) = (left.predictions("scores"), left.table(PREDICTIONS_FILE));
     assert!(table.column("class").is_none() && table.column("value").is_none());
@@ -243,8 +242,8 @@ fn binary_labels_are_measured_by_known_elements() {
     }
     // Without `auto`, the same labels are numbers like any other, and those that are unknown have
     // to be left out of the split.
-    let chain_of = |rest: &str| own_text(&workshop, "model", POOLED, rest);
-    let error = refused(&workshop, &graph, &chain_of("run: {epochs: 3, loss: mse}"));
+    let chain_of = |rest: &str| own_text(&runner, "model", POOLED, rest);
+    let error = refused(&runner, &graph, &chain_of("run: {epochs: 3, loss: mse}"));
     says(
         &error,
         ErrorKind::Data,
@@ -259,26 +258,26 @@ const LAYERS: &str = "def model(v, drop=0.4):\n    v.h = v.x\n    for k in range
                       v.g = dropout(pool_mean(v.h), drop)\n    return linear(concat(v.g, pool_sum(v.h), pool_max(v.h + 0 * v.g)), v.classes)\n";
 
 /// Graphs that all have vertices, since the largest of none is no number to learn of.
-fn full() -> Given {
+fn full() -> GraphTables {
     let sizes: Vec<usize> = (0..300).map(|graph| 1 + graph * 5 % 23).collect();
     set_of(&sizes, Some(classes(sizes.len())))
 }
 
 #[test]
 fn neither_threads_nor_the_order_of_nodes_change_what_is_learned_of_graphs() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&full());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&full());
     let rest = |method: &str| {
         format!("reorder: {{method: {method}}}\nrun: {{epochs: 4, dtype: f64, keep: best}}")
     };
     let mut losses = Vec::new();
     for method in ["none", "degree"] {
-        let pipeline = own_text(&workshop, "model", LAYERS, &rest(method));
-        let first = in_pool(1, || finished(&workshop, &graph, &pipeline));
+        let pipeline = own_text(&runner, "model", LAYERS, &rest(method));
+        let first = in_pool(1, || finished(&runner, &graph, &pipeline));
         for threads in [2, 5] {
             same(
                 &format!("{threads} threads, {method}"),
-                &in_pool(threads, || finished(&workshop, &graph, &pipeline)),
+                &in_pool(threads, || finished(&runner, &graph, &pipeline)),
                 &first,
             );
         }
@@ -287,25 +286,25 @@ fn neither_threads_nor_the_order_of_nodes_change_what_is_learned_of_graphs() {
     close("loss", &losses[1].0, &losses[0].0, 1e-12);
     close("scores", &losses[1].1, &losses[0].1, 1e-10);
     let undropped = finished(
-        &workshop,
+        &runner,
         &graph,
-        &own_text(&workshop, "model", &LAYERS.replace("0.4", "0.0"), &rest("none")),
+        &own_text(&runner, "model", &LAYERS.replace("0.4", "0.0"), &rest("none")),
     );
     assert_ne!(undropped.metrics("loss")[4], losses[0].0[4], "dropout was drawn");
 }
 
 #[test]
 fn a_training_on_graphs_stopped_at_any_epoch_ends_the_same() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&full());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&full());
     let pipeline = own_text(
-        &workshop,
+        &runner,
         "model",
         LAYERS,
         "reorder: {method: degree}\nrun: {epochs: 6, keep: best}",
     );
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    stopped_twice_ends_the_same(&workshop, &chain, "resumed");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    stopped_twice_ends_the_same(&runner, &chain, "resumed");
 }
 
 #[test]
@@ -327,11 +326,11 @@ fn degenerate_sets_are_trained_on() {
             )),
         );
         given.graphs.as_mut().unwrap().splits = split(|_| 1, sizes.len());
-        let workshop = Workshop::new();
-        let graph = workshop.graph(&given);
+        let runner = StageRunner::new();
+        let graph = runner.graph(&given);
         for (dtype, method) in [("f64", "none"), ("f32", "degree")] {
             let rest = format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}}}");
-            let left = proved(&workshop, &graph, &own_text(&workshop, "model", POOLED, &rest));
+            let left = proved(&runner, &graph, &own_text(&runner, "model", POOLED, &rest));
             assert!(left.metrics("loss").iter().all(|loss| loss.is_finite()), "{what}");
             assert_eq!(
                 left.predictions("scores").len(),
@@ -350,9 +349,9 @@ fn degenerate_sets_are_trained_on() {
 fn values_of_graphs_stand_under_the_ids_of_graphs() {
     let text = "def own(v):\n    v.seen = sum(u.x[..., 0] for u in v.innbs)\n    return \
         pool_sum(v.seen), v.graph.size, pool_max(v.id == v.id), pool_mean(v.x), 7\n";
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let given = set_of(&sizes(), None);
-    let graph = workshop.graph(&given);
+    let graph = runner.graph(&given);
     let Features::Dense { values: x, .. } = &given.features else { panic!("dense") };
     let of_node = given.nodes.graph.clone().unwrap();
     let mut sums = vec![0.0; GRAPHS];
@@ -361,7 +360,7 @@ fn values_of_graphs_stand_under_the_ids_of_graphs() {
     }
     for (method, dtype) in [("none", "f64"), ("degree", "f64"), ("degree", "f32")] {
         let rest = format!("reorder: {{method: {method}}}\nrun: {{dtype: {dtype}}}");
-        let left = proved(&workshop, &graph, &own_text(&workshop, "own", text, &rest));
+        let left = proved(&runner, &graph, &own_text(&runner, "own", text, &rest));
         let table = left.table(VALUES_FILE);
         assert_eq!(**table.column("id").unwrap(), *graph_ids(GRAPHS).to_array());
         assert_eq!(left.values("value"), sums, "sums of quarters are exact");
@@ -384,13 +383,13 @@ fn values_of_graphs_stand_under_the_ids_of_graphs() {
 fn no_order_of_nodes_changes_a_bit_of_what_is_pooled() {
     let text =
         "def own(v):\n    v.a = v.x / 3\n    return pool_sum(v.a), pool_mean(v.a), pool_max(v.a)\n";
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&full());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&full());
     let left = |method: &str| {
         finished(
-            &workshop,
+            &runner,
             &graph,
-            &own_text(&workshop, "own", text, &format!("reorder: {{method: {method}}}")),
+            &own_text(&runner, "own", text, &format!("reorder: {{method: {method}}}")),
         )
     };
     let (plain, reordered) = (left("none"), left("degree"));
@@ -401,21 +400,21 @@ fn no_order_of_nodes_changes_a_bit_of_what_is_pooled() {
 
 #[test]
 fn binary_labels_of_nodes_are_learned_by_shipped_and_by_compiled_lists_alike() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut given = set_of(&sizes(), None);
     let count = given.nodes.ids.len();
     (given.graphs, given.nodes.graph) = (None, None);
     given.nodes.labels = Some(binary(count));
     given.nodes.splits = vec![(0..count).map(|node| [1, 1, 2, 3][node % 4]).collect()];
-    let graph = workshop.graph(&given);
+    let graph = runner.graph(&given);
     let edited = format!("{}\n# edited\n", program_text("gcn"));
     for (dtype, method, tolerance) in [("f64", "none", 1e-12), ("f32", "degree", 1e-5)] {
         let rest = format!(
             "  set: {{hidden: 4, drop: 0.0}}\nreorder: {{method: {method}}}\nrun: {{epochs: 5, \
                 dtype: {dtype}}}"
         );
-        let shipped = proved(&workshop, &graph, &workshop.pipeline("gcn", &rest));
-        let compiled = proved(&workshop, &graph, &own_text(&workshop, "gcn", &edited, &rest));
+        let shipped = proved(&runner, &graph, &runner.pipeline("gcn", &rest));
+        let compiled = proved(&runner, &graph, &own_text(&runner, "gcn", &edited, &rest));
         close("loss", &compiled.metrics("loss"), &shipped.metrics("loss"), tolerance);
         close(
             "scores",
@@ -434,11 +433,11 @@ fn binary_labels_of_nodes_are_learned_by_shipped_and_by_compiled_lists_alike() {
 fn values_of_graphs_beside_those_of_vertices_are_given_to_each_vertex() {
     let text =
         "def own(v):\n    return v.graph.size, v.indegree, [e.src.x[..., 0] for e in v.inedges]\n";
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let given = set_of(&sizes(), None);
-    let graph = workshop.graph(&given);
+    let graph = runner.graph(&given);
     let left =
-        proved(&workshop, &graph, &own_text(&workshop, "own", text, "reorder: {method: degree}"));
+        proved(&runner, &graph, &own_text(&runner, "own", text, "reorder: {method: degree}"));
     let of_node = given.nodes.graph.clone().unwrap();
     assert_eq!(**left.table(VALUES_FILE).column("id").unwrap(), *given.nodes.ids.to_array());
     assert_eq!(
@@ -449,7 +448,7 @@ fn values_of_graphs_beside_those_of_vertices_are_given_to_each_vertex() {
     let text = "def own(v):\n    share = [e.src.x[..., 0] for e in v.inedges]\n    return \
         pool_sum(sum(share)), share\n";
     let left =
-        proved(&workshop, &graph, &own_text(&workshop, "own", text, "reorder: {method: degree}"));
+        proved(&runner, &graph, &own_text(&runner, "own", text, "reorder: {method: degree}"));
     assert_eq!(**left.table(VALUES_FILE).column("id").unwrap(), *graph_ids(GRAPHS).to_array());
     assert_eq!(
         left.table(EDGE_VALUES_FILE).column("source").unwrap().len(),
@@ -462,9 +461,9 @@ fn a_loop_may_carry_what_is_of_graphs() {
     let text = "def own(v, steps=3):\n    v.a = 1.0\n    total = pool_sum(v.a)\n    while \
         changed(v.a):\n        v.a = min(4.0, v.a + pool_max(v.a))\n    return pool_sum(v.a), \
         total\n";
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&set_of(&sizes(), None));
-    let left = proved(&workshop, &graph, &own_text(&workshop, "own", text, "run: {dtype: f64}"));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&set_of(&sizes(), None));
+    let left = proved(&runner, &graph, &own_text(&runner, "own", text, "run: {dtype: f64}"));
     assert_eq!(
         left.values("value"),
         sizes().iter().map(|&size| 4.0 * size as f64).collect::<Vec<_>>()
@@ -474,27 +473,27 @@ fn a_loop_may_carry_what_is_of_graphs() {
 
 #[test]
 fn nodes_of_a_set_of_many_graphs_are_learned_where_they_have_the_labels() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut given = set_of(&sizes(), None);
     let count = given.nodes.ids.len();
     given.nodes.labels = Some(classes(count));
     given.nodes.splits = vec![(0..count).map(|node| [1, 1, 2, 3][node % 4]).collect()];
-    let graph = workshop.graph(&given);
+    let graph = runner.graph(&given);
     let text = "def model(v):\n    return linear(concat(v.x, v.x - pool_mean(v.x)), v.classes)\n";
     for (method, dtype) in [("none", "f64"), ("degree", "f32")] {
         let rest = format!("reorder: {{method: {method}}}\nrun: {{epochs: 3, dtype: {dtype}}}");
-        let left = proved(&workshop, &graph, &own_text(&workshop, "model", text, &rest));
+        let left = proved(&runner, &graph, &own_text(&runner, "model", text, &rest));
         assert_eq!(
             **left.table(PREDICTIONS_FILE).column("id").unwrap(),
             *given.nodes.ids.to_array()
         );
         let gcn = format!("  set: {{hidden: 4, drop: 0.0}}\n{rest}");
         assert_eq!(
-            proved(&workshop, &graph, &workshop.pipeline("gcn", &gcn)).predictions("class").len(),
+            proved(&runner, &graph, &runner.pipeline("gcn", &gcn)).predictions("class").len(),
             count
         );
     }
-    let error = workshop.planned(&graph, &own_text(&workshop, "model", POOLED, "")).err().unwrap();
+    let error = runner.planned(&graph, &own_text(&runner, "model", POOLED, "")).err().unwrap();
     says(
         &error,
         ErrorKind::Specification,
@@ -508,12 +507,12 @@ fn nodes_of_a_set_of_many_graphs_are_learned_where_they_have_the_labels() {
 }
 
 fn refused(
-    workshop: &Workshop,
+    runner: &StageRunner,
     graph: &Artifact,
     pipeline: &warploom_spec::Pipeline,
 ) -> StageError {
-    let chain = workshop.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
-    workshop.run(&chain, &Silence, &StopFlag::new()).err().unwrap()
+    let chain = runner.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
+    runner.run(&chain, &Silence, &StopFlag::new()).err().unwrap()
 }
 
 fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
@@ -526,39 +525,38 @@ fn says(error: &StageError, kind: ErrorKind, parts: &[&str]) {
 
 #[test]
 fn what_does_not_fit_the_labels_of_graphs_is_told_at_its_place() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&set(classes(GRAPHS)));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&set(classes(GRAPHS)));
     let planned =
-        |pipeline: &warploom_spec::Pipeline| workshop.planned(&graph, pipeline).err().unwrap();
+        |pipeline: &warploom_spec::Pipeline| runner.planned(&graph, pipeline).err().unwrap();
     let parts = [
         "labels belong to graphs in this data set",
         "expected a row for each graph, found a row of 3 floats per vertex",
         "pool_mean(v.h)",
     ];
     says(
-        &planned(&own_text(&workshop, "model", ALONE, "")),
+        &planned(&own_text(&runner, "model", ALONE, "")),
         ErrorKind::Specification,
         &[&parts[..], &["model.py:2:"]].concat(),
     );
     // The shipped texts that have lists of their own are no exception.
     says(
-        &planned(&workshop.pipeline("gcn", "")),
+        &planned(&runner.pipeline("gcn", "")),
         ErrorKind::Specification,
         &[&parts[..], &["gcn.py:"]].concat(),
     );
-    says(&planned(&workshop.pipeline("gin", "")), ErrorKind::Specification, &parts);
+    says(&planned(&runner.pipeline("gin", "")), ErrorKind::Specification, &parts);
     for loss in ["bce", "mse"] {
-        let error =
-            planned(&own_text(&workshop, "model", POOLED, &format!("run: {{loss: {loss}}}")));
+        let error = planned(&own_text(&runner, "model", POOLED, &format!("run: {{loss: {loss}}}")));
         says(
             &error,
             ErrorKind::Specification,
             &[&format!("`run.loss: {loss}` needs"), "the labels of this graph are classes"],
         );
     }
-    let analytics = workshop.pipeline("components", "");
+    let analytics = runner.pipeline("components", "");
     assert_eq!(
-        finished(&workshop, &graph, &analytics).values("label").len(),
+        finished(&runner, &graph, &analytics).values("label").len(),
         set(classes(GRAPHS)).nodes.ids.len(),
         "nothing of labels is in it"
     );
@@ -566,9 +564,9 @@ fn what_does_not_fit_the_labels_of_graphs_is_told_at_its_place() {
 
 #[test]
 fn graphs_that_cannot_be_learned_from_are_named() {
-    let workshop = Workshop::new();
-    let run = |given: &Given, rest: &str| {
-        refused(&workshop, &workshop.graph(given), &own_text(&workshop, "model", POOLED, rest))
+    let runner = StageRunner::new();
+    let run = |given: &GraphTables, rest: &str| {
+        refused(&runner, &runner.graph(given), &own_text(&runner, "model", POOLED, rest))
     };
     let mut labels: Vec<Option<u32>> = (0..GRAPHS).map(|graph| Some(graph as u32 % 2)).collect();
     (labels[3], labels[9]) = (None, None);
@@ -612,49 +610,37 @@ fn graphs_that_cannot_be_learned_from_are_named() {
     let error = run(&set(unknown(|graph| graph % 4 != 2)), "run: {epochs: 2, keep: best}");
     says(&error, ErrorKind::Data, &["validation graphs, and all their labels are unknown"]);
     let steep = own_text(
-        &workshop,
+        &runner,
         "model",
         "def model(v):\n    return linear(pool_max(v.x), v.classes)\n",
         "run: {epochs: 2}",
     );
-    let error = refused(&workshop, &workshop.graph(&set(classes(GRAPHS))), &steep);
+    let error = refused(&runner, &runner.graph(&set(classes(GRAPHS))), &steep);
     says(&error, ErrorKind::Data, &["the loss is", "at graph `molecule002`"]);
 }
 
 #[test]
 fn check_finds_a_graph_that_is_predicted_otherwise() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&set(classes(GRAPHS)));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&set(classes(GRAPHS)));
     let pipelines = [1, 2].map(|seed| {
-        own_text(&workshop, "model", POOLED, &format!("run: {{epochs: 2, seed: {seed}}}"))
+        own_text(&runner, "model", POOLED, &format!("run: {{epochs: 2, seed: {seed}}}"))
     });
-    let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
+    let chain = runner.planned(&graph, &pipelines[0]).unwrap();
     let [first, second] = pipelines
         .each_ref()
-        .map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
-    workshop.check(&chain, &first).unwrap();
-    let error =
-        workshop.check(&chain, &crate::threads::mixed(&workshop, &first, &second)).unwrap_err();
+        .map(|pipeline| runner.published(&runner.planned(&graph, pipeline).unwrap()).unwrap());
+    runner.check(&chain, &first).unwrap();
+    let error = runner.check(&chain, &crate::threads::mixed(&runner, &first, &second)).unwrap_err();
     assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
-    let classes = finished(&workshop, &graph, &pipelines[0]).table(PREDICTIONS_FILE);
+    let classes = finished(&runner, &graph, &pipelines[0]).table(PREDICTIONS_FILE);
     assert_eq!(classes.column("class").unwrap().as_primitive::<UInt32Type>().len(), GRAPHS);
 }
 
 /// The molecules of MUTAG, each mutagenic or not, with the published text files' own order; the
 /// folds go by turns.
-fn molecules(fold: usize) -> Option<Given> {
-    let shared = std::env::var_os("WARPLOOM_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let folder = shared.join("data/tu_MUTAG");
-    if !folder.is_dir() {
-        println!(
-            "SKIPPED: molecules because {} is not there (WARPLOOM_SHARED names its folder)",
-            folder.display()
-        );
-        return None;
-    }
+fn molecules(fold: usize) -> Option<GraphTables> {
+    let folder = shared_folder("tu_MUTAG")?;
     let numbers = |name: &str| -> Vec<i64> {
         let text = std::fs::read_to_string(folder.join(format!("MUTAG_{name}.txt"))).unwrap();
         text.split([',', '\n'])
@@ -673,7 +659,7 @@ fn molecules(fold: usize) -> Option<Given> {
         1 => 2,
         _ => 1,
     };
-    Some(Given {
+    Some(GraphTables {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
             graph: Some(graph.iter().map(|&graph| graph as u32 - 1).collect()),
@@ -697,13 +683,11 @@ fn molecules_are_told_apart() {
     let mut right = Vec::new();
     for fold in 0..2 {
         let Some(given) = molecules(fold) else { return };
-        let workshop = Workshop::new();
-        let graph = workshop.graph(&given);
+        let runner = StageRunner::new();
+        let graph = runner.graph(&given);
         let rest = "  set: {graphs: true, layers: 3, hidden: 32, drop: 0.0}\nreorder: {method: \
             degree}\nrun: {epochs: 100, optimizer: {adam: {lr: 0.005}}}";
-        right.push(
-            proved(&workshop, &graph, &workshop.pipeline("gin", rest)).record().metrics["test"],
-        );
+        right.push(proved(&runner, &graph, &runner.pipeline("gin", rest)).record().metrics["test"]);
     }
     // Two thirds are mutagenic; over all ten folds the mean was 0.78 when this was written.
     assert!(right[0] + right[1] > 2.0 * 0.7, "{right:?}");

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use warploom_contract::stage::{Silence, StopFlag};
 
-use crate::graphs::{random, signed, uniform};
-use crate::workshop::{Features, Given, Workshop};
 use warploom_contract::kinds::graph::{EdgeTable, Ids, Labels, NodeTable};
+use warploom_test_support::graph_inputs::{random, signed, uniform};
+use warploom_test_support::stage_runner::{Features, GraphTables, StageRunner};
 
 const NODES: usize = 60_000;
 const COLUMNS: usize = 32;
@@ -22,10 +22,10 @@ const PEAK: &str = "/proc/self/clear_refs";
 /// What a child says that cannot begin one.
 const SKIPPED: &str = "SKIPPED: memory::what_is_predicted_is_taken:";
 
-fn given() -> Given {
+fn given() -> GraphTables {
     let shape = random("communities", NODES, 5 * NODES, 41);
     let (source, target) = shape.edges.iter().copied().unzip();
-    Given {
+    GraphTables {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
             labels: Some(Labels::Classes(
@@ -55,20 +55,20 @@ fn status(name: &str) -> Option<u64> {
 #[test]
 fn child() {
     let Ok(program) = std::env::var("WARPLOOM_TEST_PROGRAM") else { return };
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&given());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&given());
     let rest = if program == "pagerank" {
         "run: {max_supersteps: 3, allow_unconverged: true}"
     } else {
         "run: {epochs: 2}"
     };
-    let pipeline = workshop.pipeline(&program, rest);
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let pipeline = runner.pipeline(&program, rest);
+    let chain = runner.planned(&graph, &pipeline).unwrap();
     if let Err(error) = std::fs::write(PEAK, "5") {
         return println!("{SKIPPED} {PEAK}: {error}");
     }
     let before = status("VmRSS:").unwrap();
-    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let left = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     let taken = status("VmHWM:").unwrap().saturating_sub(before);
     println!("{SAYS} {} {taken}", left.record().bytes_predicted);
 }

@@ -7,9 +7,11 @@
 //!           order of the case and by degree
 use std::collections::BTreeSet;
 
-use warploom_cases::Case;
-use warploom_cases::operations::{Problem, all_are_compared, compare_winners, group, problems};
 use warploom_run::{executor::Pass, precision::Precision, resolved_program::Part};
+use warploom_test_support::golden_cases::GoldenCase;
+use warploom_test_support::golden_operations::{
+    Problem, all_are_compared, compare_winners, group, problems,
+};
 use warploom_vertex::{
     facts::Facts,
     fuse::fuse,
@@ -19,18 +21,20 @@ use warploom_vertex::{
     passes::clean,
 };
 
-use crate::direct::{Direct, executor, go, gpu, held, is_brief, is_sampled};
 use crate::golden::Comparison;
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, executor, gpu, is_brief, is_sampled, run_part,
+};
 
 /// What a problem reads.
-fn direct(Problem { given, .. }: &Problem, reordered: bool) -> Direct {
+fn direct(Problem { given, .. }: &Problem, reordered: bool) -> ListInputs {
     let world = &given.world;
     let rows = |rows: &Option<warploom_vertex::interpret::Rows>| {
         rows.as_ref().map_or((0, Vec::new()), |rows| (rows.columns, rows.values.reals()))
     };
     let ((feature_columns, features), (edge_columns, edge_features)) =
         (rows(&world.features), rows(&world.edge_features));
-    Direct {
+    ListInputs {
         nodes: world.nodes,
         source: world.source.clone(),
         target: world.target.clone(),
@@ -40,7 +44,7 @@ fn direct(Problem { given, .. }: &Problem, reordered: bool) -> Direct {
         edge_columns,
         edge_features,
         reordered,
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
@@ -52,7 +56,7 @@ fn list(gir: &Gir, data: &Data) -> LaunchList {
 }
 
 /// Compares every result of a problem; their names.
-fn compare<T: Precision>(case: &Case, problem: &Problem, reordered: bool) -> Vec<String> {
+fn compare<T: Precision>(case: &GoldenCase, problem: &Problem, reordered: bool) -> Vec<String> {
     let known = Data {
         inferring: true,
         lanes: gpu().is_some(),
@@ -61,10 +65,10 @@ fn compare<T: Precision>(case: &Case, problem: &Problem, reordered: bool) -> Vec
     };
     let (list, direct) = (list(&problem.gir, &known), direct(problem, reordered));
     let mut executor = executor::<T>(&list, direct.data(&list), 0);
-    go(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
+    run_part(&mut executor, &list, Part::Finish, Pass { epoch: 0, training: false });
     let mut golden = Comparison::new(case, T::NAME);
     for result in &list.results {
-        let got = held(&executor, &list, &result.buffer).unwrap();
+        let got = buffer_values(&executor, &list, &result.buffer).unwrap();
         if result.name.starts_with("arg.") {
             let width = got.len() / direct.source.len();
             compare_winners(case, &result.name, |edge, column| got[edge * width + column] != 0.0);
@@ -84,7 +88,7 @@ fn compare<T: Precision>(case: &Case, problem: &Problem, reordered: bool) -> Vec
 fn agree(names: &[&str]) {
     // Of a sample only the odd rows, which are behind the tiny ones.
     let first = if is_sampled() { names.len() - 1 } else { 0 };
-    for case in names[first..].iter().filter_map(|name| Case::read(name)) {
+    for case in names[first..].iter().filter_map(|name| GoldenCase::read(name)) {
         let mut compared = BTreeSet::new();
         for problem in &problems(&case) {
             for reordered in [false, true].into_iter().skip(usize::from(is_brief())) {

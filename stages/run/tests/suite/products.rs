@@ -18,11 +18,14 @@ use warploom_vertex::{
     launch::{Element, Joined, LaunchList, Rows},
 };
 
-use crate::direct::{Direct, apart, executor_of, first_apart, go, gpu, held, scale_of, taken};
-use crate::graphs::{random, signed};
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;
-use crate::workshop::program_text;
+use warploom_test_support::graph_inputs::{random, signed};
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, executor_with_matmul, first_difference, gpu, largest_magnitude,
+    run_part, sampled_cases, separate_buffers,
+};
+use warploom_test_support::stage_runner::program_text;
 
 /// Compares a chain of layers; its list.
 fn agree(widths: &[usize], nodes: usize) -> LaunchList {
@@ -76,7 +79,7 @@ fn fewest_of_groups() -> usize {
 
 #[test]
 fn rows_that_fit_with_the_matrix_agree() {
-    for nodes in taken(&[1, 61, many()]) {
+    for nodes in sampled_cases(&[1, 61, many()]) {
         agree(&[33, 70, 9, 5], nodes);
     }
     let (direct, list) = chain_of(SMOOTH, &[20, 48, 5], most());
@@ -99,7 +102,7 @@ fn rows_that_groups_of_warps_multiply_agree() {
     trained::<f32>("rows for groups of warps", &direct, &list);
     // So long that a part of the matrix at a time has room, and so few that a group of three has
     // none.
-    for nodes in taken(&[fewest_of_groups(), most()]) {
+    for nodes in sampled_cases(&[fewest_of_groups(), most()]) {
         let (direct, list) = chain_of(SMOOTH, &[711, 64, 44, 5], nodes);
         assert_eq!(
             emit(&list, target()).unwrap().source.contains("so_far"),
@@ -114,7 +117,7 @@ fn rows_that_groups_of_warps_multiply_agree() {
 /// columns and of fewer, and of rows that end within a step.
 #[test]
 fn wide_products_that_groups_of_warps_make_agree() {
-    for (widths, nodes) in taken(&[
+    for (widths, nodes) in sampled_cases(&[
         (&[20, 64, 48, 40][..], most()),
         (&[66, 64, 64, 64, 36], most()),
         (&[66, 64, 48, 40], fewest_of_groups()),
@@ -134,7 +137,7 @@ fn wide_products_that_groups_of_warps_make_agree() {
 /// with a tile and within one.
 #[test]
 fn outer_products_that_are_turned_round_agree() {
-    for widths in taken(&[&[96, 64, 87, 50, 80][..], &[66, 64, 5]]) {
+    for widths in sampled_cases(&[&[96, 64, 87, 50, 80][..], &[66, 64, 5]]) {
         let (direct, list) = chain_of(SMOOTH, widths, most());
         let turned = emit(&list, target())
             .unwrap()
@@ -182,7 +185,7 @@ fn rows_of_one_number_are_added_to_each_of_others() {
 fn rows_that_are_made_where_they_are_multiplied_agree() {
     let nodes = 19 + 200 * processors() as usize;
     let sage = |features: usize, classes: u64| {
-        let direct = Direct {
+        let direct = ListInputs {
             labels: (0..nodes).map(|node| (node as u64 * 7 % classes) as f64).collect(),
             ..given(nodes, features)
         };
@@ -198,7 +201,9 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
     let sages = [(66, 2), (96, 11), (100, 3), (66, 12)].map(|(features, classes)| {
         (format!("sage, {features}, {classes}"), sage(features, classes))
     });
-    for (what, (direct, list)) in taken(&chains.into_iter().chain(sages).collect::<Vec<_>>()) {
+    for (what, (direct, list)) in
+        sampled_cases(&chains.into_iter().chain(sages).collect::<Vec<_>>())
+    {
         let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
         let makers: Vec<usize> = joined.sources.keys().copied().collect();
         let is_made = makers.iter().any(|maker| emitted.launches[*maker].is_empty());
@@ -213,7 +218,7 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
 
 #[test]
 fn narrow_and_wide_products_of_the_same_rows_agree() {
-    for nodes in taken(&[61, many(), most()]) {
+    for nodes in sampled_cases(&[61, many(), most()]) {
         let direct = given(nodes, 24);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let list = compile(BOTH, "both", &BTreeMap::new(), &known)
@@ -239,7 +244,7 @@ fn rows_of_fewer_bits_are_near_those_of_all() {
 
 fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
     let (direct, list) = chain_of(SMOOTH, widths, nodes);
-    let list = apart(&list);
+    let list = separate_buffers(&list);
     let first: Vec<Vec<f64>> =
         parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }, None).unwrap();
     let result = list
@@ -249,7 +254,7 @@ fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
         .map(|buffer| buffer.name.as_str());
     let results: Vec<&str> = result.collect();
     let made = |matmul: Matmul| {
-        let mut executor = executor_of::<f32>(&list, direct.data(&list), (0, matmul));
+        let mut executor = executor_with_matmul::<f32>(&list, direct.data(&list), (0, matmul));
         executor
             .set_parameters(
                 &first
@@ -259,19 +264,19 @@ fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
             )
             .unwrap();
         for part in [Part::Prepare, Part::Forward] {
-            go(&mut executor, &list, part, Pass { epoch: 0, training: true });
+            run_part(&mut executor, &list, part, Pass { epoch: 0, training: true });
         }
         results
             .iter()
-            .map(|name| held(&executor, &list, name).unwrap_or_default())
+            .map(|name| buffer_values(&executor, &list, name).unwrap_or_default())
             .collect::<Vec<_>>()
     };
     let all = made(Matmul::F32);
     for (matmul, bound) in [(Matmul::Tf32, 2e-3), (Matmul::Bf16, 1.6e-2)] {
         let mut farthest = 0.0f64;
         for ((some, all), name) in made(matmul).iter().zip(&all).zip(&results) {
-            let scale = scale_of(all);
-            assert_eq!(first_apart(some, all, bound * scale), None, "{matmul:?}: {name}");
+            let scale = largest_magnitude(all);
+            assert_eq!(first_difference(some, all, bound * scale), None, "{matmul:?}: {name}");
             farthest = some
                 .iter()
                 .zip(all)
@@ -287,7 +292,7 @@ fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
 
 #[test]
 fn rows_so_long_that_the_matrix_does_not_fit_agree() {
-    for widths in taken(&[&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]]) {
+    for widths in sampled_cases(&[&[1323, 64, 3][..], &[5, 1903, 33, 2], &[1100, 129, 2]]) {
         let list = agree(widths, many());
         assert!(
             emit(&list, target()).unwrap().source.contains("multiply_many_rows<MANY, TILES>(all"),
@@ -295,7 +300,7 @@ fn rows_so_long_that_the_matrix_does_not_fit_agree() {
         );
     }
     // Few rows that are dropped out are multiplied by warps alone on every device.
-    for (widths, nodes) in taken(&[(&[300, 16, 7][..], 61), (&[1100, 64, 2], few())]) {
+    for (widths, nodes) in sampled_cases(&[(&[300, 16, 7][..], 61), (&[1100, 64, 2], few())]) {
         let (direct, list) = chain_of("dropout(relu(@), 0.25)", widths, nodes);
         assert!(
             emit(&list, target()).unwrap().source.contains("(queue + slot * STAGE)"),
@@ -309,7 +314,7 @@ fn rows_so_long_that_the_matrix_does_not_fit_agree() {
 /// of several slices, whose end is within a step; rows that are made; a product that follows.
 #[test]
 fn rows_whose_elements_blocks_share_agree() {
-    for (widths, nodes) in taken(&[
+    for (widths, nodes) in sampled_cases(&[
         (&[1323, 64, 3][..], few()),
         (&[5, 1903, 33, 2], few()),
         (&[700, 129, 2], few()),
@@ -340,7 +345,7 @@ fn rows_whose_elements_blocks_share_agree() {
 fn products_with_a_side_in_common_agree() {
     // Wider sides first and last, columns that no vector divides, few rows and those of groups of
     // warps; slopes of few columns, whose products are added up in one kernel.
-    for (features, hidden, classes, nodes) in taken(&[
+    for (features, hidden, classes, nodes) in sampled_cases(&[
         (66, 64, 2, most()),
         (24, 33, 3, many()),
         (9, 40, 9, most()),
@@ -348,7 +353,7 @@ fn products_with_a_side_in_common_agree() {
         (515, 64, 6, few()),
         (5, 3, 1, 7),
     ]) {
-        let direct = Direct { labels: signed(42, nodes * classes), ..given(nodes, features) };
+        let direct = ListInputs { labels: signed(42, nodes * classes), ..given(nodes, features) };
         let known = Data { lanes: true, ..direct.known(classes as u64, Loss::MeanSquares) };
         let settings = [("hidden".to_owned(), json!(hidden))].into();
         let text = if nodes == most() { MEAN.replace("relu", SMOOTH) } else { MEAN.to_owned() };
@@ -400,7 +405,7 @@ const TWO: &str = "def two(v, wide=8, narrow=8):
 
 /// Rows that are put down before a relu and behind it, each multiplied: a kernel has room for one
 /// of them.
-const APART: &str = "def apart(v):
+const APART: &str = "def separate_buffers(v):
     v.h = linear(v.x, 16)
     v.a = relu(v.h)
     v.q = linear(v.h, 8)
@@ -419,9 +424,9 @@ const BOTH: &str = "def both(v):
     return linear(v.a, v.classes) + linear(v.b, v.classes)
 ";
 
-fn given(nodes: usize, features: usize) -> Direct {
+fn given(nodes: usize, features: usize) -> ListInputs {
     let (source, target) = random("two", nodes, 3 * nodes, 7).edges.into_iter().unzip();
-    Direct {
+    ListInputs {
         nodes,
         source,
         target,
@@ -429,13 +434,13 @@ fn given(nodes: usize, features: usize) -> Direct {
         features: signed(41, nodes * features),
         labels: signed(42, nodes * 3),
         training_rows: (0..nodes as u32).collect(),
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
 #[test]
 fn products_of_rows_that_are_not_the_same_agree() {
-    for nodes in taken(&[7, 61, many()]) {
+    for nodes in sampled_cases(&[7, 61, many()]) {
         let direct = given(nodes, 24);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };
         let list = compile(APART, "apart", &BTreeMap::new(), &known)
@@ -472,7 +477,7 @@ fn products_of_rows_that_are_not_the_same_agree() {
 fn products_that_one_kernel_makes_agree() {
     // Layers whose rows the next one multiplies: of eight tiles and five, whose end is within a
     // step, long ones, and few, which warps share.
-    for (widths, nodes) in taken(&[
+    for (widths, nodes) in sampled_cases(&[
         (&[33, 64, 20, 9, 3][..], many()),
         (&[300, 16, 7], 61),
         (&[64, 37, 22, 2], many()),
@@ -487,7 +492,7 @@ fn products_that_one_kernel_makes_agree() {
         );
     }
     for (features, wide, narrow, nodes) in
-        taken(&[(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)])
+        sampled_cases(&[(96, 64, 24, many()), (20, 48, 8, most()), (50, 40, 8, 61), (8, 12, 10, 7)])
     {
         let direct = given(nodes, features);
         let known = Data { lanes: true, ..direct.known(3, Loss::MeanSquares) };

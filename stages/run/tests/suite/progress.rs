@@ -10,7 +10,7 @@ use warploom_plan::PlanStage;
 use warploom_reorder::Reorder;
 use warploom_shell::{Chain, requests::Request};
 
-use super::workshop::Workshop;
+use warploom_test_support::stage_runner::StageRunner;
 
 /// A phase as it was reported.
 #[derive(Clone, Debug)]
@@ -50,15 +50,15 @@ impl Progress for Listener {
     fn warn(&self, _: &str) {}
 }
 
-/// A workshop with raw data.
-fn place() -> Workshop {
-    let mut workshop = Workshop::new();
-    workshop.environment.data = vec![workshop.folder.path().join("raw")];
-    workshop
+/// A runner with raw data.
+fn place() -> StageRunner {
+    let mut runner = StageRunner::new();
+    runner.environment.data = vec![runner.folder.path().join("raw")];
+    runner
 }
 
 /// An edge list of pairs that look drawn, with a third column where there are relations.
-fn edge_list(place: &Workshop, name: &str, (nodes, edges): (u32, u32), relations: Option<u32>) {
+fn edge_list(place: &StageRunner, name: &str, (nodes, edges): (u32, u32), relations: Option<u32>) {
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut draw = |below: u32| {
         state ^= state << 13;
@@ -79,7 +79,7 @@ fn edge_list(place: &Workshop, name: &str, (nodes, edges): (u32, u32), relations
 }
 
 /// Runs a stage, and gives the phases that it reported.
-fn phases<S>(place: &Workshop, chain: &mut Chain<'_>) -> Vec<Reported>
+fn phases<S>(place: &StageRunner, chain: &mut Chain<'_>) -> Vec<Reported>
 where
     S: Stage,
     S::Request: Request,

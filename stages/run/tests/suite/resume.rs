@@ -9,13 +9,14 @@ use warploom_contract::{
 use warploom_shell::Chain;
 use warploom_vertex::launch::LossKind;
 
-use crate::compiled::own_text;
+use crate::custom_programs::own_text;
 use crate::differential::{CHOICES, direct_of};
-use crate::direct::gpu;
 use crate::golden::given;
-use crate::graphs::{random, uniform};
 use crate::threads::community;
-use crate::workshop::{Left, Workshop};
+use warploom_test_support::graph_inputs::{random, uniform};
+use warploom_test_support::list_runner::gpu;
+use warploom_test_support::skips::skipped;
+use warploom_test_support::stage_runner::{RunFiles, StageRunner};
 
 /// Epochs after each of which the host looks, on a GPU, too.
 const LOOKED_AT: u64 = 2;
@@ -55,11 +56,11 @@ impl Progress for Stopper<'_> {
 
 /// Stops a start after some steps; gives the error, or the result where the run ended before.
 pub fn stopped(
-    workshop: &Workshop,
+    runner: &StageRunner,
     chain: &Chain,
     at_note: Option<u64>,
     at_advance: Option<u64>,
-) -> Result<Left, warploom_contract::StageError> {
+) -> Result<RunFiles, warploom_contract::StageError> {
     let stop = StopFlag::new();
     let stopper = Stopper {
         stop: &stop,
@@ -68,17 +69,17 @@ pub fn stopped(
         notes: AtomicU64::new(0),
         advances: AtomicU64::new(0),
     };
-    workshop.run(chain, &stopper, &stop)
+    runner.run(chain, &stopper, &stop)
 }
 
-pub fn same(what: &str, got: &Left, want: &Left) {
+pub fn same(what: &str, got: &RunFiles, want: &RunFiles) {
     for (name, bytes) in want.fixed() {
         assert!(got.fixed()[name] == bytes, "{what}: {name} differs");
     }
 }
 
 /// All columns of the metrics but the seconds, by their bits.
-pub fn metrics(left: &Left) -> Vec<Vec<u64>> {
+pub fn metrics(left: &RunFiles) -> Vec<Vec<u64>> {
     ["loss", "train", "validation", "test"]
         .iter()
         .map(|name| left.metrics(name).iter().map(|value| value.to_bits()).collect())
@@ -92,36 +93,36 @@ fn a_training_stopped_at_any_epoch_ends_the_same() {
         ("best", 0.5, "adamw: {weight_decay: 0.1}"),
         ("best", 0.0, "sgd: {lr: 0.5, momentum: 0.9}"),
     ] {
-        let workshop = Workshop::new();
-        let graph = workshop.graph(&community(false));
+        let runner = StageRunner::new();
+        let graph = runner.graph(&community(false));
         let rest = format!(
             "  set: {{hidden: 6, drop: {drop}}}\nreorder: {{method: degree}}\nrun: {{epochs: 12, \
                 keep: {keep}, optimizer: {{{optimizer}}}}}"
         );
-        let pipeline = workshop.pipeline("gcn", &rest);
-        let chain = workshop.planned(&graph, &pipeline).unwrap();
-        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let pipeline = runner.pipeline("gcn", &rest);
+        let chain = runner.planned(&graph, &pipeline).unwrap();
+        let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
         for trial in 0..4 {
-            checkpoint::remove(&workshop.environment.store, &key);
+            checkpoint::remove(&runner.environment.store, &key);
             let [first, second] = match gpu() {
                 Some(_) => [1 + trial as u64 % LOOKED_AT, 1],
                 None => [50, 51].map(|stream| 1 + (uniform(stream, trial) * 5.0) as u64),
             };
             // In the middle of an epoch, then at the end of one.
-            let error = stopped(&workshop, &chain, Some(first), None).err().unwrap();
+            let error = stopped(&runner, &chain, Some(first), None).err().unwrap();
             assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Stopped, 75), "{error}");
-            let done = checkpoint::steps(&workshop.environment.store, &key)
+            let done = checkpoint::steps(&runner.environment.store, &key)
                 .last()
                 .map_or(0, |step| step.number);
             assert_eq!(done, first - 1, "the half epoch is dropped");
-            let error = stopped(&workshop, &chain, None, Some(done + second)).err().unwrap();
+            let error = stopped(&runner, &chain, None, Some(done + second)).err().unwrap();
             let boundary = format!("after epoch {}", done + second);
             assert!(
                 error.kind == ErrorKind::Stopped && error.what.contains(&boundary),
                 "{boundary}: {error}"
             );
-            let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+            let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
             assert_eq!(resumed.record().resumed_at, done + second);
             same(
                 &format!("{keep}, {optimizer}, stopped after {done} and {second} more"),
@@ -139,18 +140,18 @@ const BOUNDED: &str = "\nrun: {max_supersteps: 9999}";
 #[test]
 fn an_iteration_stopped_anywhere_ends_the_same() {
     for (program, rest) in [("pagerank", "  set: {tolerance: 1.0e-7}"), ("components", BOUNDED)] {
-        let workshop = Workshop::new();
-        let graph = workshop.graph(&community(true));
-        let pipeline = workshop.pipeline(program, &format!("{rest}\nreorder: {{method: degree}}"));
-        let chain = workshop.planned(&graph, &pipeline).unwrap();
-        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let runner = StageRunner::new();
+        let graph = runner.graph(&community(true));
+        let pipeline = runner.pipeline(program, &format!("{rest}\nreorder: {{method: degree}}"));
+        let chain = runner.planned(&graph, &pipeline).unwrap();
+        let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         assert_eq!(whole.record().courses, ["supersteps"]);
         assert!(whole.record().supersteps > 2);
-        let error = stopped(&workshop, &chain, None, Some(1)).err().unwrap();
+        let error = stopped(&runner, &chain, None, Some(1)).err().unwrap();
         assert!(error.what.contains("after superstep 1"), "{error}");
-        let error = stopped(&workshop, &chain, None, Some(2)).err().unwrap();
+        let error = stopped(&runner, &chain, None, Some(2)).err().unwrap();
         assert!(error.what.contains("after superstep 2"), "{error}");
-        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         assert_eq!(
             (resumed.record().resumed_at, resumed.record().supersteps),
             (2, whole.record().supersteps)
@@ -176,26 +177,26 @@ const TWO_LOOPS: &str = "def two(v):
 
 #[test]
 fn compiled_loops_stopped_anywhere_end_the_same() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(true));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(true));
     let order = "reorder: {method: degree}";
     for (name, pipeline) in [
-        ("two", own_text(&workshop, "two", TWO_LOOPS, order)),
-        ("hits", workshop.pipeline("hits", order)),
-        ("kcore", workshop.pipeline("kcore", &format!("{order}{BOUNDED}"))),
-        ("sssp", workshop.pipeline("sssp", &format!("{order}{BOUNDED}"))),
+        ("two", own_text(&runner, "two", TWO_LOOPS, order)),
+        ("hits", runner.pipeline("hits", order)),
+        ("kcore", runner.pipeline("kcore", &format!("{order}{BOUNDED}"))),
+        ("sssp", runner.pipeline("sssp", &format!("{order}{BOUNDED}"))),
     ] {
         let chain =
-            workshop.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
-        let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+            runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         let supersteps = whole.record().supersteps;
         assert!(supersteps > 3, "{name}: {supersteps} supersteps");
         let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
         for at in [1, supersteps / 2, supersteps - 1] {
-            checkpoint::remove(&workshop.environment.store, &key);
-            let error = stopped(&workshop, &chain, None, Some(at)).err().unwrap();
+            checkpoint::remove(&runner.environment.store, &key);
+            let error = stopped(&runner, &chain, None, Some(at)).err().unwrap();
             assert!(error.what.contains(&format!("after superstep {at}")), "{name}: {error}");
-            let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+            let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
             assert_eq!(
                 (resumed.record().resumed_at, resumed.record().supersteps),
                 (at, supersteps),
@@ -219,35 +220,35 @@ const COURSE_AND_LOOP: &str = "def mixed(v):
 
 #[test]
 fn a_loop_after_a_course_goes_on_and_is_proved() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(true));
-    let pipeline = own_text(&workshop, "mixed", COURSE_AND_LOOP, "reorder: {method: degree}");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(true));
+    let pipeline = own_text(&runner, "mixed", COURSE_AND_LOOP, "reorder: {method: degree}");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(whole.record().courses, ["peeling", "supersteps"]);
-    let error = stopped(&workshop, &chain, None, Some(4)).err().unwrap();
+    let error = stopped(&runner, &chain, None, Some(4)).err().unwrap();
     assert!(error.what.contains("after superstep 4"), "{error}");
-    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(
         (resumed.record().resumed_at, resumed.record().courses),
         (4, whole.record().courses)
     );
     same("mixed", &resumed, &whole);
-    workshop
-        .check(&chain, &workshop.published(&chain).unwrap())
+    runner
+        .check(&chain, &runner.published(&chain).unwrap())
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// A training of six epochs, stopped in the third and again after the fifth (on a GPU in the second
 /// and after it), ends as one that was not.
-pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &str) {
-    let whole = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
+pub fn stopped_twice_ends_the_same(runner: &StageRunner, chain: &Chain, name: &str) {
+    let whole = runner.run(chain, &Silence, &StopFlag::new()).unwrap();
     let [first, second] = if gpu().is_some() { [1, LOOKED_AT] } else { [2, 5] };
-    let error = stopped(workshop, chain, Some(first + 1), None).err().unwrap();
+    let error = stopped(runner, chain, Some(first + 1), None).err().unwrap();
     assert!(error.what.contains(&format!("after epoch {first}")), "{error}");
-    let error = stopped(workshop, chain, None, Some(second)).err().unwrap();
+    let error = stopped(runner, chain, None, Some(second)).err().unwrap();
     assert!(error.what.contains(&format!("after epoch {second}")), "{error}");
-    let resumed = workshop.run(chain, &Silence, &StopFlag::new()).unwrap();
+    let resumed = runner.run(chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(resumed.record().resumed_at, second);
     same(name, &resumed, &whole);
     assert_eq!(metrics(&resumed), metrics(&whole));
@@ -255,13 +256,13 @@ pub fn stopped_twice_ends_the_same(workshop: &Workshop, chain: &Chain, name: &st
 
 #[test]
 fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
     let rest = "  set: {hidden: 3, heads: 2, drop: 0.4, drop_shares: 0.4}\nreorder: {method: \
         degree}\nrun: {epochs: 6, keep: best}";
-    let pipeline = workshop.pipeline("gat", rest);
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    stopped_twice_ends_the_same(&workshop, &chain, "gat");
+    let pipeline = runner.pipeline("gat", rest);
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    stopped_twice_ends_the_same(&runner, &chain, "gat");
 }
 
 /// Epochs that a GPU does alone are stopped between its graphs, of which a state that is due is an
@@ -269,17 +270,16 @@ fn a_compiled_training_stopped_at_any_epoch_ends_the_same() {
 #[test]
 fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
     let Some(facts) = gpu() else {
-        println!(
-            "SKIPPED: resume::a_training_stopped_between_graphs_of_epochs_ends_the_same: NOTHING \
-             WAS RECORDED: no GPU is asked for"
+        return skipped(
+            "resume::a_training_stopped_between_graphs_of_epochs_ends_the_same",
+            "NOTHING WAS RECORDED: no GPU is asked for",
         );
-        return;
     };
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     // Few rows: as many epochs are asked for at once as take a second, and five must, also on an
     // emulated GPU of a busy machine.
     let direct = direct_of(&random("few", 40, 200, 6), (CHOICES[1], 6), LossKind::CrossEntropy);
-    let graph = workshop.graph(&given(&direct, false, false));
+    let graph = runner.graph(&given(&direct, false, false));
     for (program, set) in [
         ("gcn", "hidden: 5, drop: 0.4"),
         ("gin", "hidden: 5, layers: 2, norm: true, drop: 0.4"),
@@ -287,7 +287,7 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
         ("sage", "hidden: 5, drop: 0.0"),
     ] {
         let pipeline_of = |saved: &str| {
-            workshop.pipeline(
+            runner.pipeline(
                 program,
                 &format!(
                     "  set: {{{set}}}\nreorder: {{method: \
@@ -296,8 +296,8 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
             )
         };
         let pipeline = pipeline_of("");
-        let whole = workshop
-            .run(&workshop.planned(&graph, &pipeline).unwrap(), &Silence, &StopFlag::new())
+        let whole = runner
+            .run(&runner.planned(&graph, &pipeline).unwrap(), &Silence, &StopFlag::new())
             .unwrap();
         assert_eq!(
             whole.record().device["name"],
@@ -306,19 +306,19 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
             whole.record().device
         );
         let pipeline = pipeline_of(", checkpoint: {every_epochs: 5}");
-        let chain = workshop.planned(&graph, &pipeline).unwrap();
+        let chain = runner.planned(&graph, &pipeline).unwrap();
         // In the second epoch, after one of those that are looked at, and twice where a state was
         // due, with the next epochs on their way.
         let ends =
             [(Some(2), None, 1), (None, Some(2), 2), (None, Some(5), 10), (None, Some(15), 20)];
         for (at_note, at_advance, done) in ends {
-            let error = stopped(&workshop, &chain, at_note, at_advance)
+            let error = stopped(&runner, &chain, at_note, at_advance)
                 .err()
                 .unwrap_or_else(|| panic!("{program} was not stopped after {done}"));
             assert_eq!(error.kind, ErrorKind::Stopped, "{program}: {error}");
             assert!(error.what.contains(&format!("after epoch {done}")), "{program}: {error}");
         }
-        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         assert_eq!((resumed.record().resumed_at, resumed.record().epochs), (20, 24), "{program}");
         same(&format!("{program}, stopped four times"), &resumed, &whole);
         assert_eq!(metrics(&resumed), metrics(&whole), "{program}");
@@ -331,23 +331,23 @@ fn a_training_stopped_between_graphs_of_epochs_ends_the_same() {
 
 #[test]
 fn periodic_states_are_kept_and_a_published_run_leaves_none() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner
         .pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 9, checkpoint: {every_epochs: 2}}");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let chain = runner.planned(&graph, &pipeline).unwrap();
     let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
-    let store = &workshop.environment.store;
+    let store = &runner.environment.store;
     let steps =
         || checkpoint::steps(store, &key).iter().map(|step| step.number).collect::<Vec<_>>();
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(steps(), [6, 8]);
-    let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(resumed.record().resumed_at, 8);
     same("from a periodic state", &resumed, &whole);
-    workshop.published(&chain).unwrap();
+    runner.published(&chain).unwrap();
     // As with --force: the run is there, so what is left over belongs to its making.
-    let again = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let again = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert_eq!(again.record().resumed_at, 0);
     same("again", &again, &whole);
 }
@@ -368,18 +368,18 @@ impl Progress for Warnings {
 
 #[test]
 fn a_state_that_does_not_fit_is_told_and_left() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline("gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5}");
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline("gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5}");
+    let chain = runner.planned(&graph, &pipeline).unwrap();
     let document = chain.document(&warploom_shell::contracts::RUN).unwrap();
-    let store = &workshop.environment.store;
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
-    stopped(&workshop, &chain, None, Some(2)).err().unwrap();
+    let store = &runner.environment.store;
+    let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    stopped(&runner, &chain, None, Some(2)).err().unwrap();
     let provenance = chain.available(Kind::Graph).unwrap().manifest.provenance;
     checkpoint::save(store, &document, provenance, 3, b"not a state").unwrap();
     let warnings = Warnings::default();
-    let resumed = workshop.run(&chain, &warnings, &StopFlag::new()).unwrap();
+    let resumed = runner.run(&chain, &warnings, &StopFlag::new()).unwrap();
     assert_eq!(resumed.record().resumed_at, 2, "the older state is used");
     same("past a bad state", &resumed, &whole);
     let warnings = warnings.0.into_inner().unwrap();

@@ -9,17 +9,19 @@ use warploom_contract::{
     stage::{Silence, StopFlag},
 };
 
-use crate::direct::{first_apart, scale_of};
-use crate::graphs::{random, signed, uniform};
 use crate::resume::Warnings;
-use crate::workshop::{Features, Given, Workshop, as_inputs, finished, list_of};
+use warploom_test_support::graph_inputs::{random, signed, uniform};
+use warploom_test_support::list_runner::{first_difference, largest_magnitude};
+use warploom_test_support::stage_runner::{
+    Features, GraphTables, StageRunner, as_inputs, finished, list_of,
+};
 
 pub const NODES: usize = 3000;
 pub const COLUMNS: usize = 24;
 pub const CLASSES: usize = 5;
 
 /// A graph large enough for several tasks in every operation; ids are strings if asked for.
-pub fn community(strings: bool) -> Given {
+pub fn community(strings: bool) -> GraphTables {
     let shape = random("communities", NODES, 9 * NODES, 31);
     let (mut source, mut target): (Vec<u32>, Vec<u32>) = shape.edges.iter().copied().unzip();
     source.extend(0..NODES as u32);
@@ -30,7 +32,7 @@ pub fn community(strings: bool) -> Given {
         .into_iter()
         .enumerate()
         .map(|(at, value)| (value + lift(at)) as f32);
-    Given {
+    GraphTables {
         edges: EdgeTable { source, target, weight: None, kind: None },
         nodes: NodeTable {
             labels: Some(Labels::Classes((0..NODES).map(|node| Some(class(node))).collect())),
@@ -58,8 +60,8 @@ const ATTENTION: &str = "  set: {hidden: 4, heads: 2, drop: 0.5, drop_shares: 0.
 
 #[test]
 fn the_number_of_threads_changes_no_byte() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(true));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(true));
     let built_in = [("gcn", TRAINING), ("sage", TRAINING), ("pagerank", ""), ("components", "")];
     let compiled = [
         ("gat", ATTENTION),
@@ -72,10 +74,10 @@ fn the_number_of_threads_changes_no_byte() {
     for (program, rest) in built_in.into_iter().chain(compiled) {
         for method in ["none", "degree"] {
             let pipeline =
-                workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
+                runner.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}"));
             let mut first = None;
             for threads in [1, 2, 5] {
-                let left = in_pool(threads, || finished(&workshop, &graph, &pipeline));
+                let left = in_pool(threads, || finished(&runner, &graph, &pipeline));
                 let first = first.get_or_insert_with(|| {
                     left.fixed()
                         .into_iter()
@@ -95,32 +97,32 @@ fn the_number_of_threads_changes_no_byte() {
 }
 
 fn both_orders(
-    workshop: &Workshop,
+    runner: &StageRunner,
     graph: &Artifact,
     program: &str,
     rest: &str,
-) -> [crate::workshop::Left; 2] {
+) -> [warploom_test_support::stage_runner::RunFiles; 2] {
     ["none", "degree"].map(|method| {
         finished(
-            workshop,
+            runner,
             graph,
-            &workshop.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}")),
+            &runner.pipeline(program, &format!("{rest}\nreorder: {{method: {method}}}")),
         )
     })
 }
 
 #[test]
 fn the_order_of_nodes_changes_no_result() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
     let same = |what: &str, got: &[f64], want: &[f64], tolerance: f64| {
-        if let Some(apart) = first_apart(got, want, tolerance * scale_of(want)) {
+        if let Some(apart) = first_difference(got, want, tolerance * largest_magnitude(want)) {
             panic!("{what}{apart}");
         }
     };
     for program in ["gcn", "sage"] {
         let [plain, reordered] = both_orders(
-            &workshop,
+            &runner,
             &graph,
             program,
             "  set: {hidden: 8, drop: 0.5}\nrun: {epochs: 6, dtype: f64}",
@@ -129,9 +131,9 @@ fn the_order_of_nodes_changes_no_result() {
         same("losses", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
         same("ids", &reordered.predictions("id"), &plain.predictions("id"), 0.0);
         let undropped = finished(
-            &workshop,
+            &runner,
             &graph,
-            &workshop
+            &runner
                 .pipeline(program, "  set: {hidden: 8, drop: 0.0}\nrun: {epochs: 6, dtype: f64}"),
         );
         assert_ne!(
@@ -147,35 +149,35 @@ fn the_order_of_nodes_changes_no_result() {
         );
     }
     let [plain, reordered] = both_orders(
-        &workshop,
+        &runner,
         &graph,
         "gat",
         &ATTENTION.replace("epochs: 4", "epochs: 4, dtype: f64"),
     );
     same("scores of gat", &reordered.predictions("scores"), &plain.predictions("scores"), 1e-10);
     same("losses of gat", &reordered.metrics("loss"), &plain.metrics("loss"), 1e-12);
-    let [plain, reordered] = both_orders(&workshop, &graph, "pagerank", "run: {dtype: f64}");
+    let [plain, reordered] = both_orders(&runner, &graph, "pagerank", "run: {dtype: f64}");
     same("ranks", &reordered.values("rank"), &plain.values("rank"), 1e-12);
     for program in ["kcore", "triangles", "sssp"] {
-        let [plain, reordered] = both_orders(&workshop, &graph, program, "");
+        let [plain, reordered] = both_orders(&runner, &graph, program, "");
         assert_eq!(reordered.fixed(), plain.fixed(), "{program}");
     }
-    let [plain, reordered] = both_orders(&workshop, &graph, "components", "");
+    let [plain, reordered] = both_orders(&runner, &graph, "components", "");
     assert_eq!(reordered.values("label"), plain.values("label"));
     assert_eq!(reordered.fixed(), plain.fixed());
 }
 
 #[test]
 fn training_learns_and_its_check_passes() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
-    let pipeline = workshop.pipeline(
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
+    let pipeline = runner.pipeline(
         "gcn",
         "  set: {hidden: 16, drop: 0.1}\nrun: {epochs: 60, \
         keep: best, optimizer: {adam: {lr: 0.05}}}",
     );
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let left = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    let left = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     let (losses, validation, record) =
         (left.metrics("loss"), left.metrics("validation"), left.record());
     assert_eq!((losses.len(), record.epochs), (61, 60));
@@ -192,12 +194,12 @@ fn training_learns_and_its_check_passes() {
     let test: Vec<usize> = (0..NODES).filter(|node| node % 5 == 3).collect();
     let right = test.iter().filter(|&&node| labels[node] == Some(classes[node] as u32)).count();
     assert_eq!(right as f64 / test.len() as f64, record.metrics["test"]);
-    workshop.check(&chain, &workshop.published(&chain).unwrap()).unwrap();
+    runner.check(&chain, &runner.published(&chain).unwrap()).unwrap();
 }
 
 /// Predictions of one run beside the parameters of another.
-pub fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact) -> Artifact {
-    let path = workshop.folder.path().join("mixed");
+pub fn mixed(runner: &StageRunner, predictions: &Artifact, parameters: &Artifact) -> Artifact {
+    let path = runner.folder.path().join("mixed");
     std::fs::create_dir(&path).unwrap();
     for file in ["record.json", "metrics.parquet", "predictions.parquet", "parameters.safetensors"]
     {
@@ -209,51 +211,51 @@ pub fn mixed(workshop: &Workshop, predictions: &Artifact, parameters: &Artifact)
 
 #[test]
 fn check_finds_predictions_that_the_parameters_do_not_make() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&community(false));
+    let runner = StageRunner::new();
+    let graph = runner.graph(&community(false));
     let pipelines = [1, 2].map(|seed| {
-        workshop.pipeline(
+        runner.pipeline(
             "gcn",
             &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}"),
         )
     });
-    let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
+    let chain = runner.planned(&graph, &pipelines[0]).unwrap();
     let [first, second] = pipelines
         .each_ref()
-        .map(|pipeline| workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap());
-    workshop.check(&chain, &first).unwrap();
-    let error = workshop.check(&chain, &mixed(&workshop, &first, &second)).unwrap_err();
+        .map(|pipeline| runner.published(&runner.planned(&graph, pipeline).unwrap()).unwrap());
+    runner.check(&chain, &first).unwrap();
+    let error = runner.check(&chain, &mixed(&runner, &first, &second)).unwrap_err();
     assert!(error.what.contains("as the reference makes of the saved parameters"), "{error}");
 }
 
 #[test]
 fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut given = community(false);
     // A ring, so that a node depends on few.
     let ends = || {
         (0..NODES as u32).flat_map(|node| [1, 2, 7].map(|far| (node, (node + far) % NODES as u32)))
     };
     (given.edges.source, given.edges.target) = ends().unzip();
-    let graph = workshop.graph(&given);
+    let graph = runner.graph(&given);
     for program in ["gcn", "sage"] {
         let pipelines = [1, 2].map(|seed| {
-            workshop.pipeline(
+            runner.pipeline(
                 program,
                 &format!("  set: {{hidden: 4, drop: 0.0}}\nrun: {{epochs: 2, seed: {seed}}}"),
             )
         });
-        let chain = workshop.planned(&graph, &pipelines[0]).unwrap();
-        let [first, second] = pipelines.each_ref().map(|pipeline| {
-            workshop.published(&workshop.planned(&graph, pipeline).unwrap()).unwrap()
-        });
+        let chain = runner.planned(&graph, &pipelines[0]).unwrap();
+        let [first, second] = pipelines
+            .each_ref()
+            .map(|pipeline| runner.published(&runner.planned(&graph, pipeline).unwrap()).unwrap());
         let step = chain
             .step::<warploom_shell::requests::RunRequest>(&warploom_shell::contracts::RUN)
             .unwrap();
-        let (list, inputs) = (list_of(&chain), workshop.whole(&step.inputs).unwrap());
+        let (list, inputs) = (list_of(&chain), runner.whole(&step.inputs).unwrap());
         let prove = |run: &Artifact, work_max: u64| {
             let (stop, warnings) = (StopFlag::new(), Warnings::default());
-            let context = workshop.context(&warnings, &stop);
+            let context = runner.context(&warnings, &stop);
             let outcome = warploom_run::check::results::<f32>(
                 &context,
                 &as_inputs(std::slice::from_ref(run)),
@@ -272,7 +274,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
             nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not computed again"),
             "{warnings:?}"
         );
-        let mixed = mixed(&workshop, &first, &second);
+        let mixed = mixed(&runner, &first, &second);
         let (outcome, _) = prove(&mixed, 8_000);
         assert!(
             outcome.unwrap_err().contains("as the reference makes of the saved parameters"),

@@ -18,19 +18,21 @@ use warploom_vertex::{
     launch::{Joined, LaunchList, Operand, Operation, Rows},
 };
 
-use crate::direct::{Direct, apart, executor_of, go, gpu, held, taken};
-use crate::graphs::{random, signed};
 use crate::products::most;
+use warploom_test_support::graph_inputs::{random, signed};
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, executor_with_matmul, gpu, run_part, sampled_cases, separate_buffers,
+};
 
 const PASS: Pass = Pass { epoch: 0, training: true };
 
 /// A chain of layers without an edge: of so many columns each, from the features to the result.
-pub fn chain(widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
+pub fn chain(widths: &[usize], nodes: usize) -> (ListInputs, LaunchList) {
     chain_of("relu", widths, nodes)
 }
 
 /// The same with another function between the layers.
-pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, LaunchList) {
+pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (ListInputs, LaunchList) {
     let (first, last) = (widths[0], widths[widths.len() - 1]);
     let of = |row: String| {
         if between.contains('@') { between.replace('@', &row) } else { format!("{between}({row})") }
@@ -41,7 +43,7 @@ pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, Launc
         .collect();
     let text = format!("def chain(v):\n    v.h = v.x\n{layers}    return linear(v.h, v.classes)\n");
     let (source, target) = random("totals", nodes, nodes, 5).edges.into_iter().unzip();
-    let direct = Direct {
+    let direct = ListInputs {
         nodes,
         source,
         target,
@@ -49,7 +51,7 @@ pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, Launc
         features: signed(31, nodes * first),
         labels: signed(32, nodes * last),
         training_rows: (0..nodes as u32).collect(),
-        ..Direct::default()
+        ..ListInputs::default()
     };
     // As for a GPU: each total is a launch.
     let known = Data { lanes: true, ..direct.known(last as u64, Loss::MeanSquares) };
@@ -61,7 +63,10 @@ pub fn chain_of(between: &str, widths: &[usize], nodes: usize) -> (Direct, Launc
 /// Rows of an operand that lies in a buffer, and the columns of one.
 fn rows(executor: &Executor<f32>, list: &LaunchList, operand: &Operand) -> (Vec<f64>, usize) {
     let Operand::Rows(rows) = operand else { panic!("{operand:?} lies nowhere") };
-    (held(executor, list, &rows.buffer).unwrap(), rows.shape.iter().product::<u64>() as usize)
+    (
+        buffer_values(executor, list, &rows.buffer).unwrap(),
+        rows.shape.iter().product::<u64>() as usize,
+    )
 }
 
 /// Elements of a total, and what their terms add up to without their signs.
@@ -95,8 +100,8 @@ fn tolerance(matmul: Matmul) -> f64 {
 /// Compares every total of the backward part; how many sums, and outer products.
 fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     let (direct, list) = chain(widths, nodes);
-    let list = &apart(&list);
-    let mut executor = executor_of::<f32>(list, direct.data(list), (0, matmul));
+    let list = &separate_buffers(&list);
+    let mut executor = executor_with_matmul::<f32>(list, direct.data(list), (0, matmul));
     let drawn = |number: usize, elements: u64| {
         signed(40 + number as u32, elements as usize)
             .into_iter()
@@ -111,7 +116,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         .collect();
     executor.set_parameters(&first).unwrap();
     for part in [Part::Prepare, Part::Forward, Part::Loss, Part::Backward] {
-        go(&mut executor, list, part, PASS);
+        run_part(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
     let kernels = emit(
@@ -150,7 +155,8 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         );
         let operands: Vec<(Vec<f64>, usize)> =
             inputs.iter().map(|operand| rows(&executor, list, operand)).collect();
-        let (got, (want, sizes)) = (held(&executor, list, out).unwrap(), total(op, &operands));
+        let (got, (want, sizes)) =
+            (buffer_values(&executor, list, out).unwrap(), total(op, &operands));
         assert_eq!(got.len(), want.len(), "{out}");
         for (place, ((got, want), size)) in got.iter().zip(&want).zip(&sizes).enumerate() {
             farthest = farthest.max((got - want).abs() / size.max(f64::MIN_POSITIVE));
@@ -171,7 +177,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
 
 /// One chain on few rows. Each is a test of its own, since a tool has a process for each.
 fn agrees(widths: &[usize]) {
-    for nodes in taken(&[1, 61, 501]) {
+    for nodes in sampled_cases(&[1, 61, 501]) {
         assert_eq!(
             compare(widths, nodes, Matmul::F32),
             [widths.len() - 1; 2],

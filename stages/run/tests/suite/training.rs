@@ -6,32 +6,33 @@ use warploom_contract::{
     stage::{Silence, StopFlag},
 };
 
-use crate::direct::gpu;
 use crate::resume::{metrics, same, stopped};
 use crate::threads::community;
-use crate::workshop::{Features, Given, Left, Workshop, finished};
+use warploom_test_support::list_runner::gpu;
+use warploom_test_support::skips::skipped;
+use warploom_test_support::stage_runner::{Features, GraphTables, RunFiles, StageRunner, finished};
 
 /// Two classes.
-fn halves() -> Given {
+fn halves() -> GraphTables {
     let mut given = community(false);
     let Some(Labels::Classes(classes)) = &mut given.nodes.labels else { panic!("classes") };
     classes.iter_mut().for_each(|class| *class = class.map(|class| class % 2));
     given
 }
 
-fn trained(workshop: &Workshop, given: &Given, run: &str) -> Left {
-    let graph = workshop.graph(given);
+fn trained(runner: &StageRunner, given: &GraphTables, run: &str) -> RunFiles {
+    let graph = runner.graph(given);
     finished(
-        workshop,
+        runner,
         &graph,
-        &workshop.pipeline("gcn", &format!("  set: {{hidden: 8}}\nrun: {{{run}}}")),
+        &runner.pipeline("gcn", &format!("  set: {{hidden: 8}}\nrun: {{{run}}}")),
     )
 }
 
 #[test]
 fn every_measure_that_fits_is_told_each_epoch() {
-    let workshop = Workshop::new();
-    let left = trained(&workshop, &halves(), "epochs: 4, metric: auc");
+    let runner = StageRunner::new();
+    let left = trained(&runner, &halves(), "epochs: 4, metric: auc");
     for part in ["train", "validation", "test"] {
         let [auc, accuracy, f1] =
             [part.to_owned(), format!("{part}_accuracy"), format!("{part}_f1")]
@@ -44,7 +45,7 @@ fn every_measure_that_fits_is_told_each_epoch() {
     }
     let record = left.record();
     assert_eq!(record.metrics["test_f1"], left.metrics("test_f1")[4]);
-    let five = trained(&workshop, &community(false), "epochs: 2");
+    let five = trained(&runner, &community(false), "epochs: 2");
     assert!(
         five.table("metrics.parquet").column("test_auc").is_none()
             && five.metrics("test_f1").len() == 3
@@ -53,32 +54,32 @@ fn every_measure_that_fits_is_told_each_epoch() {
 
 #[test]
 fn steps_follow_the_schedule() {
-    let workshop = Workshop::new();
-    let plain = trained(&workshop, &halves(), "epochs: 6, optimizer: {sgd: {lr: 0.5}}");
+    let runner = StageRunner::new();
+    let plain = trained(&runner, &halves(), "epochs: 6, optimizer: {sgd: {lr: 0.5}}");
     let halved = trained(
-        &workshop,
+        &runner,
         &halves(),
         "epochs: 6, optimizer: {sgd: {lr: 1.0}}, schedule: {exponential: {factor: 0.5}}",
     );
     assert_eq!(plain.metrics("pace"), [1.0; 7]);
     assert_eq!(halved.metrics("pace"), [1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625]);
     let same_step = trained(
-        &workshop,
+        &runner,
         &halves(),
         "epochs: 6, optimizer: {sgd: {lr: 1.0}}, schedule: {step: {every: 1, factor: 0.5}}",
     );
     same("the same paces", &same_step, &halved);
     assert_ne!(plain.metrics("loss")[6], halved.metrics("loss")[6]);
     // The first step of the one is the first of the other, twice as long.
-    let moved = |left: &Left| left.metrics("loss")[0];
+    let moved = |left: &RunFiles| left.metrics("loss")[0];
     assert_eq!(moved(&plain), moved(&halved));
 }
 
 #[test]
 fn training_ends_early_and_keeps_the_best() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let left = trained(
-        &workshop,
+        &runner,
         &halves(),
         "epochs: 400, keep: best, early_stop: {patience: 7}, optimizer: {adam: {lr: 0.1}}",
     );
@@ -106,13 +107,13 @@ fn states_that_are_due_change_nothing_of_an_early_end() {
             "epochs: 60, keep: {keep}, early_stop: {{patience: 5}}, optimizer: {{adam: {{lr: \
              0.1}}}}"
         );
-        let workshop = Workshop::new();
-        let whole = trained(&workshop, &halves(), &run);
+        let runner = StageRunner::new();
+        let whole = trained(&runner, &halves(), &run);
         let end = whole.record().epochs;
         assert!((5..60).contains(&end), "{keep}: {end} epochs");
         for every in [1, 3, end] {
             let saved = trained(
-                &workshop,
+                &runner,
                 &halves(),
                 &format!("{run}, checkpoint: {{every_epochs: {every}}}"),
             );
@@ -126,9 +127,9 @@ fn states_that_are_due_change_nothing_of_an_early_end() {
 /// each.
 #[test]
 fn step_sizes_of_many_epochs_are_those_of_a_state_after_each_few() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let run = "epochs: 300, keep: last, schedule: {cosine: {warmup: 7}}";
-    let whole = trained(&workshop, &halves(), run);
+    let whole = trained(&runner, &halves(), run);
     let paces = whole.metrics("pace");
     assert!(
         paces.len() == 301
@@ -136,7 +137,7 @@ fn step_sizes_of_many_epochs_are_those_of_a_state_after_each_few() {
             && paces[7..].windows(2).all(|pair| pair[0] > pair[1]),
         "{paces:?}"
     );
-    let saved = trained(&workshop, &halves(), &format!("{run}, checkpoint: {{every_epochs: 7}}"));
+    let saved = trained(&runner, &halves(), &format!("{run}, checkpoint: {{every_epochs: 7}}"));
     same("a state every 7 epochs", &saved, &whole);
     assert_eq!(metrics(&saved), metrics(&whole));
 }
@@ -145,15 +146,14 @@ fn step_sizes_of_many_epochs_are_those_of_a_state_after_each_few() {
 #[test]
 fn a_large_state_is_saved_and_changes_nothing() {
     if gpu().is_none() {
-        println!(
-            "SKIPPED: training::a_large_state_is_saved_and_changes_nothing: NOTHING CAME HOME: no \
-             GPU is asked for"
+        return skipped(
+            "training::a_large_state_is_saved_and_changes_nothing",
+            "NOTHING CAME HOME: no GPU is asked for",
         );
-        return;
     }
     // Few nodes, of very many features.
     let (nodes, columns) = (8, 100_000);
-    let given = Given {
+    let given = GraphTables {
         edges: EdgeTable {
             source: (0..nodes as u32).collect(),
             target: (0..nodes as u32).map(|node| (node + 1) % nodes as u32).collect(),
@@ -172,15 +172,15 @@ fn a_large_state_is_saved_and_changes_nothing() {
         edge_features: None,
         graphs: None,
     };
-    // What a run left is read while its workshop stands.
-    let workshops = [Workshop::new(), Workshop::new()];
+    // What a run left is read while its runner stands.
+    let workshops = [StageRunner::new(), StageRunner::new()];
     let [whole, saved] = std::array::from_fn(|at| {
-        let (workshop, saved) = (&workshops[at], ["", ", checkpoint: {every_epochs: 3}"][at]);
-        let graph = workshop.graph(&given);
+        let (runner, saved) = (&workshops[at], ["", ", checkpoint: {every_epochs: 3}"][at]);
+        let graph = runner.graph(&given);
         finished(
-            workshop,
+            runner,
             &graph,
-            &workshop.pipeline(
+            &runner.pipeline(
                 "gcn",
                 &format!("  set: {{hidden: 64, drop: 0.0}}\nrun: {{epochs: 9, keep: best{saved}}}"),
             ),
@@ -192,25 +192,25 @@ fn a_large_state_is_saved_and_changes_nothing() {
 
 #[test]
 fn a_stop_changes_neither_paces_nor_the_end() {
-    let workshop = Workshop::new();
-    let graph = workshop.graph(&halves());
+    let runner = StageRunner::new();
+    let graph = runner.graph(&halves());
     let run = "epochs: 40, keep: best, metric: f1, early_stop: {patience: 6}, schedule: {plateau: \
                {patience: 2, factor: 0.5}}, optimizer: {adam: {lr: 0.1}}";
     // A GPU goes on alone until a state is due.
     let saved = if gpu().is_some() { ", checkpoint: {every_epochs: 1}" } else { "" };
-    let pipeline = workshop
-        .pipeline("gcn", &format!("  set: {{hidden: 8, drop: 0.5}}\nrun: {{{run}{saved}}}"));
-    let chain = workshop.planned(&graph, &pipeline).unwrap();
-    let whole = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+    let pipeline =
+        runner.pipeline("gcn", &format!("  set: {{hidden: 8, drop: 0.5}}\nrun: {{{run}{saved}}}"));
+    let chain = runner.planned(&graph, &pipeline).unwrap();
+    let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     assert!(whole.metrics("pace").iter().any(|pace| *pace < 1.0), "the pace falls");
     let end = whole.record().epochs;
     assert!(end < 40 && end > 4);
     for at in [2, end / 2, end - 1] {
         let key = chain.document(&warploom_shell::contracts::RUN).unwrap().key();
-        warploom_contract::kinds::checkpoint::remove(&workshop.environment.store, &key);
-        let error = stopped(&workshop, &chain, None, Some(at)).err().unwrap();
+        warploom_contract::kinds::checkpoint::remove(&runner.environment.store, &key);
+        let error = stopped(&runner, &chain, None, Some(at)).err().unwrap();
         assert_eq!(error.kind, ErrorKind::Stopped, "{error}");
-        let resumed = workshop.run(&chain, &Silence, &StopFlag::new()).unwrap();
+        let resumed = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         same(&format!("stopped after {at}"), &resumed, &whole);
         assert_eq!(metrics(&resumed), metrics(&whole));
         assert_eq!(resumed.metrics("pace"), whole.metrics("pace"));
@@ -219,13 +219,13 @@ fn a_stop_changes_neither_paces_nor_the_end() {
 
 #[test]
 fn what_does_not_fit_is_named() {
-    let workshop = Workshop::new();
+    let runner = StageRunner::new();
     let mut given = community(false);
-    let refused = |given: &Given, run: &str| {
-        let graph = workshop.graph(given);
-        let pipeline = workshop.pipeline("gcn", &format!("run: {{{run}}}"));
-        let chain = workshop.planned(&graph, &pipeline).unwrap();
-        workshop
+    let refused = |given: &GraphTables, run: &str| {
+        let graph = runner.graph(given);
+        let pipeline = runner.pipeline("gcn", &format!("run: {{{run}}}"));
+        let chain = runner.planned(&graph, &pipeline).unwrap();
+        runner
             .run(&chain, &Silence, &StopFlag::new())
             .err()
             .unwrap_or_else(|| panic!("{run} ran"))

@@ -17,8 +17,10 @@ use warploom_vertex::{
 };
 
 use crate::differential::{SEED, stepped};
-use crate::direct::{Direct, apart, executor, executor_by, gpu, is_brief, taken};
-use crate::graphs::{signed, uniform};
+use warploom_test_support::graph_inputs::{signed, uniform};
+use warploom_test_support::list_runner::{
+    ListInputs, executor, executor_with_order, gpu, is_brief, sampled_cases, separate_buffers,
+};
 
 const NODES: usize = 60;
 const CLASSES: usize = 3;
@@ -65,13 +67,13 @@ const MORE: usize = 1700;
 const MOST: usize = 20_000;
 
 /// Random edges, a vertex of many, and one of more: rows that groups, warps and blocks share.
-fn direct(most: usize) -> Direct {
+fn direct(most: usize) -> ListInputs {
     let end = |stream: u32, edge: usize| (uniform(stream, edge) * (NODES - 2) as f64) as u32;
     let random = (0..4 * NODES).map(|edge| (end(31, edge), end(32, edge)));
     let many = (0..150).map(|edge| (end(33, edge), 7));
     let more = (0..most).map(|edge| (end(34, edge), 11));
     let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
-    Direct {
+    ListInputs {
         nodes: NODES,
         source,
         target,
@@ -80,16 +82,21 @@ fn direct(most: usize) -> Direct {
         labels: (0..NODES).map(|node| (uniform(36, node) * CLASSES as f64).floor()).collect(),
         training_rows: (0..NODES as u32).filter(|row| row % 3 != 1).collect(),
         reordered: true,
-        ..Direct::default()
+        ..ListInputs::default()
     }
 }
 
-pub fn trained<T: Precision>(what: &str, direct: &Direct, list: &LaunchList) {
+pub fn trained<T: Precision>(what: &str, direct: &ListInputs, list: &LaunchList) {
     trained_by::<T>(what, direct, list, None);
 }
 
 /// The same, where rows read near rows or do not; else as is asked for.
-fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, order: Option<Order>) {
+fn trained_by<T: Precision>(
+    what: &str,
+    direct: &ListInputs,
+    list: &LaunchList,
+    order: Option<Order>,
+) {
     let initial =
         parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
     let named = list
@@ -100,10 +107,10 @@ fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, orde
         .collect();
     let graph = direct.reference_graph();
     let reference = direct.reference(list, &graph, &named);
-    let list = apart(list);
+    let list = separate_buffers(list);
     let data = direct.data(&list);
     let executor = match order {
-        Some(order) => executor_by::<T>(&list, data, (SEED, Matmul::F32, order)),
+        Some(order) => executor_with_order::<T>(&list, data, (SEED, Matmul::F32, order)),
         None => executor::<T>(&list, data, SEED),
     };
     stepped(what, &list, executor, reference, &initial);
@@ -111,7 +118,7 @@ fn trained_by<T: Precision>(what: &str, direct: &Direct, list: &LaunchList, orde
 
 fn agree(widths: &[u64], (most, drop): (usize, f64)) {
     let direct = direct(most);
-    for width in taken(widths) {
+    for width in sampled_cases(widths) {
         let settings: BTreeMap<String, Value> =
             [("width".to_owned(), json!(width)), ("drop".to_owned(), json!(drop))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
@@ -130,8 +137,8 @@ fn agree(widths: &[u64], (most, drop): (usize, f64)) {
 #[test]
 fn sums_agree() {
     let plain = direct(MORE);
-    let direct = Direct { weight: Some(signed(37, plain.source.len())), ..plain };
-    for width in taken(&[1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602]) {
+    let direct = ListInputs { weight: Some(signed(37, plain.source.len())), ..plain };
+    for width in sampled_cases(&[1, 2, 3, 7, 16, 31, 32, 33, 64, 100, 128, 256, 602]) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = direct.known(CLASSES as u64, Loss::CrossEntropy);
         let list = compile(SUMS, "sums", &settings, &known)
@@ -146,7 +153,7 @@ fn sums_agree() {
 
 /// As many vertices as so many rows for each processor and a few more, with two edges each, one of
 /// many and one of more.
-fn many_rows(of_processor: usize) -> Direct {
+fn many_rows(of_processor: usize) -> ListInputs {
     let processors =
         gpu().and_then(|facts| facts.grid.as_ref()).map_or(2, |grid| grid.processors as usize);
     let nodes = of_processor * processors + 40;
@@ -155,7 +162,7 @@ fn many_rows(of_processor: usize) -> Direct {
     let many = (0..150).map(|edge| (end(43, edge), 7));
     let more = (0..MORE).map(|edge| (end(44, edge), 11));
     let (source, target): (Vec<u32>, Vec<u32>) = random.chain(many).chain(more).unzip();
-    Direct {
+    ListInputs {
         nodes,
         source,
         target,
@@ -187,10 +194,10 @@ fn heads_of_many_rows_agree() {
 /// says how they are gone about.
 fn sums_of_many_rows_agree(
     (program, name): (&str, &str),
-    (direct, widths): (&Direct, &[u64]),
+    (direct, widths): (&ListInputs, &[u64]),
     (orders, says): (&[Order], &str),
 ) {
-    for width in taken(widths) {
+    for width in sampled_cases(widths) {
         let settings: BTreeMap<String, Value> = [("width".to_owned(), json!(width))].into();
         let known = Data { bytes_per_real: 4, ..direct.known(CLASSES as u64, Loss::CrossEntropy) };
         let list = compile(program, name, &settings, &known)
@@ -207,7 +214,7 @@ fn sums_of_many_rows_agree(
                     order,
                     warpgroups: false,
                 };
-                let source = emit(&apart(&list), target)
+                let source = emit(&separate_buffers(&list), target)
                     .unwrap_or_else(|refused| panic!("{width}: {refused}"))
                     .source;
                 assert!(
@@ -225,9 +232,9 @@ fn sums_of_many_rows_agree(
     }
 }
 
-fn weighted(plain: Direct) -> Direct {
+fn weighted(plain: ListInputs) -> ListInputs {
     let weight = Some(signed(37, plain.source.len()));
-    Direct { weight, ..plain }
+    ListInputs { weight, ..plain }
 }
 
 #[test]

@@ -1,0 +1,242 @@
+//! loop_algorithms: loops that take a shorter way end with the values that supersteps end with, to the bit.
+//!
+//! promises  every course on graphs for which it is meant and on graphs for which it is not: there
+//!           it goes in supersteps, and says so
+use warploom_contract::{
+    Artifact,
+    kinds::{graph::EdgeTable, run::VALUES_FILE},
+    stage::{Silence, StopFlag},
+};
+use warploom_spec::Pipeline;
+
+use crate::custom_programs::{own_text, symmetric, weighted};
+use crate::threads::{community, in_pool};
+use warploom_test_support::stage_runner::{GraphTables, RunFiles, StageRunner};
+
+const BOUNDED: &str = "\nrun: {max_supersteps: 9999}";
+
+fn left(runner: &StageRunner, graph: &Artifact, pipeline: &Pipeline) -> RunFiles {
+    let chain = runner.planned(graph, pipeline).unwrap_or_else(|error| panic!("{error}"));
+    runner.run(&chain, &Silence, &StopFlag::new()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs with a bound, which goes in supersteps, and without, by one thread and by three.
+fn same(
+    runner: &StageRunner,
+    graph: &Artifact,
+    name: &str,
+    pipeline: &dyn Fn(&str) -> Pipeline,
+    courses: &[&str],
+) {
+    let expected = left(runner, graph, &pipeline(BOUNDED));
+    assert!(
+        expected
+            .record()
+            .courses
+            .iter()
+            .all(|course| ["supersteps", "frontier"].contains(&course.as_str())),
+        "{name}"
+    );
+    for threads in [1, 3] {
+        let free = pipeline("");
+        let found = in_pool(threads, || left(runner, graph, &free));
+        assert_eq!(found.record().courses, courses, "{name}");
+        assert!(found.record().converged && found.record().supersteps > 0, "{name}");
+        assert!(
+            found.fixed()[VALUES_FILE] == expected.fixed()[VALUES_FILE],
+            "{name}: values differ by {threads} threads"
+        );
+        if courses == ["levels"] {
+            assert_eq!(found.record().supersteps, expected.record().supersteps, "{name}");
+        }
+    }
+}
+
+/// A hub that nearly all read, so that a search pulls, and a long tail, so that it pushes again.
+pub fn hub_and_tail() -> GraphTables {
+    let mut given = community(false);
+    let nodes = given.nodes.ids.len() as u32;
+    let EdgeTable { source, target, .. } = &mut given.edges;
+    let mut pairs: Vec<(u32, u32)> = source.iter().copied().zip(target.iter().copied()).collect();
+    pairs.extend((0..nodes / 2).flat_map(|node| [(7, node), (node, 7)]));
+    pairs.retain(|(from, to)| from.max(to) < &(nodes - 500) || from + 1 == *to);
+    pairs.extend((nodes - 501..nodes - 1).map(|node| (node, node + 1)));
+    pairs.sort_unstable();
+    pairs.dedup();
+    (*source, *target) = pairs.into_iter().unzip();
+    given
+}
+
+#[test]
+fn library_programs_end_as_in_supersteps() {
+    let runner = StageRunner::new();
+    let graphs = [
+        ("community", community(true)),
+        ("weighted", weighted()),
+        ("symmetric", symmetric()),
+        ("hub and tail", hub_and_tail()),
+    ];
+    for (name, given) in &graphs {
+        let graph = runner.graph(given);
+        for (program, set, course) in [
+            ("bfs", "  set: {source: row:5}", "levels"),
+            ("bfs", "  set: {source: row:6}", "levels"),
+            ("sssp", "  set: {source: row:5}", "delta-stepping"),
+            ("components", "", "joined trees"),
+            ("kcore", "", "peeling"),
+        ] {
+            for rest in ["reorder: {method: none}", "reorder: {method: degree}"] {
+                let pipeline =
+                    |bound: &str| runner.pipeline(program, &format!("{set}\n{rest}{bound}"));
+                same(
+                    &runner,
+                    &graph,
+                    &format!("{program} on {name}, {rest}"),
+                    &pipeline,
+                    &[course],
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn programs_of_ones_own_take_courses_where_they_may() {
+    let runner = StageRunner::new();
+    let directed = runner.graph(&hub_and_tail());
+    let both_ways = runner.graph(&symmetric());
+    let negative = runner.graph(&{
+        // No circle can be below zero where edges lead to larger ids alone.
+        let mut given = weighted();
+        let EdgeTable { source, target, weight, .. } = &mut given.edges;
+        source
+            .iter_mut()
+            .zip(target.iter_mut())
+            .for_each(|(from, to)| (*from, *to) = (*from.min(&mut *to), *to.max(&mut *from)));
+        let ends = source.iter().zip(target.iter());
+        weight
+            .as_mut()
+            .unwrap()
+            .iter_mut()
+            .zip(ends)
+            .step_by(3)
+            .filter(|(_, (from, to))| from != to)
+            .for_each(|(weight, _)| *weight = -*weight);
+        given
+    });
+    let text = |first: &str, next: &str| {
+        format!(
+            "def own(v):\n    v.a = {first}\n    while changed(v.a):\n        v.a = {next}\n    \
+                return v.a\n"
+        )
+    };
+    for (name, graph, text, course) in [
+        (
+            "labels along edges",
+            &directed,
+            text("v.id", "min(v.a, min(u.a for u in v.innbs))"),
+            "frontier",
+        ),
+        (
+            "labels along edges both ways",
+            &both_ways,
+            text("v.id", "min(min(u.a for u in v.outnbs), v.a)"),
+            "joined trees",
+        ),
+        (
+            "the smallest number of a part",
+            &directed,
+            text("100 - v.indegree", "min(v.a, min(u.a for u in v.nbs))"),
+            "joined trees",
+        ),
+        (
+            "the smallest real of a part",
+            &directed,
+            text("1.0 / (1 + v.indegree)", "min(v.a, min(u.a for u in v.nbs))"),
+            "joined trees",
+        ),
+        (
+            "zeros below zero",
+            &directed,
+            text("-0.0 if v.indegree > 9 else 0.0", "min(v.a, min(u.a for u in v.nbs))"),
+            "frontier",
+        ),
+        (
+            "levels against edges",
+            &directed,
+            text("10 if v.id == 9 else 31", "min(v.a, min(3 + u.a for u in v.outnbs))"),
+            "levels",
+        ),
+        (
+            "levels both ways from many",
+            &directed,
+            text("-5 if v.indegree > 9 else 1", "min(v.a, min(u.a + 2 for u in v.nbs))"),
+            "levels",
+        ),
+        (
+            "levels of three first values",
+            &directed,
+            text(
+                "v.indegree % 3 * 100 if v.indegree > 9 else 400",
+                "min(v.a, min(u.a + 2 for u in v.nbs))",
+            ),
+            "frontier",
+        ),
+        (
+            "real levels",
+            &directed,
+            text(
+                "0.5 * v.indegree if v.id == 9 else inf",
+                "min(v.a, min(u.a + 0.1 for u in v.innbs))",
+            ),
+            "delta-stepping",
+        ),
+        (
+            "paths both ways",
+            &both_ways,
+            text("0.0 if v.id == 9 else inf", "min(v.a, min(e.w + e.src.a for e in v.inedges))"),
+            "delta-stepping",
+        ),
+        (
+            "weights below zero",
+            &negative,
+            text("0.0 if v.id == 0 else inf", "min(v.a, min(e.src.a + e.w for e in v.inedges))"),
+            "frontier",
+        ),
+        (
+            "cores by out-edges",
+            &directed,
+            text("v.outdegree", "hindex(u.a for u in v.outnbs)"),
+            "peeling",
+        ),
+        (
+            "an h-index begun elsewhere",
+            &directed,
+            text("v.outdegree + 1", "hindex(u.a for u in v.outnbs)"),
+            "supersteps",
+        ),
+        (
+            "the largest label",
+            &directed,
+            text("v.indegree", "max(v.a, max(u.a for u in v.nbs))"),
+            "frontier",
+        ),
+        (
+            "only some edges",
+            &directed,
+            text("v.id", "min(v.a, min(u.a for u in v.nbs if u.indegree > 3))"),
+            "frontier",
+        ),
+    ] {
+        let name_of_file = name.replace([' ', '-'], "_");
+        let pipeline = |bound: &str| {
+            own_text(
+                &runner,
+                &name_of_file,
+                &text.replace("own(v)", &format!("{name_of_file}(v)")),
+                &format!("reorder: {{method: degree}}{bound}"),
+            )
+        };
+        same(&runner, graph, name, &pipeline, &[course]);
+    }
+}

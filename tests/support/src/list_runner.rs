@@ -1,0 +1,539 @@
+//! list_runner: the executor and the reference over the same plain vectors, without a file between.
+//!
+//! promises  both get the same numbers, exactly where they are given in f64; the executor gets them
+//!           in the order of the degrees if asked to
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use arrow_buffer::ArrowNativeType;
+use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
+use warploom_contract::stage::{Silence, StopFlag};
+use warploom_contract::{Context, Store};
+use warploom_ops::{balanced_units, sparse_product::SparseRows};
+use warploom_run::gpu::Planned;
+use warploom_run::{
+    buffers::{Aligned, Contents},
+    executor::{Executor, Pass},
+    graphs::Graphs,
+    precision::Precision,
+    resolved_program::Part,
+    upload::{Data, Given, Needs, Sparse},
+};
+use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
+use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
+use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
+use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_vertex::{Facts, launch::LossKind};
+
+/// Everything that a program reads.
+#[derive(Clone, Debug, Default)]
+pub struct ListInputs {
+    /// Number of nodes.
+    pub nodes: usize,
+    /// Source of each edge.
+    pub source: Vec<u32>,
+    /// Target of each edge.
+    pub target: Vec<u32>,
+    /// Weight of each edge.
+    pub weight: Option<Vec<f64>>,
+    /// Relation of each edge; empty without.
+    pub relation: Vec<u32>,
+    /// Columns of the edge features.
+    pub edge_columns: usize,
+    /// A row for each edge.
+    pub edge_features: Vec<f64>,
+    /// Columns of the features.
+    pub feature_columns: usize,
+    /// Dense rows.
+    pub features: Vec<f64>,
+    /// Whether the executor gets them sparse.
+    pub is_sparse: bool,
+    /// Graph of each node of a set of many graphs. Labels and training rows are then of graphs.
+    pub graph_of_node: Vec<u32>,
+    /// How many graphs there are; 0: no set.
+    pub graphs: usize,
+    /// Whether labels and training rows are of nodes all the same.
+    pub labels_of_nodes: bool,
+    /// Further columns of nodes.
+    pub columns: BTreeMap<String, Vec<f64>>,
+    /// Kind of each node; empty: one kind.
+    pub kind_of_node: Vec<u32>,
+    /// Rows of the nodes of a kind; the executor gets them sparse where the list has them so.
+    pub features_of_kind: BTreeMap<u32, Vec<f64>>,
+    /// Classes or values.
+    pub labels: Vec<f64>,
+    /// Rows with labels that are learned.
+    pub training_rows: Vec<u32>,
+    /// Whether the executor's graph is renumbered.
+    pub reordered: bool,
+}
+
+impl ListInputs {
+    /// What a list of a shipped program is built for.
+    pub fn facts(&self, classes: u64, loss: LossKind) -> Facts {
+        Facts {
+            nodes: self.nodes as u64,
+            edges: self.source.len() as u64,
+            feature_columns: self.feature_columns as u64,
+            sparse_features: self
+                .is_sparse
+                .then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
+            classes,
+            weighted: self.weight.is_some(),
+            symmetric: self.is_symmetric(),
+            training: classes > 0,
+            loss,
+            bytes_per_real: 8,
+            half: None,
+            lanes: gpu().is_some(),
+        }
+    }
+
+    fn is_symmetric(&self) -> bool {
+        let edges = || self.source.iter().copied().zip(self.target.iter().copied());
+        let mut forward: Vec<(u32, u32)> = edges().collect();
+        let mut backward: Vec<(u32, u32)> =
+            edges().map(|(source, target)| (target, source)).collect();
+        forward.sort_unstable();
+        backward.sort_unstable();
+        forward == backward
+    }
+
+    /// In the order of the executor.
+    fn csr(&self) -> (Csr, Option<Vec<u32>>) {
+        let weight =
+            self.weight.as_ref().map(|weight| weight.iter().map(|&weight| weight as f32).collect());
+        let kind = (!self.relation.is_empty())
+            .then(|| self.relation.iter().map(|&relation| relation as u16).collect());
+        let table =
+            EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
+        let csr = Csr::from(warploom_extract::group::both_directions(self.nodes, &table));
+        if !self.reordered {
+            return (csr, None);
+        }
+        let degrees: Vec<u64> = csr.incoming.rows().degrees().collect();
+        let old_of_new = warploom_reorder::methods::degree::order(&degrees, false);
+        let new_of_old = warploom_contract::kinds::permutation::inverse(&old_of_new);
+        (Csr::from(warploom_reorder::permute::permute(&csr, &new_of_old)), Some(old_of_new))
+    }
+
+    /// What the executor of a list reads.
+    pub fn data<T: Precision>(&self, list: &LaunchList) -> Data<T> {
+        let (csr, old_of_new) = self.csr();
+        let units = RowUnits {
+            incoming: balanced_units(&csr.incoming.offsets).into(),
+            outgoing: balanced_units(&csr.outgoing.offsets).into(),
+        };
+        let mut data = Data::<T>::of_graph(&csr, units, Needs::of(list));
+        data.old_of_new = old_of_new;
+        // The csr holds f32; what was given goes in as it is.
+        for (side, edges) in
+            [(&mut data.incoming, &csr.incoming.edges), (&mut data.outgoing, &csr.outgoing.edges)]
+        {
+            if let (Some(side), Some(weight)) = (side, &self.weight) {
+                side.weights = side
+                    .weights
+                    .as_ref()
+                    .map(|_| edges.iter().map(|&edge| T::rounded(weight[edge as usize])).collect());
+            }
+        }
+        let rows: Vec<usize> = (0..self.nodes).map(|row| data.old(row)).collect();
+        let ordered = |values: &[f64], columns: usize| -> Vec<T> {
+            rows.iter()
+                .flat_map(|&old| &values[old * columns..(old + 1) * columns])
+                .map(|&value| T::rounded(value))
+                .collect()
+        };
+        let dense = ordered(&self.features, self.feature_columns);
+        if self.is_sparse {
+            data.sparse = Some(sparse(&dense, self.nodes, self.feature_columns));
+        } else {
+            data.features = Some(owned(dense));
+        }
+        if self.graphs > 1 {
+            data.lists.graphs =
+                Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
+        }
+        let mut training: Vec<u32> = if self.are_of_nodes() {
+            data.target = Some(owned(ordered(
+                &self.labels,
+                self.labels.len().checked_div(self.nodes).unwrap_or(0),
+            )));
+            (0..self.nodes as u32)
+                .filter(|&row| self.training_rows.contains(&(rows[row as usize] as u32)))
+                .collect()
+        } else {
+            data.target = Some(owned(self.labels.iter().map(|&label| T::rounded(label)).collect()));
+            self.training_rows.clone()
+        };
+        training.sort_unstable();
+        data.splits[0] = training;
+        for buffer in &list.buffers {
+            match &buffer.role {
+                Role::Given(input) => {
+                    data.given.insert(buffer.name.clone(), self.given(&data, (buffer, input)));
+                }
+                Role::SparseFeaturesOf { kind, .. } => {
+                    let dense: Vec<T> = self.features_of_kind[kind]
+                        .iter()
+                        .map(|&value| T::rounded(value))
+                        .collect();
+                    let columns = buffer.columns as usize;
+                    data.sparse_of_kind
+                        .insert(*kind, sparse(&dense, dense.len() / columns, columns));
+                }
+                _ => {}
+            }
+        }
+        data
+    }
+
+    fn are_of_nodes(&self) -> bool {
+        self.graphs == 0 || self.labels_of_nodes
+    }
+
+    /// What a compiled program reads beside features and target.
+    fn given<T: Precision>(&self, data: &Data<T>, (buffer, input): (&Buffer, &Input)) -> Given<T> {
+        let real = |values: &[f64]| {
+            Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()))
+        };
+        let whole = |values: Vec<i64>| Given::Whole(owned(values));
+        match input {
+            Input::Id => whole((0..self.nodes).map(|row| data.old(row) as i64).collect()),
+            Input::Degree(edges) => {
+                let degrees = self.degrees(*edges);
+                whole((0..self.nodes).map(|row| degrees[data.old(row)]).collect())
+            }
+            Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
+            Input::EdgeType => {
+                whole(self.relation.iter().map(|&relation| i64::from(relation)).collect())
+            }
+            Input::EdgeFeatures => real(&self.edge_features),
+            Input::GraphSize => match &data.lists.graphs {
+                None => whole(vec![self.nodes as i64]),
+                Some(graphs) => whole(graphs.sizes().collect()),
+            },
+            Input::Column(name) => {
+                let ordered = (0..self.nodes).map(|row| self.columns[name][data.old(row)]);
+                if buffer.element == Element::Real {
+                    real(&ordered.collect::<Vec<_>>())
+                } else {
+                    whole(ordered.map(|value| value as i64).collect())
+                }
+            }
+            Input::Kind => whole(
+                (0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect(),
+            ),
+            Input::PlaceAmong(kinds) => {
+                whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect())
+            }
+            Input::FeaturesOf(kind) => real(&self.features_of_kind[kind]),
+            Input::Chosen(setting) => {
+                panic!("`{setting}` names nodes, and no program here has such a setting")
+            }
+            Input::Features | Input::Target => panic!("{input:?} has a role of its own"),
+        }
+    }
+
+    /// Which of the nodes of these kinds a node is, the first kind's first; below 0: it is of none.
+    fn place_among(&self, kinds: &[u32], node: usize) -> i64 {
+        let of = |kind: u32, nodes: &[u32]| nodes.iter().filter(|of| **of == kind).count() as i64;
+        let own = self.kind_of_node[node];
+        let Some(place) = kinds.iter().position(|kind| *kind == own) else { return -1 };
+        kinds[..place].iter().map(|kind| of(*kind, &self.kind_of_node)).sum::<i64>()
+            + of(own, &self.kind_of_node[..node])
+    }
+
+    /// How many of these edges each node has; all are counted in one pass, since a graph may have a
+    /// million nodes and edges.
+    fn degrees(&self, edges: EdgeSet) -> Vec<i64> {
+        let ends: &[&[u32]] = match edges.direction {
+            launch::Direction::In => &[&self.target],
+            launch::Direction::Out => &[&self.source],
+            launch::Direction::Both => &[&self.target, &self.source],
+        };
+        let mut degrees = vec![0; self.nodes];
+        for (edge, &end) in ends.iter().flat_map(|ends| ends.iter().enumerate()) {
+            degrees[end as usize] +=
+                i64::from(edges.relation.is_none_or(|relation| self.relation[edge] == relation));
+        }
+        degrees
+    }
+
+    /// What a program may know when it is compiled for training.
+    pub fn known(&self, classes: u64, loss: Loss) -> Known {
+        let relations = self.relation.iter().max().map_or(0, |last| last + 1);
+        Known {
+            features: Some(self.feature_columns as u64),
+            sparse_features: self
+                .is_sparse
+                .then(|| self.features.iter().filter(|value| **value != 0.0).count() as u64),
+            edge_features: self.edge_columns as u64,
+            weighted: self.weight.is_some(),
+            relations: (0..relations).map(|relation| relation.to_string()).collect(),
+            target: Some(Target { columns: classes, loss }),
+            training: true,
+            bytes_per_real: 8,
+            half: None,
+            lanes: gpu().is_some(),
+            graphs: self.graphs.max(1) as u64,
+            many_graphs: self.graphs > 0,
+            labels_of_nodes: self.labels_of_nodes,
+            ..Known::bare(self.nodes as u64, self.source.len() as u64)
+        }
+    }
+
+    /// The graph as the reference reads it.
+    pub fn reference_graph(&self) -> ReferenceGraph {
+        ReferenceGraph {
+            nodes: self.nodes as u64,
+            source: self.source.clone(),
+            target: self.target.clone(),
+            weight: self.weight.clone(),
+        }
+    }
+
+    /// The reference of a list, with these parameters.
+    pub fn reference<'a>(
+        &self,
+        list: &'a LaunchList,
+        graph: &'a ReferenceGraph,
+        parameters: &BTreeMap<String, Vec<f64>>,
+    ) -> Reference<'a> {
+        let inputs = Inputs {
+            features: self.features.clone(),
+            target: self.labels.clone(),
+            training_rows: self.training_rows.clone(),
+            parameters: parameters.clone(),
+            edge_type: self.relation.clone(),
+            edge_features: self.edge_features.clone(),
+            graph_of_node: self.graph_of_node.clone(),
+            columns: self.columns.clone(),
+            kind_of_node: self.kind_of_node.clone(),
+            features_of_kind: self.features_of_kind.clone(),
+            ..Inputs::default()
+        };
+        Reference::new(list, graph, inputs).unwrap()
+    }
+}
+
+/// Asks that lists run on the GPU that is here.
+pub const ON_GPU: &str = "WARPLOOM_TEST_GPU";
+/// Asks for one type and order of each list.
+pub const BRIEF: &str = "WARPLOOM_TEST_BRIEF";
+
+/// Asks for a sample of what `BRIEF` runs: `0/2` takes of each list of cases those at even places.
+/// See `sampled_cases`.
+pub const SAMPLED: &str = "WARPLOOM_TEST_SAMPLED";
+
+/// Asks that walks cut edges into groups: neighbours, lanes and threads, `4,8,64`.
+pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
+
+/// Asks that lists are emitted as for an order in which neighbouring rows read near rows.
+pub const NEAR: &str = "WARPLOOM_TEST_NEAR";
+
+fn order() -> Order {
+    if std::env::var_os(NEAR).is_some() { Order::Local } else { Order::Spread }
+}
+
+/// The groups of each launch of a list, if these are asked for.
+fn groups(list: &LaunchList) -> Vec<Option<Groups>> {
+    let Ok(asked) = std::env::var(GROUPS) else { return Vec::new() };
+    let numbers: Vec<u32> = asked.split(',').map(|number| number.parse().unwrap()).collect();
+    let [neighbours, lanes, threads] = numbers[..] else { panic!("{GROUPS} is `{asked}`") };
+    vec![Some(Groups { neighbours, lanes, threads }); list.launches().len()]
+}
+
+/// Whether one type and order of each list is enough.
+pub fn is_brief() -> bool {
+    std::env::var_os(BRIEF).is_some()
+}
+
+/// The cases of a list that are run: all of them, or where a sample `PART/PARTS` is asked for those
+/// whose place leaves PART when divided by PARTS, and of a shorter list one. A list is of one
+/// schedule or family, so that each is run; its cases are widths, rows and settings, in rising or
+/// changing order, so that narrow and wide ones are among those that are taken.
+pub fn sampled_cases<T: Clone>(cases: &[T]) -> Vec<T> {
+    let Ok(asked) = std::env::var(SAMPLED) else { return cases.to_vec() };
+    let numbers = asked.split_once('/').and_then(|(part, parts)| {
+        Some((part.parse::<usize>().ok()?, parts.parse::<usize>().ok()?))
+    });
+    let Some((part, parts)) = numbers.filter(|(part, parts)| part < parts) else {
+        panic!("{SAMPLED} is `{asked}`, expected PART/PARTS")
+    };
+    let is_taken = |at: &usize| {
+        if part < cases.len() { at % parts == part } else { *at == part % cases.len() }
+    };
+    (0..cases.len()).filter(is_taken).map(|at| cases[at].clone()).collect()
+}
+
+/// Whether a sample was asked for.
+pub fn is_sampled() -> bool {
+    std::env::var_os(SAMPLED).is_some()
+}
+
+/// The GPU that lists are to run on, if one is asked for; looked at once, since a driver takes
+/// milliseconds to tell.
+pub fn gpu() -> Option<&'static warploom_device::Facts> {
+    static FOUND: LazyLock<Option<warploom_device::Facts>> = LazyLock::new(|| {
+        std::env::var_os(ON_GPU).map(|_| {
+            warploom_device::cuda(0).unwrap_or_else(|fault| panic!("{ON_GPU} is set: {fault}"))
+        })
+    });
+    FOUND.as_ref()
+}
+
+/// An executor, on the device that is asked for.
+pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Executor<T> {
+    executor_with_matmul(list, data, (seed, Matmul::F32))
+}
+
+/// The same with products of this kind, on a GPU.
+pub fn executor_with_matmul<T: Precision>(
+    list: &LaunchList,
+    data: Data<T>,
+    (seed, matmul): (u64, Matmul),
+) -> Executor<T> {
+    executor_with_order(list, data, (seed, matmul, order()))
+}
+
+/// The same, where rows read near rows or do not.
+pub fn executor_with_order<T: Precision>(
+    list: &LaunchList,
+    data: Data<T>,
+    (seed, matmul, order): (u64, Matmul, Order),
+) -> Executor<T> {
+    static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::at(folder.path());
+        (folder, store)
+    });
+    let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
+    let context = Context {
+        store: &STORE.1,
+        threads: 1,
+        memory: u64::MAX,
+        progress: &Silence,
+        stop: &StopFlag::new(),
+    };
+    Executor::on_gpu(
+        &context,
+        list,
+        data,
+        (seed, Planned { facts, matmul, order, groups: &groups(list), host: None }),
+    )
+    .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Runs a part; of a GPU's all that it made is fetched.
+pub fn run_part<T: Precision>(
+    executor: &mut Executor<T>,
+    list: &LaunchList,
+    part: Part,
+    pass: Pass,
+) {
+    executor.run(part, pass, &StopFlag::new()).unwrap();
+    executor.fetch_all(list).unwrap();
+}
+
+fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
+    let mut aligned = Aligned::zeros(values.len()).unwrap();
+    aligned.copy_from_slice(&values);
+    Contents::Owned(aligned)
+}
+
+fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> {
+    let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
+    for row in 0..nodes {
+        for (column, &value) in dense[row * columns..(row + 1) * columns].iter().enumerate() {
+            if value != T::ZERO {
+                index.push(column as u32);
+                values.push(value);
+            }
+        }
+        offsets.push(index.len() as u64);
+    }
+    let by_columns =
+        Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
+    Sparse {
+        offsets: offsets.into(),
+        index: index.into(),
+        values: values.into(),
+        columns,
+        by_columns,
+    }
+}
+
+/// A list whose buffers are never written over, so that each can be looked at when a part has
+/// ended.
+pub fn separate_buffers(list: &LaunchList) -> LaunchList {
+    LaunchList { arena: list.arena.apart(), ..list.clone() }
+}
+
+/// A buffer of the executor in the data set's order.
+pub fn buffer_values<T: Precision>(
+    executor: &Executor<T>,
+    list: &LaunchList,
+    name: &str,
+) -> Option<Vec<f64>> {
+    use warploom_run::resolved_program::Place;
+    let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
+    let (data, columns) = (&executor.machine.data, buffer.columns as usize);
+    match executor.program.places.get(name)? {
+        Place::Real(index) => {
+            let elements = executor.machine.buffers.reals().get(*index);
+            let ordered = if buffer.rows == Rows::Nodes {
+                unpermuted(data, elements, columns)
+            } else {
+                elements.to_vec()
+            };
+            Some(ordered.iter().map(|element| element.widened()).collect())
+        }
+        Place::Whole(index) => {
+            let elements = executor.machine.buffers.wholes().get(*index);
+            let ordered = if buffer.rows == Rows::Nodes {
+                unpermuted(data, elements, columns)
+            } else {
+                elements.to_vec()
+            };
+            Some(ordered.into_iter().map(|value| value as f64).collect())
+        }
+        Place::Id(index) => Some(
+            unpermuted(data, executor.machine.buffers.ids().get(*index), columns)
+                .iter()
+                .map(|&id| f64::from(id))
+                .collect(),
+        ),
+        Place::Half(..) | Place::Sparse(_) => None,
+    }
+}
+
+/// The largest magnitude.
+pub fn largest_magnitude(values: &[f64]) -> f64 {
+    values
+        .iter()
+        .filter(|value| value.is_finite())
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()))
+}
+
+/// Where two arrays differ by more than `tolerance` of `scale`, if anywhere.
+pub fn first_difference(got: &[f64], want: &[f64], bound: f64) -> Option<String> {
+    if got.len() != want.len() {
+        return Some(format!("{} elements, expected {}", got.len(), want.len()));
+    }
+    let apart = |(got, want): (&f64, &f64)| {
+        !(got == want || (got.is_nan() && want.is_nan()) || (got - want).abs() <= bound)
+    };
+    let index = got.iter().zip(want).position(apart)?;
+    Some(format!("[{index}]: got {:e}, want {:e}, bound {bound:e}", got[index], want[index]))
+}
+
+/// Rows of a buffer with one row a node, in the order of the graph artifact.
+fn unpermuted<T: Precision, E: Copy>(data: &Data<T>, elements: &[E], columns: usize) -> Vec<E> {
+    let Some(new_of_old) = data.new_of_old() else { return elements.to_vec() };
+    new_of_old
+        .iter()
+        .flat_map(|&row| &elements[row as usize * columns..(row as usize + 1) * columns])
+        .copied()
+        .collect()
+}
