@@ -9,7 +9,7 @@
 #                                each test in a process of its own, JOBS (4) at once, each SANITIZE_SECONDS (300) at most
 #                                WARPLOOM_TEST_BRIEF=1  one type and order of each list
 #                                REPEAT=20  trainings with dropout so often, beside another training: the same bytes? WARPLOOM=FILE is the program
-#                                TESTS="exact:: totals::"  these alone; TESTS=none  none
+#                                TESTS="golden_lists:: totals::"  these alone; TESTS=none  none
 # Without a GPU nothing runs, and this says so.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,8 +35,8 @@ summed() {
   sed -n '/^failures:$/,$s/^    \([a-z_]*::.*\)/FAILED: \1/p' "$said" | sort -u
   sed -n 's/^recorded, \(.*\)/bits of \1/p' "$said"
 }
-of_lists="exact:: operations:: whole:: recorded:: totals:: products:: losses:: widths:: library:: chance:: differential::"
-of_stages="golden:: kinds:: many_graphs:: aims:: inference:: training:: resume:: errors::"
+of_lists="golden_lists:: operations:: bit_exactness:: cuda_graphs:: totals:: products:: losses:: widths:: library:: random_programs:: differential::"
+of_stages="golden:: kinds:: many_graphs:: targets_and_splits:: inference:: training:: resume:: errors::"
 tests=${TESTS:-$of_lists $of_stages}
 if [ "$tests" != none ]; then
   suite=$(suite_of)
@@ -77,7 +77,7 @@ sanitized() {
   # Any failure is 1: at 255 xargs starts no more of them.
   [ "$code" = 0 ]
 }
-kernels="exact:: operations:: totals:: products:: losses:: recorded::"
+kernels="golden_lists:: operations:: totals:: products:: losses:: cuda_graphs::"
 if [ -n "${SANITIZE:-}" ]; then
   suite=$(suite_of)
   export suite

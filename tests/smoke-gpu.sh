@@ -69,7 +69,7 @@ golden() {
   esac
 }
 # shellcheck disable=SC2086
-WARPLOOM_TEST_GPU=1 WARPLOOM_TEST_BRIEF=1 golden "golden models on the GPU" ${TESTS:-exact:: golden::}
+WARPLOOM_TEST_GPU=1 WARPLOOM_TEST_BRIEF=1 golden "golden models on the GPU" ${TESTS:-golden_lists:: golden::}
 # No GPU is seen, emulated or not: `auto` is the CPU then.
 CUDA_VISIBLE_DEVICES='' LD_LIBRARY_PATH='' golden "golden analytics on the CPU" analytics::
 

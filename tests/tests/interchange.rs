@@ -24,7 +24,7 @@ use crate::peers::python;
 const EDGES: &str =
     "source,target,weight,type\n3,5,0.5,likes\n5,7,2,knows\n7,3,1,likes\n3,5,0.25,knows\n";
 
-fn scene_with_catalog() -> Sandbox {
+fn sandbox_with_catalog() -> Sandbox {
     let mut sandbox = Sandbox::stand_in();
     let catalog = sandbox.path("catalog");
     fs::create_dir_all(&catalog).unwrap();
@@ -110,7 +110,7 @@ fn comes_back(
 
 #[test]
 fn what_is_exported_is_imported_as_the_same_graph() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     // Classes have names and gaps, and not all names of the list are used.
     let nodes = "id,label,split,kind_of,kind,x0,x1,seen,score\n7,owl,train,p,bird,0.5,1,3,0.25\n3,cat,validation,q,beast,0,1,,\n5,owl,test,,bird,2,1,1,NaN\n9,,none,q,beast,0,0,2,1\n";
     let names = r#"{"kinds": ["fish", "bird", "beast"], "relations": ["knows", "hates", "likes"], "classes": ["owl", "bee", "cat"]}"#;
@@ -204,7 +204,7 @@ fn real_sets_come_back_with_all_that_they_have() {
 
 #[test]
 fn names_of_an_export_without_the_list_of_names_survive_in_tables() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let nodes = "id,label,kind,x0\n7,owl,bird,1\n3,cat,beast,2\n5,owl,bird,3\n";
     let (edges, nodes) = (sandbox.write("given/e.csv", EDGES), sandbox.write("given/n.csv", nodes));
     sandbox
@@ -238,7 +238,7 @@ fn names_of_an_export_without_the_list_of_names_survive_in_tables() {
 
 #[test]
 fn a_stand_in_stays_one_through_export_and_import() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     sandbox.stage("ingest", &Recipe::of("gcn", "karate"), &[]).expect(0);
     let folder = sandbox.path("out");
     sandbox.warploom(&["export", "graph", "-o", text(&folder)]).expect(0);
@@ -268,7 +268,7 @@ fn a_stand_in_stays_one_through_export_and_import() {
 
 #[test]
 fn imported_files_are_compared_with_their_digests() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let edges = sandbox.write("given/e.csv", EDGES);
     sandbox.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
     digest_of(&sandbox, "mine");
@@ -319,7 +319,7 @@ fn at_work(sandbox: &Sandbox, arguments: &[&str], folder: &Path, file: &str) -> 
 
 #[test]
 fn an_import_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stopped_leaves_nothing() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let list: String = (0..400_000u32)
         .map(|edge| format!("{},{}\n", edge % 9973, edge.wrapping_mul(2_654_435_761) % 10_007))
         .collect();
@@ -398,7 +398,7 @@ fn an_export_that_was_killed_is_cleared_away_by_the_next_and_one_that_was_stoppe
 
 #[test]
 fn arrays_become_a_data_set() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let edges = sandbox.write("given/e.csv", EDGES);
     sandbox.warploom(&["data", "import", "mine", "--edges", text(&edges)]).expect(0);
     digest_of(&sandbox, "mine");
@@ -432,7 +432,7 @@ fn arrays_become_a_data_set() {
 /// named, and nothing else.
 #[test]
 fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let archive = |name: &str, lists: &[(&str, &[i64])]| {
         sandbox.write(name, warploom_test_support::safetensors_file::tensors(lists))
     };
@@ -474,7 +474,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
 
 #[test]
 fn an_import_that_fails_leaves_nothing() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let bad = sandbox.write("given/bad.csv", "source,target\n1,2\n3,x\n");
     let before = (
         fs::read_dir(&sandbox.data).unwrap().count(),
@@ -625,7 +625,7 @@ fn an_imported_set_is_replaced_and_removed() {
 /// and removed with that.
 #[test]
 fn a_set_of_an_earlier_import_makes_way_with_its_entry() {
-    let sandbox = scene_with_catalog();
+    let sandbox = sandbox_with_catalog();
     let edges = sandbox.write("given/e.csv", "source,target\n1,2\n");
     let import = |further: &[&str]| {
         sandbox.warploom(&[&["data", "import", "mine", "--edges", text(&edges)], further].concat())

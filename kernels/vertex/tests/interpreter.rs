@@ -1,8 +1,8 @@
 //! interpreter: every operation of the interpreter against small numbers worked by hand; on single
-//! numbers in `interpret_scalar`.
+//! numbers in `interpreter_scalar`.
 //!
 //! promises  every kind of `Op` is made by the builder, run, and compared element by element;
-//!           degenerate graphs are in `interpret_degenerate`
+//!           degenerate graphs are in `interpreter_degenerate`
 //! never     takes an expected number from the interpreter itself
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! interpreter_degenerate: operations on graphs that break kernels, and on random small ones, against
-//! a search over all pairs of a vertex and an edge.
+//! interpreter_degenerate: operations on graphs that break kernels, and on random small ones,
+//! against a search over all pairs of a vertex and an edge.
 //!
 //! promises  every operation over edges, every direction, with and without relation and mask;
 //!           graphs without vertices, without edges, of one vertex, with self loops, parallel

@@ -1,5 +1,5 @@
-//! interpreter_golden: single operations (`warploom_test_support::golden_operations`) and analytics, made node by
-//! node and interpreted, against numbers that other software made in f64.
+//! interpreter_golden: single operations (`golden_operations`) and analytics, made node by node and
+//! interpreted, against numbers that other software made in f64.
 //!
 //! promises  every tensor of a case is compared, gradients as the formulas of case.json written as
 //!           nodes, to the tolerance that case.json states for it; infinities must be the same

@@ -1,4 +1,5 @@
-//! language_examples: every example of docs/language.md, compiled and run; what it prints is what the page says.
+//! language_examples: every example of docs/language.md, compiled and run; what it prints is what
+//! the page says.
 //!
 //! promises  each ```python block is followed by a ```text block, which is its result; `UPDATE=1`
 //!           writes the results anew

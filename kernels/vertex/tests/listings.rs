@@ -1,8 +1,8 @@
 //! listings: the listing of each shipped program as golden text, and the figures in it reckoned by
 //! hand.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test all render::` writes the listings anew; read the
-//! difference before keeping it.
+//! `UPDATE=1 cargo test -p warploom-vertex --test all listings::` writes the listings anew; read
+//! the difference before keeping it.
 
 use std::collections::BTreeMap;
 use std::path::Path;

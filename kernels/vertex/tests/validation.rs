@@ -1,5 +1,5 @@
-//! validation: each thing that `validate` promises to find, put into a list that has none, and found
-//! under its own name.
+//! validation: each thing that `validate` promises to find, put into a list that has none, and
+//! found under its own name.
 
 use std::collections::BTreeMap;
 

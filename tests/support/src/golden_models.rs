@@ -1,5 +1,5 @@
-//! golden_models: which of our parameters is which golden one, model by model. This is what `run.init_map`
-//! does for a user.
+//! golden_models: which of our parameters is which golden one, model by model. This is what
+//! `run.init_map` does for a user.
 //!
 //! promises  every golden parameter is named, in whole or in parts, and every one of ours exactly
 //!           once

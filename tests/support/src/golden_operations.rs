@@ -1,5 +1,5 @@
-//! golden_operations: the golden cases of single operations, written as nodes: sums, means, extrema, dot
-//! products, softmax and attention over edges.
+//! golden_operations: the golden cases of single operations, written as nodes: sums, means,
+//! extrema, dot products, softmax and attention over edges.
 //!
 //! promises  every tensor of a case is made, gradients as the formulas of case.json written as
 //!           nodes; whoever runs the nodes, by the interpreter or on a device, compares with the

@@ -1,5 +1,5 @@
-//! gradient_check: small random graphs with everything that a program can read, and how a loss is compared
-//! with its differences.
+//! gradient_check: small random graphs with everything that a program can read, and how a loss is
+//! compared with its differences.
 //!
 //! promises  the same seed gives the same world; every graph of `all` has self loops or parallel
 //!           edges or isolated vertices, among them one vertex without edges and no vertex at all

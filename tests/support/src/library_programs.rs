@@ -1,4 +1,5 @@
-//! library_programs: the programs of the library, made ready for the interpreter, by either of two routes.
+//! library_programs: the programs of the library, made ready for the interpreter, by either of two
+//! routes.
 //!
 //! promises  both routes start from the file's text; neither knows the built-in fast paths
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! stage_runner: graph artifacts from plain vectors, and the real stages over them in a store of their
-//! own.
+//! stage_runner: graph artifacts from plain vectors, and the real stages over them in a store of
+//! their own.
 //!
 //! promises  every stage gets its request, key and inputs as the shell makes them from a pipeline
 //!           file

@@ -1,4 +1,5 @@
-//! store_view: a look into a store from outside: folders, manifests as plain JSON, digests computed again.
+//! store_view: a look into a store from outside: folders, manifests as plain JSON, digests computed
+//! again.
 //!
 //! never     opens an artifact through the product's own store
 use std::{

@@ -1,5 +1,5 @@
-//! bit_exactness: what rounding has no part in has the same value on every device (the sign of 0 is not
-//! told apart): minima and maxima, who wins them, whole numbers, counts.
+//! bit_exactness: what rounding has no part in has the same value on every device (the sign of 0 is
+//! not told apart): minima and maxima, who wins them, whole numbers, counts.
 //!
 //! promises  features, weights, parameters and slopes are whole and small, or that over a power of
 //!           two, so that every sum is exact in f32 in any order: every buffer of scores, loss and

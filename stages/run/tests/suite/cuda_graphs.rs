@@ -1,4 +1,5 @@
-//! cuda_graphs: epochs that were recorded as graphs of launches, beside the same launches one by one.
+//! cuda_graphs: epochs that were recorded as graphs of launches, beside the same launches one by
+//! one.
 //!
 //! promises  of gcn, gin, gat and sage, with dropout and a step size that changes: each launch
 //!           alone, each part as a graph and whole epochs as graphs give the same bits of every

@@ -1,5 +1,5 @@
-//! golden_lists: lists of launches on the exact inputs of golden cases, without an artifact that rounds
-//! them between.
+//! golden_lists: lists of launches on the exact inputs of golden cases, without an artifact that
+//! rounds them between.
 //!
 //! promises  in both types and both orders: scores, loss and every gradient before the first step,
 //!           losses, scores and parameters after the last. Programs that have a list of their own

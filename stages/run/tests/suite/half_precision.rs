@@ -1,5 +1,5 @@
-//! half_precision: scores and gradients of the models with rows of 16 bits beside those with rows of 32, on
-//! the graphs of golden cases.
+//! half_precision: scores and gradients of the models with rows of 16 bits beside those with rows
+//! of 32, on the graphs of golden cases.
 //!
 //! promises  what is rounded where rows are put down moves scores and gradients by as much as such
 //!           roundings may, and something does: there are halves

@@ -1,4 +1,5 @@
-//! loop_algorithms: loops that take a shorter way end with the values that supersteps end with, to the bit.
+//! loop_algorithms: loops that take a shorter way end with the values that supersteps end with, to
+//! the bit.
 //!
 //! promises  every course on graphs for which it is meant and on graphs for which it is not: there
 //!           it goes in supersteps, and says so

@@ -3,7 +3,6 @@
 //! promises  what is learned of graphs is what is learned of nodes that each hold what a graph
 //!           pools, for every kind of labels, in both types and orders; threads, stops and orders
 //!           change nothing; degenerate sets; what is refused, and in which words
-
 use arrow_array::{Array, cast::AsArray, types::UInt32Type};
 use warploom_contract::{
     Artifact, ErrorKind, StageError,

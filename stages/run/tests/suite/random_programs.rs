@@ -1,5 +1,5 @@
-//! random_programs: programs put together by chance, against the reference, buffer by buffer, on the device
-//! that is asked for.
+//! random_programs: programs put together by chance, against the reference, buffer by buffer, on
+//! the device that is asked for.
 //!
 //! promises  the same programs every time, `WARPLOOM_TEST_PROGRAMS` of them (or those from one
 //!           number to another: `7..8`); every buffer of a pass that measures and of one that

@@ -1,5 +1,5 @@
-//! targets_and_splits: a column that is learned in place of the label, and a table of parts in place of the
-//! splits.
+//! targets_and_splits: a column that is learned in place of the label, and a table of parts in
+//! place of the splits.
 //!
 //! promises  what says the same as labels, or splits, gives the bits that those give, for every
 //!           kind of column and table, in any order, of nodes and of graphs; the check reads the

@@ -173,9 +173,9 @@ fn a_large_state_is_saved_and_changes_nothing() {
         graphs: None,
     };
     // What a run left is read while its runner stands.
-    let workshops = [StageRunner::new(), StageRunner::new()];
+    let runners = [StageRunner::new(), StageRunner::new()];
     let [whole, saved] = std::array::from_fn(|at| {
-        let (runner, saved) = (&workshops[at], ["", ", checkpoint: {every_epochs: 3}"][at]);
+        let (runner, saved) = (&runners[at], ["", ", checkpoint: {every_epochs: 3}"][at]);
         let graph = runner.graph(&given);
         finished(
             runner,
