@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use warploom_test_support::draws::Draws;
+use warploom_test_support::process::Output;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::skips::is_long;
 use warploom_test_support::store_view::StoredArtifact;
@@ -36,10 +37,7 @@ fn commands(
 ) -> Vec<String> {
     let name = path.to_str().unwrap();
     let mut wrong = Vec::new();
-    let mut judge = |what: &str,
-                     output: &warploom_test_support::process::Output,
-                     codes: &[i32],
-                     is_named: bool| {
+    let mut judge = |what: &str, output: &Output, codes: &[i32], is_named: bool| {
         wrong.extend(fault_of(output, "").map(|fault| format!("{what}: {fault}")));
         if !output.code.is_some_and(|code| codes.contains(&code)) {
             wrong.push(format!("{what}: expected one of {codes:?}, ended with {:?}", output.code));

@@ -83,29 +83,23 @@ fn a_wrong_program_is_refused_with_its_line() {
 fn a_program_is_checked_and_shown_without_being_run() {
     let sandbox = Sandbox::stand_in();
     let recipe = recipe(&sandbox, "reach", REACH);
-    sandbox.warploom(&["check", "reach.py"]).expect(0).prints(&["reach", "source=0", "near"]);
-    sandbox
-        .warploom(&["check", "reach.py", "--set", "plan.set.stps=2"])
-        .expect(1)
-        .says(&["stps", "plan.set.steps"]);
-    sandbox
-        .warploom(&["check", "reach.py", "--set", "plan.sett.steps=2"])
+    let check = |arguments: &[&str]| sandbox.warploom(&[&["check"], arguments].concat());
+    check(&["reach.py"]).expect(0).prints(&["reach", "source=0", "near"]);
+    check(&["reach.py", "--set", "plan.set.stps=2"]).expect(1).says(&["stps", "plan.set.steps"]);
+    check(&["reach.py", "--set", "plan.sett.steps=2"])
         .expect(1)
         .says(&["no setting `sett`", "plan.set.steps=2"]);
-    sandbox
-        .warploom(&["check", "reach.py", "--dataset", "karat"])
-        .expect(1)
-        .says(&["karat", "did you mean `karate`?"]);
+    check(&["reach.py", "--dataset", "karat"]).expect(1).says(&["karat", "did you mean `karate`?"]);
     sandbox.write("two.py", format!("{REACH}\ndef half(v, by=2):\n    return v.indegree / by\n"));
-    sandbox.warploom(&["check", "two.py:half"]).expect(0).prints(&["half: OK", "by=2"]);
-    sandbox.warploom(&["check", "two.py:hlaf"]).expect(1).says(&["hlaf", "file.py:half"]);
-    let lines = sandbox.warploom(&["check", "reach.py", "--format", "json"]).expect(0).lines();
+    check(&["two.py:half"]).expect(0).prints(&["half: OK", "by=2"]);
+    check(&["two.py:hlaf"]).expect(1).says(&["hlaf", "file.py:half"]);
+    let lines = check(&["reach.py", "--format", "json"]).expect(0).lines();
     assert_eq!(
         (lines[0]["program"].as_str(), lines[0]["trains"].as_bool()),
         (Some("reach"), Some(false))
     );
     sandbox.build(&recipe);
-    sandbox.warploom(&["check", "reach.py", "--dataset", "karate"]).expect(0).prints(&["karate"]);
+    check(&["reach.py", "--dataset", "karate"]).expect(0).prints(&["karate"]);
     // The graph of other settings tells names and widths too.
     let other = ["check", "reach.py", "--dataset", "karate", "--set", "ingest.self_loops=add"];
     sandbox.warploom(&other).expect(0).prints(&[
@@ -120,20 +114,18 @@ fn a_program_is_checked_and_shown_without_being_run() {
         .warploom(&wide)
         .expect(0)
         .prints(&["the newest graph of karate", &format!("({} numbers)", 2 * (width + 1))]);
-    sandbox
-        .warploom(&["check", "reach.py", "--dataset", "cora"])
+    check(&["reach.py", "--dataset", "cora"])
         .expect(0)
         .says(&["no graph of `cora` is in the store", "hint:"]);
-    sandbox.warploom(&["check", "reach.py", "--show", "gir"]).expect(0).prints(&[
+    check(&["reach.py", "--show", "gir"]).expect(0).prints(&[
         "program reach",
         "reduce maximum.both",
         "# near",
     ]);
-    sandbox
-        .warploom(&["check", "reach.py", "--show", "launches"])
+    check(&["reach.py", "--show", "launches"])
         .expect(0)
         .prints(&["program reach: iterate", "results"]);
-    sandbox.warploom(&["check", "reach.yaml", "--show", "gir"]).expect(2).says(&["FILE.py"]);
+    check(&["reach.yaml", "--show", "gir"]).expect(2).says(&["FILE.py"]);
     let show = |form: &str| sandbox.run("warploom-plan", &recipe.arguments(&["--show", form]));
     show("gir").expect(0).prints(&["program reach", "return near"]);
     show("clean").expect(0).prints(&["program reach"]);

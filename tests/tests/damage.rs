@@ -7,6 +7,7 @@ use std::{
 
 use serde_json::Value;
 use warploom_contract::{Digest, Manifest};
+use warploom_test_support::process::start;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::store_view::StoredArtifact;
 
@@ -233,7 +234,7 @@ fn the_hint_repairs_and_so_does_force() {
             .map(|(_, rest)| format!("rm -r {rest}"));
         let mut shell = std::process::Command::new("sh");
         shell.arg("-c").arg(command.unwrap_or_else(|| panic!("no command in\n{said}")));
-        warploom_test_support::process::start(shell).wait().expect(0);
+        start(shell).wait().expect(0);
         sandbox.build(&Recipe::small());
         assert_eq!(sandbox.view().digests(), digests);
         replace(&file, b"not what it was");

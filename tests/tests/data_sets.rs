@@ -7,8 +7,13 @@ use std::{
 };
 
 use warploom_contract::parquet_file::read_table;
+use warploom_test_support::process::Output;
 use warploom_test_support::repository;
+use warploom_test_support::safetensors_file::tensors;
+use warploom_test_support::sandbox::shared_data;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::is_long;
+use warploom_test_support::skips::skipped;
 
 fn folder_of(line: &serde_json::Value) -> PathBuf {
     PathBuf::from(line["artifacts"][0]["path"].as_str().unwrap())
@@ -221,9 +226,7 @@ fn memory_changes_no_byte_of_features_of_edges() {
     let names = ["source", "target", "edge_attr"];
     sandbox.write(
         "raw/arrays/edges.safetensors",
-        warploom_test_support::safetensors_file::tensors(
-            &[0, 1, 2].map(|list| (names[list], &lists[list][..])),
-        ),
+        tensors(&[0, 1, 2].map(|list| (names[list], &lists[list][..]))),
     );
     for (set, sets) in [
         ("tu", &[][..]),
@@ -327,7 +330,7 @@ fn the_memory_that_is_advised_is_the_least_that_works() {
             &["--memory", memory],
         )
     };
-    let told = |output: &warploom_test_support::process::Output| -> u64 {
+    let told = |output: &Output| -> u64 {
         let advice = output
             .stderr
             .split("allow at least  --memory ")
@@ -654,9 +657,9 @@ fn types_of_entities_become_kinds() {
     );
     let graph = sandbox
         .view()
-        .artifacts()
+        .of_kind("graph")
         .into_iter()
-        .find(|found| found.kind == "graph" && found.manifest["counts"]["nodes.Agent"] == 1)
+        .find(|found| found.manifest["counts"]["nodes.Agent"] == 1)
         .unwrap();
     assert_eq!(graph.manifest["facts"]["kinds"]["Agent"], "http://t#Agent");
     assert_eq!(trained(&sandbox, &recipe("{}")), 7);
@@ -718,11 +721,8 @@ fn every_set_that_is_here_is_ingested() {
 /// The same graph in seven formats, brought to the same ids and without weights and repeats.
 #[test]
 fn one_graph_in_every_format_gives_one_digest() {
-    let Some(shared) = warploom_test_support::sandbox::shared_data() else {
-        warploom_test_support::skips::skipped(
-            "data_sets::one_graph_in_every_format_gives_one_digest",
-            "no shared data",
-        );
+    let Some(shared) = shared_data() else {
+        skipped("data_sets::one_graph_in_every_format_gives_one_digest", "no shared data");
         return;
     };
     let mut sandbox = Sandbox::stand_in();
@@ -778,8 +778,7 @@ fn every_real_set_is_ordered_and_divided() {
     let mut waiting = Vec::new();
     for line in here {
         let name = line["name"].as_str().unwrap();
-        if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST)
-            && !warploom_test_support::skips::is_long()
+        if line["expected"]["listed"].as_u64().is_none_or(|edges| edges > EDGES_MOST) && !is_long()
         {
             waiting.push(name);
             continue;

@@ -421,17 +421,16 @@ fn bad_input_publishes_nothing() {
         ),
     ];
     let mut sandbox = Sandbox::stand_in();
+    let data = sandbox.data.clone();
     for (name, format, file, bytes, says) in cases {
         // The other files of a Planetoid set are there, and never come to be read.
         let parts: Vec<String> = ["x", "tx", "allx", "ty", "ally", "graph", "test.index"]
             .map(|part| format!("ind.a.{part}"))
             .to_vec();
         let further = if format == "planetoid" { parts } else { Vec::new() };
-        fs::create_dir_all(sandbox.data.join(name)).unwrap();
-        fs::write(sandbox.data.join(name).join(file), bytes).unwrap();
-        further
-            .iter()
-            .for_each(|part| fs::write(sandbox.data.join(name).join(part), b"N.").unwrap());
+        fs::create_dir_all(data.join(name)).unwrap();
+        fs::write(data.join(name).join(file), bytes).unwrap();
+        further.iter().for_each(|part| fs::write(data.join(name).join(part), b"N.").unwrap());
         let files: String = further
             .iter()
             .map(String::as_str)
@@ -456,9 +455,9 @@ fn bad_input_publishes_nothing() {
     }
     // A folder under the name of a file, with and without an entry.
     sandbox.add_edge_list("nested", "", FURTHER);
-    fs::remove_file(sandbox.data.join("nested/edges.txt")).unwrap();
-    fs::create_dir(sandbox.data.join("nested/edges.txt")).unwrap();
-    fs::create_dir_all(sandbox.data.join("bare/edges.txt")).unwrap();
+    fs::remove_file(data.join("nested/edges.txt")).unwrap();
+    fs::create_dir(data.join("nested/edges.txt")).unwrap();
+    fs::create_dir_all(data.join("bare/edges.txt")).unwrap();
     for (name, says) in [
         ("nested", "the file `edges.txt` of `nested` is a folder: expected a file"),
         ("bare", "edges.txt: a folder without files in it"),

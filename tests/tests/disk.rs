@@ -6,6 +6,7 @@
 use std::{collections::BTreeMap, fs, os::unix::ffi::OsStringExt, path::PathBuf, process::Command};
 
 use warploom_test_support::process::{Output, start};
+use warploom_test_support::repository;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::skips::skipped;
 use warploom_test_support::store_view::StoreView;
@@ -206,8 +207,7 @@ fn stores_data_and_pipelines_may_have_any_name() {
     let data = sandbox.path("raw däta");
     fs::rename(&sandbox.data, &data).unwrap();
     odd.data = data;
-    let program =
-        fs::read(warploom_test_support::repository().join("pipelines/programs/gcn.py")).unwrap();
+    let program = fs::read(repository().join("pipelines/programs/gcn.py")).unwrap();
     odd.write("my pipelines/prög/gcn.py", program);
     let text =
         fs::read_to_string(Recipe::small().file).unwrap().replace("programs/gcn.py", "prög/gcn.py");

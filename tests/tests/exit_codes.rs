@@ -4,7 +4,9 @@ use std::fs;
 
 use serde_json::Value;
 use warploom_test_support::process::{Output, start, started_by};
+use warploom_test_support::repository;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::skips::skipped;
 
 const SUBCOMMANDS_LATER: [&str; 6] = ["submit", "report", "compare", "tune", "status", "cancel"];
 
@@ -130,7 +132,7 @@ fn a_typo_in_a_pipeline_file_has_a_place_a_caret_and_the_nearest_name() {
 fn what_can_be_known_is_found_before_the_first_stage() {
     let sandbox = Sandbox::stand_in();
     let program = |name: &str, text: &str| {
-        format!("plan.program={}", sandbox.write(format!("{name}.py").as_str(), text).display())
+        format!("plan.program={}", sandbox.write(&format!("{name}.py"), text).display())
     };
     let file = |name: &str, text: &str| sandbox.write(name, text).display().to_string();
     let no_colon = program("bare", "def bare(v)\n    return v.x\n");
@@ -161,8 +163,8 @@ fn what_can_be_known_is_found_before_the_first_stage() {
         ("plan", vec!["run.mode=iterate".into()], &["run.mode: iterate"]),
         ("partition", vec!["partition.scheme=file".into()], &["scheme `file` needs a table"]),
     ];
-    for (stage, settings, words) in &cases {
-        let recipe = settings.iter().fold(Recipe::small(), |recipe, setting| recipe.set(setting));
+    for (stage, sets, words) in &cases {
+        let recipe = sets.iter().fold(Recipe::small(), |recipe, set| recipe.set(set));
         let output = sandbox.front("pipeline", &recipe, &[]).expect(1).says(words);
         let lines = output.lines();
         assert_eq!(
@@ -200,7 +202,7 @@ fn what_can_be_known_is_found_before_the_first_stage() {
 
 /// The program of the library.
 fn gcn() -> String {
-    warploom_test_support::repository().join("pipelines/programs/gcn.py").display().to_string()
+    repository().join("pipelines/programs/gcn.py").display().to_string()
 }
 
 #[test]
@@ -425,7 +427,7 @@ fn refused_memory_is_told() {
         let limit = format!("--data={}", megabytes << 20);
         let output = start(started_by("prlimit", &[&limit], &command)).wait();
         if output.code == Some(127) || output.stderr.contains("failed to set") {
-            return warploom_test_support::skips::skipped(
+            return skipped(
                 "exit_codes::refused_memory_is_told",
                 "`prlimit` is missing or may not set a limit",
             );

@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 use serde_json::{Value, json};
 use warploom_contract::Manifest;
 use warploom_test_support::draws::Draws;
+use warploom_test_support::process::Output;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::skips::is_long;
 use warploom_test_support::store_view::StoredArtifact;
@@ -111,7 +112,7 @@ fn forge_file(path: &Path, bytes: &[u8], draws: &mut Draws) -> String {
 /// What five commands make of a forged file. What is not as it should be.
 fn commands(sandbox: &Sandbox, recipe: &Recipe, artifact: &StoredArtifact) -> Vec<String> {
     let mut wrong = Vec::new();
-    let mut judge = |what: &str, output: &warploom_test_support::process::Output, codes: &[i32]| {
+    let mut judge = |what: &str, output: &Output, codes: &[i32]| {
         wrong.extend(fault_of(output, "").map(|fault| format!("{what}: {fault}")));
         if !output.code.is_some_and(|code| codes.contains(&code)) {
             wrong.push(format!("{what}: expected one of {codes:?}, ended with {:?}", output.code));

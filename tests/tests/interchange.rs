@@ -15,6 +15,7 @@ use rustix::process::Signal;
 use warploom_contract::parquet_file::read_table;
 use warploom_test_support::process::{Running, start};
 use warploom_test_support::repository;
+use warploom_test_support::safetensors_file::tensors;
 use warploom_test_support::sandbox::{Recipe, Sandbox, shared_data};
 use warploom_test_support::skips::skipped;
 use warploom_test_support::store_view::StoredArtifact;
@@ -433,9 +434,7 @@ fn arrays_become_a_data_set() {
 #[test]
 fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     let sandbox = sandbox_with_catalog();
-    let archive = |name: &str, lists: &[(&str, &[i64])]| {
-        sandbox.write(name, warploom_test_support::safetensors_file::tensors(lists))
-    };
+    let archive = |name: &str, lists: &[(&str, &[i64])]| sandbox.write(name, tensors(lists));
     let members: &[(&str, &[i64])] = &[
         ("source", &[0, 1, 2]),
         ("target", &[1, 2, 0]),
@@ -816,12 +815,12 @@ fn every_snippet_of_the_page_runs() {
         },
     };
     // Real data have sparse features; stand-ins of `karate` have dense ones.
-    let mut scenes = vec![("karate", Sandbox::stand_in())];
-    scenes.extend(shared_data().map(|data| ("cora", Sandbox::stand_in().with_data(data))));
+    let mut sandboxes = vec![("karate", Sandbox::stand_in())];
+    sandboxes.extend(shared_data().map(|data| ("cora", Sandbox::stand_in().with_data(data))));
     let page = fs::read_to_string(repository().join("docs/artifacts.md")).unwrap();
     let (head, sections) = blocks(&page);
     assert!(sections.len() >= 6 && head.contains("def inputs"));
-    for (dataset, sandbox) in scenes {
+    for (dataset, sandbox) in sandboxes {
         let sandbox = sandbox.with_store("data/store");
         // What was made last is not what is newest: another set came after this one, which is then
         // a hit.

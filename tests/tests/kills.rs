@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use warploom_test_support::draws::Draws;
+use warploom_test_support::process::Output;
 use warploom_test_support::process::{Running, start, started_by};
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::skips::is_long;
+use warploom_test_support::skips::skipped;
 
 /// How many kills a campaign has, short and long. All long ones together are 1,400, most of them
 /// anywhere in a whole pipeline.
@@ -174,7 +176,7 @@ fn gc_spares_what_a_living_process_writes_and_reads() {
 }
 
 /// Keys of the stages that a start made or found, by stage.
-fn keys(output: &warploom_test_support::process::Output) -> Vec<(String, String)> {
+fn keys(output: &Output) -> Vec<(String, String)> {
     output
         .stages()
         .iter()
@@ -285,10 +287,7 @@ fn gc_spares_what_a_process_of_a_container_writes() {
         .status()
         .is_ok_and(|status| status.success())
     {
-        return warploom_test_support::skips::skipped(
-            test,
-            "no PID name space: `unshare --pid` needs root",
-        );
+        return skipped(test, "no PID name space: `unshare --pid` needs root");
     }
     let sandbox = Sandbox::stand_in();
     let inner = sandbox.command(

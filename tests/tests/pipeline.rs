@@ -433,7 +433,7 @@ fn a_person_sees_a_table_that_ends_with_the_results() {
     // The last line can be typed as it stands.
     let export =
         lines[11].strip_prefix("export:  warploom ").expect("a command that exports the run");
-    let exported = warploom_test_support::process::start({
+    let exported = start({
         let mut command = sandbox.bare("warploom");
         command.args(export.split(' '));
         command

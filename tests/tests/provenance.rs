@@ -1,6 +1,7 @@
 //! Proves that a stand-in, and whatever was made up for a real graph, says so wherever a person or
 //! a program looks, that real data say `real`, and that `--real` refuses in the degrees that it
 //! promises.
+use warploom_test_support::process::start;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 use crate::pipeline::each;
@@ -52,7 +53,7 @@ fn a_stand_in_is_refused_when_real_data_are_asked_for() {
     sandbox.front("pipeline", &Recipe::small(), &["--real=no"]).expect(0);
     let mut batch = sandbox.command("warploom", &Recipe::small().arguments(&["pipeline"]));
     batch.env("SLURM_JOB_ID", "1");
-    warploom_test_support::process::start(batch).wait().expect(1).says(&["a stand-in was refused"]);
+    start(batch).wait().expect(1).says(&["a stand-in was refused"]);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use warploom_test_support::draws::Draws;
 use warploom_test_support::process::{Output, Running, start, started_by};
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 use warploom_test_support::skips::is_long;
+use warploom_test_support::skips::skipped;
 use warploom_test_support::store_view::StoreView;
 
 /// From the signal to the end.
@@ -375,7 +376,7 @@ fn threads_that_the_kernel_refuses_are_told() {
     };
     let there = as_user("64").output();
     if !there.is_ok_and(|output| output.status.success()) {
-        return warploom_test_support::skips::skipped(
+        return skipped(
             "signals::threads_that_the_kernel_refuses_are_told",
             "`setpriv` and `prlimit` need root",
         );

@@ -133,6 +133,7 @@ pub fn edges(case: &GoldenCase) -> Edges {
 
 /// Our parameters with the golden ones they are.
 pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
+    use ParameterPart::Whole;
     let mut twins = Vec::new();
     let mut put = |ours: String, theirs: String, part: ParameterPart| {
         twins.push(ParameterPair { ours, theirs, part })
@@ -144,13 +145,9 @@ pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
             put(
                 format!("appnp.appnp.0.linear.{ours}.weight"),
                 format!("lin{theirs}.weight"),
-                ParameterPart::Whole,
+                Whole,
             );
-            put(
-                format!("appnp.appnp.0.linear.{ours}.bias"),
-                format!("lin{theirs}.bias"),
-                ParameterPart::Whole,
-            );
+            put(format!("appnp.appnp.0.linear.{ours}.bias"), format!("lin{theirs}.bias"), Whole);
         }
         return twins;
     }
@@ -161,59 +158,39 @@ pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
                 put(
                     format!("gcn.gcn.0.linear.{layer}.weight"),
                     format!("{theirs}.lin.weight"),
-                    ParameterPart::Whole,
+                    Whole,
                 );
-                put(
-                    format!("gcn.gcn.0.bias.{layer}"),
-                    format!("{theirs}.bias"),
-                    ParameterPart::Whole,
-                );
+                put(format!("gcn.gcn.0.bias.{layer}"), format!("{theirs}.bias"), Whole);
             }
             "sage" => {
                 let (left, right) = (
                     format!("sage.sage.0.linear.{}", 2 * layer),
                     format!("sage.sage.0.linear.{}", 2 * layer + 1),
                 );
-                put(
-                    format!("{left}.weight"),
-                    format!("{theirs}.lin_l.weight"),
-                    ParameterPart::Whole,
-                );
-                put(format!("{left}.bias"), format!("{theirs}.lin_l.bias"), ParameterPart::Whole);
-                put(
-                    format!("{right}.weight"),
-                    format!("{theirs}.lin_r.weight"),
-                    ParameterPart::Whole,
-                );
+                put(format!("{left}.weight"), format!("{theirs}.lin_l.weight"), Whole);
+                put(format!("{left}.bias"), format!("{theirs}.lin_l.bias"), Whole);
+                put(format!("{right}.weight"), format!("{theirs}.lin_r.weight"), Whole);
             }
             "gin" => {
-                put(
-                    format!("gin.gin.0.param.{layer}"),
-                    format!("{theirs}.eps"),
-                    ParameterPart::Whole,
-                );
+                put(format!("gin.gin.0.param.{layer}"), format!("{theirs}.eps"), Whole);
                 for (linear, golden) in [(0, "nn.0"), (1, "nn.2")] {
                     put(
                         format!("gin.gin.0.mlp.{layer}.{linear}.weight"),
                         format!("{theirs}.{golden}.weight"),
-                        ParameterPart::Whole,
+                        Whole,
                     );
                     put(
                         format!("gin.gin.0.mlp.{layer}.{linear}.bias"),
                         format!("{theirs}.{golden}.bias"),
-                        ParameterPart::Whole,
+                        Whole,
                     );
                 }
             }
             "gat" => {
                 let ours = format!("gat.attend.{layer}");
-                put(
-                    format!("{ours}.linear.0.weight"),
-                    format!("{theirs}.lin.weight"),
-                    ParameterPart::Whole,
-                );
-                put(format!("{ours}.param.0"), format!("{theirs}.att_src"), ParameterPart::Whole);
-                put(format!("{ours}.param.1"), format!("{theirs}.att_dst"), ParameterPart::Whole);
+                put(format!("{ours}.linear.0.weight"), format!("{theirs}.lin.weight"), Whole);
+                put(format!("{ours}.param.0"), format!("{theirs}.att_src"), Whole);
+                put(format!("{ours}.param.1"), format!("{theirs}.att_dst"), Whole);
                 put(format!("{ours}.bias.0"), format!("{theirs}.bias"), heads(case, layer));
             }
             "gatv2" => {
@@ -222,15 +199,15 @@ pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
                     put(
                         format!("{ours}.linear.{linear}.weight"),
                         format!("{theirs}.{golden}.weight"),
-                        ParameterPart::Whole,
+                        Whole,
                     );
                     put(
                         format!("{ours}.linear.{linear}.bias"),
                         format!("{theirs}.{golden}.bias"),
-                        ParameterPart::Whole,
+                        Whole,
                     );
                 }
-                put(format!("{ours}.param.0"), format!("{theirs}.att"), ParameterPart::Whole);
+                put(format!("{ours}.param.0"), format!("{theirs}.att"), Whole);
                 put(format!("{ours}.bias.0"), format!("{theirs}.bias"), heads(case, layer));
             }
             "rgcn" => relational(case, layer, &mut put),
@@ -239,8 +216,8 @@ pub fn twins(case: &GoldenCase) -> Vec<ParameterPair> {
         }
     }
     if model == "gin" && is_batch(case) {
-        put("gin.gin.0.linear.0.weight".into(), "readout.weight".into(), ParameterPart::Whole);
-        put("gin.gin.0.linear.0.bias".into(), "readout.bias".into(), ParameterPart::Whole);
+        put("gin.gin.0.linear.0.weight".into(), "readout.weight".into(), Whole);
+        put("gin.gin.0.linear.0.bias".into(), "readout.bias".into(), Whole);
     }
     twins
 }

@@ -215,7 +215,7 @@ pub fn compare(
     start(case, &gir, seed);
     let full = differentiate(gir.clone(), &data, &by)
         .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
-    let values = |gir: &Gir, case: &GradientCase| -> Vec<Vec<f64>> {
+    let values = |gir: &Gir, case: &_| -> Vec<Vec<f64>> {
         let interpreter = run(gir, case);
         gir.gradients
             .iter()
@@ -228,7 +228,7 @@ pub fn compare(
     for ((gradient, found), wanted) in
         full.gradients.iter().zip(values(&cleaned, case)).zip(&gradients)
     {
-        let largest = wanted.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        let largest = wanted.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
         let is_near = found
             .iter()
             .zip(wanted)

@@ -374,6 +374,13 @@ fn counted(
     rows.iter().flat_map(of_rows).collect()
 }
 
+/// Rows that are not learned by, in turn to validate and to test.
+fn split_rest(splits: &mut [Vec<u32>; 3], nodes: u32) {
+    let rest: Vec<u32> = (0..nodes).filter(|row| !splits[0].contains(row)).collect();
+    splits[1] = rest.iter().copied().step_by(2).collect();
+    splits[2] = rest.iter().copied().skip(1).step_by(2).collect();
+}
+
 /// Scores of whole numbers, many alike: the first of the largest is the answer. Every measure of
 /// every part, from counts that are whole.
 fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize) {
@@ -401,10 +408,7 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
     };
     let direct = ListInputs { labels: (0..shape.nodes).map(class).collect(), ..plain.clone() };
     let mut data = direct.data::<f32>(&list);
-    let rest: Vec<u32> =
-        (0..shape.nodes as u32).filter(|row| !data.splits[0].contains(row)).collect();
-    data.splits[1] = rest.iter().copied().step_by(2).collect();
-    data.splits[2] = rest.iter().copied().skip(1).step_by(2).collect();
+    split_rest(&mut data.splits, shape.nodes as u32);
     let splits = data.splits.clone();
     let mut executor = executor::<f32>(&list, data, 0);
     set_first(&mut executor, &list);

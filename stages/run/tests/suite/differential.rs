@@ -256,7 +256,7 @@ pub fn stepped<T: Precision>(
                 continue;
             }
             let pass = Pass { epoch: u64::from(epoch), training };
-            let run = |executor: &mut Executor<T>, part: Part| run_part(executor, list, part, pass);
+            let run = |executor: &mut _, part| run_part(executor, list, part, pass);
             reference.set_draw(training.then(|| draw(epoch)));
             reference.forward();
             reference.loss();

@@ -97,6 +97,18 @@ fn tolerance(matmul: Matmul) -> f64 {
     }
 }
 
+/// A GPU of Hopper's size, without warpgroups.
+fn target(matmul: Matmul) -> Target {
+    Target {
+        bytes_per_real: 4,
+        processors: 132,
+        shared_bytes: 232_448,
+        matmul,
+        order: Order::Spread,
+        warpgroups: false,
+    }
+}
+
 /// Compares every total of the backward part; how many sums, and outer products.
 fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     let (direct, list) = chain(widths, nodes);
@@ -119,19 +131,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         run_part(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
-    let kernels = emit(
-        list,
-        Target {
-            bytes_per_real: 4,
-            processors: 132,
-            shared_bytes: 232_448,
-            matmul,
-            order: Order::Spread,
-            warpgroups: false,
-        },
-    )
-    .unwrap()
-    .launches;
+    let kernels = emit(list, target(matmul)).unwrap().launches;
     let elsewhere = Joined::of(list).outers;
     for (number, (launch, kernels)) in list.launches().into_iter().zip(kernels).enumerate() {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } =
