@@ -405,7 +405,7 @@ const TWO: &str = "def two(v, wide=8, narrow=8):
 
 /// Rows that are put down before a relu and behind it, each multiplied: a kernel has room for one
 /// of them.
-const APART: &str = "def separate_buffers(v):
+const APART: &str = "def apart(v):
     v.h = linear(v.x, 16)
     v.a = relu(v.h)
     v.q = linear(v.h, 8)
