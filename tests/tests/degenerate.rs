@@ -427,11 +427,11 @@ fn bad_input_publishes_nothing() {
         let parts: Vec<String> = ["x", "tx", "allx", "ty", "ally", "graph", "test.index"]
             .map(|part| format!("ind.a.{part}"))
             .to_vec();
-        let further = if format == "planetoid" { parts } else { Vec::new() };
+        let rest = if format == "planetoid" { parts } else { Vec::new() };
         fs::create_dir_all(data.join(name)).unwrap();
         fs::write(data.join(name).join(file), bytes).unwrap();
-        further.iter().for_each(|part| fs::write(data.join(name).join(part), b"N.").unwrap());
-        let files: String = further
+        rest.iter().for_each(|part| fs::write(data.join(name).join(part), b"N.").unwrap());
+        let files: String = rest
             .iter()
             .map(String::as_str)
             .chain([file.trim_end_matches(".gz")])
@@ -442,12 +442,12 @@ fn bad_input_publishes_nothing() {
                 none\ndirected: true\nsymmetrize: false\ntask: none\nsplit: {{rule: none}}\n"
         );
         sandbox.add_entry(name, &entry);
-        let output = sandbox
+        let said = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&["error:"])
             .says(says);
-        assert_eq!(output.lines()[0]["error"]["kind"], "data", "{name}: {output}");
+        assert_eq!(said.lines()[0]["error"]["kind"], "data", "{name}: {said}");
         assert!(
             sandbox.view().artifacts().is_empty() && sandbox.view().leftovers().is_empty(),
             "{name}"
@@ -462,11 +462,11 @@ fn bad_input_publishes_nothing() {
         ("nested", "the file `edges.txt` of `nested` is a folder: expected a file"),
         ("bare", "edges.txt: a folder without files in it"),
     ] {
-        let output = sandbox
+        let said = sandbox
             .front("pipeline", &Recipe::of("pagerank", name), &[])
             .expect(1)
             .says(&[says, "hint: put the file itself"]);
-        assert_eq!(output.lines()[0]["error"]["kind"], "input", "{name}: {output}");
+        assert_eq!(said.lines()[0]["error"]["kind"], "input", "{name}: {said}");
     }
     assert!(sandbox.view().artifacts().is_empty());
 }

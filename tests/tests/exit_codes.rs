@@ -196,8 +196,8 @@ fn what_can_be_known_is_found_before_the_first_stage() {
         .expect(1)
         .says(&["links are not learned"]);
     assert!(sandbox.view().of_kind("graph").is_empty(), "a stage ran before the mistake was found");
-    let human = sandbox.warploom(&["pipeline", "two.yaml"]).expect(1);
-    assert!(human.stdout.is_empty(), "no stage ran, so no table: {human}");
+    let said = sandbox.warploom(&["pipeline", "two.yaml"]).expect(1);
+    assert!(said.stdout.is_empty(), "no stage ran, so no table: {said}");
 }
 
 /// The program of the library.

@@ -560,15 +560,15 @@ fn an_imported_set_means_the_same_from_every_folder() {
 /// `--force` replaces a set that was imported, `data rm` removes it; what no import made stays.
 #[test]
 fn an_imported_set_is_replaced_and_removed() {
-    let sandbox = Sandbox::stand_in();
+    let room = Sandbox::stand_in();
     let (edges, bad) = (
-        sandbox.write("given/e.csv", "source,target\n1,2\n"),
-        sandbox.write("given/bad.csv", "source,target\n1,2\n3,x\n"),
+        room.write("given/e.csv", "source,target\n1,2\n"),
+        room.write("given/bad.csv", "source,target\n1,2\n3,x\n"),
     );
     let import = |file: &Path, further: &[&str]| {
-        sandbox.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat())
+        room.warploom(&[&["data", "import", "mine", "--edges", text(file)], further].concat())
     };
-    let entry = || fs::read_to_string(sandbox.data.join("mine/warploom.yaml")).unwrap();
+    let entry = || fs::read_to_string(room.data.join("mine/warploom.yaml")).unwrap();
     import(&edges, &[]).expect(0);
     assert!(entry().contains("symmetrize: false"));
     let own = entry().replace("Imported from", "Written for");
@@ -576,46 +576,42 @@ fn an_imported_set_is_replaced_and_removed() {
     import(&bad, &["--force"]).expect(1).says(&["bad.csv:3:3"]);
     import(&edges, &["--undirected"]).expect(1).says(&["an imported set called `mine`"]);
     import(&edges, &["--undirected", "--force"]).expect(0);
-    assert!(entry().contains("symmetrize: true") && hidden(&sandbox.data).is_empty());
+    assert!(entry().contains("symmetrize: true") && hidden(&room.data).is_empty());
     // What somebody else put beside its files is not taken with them.
-    let notes = sandbox.write("raw/mine/notes.txt", "mine");
+    let notes = room.write("raw/mine/notes.txt", "mine");
     import(&edges, &["--force"]).expect(1).says(&["is none of it", "notes.txt"]);
-    sandbox.warploom(&["data", "rm", "mine"]).expect(1).says(&[
+    room.warploom(&["data", "rm", "mine"]).expect(1).says(&[
         "is none of it",
         "notes.txt",
         "hint: move it away",
     ]);
     fs::remove_file(notes).unwrap();
-    sandbox.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
-    assert!(!sandbox.data.join("mine").exists() && hidden(&sandbox.data).is_empty());
-    sandbox.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
+    room.warploom(&["data", "rm", "mine"]).expect(0).prints(&["removed ", "raw/mine\n"]);
+    assert!(!room.data.join("mine").exists() && hidden(&room.data).is_empty());
+    room.warploom(&["data", "rm", "mine"]).expect(1).says(&["no data set is called `mine`"]);
     // A folder that somebody made, with an entry or without, and raw files of the catalogue.
-    sandbox.write("raw/mine/edges.csv", "source,target\n1,2\n");
-    let written = sandbox.write("raw/mine/warploom.yaml", &own);
+    room.write("raw/mine/edges.csv", "source,target\n1,2\n");
+    let written = room.write("raw/mine/warploom.yaml", &own);
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    sandbox
-        .warploom(&["data", "rm", "mine", "--force"])
+    room.warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
         .says(&["no import made", "hint: rm -r"]);
     fs::remove_file(written).unwrap();
     import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
-    sandbox
-        .warploom(&["data", "rm", "mine", "--force"])
+    room.warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
         .says(&["no import made", "hint: rm -r"]);
-    KARATE.iter().for_each(|file| drop(sandbox.write(&format!("raw/karate/{file}"), "x")));
-    sandbox.write("raw/karate/notes.txt", "mine");
-    sandbox
-        .warploom(&["data", "rm", "karate"])
+    KARATE.iter().for_each(|file| drop(room.write(&format!("raw/karate/{file}"), "x")));
+    room.write("raw/karate/notes.txt", "mine");
+    room.warploom(&["data", "rm", "karate"])
         .expect(1)
         .says(&["`karate` is a set of the catalogue", "data rm karate --force"]);
-    sandbox.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
+    room.warploom(&["data", "rm", "karate", "--force"]).expect(0).prints(&["removed "]);
     assert!(
-        sandbox.data.join("karate/notes.txt").exists()
-            && KARATE.iter().all(|file| !sandbox.data.join("karate").join(file).exists())
+        room.data.join("karate/notes.txt").exists()
+            && KARATE.iter().all(|file| !room.data.join("karate").join(file).exists())
     );
-    sandbox
-        .warploom(&["data", "rm", "rmat-10-16"])
+    room.warploom(&["data", "rm", "rmat-10-16"])
         .expect(1)
         .says(&["no file of `rmat-10-16` is here"]);
 }
@@ -815,36 +811,36 @@ fn every_snippet_of_the_page_runs() {
         },
     };
     // Real data have sparse features; stand-ins of `karate` have dense ones.
-    let mut sandboxes = vec![("karate", Sandbox::stand_in())];
-    sandboxes.extend(shared_data().map(|data| ("cora", Sandbox::stand_in().with_data(data))));
+    let mut rooms = vec![("karate", Sandbox::stand_in())];
+    rooms.extend(shared_data().map(|data| ("cora", Sandbox::stand_in().with_data(data))));
     let page = fs::read_to_string(repository().join("docs/artifacts.md")).unwrap();
     let (head, sections) = blocks(&page);
     assert!(sections.len() >= 6 && head.contains("def inputs"));
-    for (dataset, sandbox) in sandboxes {
-        let sandbox = sandbox.with_store("data/store");
+    for (dataset, room) in rooms {
+        let room = room.with_store("data/store");
         // What was made last is not what is newest: another set came after this one, which is then
         // a hit.
         let recipe = Recipe::of("gcn", dataset).set("run.epochs=3");
-        sandbox.build(&recipe);
-        sandbox.build(
+        room.build(&recipe);
+        room.build(
             &Recipe::of("gcn", if dataset == "karate" { "cora" } else { "karate" })
                 .set("run.epochs=2"),
         );
-        let key = sandbox.build(&recipe)[5]["key"].as_str().unwrap().to_owned();
+        let key = room.build(&recipe)[5]["key"].as_str().unwrap().to_owned();
         // The page's commands, for this set and with all that the run was asked for.
         let sets = format!("--set dataset={dataset} --set run.epochs=3");
         let file = recipe.file.to_str().unwrap().to_owned();
         for line in page.lines().filter_map(|line| line.strip_prefix("warploom ")) {
             let line =
                 line.replace("--set dataset=cora", &sets).replace("pipelines/gcn.yaml", &file);
-            sandbox.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);
+            room.warploom(&line.split(' ').collect::<Vec<_>>()).expect(0);
         }
         let checked = format!(
             "{head}\nassert manifest_of(run)['key'] == '{key}' and \
                 manifest_of(graph)['key_document']['request']['dataset'] == '{dataset}'"
         );
         let mut command = Command::new(&python);
-        command.args(["-c", &checked]).current_dir(sandbox.path(""));
+        command.args(["-c", &checked]).current_dir(room.path(""));
         start(command).wait().expect(0);
         for (name, program) in sections.iter().filter(|(_, program)| !program.is_empty()) {
             let needed = packages(&format!("{head}\n{program}"));
@@ -872,7 +868,7 @@ fn every_snippet_of_the_page_runs() {
             runs_to_its_end(
                 &python,
                 &format!("{head}\n{program}"),
-                &sandbox.path(""),
+                &room.path(""),
                 &format!("section `{name}` on {dataset}"),
             );
             println!("ran: section `{name}` on {dataset}");

@@ -273,11 +273,10 @@ fn auto_weighs_bytes_against_seconds() {
         .map(|_| edge())
         .map(|(source, target)| format!("{} {}\n", shuffled(source), shuffled(target)))
         .collect();
-    let sandbox =
-        Sandbox::edge_lists(&[("hidden", &text)], "symmetrize: false\nsplit: {rule: none}");
+    let room = Sandbox::edge_lists(&[("hidden", &text)], "symmetrize: false\nsplit: {rule: none}");
     let facts = "{name: tiny, kind: cpu, bytes_per_second: 1e9, flops_per_second: {f32: 1e9, f64: 1e9}, launch_nanoseconds: 1, \
                  cache: {bytes: 65536, line_bytes: 64}, gather: [{row_bytes: 64, tables: [[32768, 1e10], [1e7, 4e9]]}]}";
-    let device = sandbox.write("tiny.yaml", facts);
+    let device = room.write("tiny.yaml", facts);
     let device = device.to_str().unwrap();
     let run = |sets: &[&str]| {
         let recipe = sets
@@ -286,9 +285,9 @@ fn auto_weighs_bytes_against_seconds() {
                 recipe.set(set)
             });
         for stage in ["ingest", "extract"] {
-            sandbox.stage(stage, &recipe, &[]).expect(0);
+            room.stage(stage, &recipe, &[]).expect(0);
         }
-        sandbox.stage("reorder", &recipe, &["--device", device]).expect(0).lines()[0].clone()
+        room.stage("reorder", &recipe, &["--device", device]).expect(0).lines()[0].clone()
     };
     let once = run(&["reorder.runs=1", "run.mode=train", "run.epochs=1"]);
     let found = quality(&once);
@@ -314,8 +313,8 @@ fn auto_weighs_bytes_against_seconds() {
     // order.
     let more = run(&["reorder.runs=100", "run.mode=train", "run.epochs=999"]);
     assert_eq!((&more["status"], &more["key"]), (&serde_json::json!("hit"), &often["key"]));
-    assert_eq!(sandbox.view().of_kind("tune").len(), 2);
+    assert_eq!(room.view().of_kind("tune").len(), 2);
     let most = run(&["reorder.runs=100", "run.mode=train", "run.epochs=1000"]);
     assert_eq!((&most["status"], &most["key"]), (&serde_json::json!("hit"), &often["key"]));
-    assert_eq!(sandbox.view().of_kind("tune").len(), 3);
+    assert_eq!(room.view().of_kind("tune").len(), 3);
 }

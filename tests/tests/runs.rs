@@ -174,44 +174,41 @@ fn of_file<'a>(file: &'a str, further: &[&'a str]) -> Vec<&'a str> {
 
 #[test]
 fn export_by_a_file_says_when_its_last_run_was_another_one() {
-    let sandbox = Sandbox::stand_in();
+    let room = Sandbox::stand_in();
     let file = repository().join("pipelines/gcn.yaml");
     let file = file.to_str().unwrap().to_owned();
     let (plain, wide) = (Recipe::small(), Recipe::small().set("plan.set.hidden=8"));
-    sandbox.build(&plain);
-    let last = key(&sandbox.build(&wide));
+    room.build(&plain);
+    let last = key(&room.build(&wide));
     let sets: Vec<String> =
         plain.arguments(&[]).iter().map(|word| word.to_str().unwrap().to_owned()).collect();
     let sets: Vec<&str> =
         sets.iter().map(String::as_str).skip_while(|word| *word != "--set").collect();
-    let said = sandbox
+    let said = room
         .warploom(&of_file(&file, &[&sets[..], &["-o", "out", "--as", "csv"]].concat()))
         .expect(0);
-    let command = format!(
-        "warploom export {} -o out --store {} --as csv",
-        &last[..10],
-        sandbox.store.display()
-    );
+    let command =
+        format!("warploom export {} -o out --store {} --as csv", &last[..10], room.store.display());
     let said = said.says(&["warning: this is not the run", "gcn on karate, STAND-IN", &command]);
     assert!(
         said.stdout.starts_with("run ") && said.stdout.contains("(gcn on karate, STAND-IN, seed "),
         "{said}"
     );
     // Other settings of the same data set: the newest run on it, by a line that is a command.
-    let near = sandbox
+    let near = room
         .warploom(&of_file(
             &file,
             &[&sets[..], &["--set", "run.epochs=77", "-o", "other"]].concat(),
         ))
         .expect(1);
-    let store = sandbox.store.display();
+    let store = room.store.display();
     let lines = [
         format!("hint: warploom export {} -o other --store {store}", &last[..10]),
         format!("  or the last run of any file:  warploom export last -o other --store {store}"),
     ];
     assert!(lines.iter().all(|line| near.stderr.lines().any(|said| said == line)), "{near}");
     // The file alone is a run of a data set that has none: no run of another one is hinted at.
-    let none = sandbox.warploom(&of_file(&file, &["-o", "other"])).expect(1);
+    let none = room.warploom(&of_file(&file, &["-o", "other"])).expect(1);
     let none = none.says(&[&format!("warploom runs --dataset amazon0505 --store {store}")]);
     assert!(!none.stderr.contains(&format!("warploom export {}", &last[..10])), "{none}");
     let none = none.says(&[
@@ -228,7 +225,7 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
         "{none}"
     );
     assert!(!listed[1].contains("plan.set.hidden"), "{none}");
-    let all = sandbox
+    let all = room
         .warploom(&["export", "run", "-o", "other"])
         .expect(1)
         .says(&["2 artifacts are `run`", "or the last run:  warploom export last"]);
@@ -238,7 +235,7 @@ fn export_by_a_file_says_when_its_last_run_was_another_one() {
         "{all}"
     );
     // The last one itself, and quietly: nothing is said, and no list is printed.
-    let quiet = sandbox
+    let quiet = room
         .warploom(&of_file(
             &file,
             &[&sets[..], &["--set", "plan.set.hidden=8", "-o", "quiet", "-q"]].concat(),

@@ -256,12 +256,12 @@ pub fn stepped<T: Precision>(
                 continue;
             }
             let pass = Pass { epoch: u64::from(epoch), training };
-            let run = |executor: &mut _, part| run_part(executor, list, part, pass);
+            let go = |executor: &mut _, part| run_part(executor, list, part, pass);
             reference.set_draw(training.then(|| draw(epoch)));
             reference.forward();
             reference.loss();
-            run(&mut executor, Part::Forward);
-            run(&mut executor, Part::Loss);
+            go(&mut executor, Part::Forward);
+            go(&mut executor, Part::Loss);
             // The loss may make some of what the backward part makes already: that is looked at
             // when all of it is there.
             let is_there = |buffer: &Buffer| {
@@ -278,14 +278,14 @@ pub fn stepped<T: Precision>(
             );
             if training {
                 reference.backward();
-                run(&mut executor, Part::Backward);
+                go(&mut executor, Part::Backward);
                 compare(
                     &format!("{what}, epoch {epoch}, backward"),
                     tolerance,
                     (list, &executor, &reference),
                 );
                 reference.update(&of_reference);
-                run(&mut executor, Part::Update);
+                go(&mut executor, Part::Update);
                 executor.keep_statistics().unwrap();
             }
         }
