@@ -48,7 +48,7 @@ fn library(test: &str) -> Option<PathBuf> {
     match BUILT.get_or_init(build) {
         Ok(library) => Some(library.clone()),
         Err(why) => {
-            skipped(test, &format!("NO CALL FAILED: {why}"));
+            skipped(test, format!("NO CALL FAILED: {why}"));
             None
         }
     }

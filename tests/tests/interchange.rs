@@ -859,7 +859,7 @@ fn every_snippet_of_the_page_runs() {
             if let Some(package) = lacking {
                 skipped(
                     TEST,
-                    &format!(
+                    format!(
                         "section `{name}` of docs/artifacts.md: Python has no package `{package}`"
                     ),
                 );

@@ -22,7 +22,7 @@ pub fn python(test: &str) -> Option<std::path::PathBuf> {
             None
         }
         Err(error) => {
-            skipped(test, &format!("bash: {error}"));
+            skipped(test, format!("bash: {error}"));
             None
         }
     }
