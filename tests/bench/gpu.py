@@ -5,7 +5,7 @@ beside cuBLAS.
 usage: python3 tests/bench/gpu.py [--warploom BIN] [--out FOLDER] [--graphs a,b] [--sets c,d] [--parts epochs,sums] [--programs gcn,gin,gat,sage]
                                   [--widths 16,22] [--order rabbit] [--shapes 410236x96x16,...] [--large] [--timeout SECONDS]
 Needs a GPU of NVIDIA, torch, PyG and NVRTC; cupy for the plain kernels, nvcc for cuSPARSE and cuBLAS, pyarrow for real sets: what is missing is a
-row's problem. The graphs are those of kernels/device/lab/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as
+row's problem. The graphs are those of tests/bench/rulers/gpu_baseline.py, with the counts of the named sets, features and classes as many as
 theirs; they are written down as arrays, which Warploom takes in as anybody's. The sets are real ones, by their names in the catalogue, of the folder
 `data` of WARPLOOM_SHARED (`real/cora` in the tables). Without either option both are measured, with one of them what it names. The part `products`
 reads no graph: its shapes are measured once, beside the first.

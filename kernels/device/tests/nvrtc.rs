@@ -9,67 +9,12 @@ use warploom_device::{
     Code, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source},
 };
-use warploom_test_support::nvrtc::{ARCHITECTURES, is_taken, nvrtc};
-use warploom_test_support::repository;
+use warploom_test_support::nvrtc::{ARCHITECTURES, nvrtc};
 use warploom_test_support::skips::skipped;
-
-/// Kernels of the lab: file, definitions, and registers of a thread at most. Each is a schedule
-/// that spills on no architecture.
-const LAB: [(&str, &[&str], u32); 12] = [
-    ("neighbour_sum.cu", &["D=16", "B=8", "MINB=3"], 80),
-    ("neighbour_sum.cu", &["D=32", "B=8", "MINB=3", "J=2"], 80),
-    ("neighbour_sum.cu", &["D=64", "B=8", "MINB=4"], 64),
-    ("neighbour_sum.cu", &["D=64", "B=8", "MINB=3", "WEIGHTED=1"], 80),
-    ("neighbour_sum.cu", &["D=128", "B=8", "MINB=4"], 64),
-    ("neighbour_sum.cu", &["D=256", "Q=2", "B=8", "MINB=2"], 128),
-    ("gat.cu", &["HEADS=8", "WIDTH=8", "MINB=3"], 80),
-    ("gat.cu", &["HEADS=8", "WIDTH=8", "MINB=3", "BACKWARD=1"], 80),
-    ("gat.cu", &["HEADS=1", "WIDTH=32", "MINB=3"], 80),
-    (
-        "skinny_forward.cu",
-        &["NT=2", "DEPTH=2", "WARPS=8", "MINB=2", "SCALE=1", "BIAS=1", "RELU=1"],
-        128,
-    ),
-    ("skinny_forward.cu", &["NT=8", "DEPTH=4", "WARPS=8"], 255),
-    ("skinny_gradient.cu", &["NT=2", "CT=4", "WC=1", "WR=8", "DEPTH=3"], 255),
-];
 
 fn compile(nvrtc: &Nvrtc, text: &str, arch: (u32, u32), options: &[&str]) -> Result<Cubin, Fault> {
     let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
     nvrtc.compile(&Source { name: "test.cu", text, arch, options: &options })
-}
-
-#[test]
-fn the_kernels_of_the_lab_compile_without_spills() {
-    let Some(nvrtc) = nvrtc("the_kernels_of_the_lab_compile_without_spills") else { return };
-    for (number, (file, settings, registers)) in LAB.into_iter().enumerate() {
-        let text =
-            std::fs::read_to_string(repository().join("kernels/device/lab/kernels").join(file))
-                .unwrap();
-        let options: Vec<String> = settings.iter().map(|setting| format!("-D{setting}")).collect();
-        for arch in ARCHITECTURES.into_iter().filter(|arch| is_taken((number, LAB.len()), *arch)) {
-            let cubin = nvrtc
-                .compile(&Source { name: file, text: &text, arch, options: &options })
-                .unwrap();
-            assert!(!cubin.kernels.is_empty(), "{file}: the log names no kernel:\n{}", cubin.log);
-            for kernel in &cubin.kernels {
-                assert_eq!(
-                    (kernel.spill_stores, kernel.spill_loads),
-                    (0, 0),
-                    "{file} {settings:?} for {arch:?}: {kernel:?}"
-                );
-                assert!(
-                    (1..=registers).contains(&kernel.registers),
-                    "{file} {settings:?} for {arch:?}: {kernel:?}"
-                );
-            }
-            assert!(
-                cubin.kernels.iter().any(|kernel| file.strip_suffix(".cu") == Some(&kernel.name)),
-                "{:?}",
-                cubin.kernels
-            );
-        }
-    }
 }
 
 #[test]

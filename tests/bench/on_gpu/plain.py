@@ -5,7 +5,7 @@ Sums are of spmm_probe.py (widths of 4 times a power of two, unweighted; the bes
 (cusparse_cached.cu as LIBRARY, with weights; `-` for none). Each is compared with float64 sums of some rows before it is timed.
 """
 import ctypes, pathlib, sys
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "kernels/device/lab/rulers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rulers"))
 import torch
 import gpu_baseline as ruler
 

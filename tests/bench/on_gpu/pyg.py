@@ -5,7 +5,7 @@ usage: python3 pyg.py train|infer GRAPH  -> one JSON line per model and form
 Inference is the mean of 200 passes, of fewer where these take longer than 2 seconds.
 """
 import json, pathlib, sys
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "kernels/device/lab/rulers"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "rulers"))
 import torch
 import torch.nn.functional as F
 from torch_geometric.nn import GCNConv, GINConv, SAGEConv

@@ -48,7 +48,7 @@ def write(graph, form, folder):
 
 
 def beside(folder, script, *arguments):
-    sys.path[:0] = [str(ROOT / "kernels/device/lab/rulers"), str(pathlib.Path(script).parent)]
+    sys.path[:0] = [str(ROOT / "tests/bench/rulers"), str(pathlib.Path(script).parent)]
     import numpy, torch
     import gpu_baseline as ruler
     shape = json.loads((pathlib.Path(folder) / "shape.json").read_text())

@@ -5,7 +5,7 @@ Promises that nothing raises because a child failed: what went wrong is the row'
 import concurrent.futures, json, math, os, pathlib, subprocess, sys, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-RULER = ROOT / "kernels/device/lab/rulers"
+RULER = ROOT / "tests/bench/rulers"
 HERE = pathlib.Path(__file__).resolve().parent
 # Of a bare graph.
 FEATURES = 16

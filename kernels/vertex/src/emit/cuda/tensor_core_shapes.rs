@@ -8,7 +8,7 @@
 //! never     is taken for reals of 64 bits, or where a block would need more shared memory than the
 //!           device has
 //!
-//! The shapes were found in `kernels/device/lab` (its README, section 2, has what each costs).
+//! Record `2026-11-25-kernel-laboratory`, section 2, has the shapes and what each costs.
 use std::ops::RangeInclusive;
 
 use super::graph_pooling::{Value, start_of_row};

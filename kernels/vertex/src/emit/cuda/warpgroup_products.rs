@@ -6,7 +6,7 @@
 //!           done with them is the same text
 //! never     is emitted for another device (`Target::warpgroups`)
 //!
-//! What it is worth, and what the compiler asks for: `kernels/device/lab/README.md`, section 4.
+//! Record `2026-11-25-kernel-laboratory`, section 4: what it is worth, what the compiler asks for.
 use std::ops::RangeInclusive;
 
 /// What such kernels are made of, beside what all are made of.
