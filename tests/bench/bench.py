@@ -215,7 +215,7 @@ def ingest():
     nodes = parquet.read_table(folder / "nodes.parquet")["id"].to_numpy()
     for column in ("source", "target"):
         assert (nodes[ours[column].to_numpy()] == table[column].to_numpy()[order]).all(), column
-    out = subprocess.run([RELEASE / "examples/edge_list", path, "7"], capture_output=True, text=True, check=True, env={**os.environ, "RAYON_NUM_THREADS": str(THREADS)}).stdout
+    out = subprocess.run([RELEASE / "examples/edge_list_speed", path, "7"], capture_output=True, text=True, check=True, env={**os.environ, "RAYON_NUM_THREADS": str(THREADS)}).stdout
     parse = min(float(line.split("parse ")[1].split()[0]) for line in out.splitlines() if "parse" in line)
     return {
         "edges": len(ours), "bytes": path.stat().st_size, "seconds": seconds, "seconds_parse": parse, "seconds_pyarrow": seconds_pyarrow, "seconds_networkit": seconds_networkit,

@@ -8,7 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 cargo build --release --workspace --bins --quiet
-cargo build --release --workspace --examples --quiet
+cargo build --release --package warploom-bench --examples --quiet
 PEERS=${PEERS:-target/peers-bench}
 if [ -x "$PEERS/bin/python" ]; then python="$PEERS/bin/python"; else python=python3; fi
 exec "$python" -W ignore tests/bench/bench.py "$@"

@@ -3,7 +3,7 @@
 //! promises  takes only what a careful reading would take alike; none: read it with care
 //!
 //! ```text
-//! Ladder, two columns of a SNAP file on one core (examples/edge_list.rs):
+//! Ladder, two columns of a SNAP file on one core (`edge_list_speed`):
 //!   byte by byte                      a compare and a multiplication a byte, a branch that is guessed wrong at the end of each number
 //!   eight bytes at a time             finds the end of a number by one mask and reads its digits by three multiplications   <- this file
 //! ```

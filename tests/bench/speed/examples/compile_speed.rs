@@ -1,9 +1,10 @@
-//! Times text -> launch list for every program of a folder, with its defaults. One JSON line for
+//! compile_speed: times text -> launch list for every program of a folder, with its defaults. One JSON line for
 //! each.
 //!
 //! usage: compile_speed FOLDER      (FOLDER: `pipelines/programs`)
-use std::{collections::BTreeMap, path::Path, time::Instant};
+use std::{collections::BTreeMap, path::Path};
 
+use warploom_bench::time;
 use warploom_vertex::compile::compile;
 use warploom_vertex::gir::{Data, Loss, Target, Type};
 use warploom_vertex::trace::trace;
@@ -41,10 +42,8 @@ fn main() {
         let learns = traced.gir.parameters.iter().any(|parameter| parameter.learned);
         let mut times: Vec<f64> = (0..ROUNDS)
             .map(|_| {
-                let begun = Instant::now();
-                let compiled = compile(&text, &name, &BTreeMap::new(), &data(learns))
-                    .expect("a program with a meaning");
-                let seconds = begun.elapsed().as_secs_f64();
+                let compiled = || compile(&text, &name, &BTreeMap::new(), &data(learns));
+                let (seconds, compiled) = time(|| compiled().expect("a program with a meaning"));
                 assert_eq!(compiled.list.validate(), Ok(()), "{name}");
                 seconds
             })

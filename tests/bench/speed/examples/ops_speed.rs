@@ -8,12 +8,11 @@
 //! `busy` is processor time divided by threads: on a machine that others use too, it says what the
 //! wall clock cannot.
 //!
-//! `cargo run --release -p warploom-ops --example ops_speed [-- PART_OF_A_NAME]`, threads by
-//! RAYON_NUM_THREADS.
+//! usage: ops_speed [PART_OF_A_NAME]; threads by RAYON_NUM_THREADS
 use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
-use std::time::Instant;
 
+use warploom_bench::time;
 use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::product::{Product, RightLayout, product};
@@ -193,15 +192,11 @@ fn product_of<'a>(
 }
 
 /// Prints the median and spread of several runs after two for warming up.
-fn time(name: &str, bytes: usize, mut work: impl FnMut()) {
+fn report(name: &str, bytes: usize, mut work: impl FnMut()) {
     if std::env::args().nth(1).is_some_and(|wanted| !name.contains(&wanted)) {
         return;
     }
-    let mut once = || {
-        let start = Instant::now();
-        work();
-        start.elapsed().as_secs_f64() * 1e3
-    };
+    let mut once = || time(&mut work).0 * 1e3;
     (0..2).for_each(|_| {
         once();
     });
@@ -248,7 +243,7 @@ fn time_neighbours(graph: &Graph) {
             let of_entry = if weights.is_some() { 8 } else { 4 };
             let bytes = EDGES * (of_entry + 4 * columns) + NODES * (8 + 4 * columns);
             let weighted = if weights.is_some() { "weighted " } else { "" };
-            time(&format!("neighbour {weighted}sum, {columns} columns"), bytes, || {
+            report(&format!("neighbour {weighted}sum, {columns} columns"), bytes, || {
                 neighbour_reduce(&mut out, &work)
             });
         }
@@ -262,7 +257,7 @@ fn time_neighbours(graph: &Graph) {
             [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
         let work = sum_of(&adjacencies, &graph.units, &source, columns, bound);
         let bytes = EDGES * (4 + 4 * columns) + NODES * (12 + 4 * columns);
-        time(&format!("  with relu(scale * made), {columns} columns"), bytes, || {
+        report(&format!("  with relu(scale * made), {columns} columns"), bytes, || {
             neighbour_reduce(&mut out, &work)
         });
         black_box(&out[..]);
@@ -278,7 +273,9 @@ fn time_products() {
         let mut out = Buffer::zeros(NODES * columns);
         let work = product_of(&left, &right, NODES, [inner, columns], epilogue(&program));
         let bytes = 4 * NODES * (inner + columns);
-        time(&format!("product {NODES} x {inner} x {columns}"), bytes, || product(&mut out, &work));
+        report(&format!("product {NODES} x {inner} x {columns}"), bytes, || {
+            product(&mut out, &work)
+        });
         let work = ProductOverRows {
             left: &out,
             right: &left,
@@ -287,11 +284,11 @@ fn time_products() {
             right_columns: inner,
         };
         let mut gradient = Buffer::zeros(inner * columns);
-        time(&format!("product over rows {columns} x {inner}"), bytes, || {
+        report(&format!("product over rows {columns} x {inner}"), bytes, || {
             product_over_rows(&mut gradient, &work)
         });
         let mut sums = vec![0.0; columns];
-        time(&format!("sum over rows, {columns} columns"), 4 * NODES * columns, || {
+        report(&format!("sum over rows, {columns} columns"), 4 * NODES * columns, || {
             warploom_ops::sum_over_rows::sum_over_rows(&mut sums, &out, NODES, columns);
         });
         black_box((&gradient[..], &sums[..]));
@@ -325,7 +322,7 @@ fn time_elements() {
             let operands: Vec<_> = program.loads().iter().map(operand).collect();
             let context = Context { seed: 1, epoch: 1, active: true, row_in_graph: None };
             let bound = Bound { program: &program, operands: &operands, context };
-            time(&format!("{name}, {columns} columns"), 8 * NODES * columns, || {
+            report(&format!("{name}, {columns} columns"), 8 * NODES * columns, || {
                 warploom_ops::elementwise::elementwise(&mut out, &bound, NODES, columns);
             });
         }
@@ -344,13 +341,13 @@ fn time_loss() {
         columns: CLASSES,
         training_rows: &training_rows,
     };
-    time("cross entropy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES * 2, || {
+    report("cross entropy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES * 2, || {
         black_box(warploom_ops::loss::loss(&mut gradient, &work));
     });
-    time("accuracy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES, || {
+    report("accuracy, 60% of rows, 22 classes", 4 * training_rows.len() * CLASSES, || {
         black_box(warploom_ops::metrics::right_count(&result, &target, CLASSES, &training_rows));
     });
-    time("summed change, 22 columns", 8 * NODES * CLASSES, || {
+    report("summed change, 22 columns", 8 * NODES * CLASSES, || {
         black_box(warploom_ops::convergence::summed_change(&result, &gradient));
     });
 }

@@ -1,11 +1,10 @@
-//! Times Rabbit order on a csr without writing files, the best round, beside what its communities
+//! rabbit_speed: times Rabbit order on a csr without writing files, the best round, beside what its communities
 //! and its order are worth. One JSON line.
 //!
 //! usage: rabbit_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
 //! limits the peak of memory counts what the method holds beside the graph, and is 0 where the
 //! kernel does not tell it
-use std::{path::Path, time::Instant};
-
+use warploom_bench::{folder_and_threads, time};
 use warploom_contract::{
     Artifact, Kind, communities,
     kinds::{csr::Csr, permutation::inverse},
@@ -29,31 +28,18 @@ fn of_status(name: &str) -> u64 {
         * 1024
 }
 
-/// Runs work; gives its result and seconds.
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let begun = Instant::now();
-    let result = work();
-    (begun.elapsed().as_secs_f64(), result)
-}
-
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) =
-        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .expect("the first pool of the process");
+    let (folder, threads) = folder_and_threads();
     let csr =
-        Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
-    let (seconds_undirected, graph) = timed(|| Undirected::of(&csr));
+        Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
+    let (seconds_undirected, graph) = time(|| Undirected::of(&csr));
     // From here on the peak is that of the method.
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     let before = of_status("VmRSS");
-    let (mut seconds, found) = timed(|| rabbit::order(&graph, &|_| {}));
+    let (mut seconds, found) = time(|| rabbit::order(&graph, &|_| {}));
     let peak = if reset { of_status("VmHWM").saturating_sub(before) } else { 0 };
     for _ in 0..(SECONDS / seconds).clamp(ROUNDS_LEAST, ROUNDS_MOST) as usize {
-        let (again, other) = timed(|| rabbit::order(&graph, &|_| {}));
+        let (again, other) = time(|| rabbit::order(&graph, &|_| {}));
         assert!(other == found, "another order in another run");
         seconds = seconds.min(again);
     }

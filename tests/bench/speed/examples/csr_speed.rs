@@ -1,9 +1,8 @@
-//! Times graph -> csr of both directions, without reading or writing files. One JSON line for each
+//! csr_speed: times graph -> csr of both directions, without reading or writing files. One JSON line for each
 //! order of the edges.
 //!
 //! usage: csr_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
-use std::{path::Path, time::Instant};
-
+use warploom_bench::{best_seconds, folder_and_threads};
 use warploom_contract::{
     Artifact, Kind,
     kinds::graph::{EdgeTable, read_edges},
@@ -13,14 +12,8 @@ use warploom_extract::group::both_directions;
 const ROUNDS: usize = 7;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) =
-        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .expect("the first pool of the process");
-    let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
+    let (folder, threads) = folder_and_threads();
+    let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
     let nodes = artifact.count("nodes").expect("counted") as usize;
     let table = read_edges(&artifact).expect("edges");
     let sorted = both_directions(nodes, &table);
@@ -32,15 +25,10 @@ fn main() {
         "the order of the edges changed the rows"
     );
     for (order, table) in [("sorted", &table), ("shuffled", &shuffled)] {
-        let best = (0..ROUNDS)
-            .map(|_| {
-                let begun = Instant::now();
-                let parts = both_directions(nodes, table);
-                let seconds = begun.elapsed().as_secs_f64();
-                assert_eq!(parts.incoming.edges.len(), table.source.len());
-                seconds
-            })
-            .fold(f64::INFINITY, f64::min);
+        let best = best_seconds(ROUNDS, || {
+            let parts = both_directions(nodes, table);
+            assert_eq!(parts.incoming.edges.len(), table.source.len());
+        });
         println!(
             "{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": {best}}}",
             table.source.len()

@@ -1,9 +1,9 @@
-//! Times generators, without reading or writing files, and says how near the graph comes to what
+//! stand_in_speed: times generators, without reading or writing files, and says how near the graph comes to what
 //! was asked. One JSON line for each set.
 //!
-//! usage: stand_in_speed THREADS NAME...      (NAME: a catalogue entry with a stand-in or a generator of planted graphs)
-use std::time::Instant;
-
+//! usage: stand_in_speed THREADS NAME...
+//!        NAME: a catalogue entry with a stand-in or a generator of planted graphs
+use warploom_bench::{start_threads, time};
 use warploom_catalog::{Catalog, Generator};
 use warploom_ingest::generate::synthetic_source::graph_of;
 
@@ -11,11 +11,7 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let threads = arguments[1].parse().expect("a number of threads");
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .expect("the first pool of the process");
+    let threads = start_threads(&arguments[1]);
     let catalog = Catalog::here();
     for name in &arguments[2..] {
         let entry = catalog.find(name).expect("an entry");
@@ -26,9 +22,9 @@ fn main() {
         let mut best = f64::INFINITY;
         let mut first = None;
         for _ in 0..ROUNDS {
-            let begun = Instant::now();
-            let made = graph_of(&recipe, recipe.seed).expect("a possible recipe");
-            best = best.min(begun.elapsed().as_secs_f64());
+            let (seconds, made) =
+                time(|| graph_of(&recipe, recipe.seed).expect("a possible recipe"));
+            best = best.min(seconds);
             let kept = first.get_or_insert(made);
             assert_eq!(kept.0.edges.len() as u64, recipe.edges, "the number of edges");
         }

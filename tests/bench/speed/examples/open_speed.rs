@@ -1,9 +1,9 @@
-//! Makes a large csr artifact, and times opening one in a fresh process.
+//! open_speed: makes a large csr artifact, and times opening one in a fresh process.
 //!
 //! usage: open_speed make STORE EDGES      prints the key
-//!        open_speed open STORE KEY        prints one JSON line: milliseconds, megabytes by which the process grew
-use std::time::Instant;
-
+//!        open_speed open STORE KEY        prints one JSON line: milliseconds,
+//!        megabytes by which the process grew
+use warploom_bench::time;
 use warploom_contract::{
     Contract, Inputs, Key, KeyDocument, Kind, Outputs, Store,
     kinds::csr::{Csr, CsrParts, DirectionParts, write},
@@ -52,10 +52,12 @@ fn make(store: &Store, edges: u64) {
 
 fn open(store: &Store, key: &Key) {
     let before = resident();
-    let begun = Instant::now();
-    let artifact = store.open(Kind::Csr, key, false).expect("opened");
-    let csr = Csr::open(&artifact).expect("mapped");
-    let milliseconds = begun.elapsed().as_secs_f64() * 1e3;
+    let (seconds, (artifact, csr)) = time(|| {
+        let artifact = store.open(Kind::Csr, key, false).expect("opened");
+        let csr = Csr::open(&artifact).expect("mapped");
+        (artifact, csr)
+    });
+    let milliseconds = seconds * 1e3;
     let grown = resident() - before;
     let (edges, nodes) = (csr.edges(), csr.nodes());
     assert_eq!((csr.incoming.neighbours[0], csr.incoming.offsets[nodes]), (0, edges as u64));

@@ -1,9 +1,8 @@
-//! Times the profile of a graph without reading or writing files, part by part. One JSON line for
+//! profile_speed: times the profile of a graph without reading or writing files, part by part. One JSON line for
 //! each part; `all` is the whole.
 //!
 //! usage: profile_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
-use std::{path::Path, time::Instant};
-
+use warploom_bench::{best_seconds, folder_and_threads, keep};
 use warploom_contract::{
     Artifact, Kind, communities as quality,
     kinds::graph::{NODES_FILE, read_edges},
@@ -16,20 +15,9 @@ use warploom_extract::{
 
 const ROUNDS: usize = 5;
 
-/// Keeps the compiler from leaving the work out.
-fn keep<T>(found: T) {
-    std::hint::black_box(found);
-}
-
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) =
-        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .expect("the first pool of the process");
-    let artifact = Artifact::in_folder(Kind::Graph, folder).expect("a graph artifact");
+    let (folder, threads) = folder_and_threads();
+    let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
     let rows = both_directions(
         artifact.count("nodes").expect("counted") as usize,
         &read_edges(&artifact).expect("edges"),
@@ -38,12 +26,7 @@ fn main() {
     let attributes = Attributes::read(&artifact).expect(NODES_FILE);
     let entries = incoming.neighbours.len() as u64;
     let say = |part: &str, work: &dyn Fn()| {
-        let time = |_| {
-            let begun = Instant::now();
-            work();
-            begun.elapsed().as_secs_f64()
-        };
-        let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
+        let best = best_seconds(ROUNDS, work);
         println!(
             "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {entries}, \"seconds\": \
              {best:.4}}}"

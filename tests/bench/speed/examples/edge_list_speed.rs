@@ -1,14 +1,18 @@
-//! Times the reader of edge lists:  cargo run --release -p warploom-formats --example edge_list -- FILE [REPEATS]
+//! edge_list_speed: times the reader of edge lists.
 //!
-//! With `make EDGES FILE` it writes a list first: seeded, ids below a fifth of the edges, as SNAP
+//! usage: edge_list_speed FILE [REPEATS]
+//!        edge_list_speed make EDGES FILE
+//!
+//! With `make` it writes a list first: seeded, ids below a fifth of the edges, as SNAP
 //! prints them.
 use std::{
     error::Error,
     fs,
     io::{BufWriter, Write},
     path::Path,
-    time::Instant,
 };
+
+use warploom_bench::time;
 use warploom_formats::{Options, raw_graph::RawGraph, readers::edge_list};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -41,10 +45,8 @@ fn make(edges: u64, file: &Path) -> Result<(), Box<dyn Error>> {
 fn measure(file: &Path, repeats: u32) -> Result<(), Box<dyn Error>> {
     let bytes = fs::metadata(file)?.len();
     for _ in 0..repeats {
-        let begun = Instant::now();
-        let (graph, phases): (RawGraph, _) = edge_list::read_measured(file, &Options::default())
-            .map_err(|error| error.to_string())?;
-        let all = begun.elapsed().as_secs_f64();
+        let (all, read) = time(|| edge_list::read_measured(file, &Options::default()));
+        let (graph, phases): (RawGraph, _) = read.map_err(|error| error.to_string())?;
         let edges = graph.edges.len() as f64;
         let rate = |seconds: f64| {
             format!(

@@ -16,14 +16,12 @@
 //! never     uses `unsafe`; writes a file; leaves out a form that lost
 //! prints    a line of JSON for each width, table and number of threads
 //!
-//! `cargo run --release -p warploom-ops --example gather_speed [-- THREADS[,THREADS] [OFFSETS
-//! NEIGHBOURS]]`; the files are those of a graph as plain little-endian u64 and u32.
-use std::time::Instant;
-
+//! usage: gather_speed [THREADS[,THREADS] [OFFSETS NEIGHBOURS]]; the files are those of a graph as plain little-endian u64 and u32.
 use memmap2::{Advice, MmapMut};
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
+use warploom_bench::best_seconds;
 use warploom_ops::expression::{Bound, Compiled};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::random::dropout::Context;
@@ -154,14 +152,10 @@ fn speed_of(out: &mut Pages, index: &[u32], work: impl Fn(&mut [f32]), table: &[
     (index.len() * width * 4) as f64 / seconds / 1e9
 }
 
+/// The best run after one for warming up.
 fn best(mut work: impl FnMut()) -> f64 {
-    let once = |work: &mut dyn FnMut()| {
-        let begun = Instant::now();
-        work();
-        begun.elapsed().as_secs_f64()
-    };
-    once(&mut work);
-    (0..RUNS).map(|_| once(&mut work)).fold(f64::INFINITY, f64::min)
+    work();
+    best_seconds(RUNS, work)
 }
 
 /// Sums of `SUMMED` rows each, by all threads of the pool; `TOGETHER` sums at a time, rows asked

@@ -1,9 +1,8 @@
-//! Times what the stage does beside finding an order, part by part, without reading or writing
+//! stage_speed: times what the stage `reorder` does beside finding an order, part by part, without reading or writing
 //! files. One JSON line for each part.
 //!
 //! usage: stage_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
-use std::{path::Path, time::Instant};
-
+use warploom_bench::{best_seconds, folder_and_threads, keep};
 use warploom_contract::{
     Artifact, Kind,
     kinds::{csr::Csr, permutation::inverse},
@@ -20,30 +19,14 @@ use warploom_reorder::{
 
 const ROUNDS: usize = 5;
 
-/// Keeps the compiler from leaving the work out.
-fn keep<T>(found: T) {
-    std::hint::black_box(found);
-}
-
 fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    let (folder, threads) =
-        (Path::new(&arguments[1]), arguments[2].parse().expect("a number of threads"));
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build_global()
-        .expect("the first pool of the process");
+    let (folder, threads) = folder_and_threads();
     let csr =
-        Csr::open(&Artifact::in_folder(Kind::Csr, folder).expect("an artifact")).expect("a csr");
+        Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let (incoming, outgoing, edges) =
         (csr.incoming.rows(), csr.outgoing.rows(), csr.edges() as f64);
     let say = |part: &str, work: &dyn Fn()| {
-        let time = |_| {
-            let begun = Instant::now();
-            work();
-            begun.elapsed().as_secs_f64()
-        };
-        let best = (0..ROUNDS).map(time).fold(f64::INFINITY, f64::min);
+        let best = best_seconds(ROUNDS, work);
         println!(
             "{{\"part\": \"{part}\", \"threads\": {threads}, \"edges\": {edges}, \"seconds\": \
              {best:.4}, \"edges_per_second\": {:.3e}}}",
