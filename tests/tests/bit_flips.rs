@@ -14,10 +14,8 @@ use warploom_test_support::store_view::StoredArtifact;
 use crate::{
     damage::{files, replace},
     faults::{fault_of, sum_up},
+    pipeline::STAGES,
 };
-
-/// Stages in order.
-const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
 
 /// The place of the stage that made an artifact; none where its manifest cannot be read, which is
 /// then before all others. The choice of an order is made by the stage that makes the order.

@@ -5,12 +5,13 @@ use std::{collections::BTreeSet, fs};
 
 use serde_json::Value;
 use warploom_contract::{Digest, Kind};
+use warploom_shell::StageName;
 use warploom_test_support::process::{Output, start, started_by};
 use warploom_test_support::repository;
 use warploom_test_support::sandbox::{Recipe, Sandbox};
 
 /// The stages in their order.
-pub const STAGES: [&str; 6] = ["ingest", "extract", "reorder", "partition", "plan", "run"];
+pub const STAGES: [&str; StageName::ALL.len()] = StageName::NAMES;
 
 /// One field of every line.
 pub fn each<'a>(lines: &'a [Value], field: &str) -> Vec<&'a str> {
@@ -26,12 +27,12 @@ fn the_first_run_builds_six_and_the_second_hits_six_and_changes_no_byte() {
     let sandbox = Sandbox::stand_in();
     let first = sandbox.build(&Recipe::small());
     assert_eq!(each(&first, "stage"), STAGES);
-    assert_eq!(each(&first, "status"), ["built"; 6]);
+    assert_eq!(each(&first, "status"), ["built"; STAGES.len()]);
     assert_eq!(sandbox.view().flaws(), [""; 0]);
     assert!(sandbox.view().leftovers().is_empty());
     let before = sandbox.view().snapshot();
     let second = sandbox.build(&Recipe::small());
-    assert_eq!(each(&second, "status"), ["hit"; 6]);
+    assert_eq!(each(&second, "status"), ["hit"; STAGES.len()]);
     assert_eq!(each(&second, "key"), each(&first, "key"));
     let after = sandbox.view().snapshot();
     assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
@@ -169,14 +170,14 @@ fn check_proves_all_six_and_each_alone() {
         let built = sandbox.build(&recipe);
         let proved = sandbox.front("check", &recipe, &[]).expect(0).lines();
         assert_eq!(each(&proved, "stage"), STAGES);
-        assert_eq!(each(&proved, "status"), ["proved"; 6]);
+        assert_eq!(each(&proved, "status"), ["proved"; STAGES.len()]);
         for (stage, built) in STAGES.iter().zip(&built) {
             let line = sandbox.stage(stage, &recipe, &["check"]).expect(0).lines().remove(0);
             assert_eq!((line["status"].as_str(), &line["key"]), (Some("proved"), &built["key"]));
         }
     }
     let text = sandbox.warploom(&Recipe::small().arguments(&["check"])).expect(0);
-    assert_eq!(text.stdout.lines().filter(|line| line.contains("proved")).count(), 6);
+    assert_eq!(text.stdout.lines().filter(|line| line.contains("proved")).count(), STAGES.len());
 }
 
 #[test]
@@ -198,17 +199,17 @@ fn explain_names_the_ingredient_that_differs() {
     let kept = Recipe::small().set("reorder.method=none");
     let never = sandbox.front("explain", &kept, &[]).expect(0).lines();
     assert_eq!(
-        each(&never[..6], "status"),
+        each(&never[..STAGES.len()], "status"),
         ["miss", "unknown", "unknown", "unknown", "unknown", "unknown"]
     );
     sandbox.build(&kept);
     let hits = sandbox.front("explain", &kept, &[]).expect(0).lines();
-    assert_eq!(each(&hits[..6], "status"), ["hit"; 6]);
-    assert!(hits[6..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
+    assert_eq!(each(&hits[..STAGES.len()], "status"), ["hit"; STAGES.len()]);
+    assert!(hits[STAGES.len()..].iter().any(|line| line["choice"] == "plan" && !line["reasons"].as_array().unwrap().is_empty()), "no reasons of the plan");
     let changed = Recipe::small().set("reorder.method=degree");
     let lines = sandbox.front("explain", &changed, &[]).expect(0).lines();
     assert_eq!(
-        each(&lines[..6], "status"),
+        each(&lines[..STAGES.len()], "status"),
         ["hit", "hit", "miss", "unknown", "unknown", "unknown"]
     );
     let difference = serde_json::json!([{"ingredient": "request.settings.method", "now": "degree", "nearest": "none"}]);
@@ -262,7 +263,7 @@ fn force_builds_again_and_finds_the_same_bytes() {
     sandbox.build(&Recipe::small());
     let before = sandbox.view().snapshot();
     let forced = sandbox.front("pipeline", &Recipe::small(), &["--force"]).expect(0).stages();
-    assert_eq!(each(&forced, "status"), ["built"; 6]);
+    assert_eq!(each(&forced, "status"), ["built"; STAGES.len()]);
     for line in &forced {
         assert!(line["why"].as_str().unwrap().contains("the same bytes as before"), "{line}");
     }
@@ -349,7 +350,7 @@ fn programs_get_a_summary_of_each_run_last() {
     let sandbox = Sandbox::stand_in();
     let recipe = Recipe::small().set("matrix={plan.set.hidden: [4, 8]}").set("run.seed=9");
     let lines = sandbox.front("pipeline", &recipe, &[]).expect(0).lines();
-    assert_eq!(each(&lines[..12], "stage"), [STAGES, STAGES].concat());
+    assert_eq!(each(&lines[..2 * STAGES.len()], "stage"), [STAGES, STAGES].concat());
     assert_eq!(lines.len(), 14);
     for (line, (hidden, run)) in lines[12..].iter().zip([("4", &lines[5]), ("8", &lines[11])]) {
         assert_eq!(names(line), BTreeSet::from(["summary"]));

@@ -23,7 +23,10 @@ fn a_stand_in_is_loud() {
         again.stdout.lines().next().unwrap().contains("STAND-IN"),
         "a hit must say it too: {again}"
     );
-    assert_eq!(each(&sandbox.build(&Recipe::small()), "provenance"), ["stand-in"; 6]);
+    assert_eq!(
+        each(&sandbox.build(&Recipe::small()), "provenance"),
+        ["stand-in"; crate::pipeline::STAGES.len()]
+    );
     for artifact in sandbox.view().artifacts() {
         assert_eq!(artifact.manifest["provenance"], "stand-in", "{}", artifact.path.display());
     }
@@ -61,7 +64,7 @@ fn real_data_say_so() {
     let Some(sandbox) = Sandbox::real("provenance::real_data_say_so") else { return };
     let recipe = Recipe::of("gcn", "cora").set("run.epochs=2");
     let lines = sandbox.front("pipeline", &recipe, &["--real=strict"]).expect(0).stages();
-    assert_eq!(each(&lines, "provenance"), ["real"; 6]);
+    assert_eq!(each(&lines, "provenance"), ["real"; crate::pipeline::STAGES.len()]);
     assert!(lines.iter().all(|line| line["made_up"].as_array().unwrap().is_empty()), "{lines:?}");
     let text = sandbox.warploom(&recipe.arguments(&["pipeline"])).expect(0);
     assert!(
@@ -86,7 +89,7 @@ fn features_made_up_for_a_real_graph_are_named() {
     let text = sandbox.warploom(&Recipe::small().arguments(&["pipeline"])).expect(0);
     assert!(text.stdout.lines().next().unwrap().contains("made up: features"), "{text}");
     let lines = sandbox.front("pipeline", &Recipe::small(), &["--real"]).expect(0).stages();
-    assert_eq!(each(&lines, "provenance"), ["real"; 6]);
+    assert_eq!(each(&lines, "provenance"), ["real"; crate::pipeline::STAGES.len()]);
     for line in &lines {
         assert_eq!(
             line["made_up"],

@@ -4,6 +4,7 @@
 use std::{fs, time::Duration};
 
 use rustix::process::Signal;
+use warploom_shell::StageName;
 use warploom_test_support::draws::Draws;
 use warploom_test_support::process::{Output, Running, start, started_by};
 use warploom_test_support::sandbox::{Recipe, Sandbox};
@@ -166,8 +167,8 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             start(if program == "warploom" {
                 sandbox.command(program, &training().arguments(&["pipeline", "--format", "json"]))
             } else {
-                for stage in &crate::pipeline::STAGES[..5] {
-                    sandbox.stage(stage, &training(), &[]).expect(0);
+                for stage in StageName::Run.earlier() {
+                    sandbox.stage(stage.name(), &training(), &[]).expect(0);
                 }
                 sandbox.command(program, &training().arguments(&["--format", "json"]))
             })

@@ -83,7 +83,7 @@ fn a_source_is_an_id_and_one_plan_serves_every_source() {
         let sandbox = sandbox(words);
         let recipe =
             |source: &str| Recipe::of("bfs", "mine").set(&format!("plan.set.source={source}"));
-        let built = ["built"; 6];
+        let built = ["built"; crate::pipeline::STAGES.len()];
         let again = ["hit", "hit", "hit", "hit", "hit", "built"];
         for (number, statuses) in [(3, built), (17, again), (59, again)] {
             let lines = sandbox.build(&recipe(&id(number, words)));
@@ -96,7 +96,10 @@ fn a_source_is_an_id_and_one_plan_serves_every_source() {
         // What the pipeline names is the first row, as `row:0` and as the program's default.
         let first = sandbox.build(&Recipe::of("bfs", "mine"));
         assert_eq!(found(&first[5]).get(&id(0, words)), Some(&0));
-        assert_eq!(each(&sandbox.build(&recipe("row:0")), "status"), ["hit"; 6]);
+        assert_eq!(
+            each(&sandbox.build(&recipe("row:0")), "status"),
+            ["hit"; crate::pipeline::STAGES.len()]
+        );
     }
 }
 

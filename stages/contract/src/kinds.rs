@@ -50,6 +50,9 @@ pub enum Kind {
     Run,
 }
 
+/// Results are made last: a kind that `ALL` lacks stands before them.
+const _: () = assert!(Kind::ALL.len() == Kind::Run as usize + 1);
+
 impl Kind {
     /// All kinds, in the order in which they are made.
     pub const ALL: [Kind; 10] = [

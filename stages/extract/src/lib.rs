@@ -13,7 +13,7 @@ use warploom_contract::{
     kinds::{csr, graph},
     stage::Phase,
 };
-use warploom_shell::contracts;
+use warploom_shell::StageName;
 use warploom_spec::ExtractSpec;
 
 /// The stage.
@@ -21,7 +21,7 @@ pub struct Extract;
 
 impl Stage for Extract {
     type Request = ExtractSpec;
-    const CONTRACT: Contract = contracts::EXTRACT;
+    const CONTRACT: Contract = StageName::Extract.contract();
 
     fn run(
         context: &Context,

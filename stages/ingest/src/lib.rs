@@ -24,14 +24,14 @@ mod write;
 
 use requested_graph::Filled;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
-use warploom_shell::{contracts, requests::IngestRequest};
+use warploom_shell::{StageName, requests::IngestRequest};
 
 /// The stage.
 pub struct Ingest;
 
 impl Stage for Ingest {
     type Request = IngestRequest;
-    const CONTRACT: Contract = contracts::INGEST;
+    const CONTRACT: Contract = StageName::Ingest.contract();
 
     fn run(
         context: &Context,

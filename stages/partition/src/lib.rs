@@ -15,7 +15,7 @@ use warploom_contract::{
         partition::{self, Division, Partition, TableFacts, Tables},
     },
 };
-use warploom_shell::{contracts, requests::PartitionRequest};
+use warploom_shell::{StageName, requests::PartitionRequest};
 use warploom_spec::Scheme as Asked;
 
 use crate::size_estimate::{Outline, Room};
@@ -25,7 +25,7 @@ pub struct PartitionStage;
 
 impl Stage for PartitionStage {
     type Request = PartitionRequest;
-    const CONTRACT: Contract = contracts::PARTITION;
+    const CONTRACT: Contract = StageName::Partition.contract();
 
     fn run(
         context: &Context,

@@ -34,7 +34,7 @@ use warploom_contract::{
     parquet_file::{ROW_GROUP, TableWriter},
     store::drafts::{self, Beside},
 };
-use warploom_shell::{Chain, Environment, contracts, machine_limits::show_size, progress::Talk};
+use warploom_shell::{Chain, Environment, StageName, machine_limits::show_size, progress::Talk};
 use warploom_spec::{Pipeline, shell_word};
 
 pub use arrays::Dense;
@@ -359,15 +359,14 @@ fn of_pipeline(
 ) -> Result<Artifact, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
-    let Some(writer) = contracts::ALL.iter().position(|contract| contract.writes.contains(&kind))
-    else {
+    let Some(writer) = StageName::writer_of(kind) else {
         return Err(crate::usage(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
             format!("list what there is with  warploom store ls{}", artifacts::option(environment)),
         ));
     };
     let mut chain = Chain::new(&quiet, pipeline);
-    chain.follow_to(contracts::ALL.get(writer + 1).map_or("", |contract| contract.name))?;
+    chain.follow_through(writer)?;
     chain
         .available(kind)
         .cloned()

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
 use warploom_plan::printed_forms::{Compiled, Program, show as show_form};
 use warploom_shell::{
-    Chain, Environment, Options,
+    Chain, Environment, Options, StageName,
     binary::read_pipelines,
-    contracts, program_file,
+    program_file,
     progress::Talk,
     requests::{PlanRequest, Request, catalog_error, mistake_error},
     sample_data_sets::{generous, of_graphs},
@@ -218,7 +218,7 @@ fn in_store(
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
-    let is_exact = chain.follow_to(contracts::PLAN.name).is_ok();
+    let is_exact = chain.follow_to(StageName::Plan).is_ok();
     let found = [Kind::Graph, Kind::Csr, Kind::Profile]
         .map(|kind| chain.available(kind).filter(|_| is_exact).cloned());
     let (found, other) = match found {
@@ -277,9 +277,11 @@ fn source_in_store(
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
-    chain.follow_to(contracts::PLAN.name)?;
+    chain.follow_to(StageName::Plan)?;
     let mut inputs = warploom_contract::Inputs::new();
-    for artifact in contracts::PLAN.reads.iter().filter_map(|&kind| chain.available(kind)) {
+    for artifact in
+        StageName::Plan.contract().reads.iter().filter_map(|&kind| chain.available(kind))
+    {
         inputs.insert(artifact.restricted(&request.reads(artifact.kind)));
     }
     let mut request = request.clone();

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use warploom_contract::{
-    Artifact, ErrorKind, Inputs, Kind, Provenance, StageError,
+    Artifact, ErrorKind, Inputs, Kind, Provenance, Stage, StageError,
     kinds::run::{self, Record},
     stage::Progress,
 };
@@ -19,9 +19,8 @@ use warploom_plan::PlanStage;
 use warploom_reorder::Reorder;
 use warploom_run::RunStage;
 use warploom_shell::{
-    Chain, Environment, Outcome,
+    Chain, Environment, Outcome, StageName,
     binary::{print_data, print_text},
-    contracts,
     data_needs::DataNeeds,
     execute::{SAME_BYTES, check, execute},
     flags::Format,
@@ -40,17 +39,33 @@ use crate::{
     stand_in,
 };
 
-type Runner = fn(&mut Chain<'_>, &Talk) -> Outcome;
+/// What the front door does with a stage.
+struct Work {
+    run: fn(&mut Chain<'_>, &Talk) -> Outcome,
+    prove: fn(&mut Chain<'_>, &Talk) -> Result<(), StageError>,
+}
 
-/// The six stages, as the chain of keys names them.
-const RUNNERS: [Runner; 6] = [
-    execute::<Ingest>,
-    execute::<Extract>,
-    execute::<Reorder>,
-    execute::<PartitionStage>,
-    execute::<PlanStage>,
-    execute::<RunStage>,
-];
+impl Work {
+    fn of_stage(stage: StageName) -> Self {
+        match stage {
+            StageName::Ingest => Work::of_type::<Ingest>(),
+            StageName::Extract => Work::of_type::<Extract>(),
+            StageName::Reorder => Work::of_type::<Reorder>(),
+            StageName::Partition => Work::of_type::<PartitionStage>(),
+            StageName::Plan => Work::of_type::<PlanStage>(),
+            StageName::Run => Work::of_type::<RunStage>(),
+        }
+    }
+
+    fn of_type<S>() -> Self
+    where
+        S: Stage,
+        S::Request: Request,
+    {
+        debug_assert_eq!(S::CONTRACT, S::Request::STAGE.contract());
+        Work { run: execute::<S>, prove: prove::<S> }
+    }
+}
 
 /// Classes that are told by name.
 const CLASSES_TOLD: usize = 12;
@@ -61,7 +76,7 @@ pub fn run_all(
     talk: &Talk,
     pipelines: &[Pipeline],
 ) -> Result<(), StageError> {
-    let checked = preflight::check(environment, pipelines, &contracts::ALL)
+    let checked = preflight::check(environment, pipelines, &StageName::ALL)
         .and_then(|()| preflight::check_gpus(environment, pipelines));
     if let Err(found) = checked {
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
@@ -139,8 +154,9 @@ fn try_stages(
 ) -> Option<Vec<Outcome>> {
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for runner in RUNNERS {
-        let outcome = runner(&mut chain, talk);
+    for stage in StageName::ALL {
+        let outcome = (Work::of_stage(stage).run)(&mut chain, talk);
+        debug_assert_eq!(outcome.stage, stage);
         if may_be_lost && outcome.status == Status::Failed && chain.has_lost() {
             return None;
         }
@@ -174,7 +190,7 @@ fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a
 /// program that does not fit the data.
 fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
-    if outcome.stage == contracts::INGEST.name {
+    if outcome.stage == StageName::Ingest {
         // What was run was looked up then, in the same graph.
         let is_due = || {
             outcome.status == Status::Built
@@ -183,9 +199,9 @@ fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> 
         let error =
             warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?, is_due)
                 .err()?;
-        return Some(preflight::Finding { stage: contracts::RUN.name, error });
+        return Some(preflight::Finding { stage: StageName::Run, error });
     }
-    let is_known = outcome.stage == contracts::EXTRACT.name && outcome.status == Status::Built;
+    let is_known = outcome.stage == StageName::Extract && outcome.status == Status::Built;
     is_known.then(|| of_data(chain)).flatten()
 }
 
@@ -198,12 +214,12 @@ fn of_data(chain: &Chain<'_>) -> Option<preflight::Finding> {
     }
     let request = PlanRequest::resolve(chain.environment, chain.pipeline).ok()?;
     let error = warploom_plan::refuse_other_data(&inputs, &request).err()?;
-    Some(preflight::Finding { stage: contracts::PLAN.name, error })
+    Some(preflight::Finding { stage: StageName::Plan, error })
 }
 
 /// What the last stage left.
 fn run_of(outcomes: &[Outcome]) -> Option<&Artifact> {
-    outcomes.iter().find(|outcome| outcome.stage == "run")?.artifacts.first()
+    outcomes.iter().find(|outcome| outcome.stage == StageName::Run)?.artifacts.first()
 }
 
 fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome]) -> String {
@@ -227,7 +243,10 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         if let Ok(record) = run::open_record(artifact) {
             text += &results(artifact, &record);
         }
-        if outcomes.iter().any(|outcome| outcome.stage == "run" && outcome.why == SAME_BYTES) {
+        if outcomes
+            .iter()
+            .any(|outcome| outcome.stage == StageName::Run && outcome.why == SAME_BYTES)
+        {
             text += &format!(
                 "measured: in the run of {}, which stays\n",
                 runs::local_time(&artifact.manifest.created)
@@ -300,27 +319,23 @@ pub fn check_all(
     quiet.network = false;
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
-        let absent = |error: StageError| {
-            if error.kind == ErrorKind::Input {
-                stand_in::explain(environment, pipeline, error)
-            } else {
-                error
-            }
-        };
-        prove::<Ingest>(&mut chain, talk).map_err(absent)?;
-        prove::<Extract>(&mut chain, talk)?;
-        prove::<Reorder>(&mut chain, talk)?;
-        prove::<PartitionStage>(&mut chain, talk)?;
-        prove::<PlanStage>(&mut chain, talk)?;
-        prove::<RunStage>(&mut chain, talk)?;
+        for stage in StageName::ALL {
+            let proved = (Work::of_stage(stage).prove)(&mut chain, talk);
+            proved.map_err(|error| match stage {
+                StageName::Ingest if error.kind == ErrorKind::Input => {
+                    stand_in::explain(environment, pipeline, error)
+                }
+                _ => error,
+            })?;
+        }
     }
     Ok(())
 }
 
 fn prove<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
 where
-    S: warploom_contract::Stage,
-    S::Request: warploom_shell::requests::Request,
+    S: Stage,
+    S::Request: Request,
 {
     let proved = check::<S>(chain, talk).map_err(|violation| violation.0);
     let name = S::CONTRACT.name;

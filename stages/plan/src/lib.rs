@@ -32,7 +32,7 @@ use warploom_contract::{
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
-    contracts, cubin_cache, memory_budget,
+    StageName, cubin_cache, memory_budget,
     program::{
         self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
         refuse_links, refuse_other_mode, setting_error,
@@ -60,7 +60,7 @@ pub struct PlanStage;
 
 impl Stage for PlanStage {
     type Request = PlanRequest;
-    const CONTRACT: Contract = contracts::PLAN;
+    const CONTRACT: Contract = StageName::Plan.contract();
 
     fn run(
         context: &Context,

@@ -27,7 +27,7 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 use warploom_shell::{
-    contracts, order_choice_cache,
+    StageName, order_choice_cache,
     requests::{ReorderRequest, Request},
 };
 use warploom_spec::Method;
@@ -37,7 +37,7 @@ pub struct Reorder;
 
 impl Stage for Reorder {
     type Request = ReorderRequest;
-    const CONTRACT: Contract = contracts::REORDER;
+    const CONTRACT: Contract = StageName::Reorder.contract();
 
     /// What `auto` chooses is kept apart from the order: runs that weigh differently and choose
     /// alike share the order.

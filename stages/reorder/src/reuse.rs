@@ -31,7 +31,7 @@ pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
     });
     let document = json!({
         "incoming": rows(csr.incoming.rows(), advance), "outgoing": rows(csr.outgoing.rows(), advance), "graphs": graphs.as_ref().map(Digest::as_str),
-        "request": request, "version": warploom_shell::contracts::REORDER.version,
+        "request": request, "version": warploom_shell::StageName::Reorder.contract().version,
     });
     Digest::of(document.to_string().as_bytes()).as_str().to_owned()
 }

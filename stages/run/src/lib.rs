@@ -40,7 +40,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
-use warploom_shell::{contracts, gpu_present, memory_budget, requests::RunRequest, signals};
+use warploom_shell::{StageName, gpu_present, memory_budget, requests::RunRequest, signals};
 use warploom_vertex::{
     emit::cuda::{Groups, Matmul, Order},
     launch::{Body, LaunchList, LossKind},
@@ -56,7 +56,7 @@ pub struct RunStage;
 
 impl Stage for RunStage {
     type Request = RunRequest;
-    const CONTRACT: Contract = contracts::RUN;
+    const CONTRACT: Contract = StageName::Run.contract();
 
     fn run(
         context: &Context,

@@ -166,8 +166,7 @@ where
     };
     let builds = arguments.action.is_none() && show.is_none();
     if builds
-        && let Err(found) =
-            preflight::check(&environment, &pipelines, preflight::stages_from(S::CONTRACT.name))
+        && let Err(found) = preflight::check(&environment, &pipelines, S::Request::STAGE.onward())
     {
         if environment.format == Format::Json {
             print_data(&format!("{}\n", found.outcome().to_json()));
@@ -177,18 +176,18 @@ where
     let mut code = ExitCode::SUCCESS;
     for pipeline in &pipelines {
         let mut chain = Chain::new(&environment, pipeline);
-        if let Err(error) = chain.follow_to(S::CONTRACT.name) {
+        if let Err(error) = chain.follow_to(S::Request::STAGE) {
             return finish_with(&talk, environment.format, &error);
         }
         let done = match arguments.action {
             None if let Some((show, form)) = show => chain
-                .step::<S::Request>(&S::CONTRACT)
+                .step::<S::Request>()
                 .and_then(|step| (show.text)(&step.inputs, &step.request, form))
                 .map(|text| print_data(&text)),
             None => build::<S>(&mut chain, &talk),
             Some(Action::Check) => prove::<S>(&mut chain, &talk),
             Some(Action::Explain) => {
-                explain::explain(&mut chain, &S::CONTRACT).map(|explanation| {
+                explain::explain(&mut chain, S::Request::STAGE).map(|explanation| {
                     print_data(&if environment.format == Format::Json {
                         format!("{}\n", explanation.to_json())
                     } else {
@@ -197,7 +196,7 @@ where
                 })
             }
             Some(Action::Key) => chain
-                .document(&S::CONTRACT)
+                .document(S::Request::STAGE)
                 .map(|document| print_data(&key_text(&document, environment.format))),
         };
         if let Err(error) = done {

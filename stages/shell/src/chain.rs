@@ -5,13 +5,12 @@
 //!           files to compute
 //! never     runs a stage
 use warploom_contract::{
-    Artifact, Contract, Inputs, Key, KeyDocument, Kind, StageError, error::quoted,
-    store::lease::Lease,
+    Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::quoted, store::lease::Lease,
 };
-use warploom_spec::Pipeline;
+use warploom_spec::{ExtractSpec, Pipeline};
 
 use crate::{
-    Environment, contracts,
+    Environment, StageName,
     requests::{IngestRequest, PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest},
 };
 
@@ -39,7 +38,8 @@ pub struct Step<R> {
 
 impl<R: Request> Step<R> {
     /// With the document of a request that leaves nothing open.
-    pub fn of(contract: &Contract, request: R, inputs: Inputs) -> Self {
+    pub fn of(request: R, inputs: Inputs) -> Self {
+        let contract = R::STAGE.contract();
         let mut document =
             KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
         document.inputs.extend(
@@ -78,10 +78,10 @@ impl<'a> Chain<'a> {
     }
 
     /// Resolves a stage whose inputs are available.
-    pub fn step<R: Request>(&self, contract: &Contract) -> Result<Step<R>, StageError> {
+    pub fn step<R: Request>(&self) -> Result<Step<R>, StageError> {
         let mut request = R::resolve(self.environment, self.pipeline)?;
         let mut inputs = Inputs::new();
-        for &kind in contract.reads {
+        for &kind in R::STAGE.contract().reads {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
         match request.settle(&self.environment.store, &inputs) {
@@ -91,32 +91,28 @@ impl<'a> Chain<'a> {
                     && error.kind == warploom_contract::ErrorKind::Damaged => {}
             settled => settled?,
         }
-        Ok(Step::of(contract, request, inputs))
+        Ok(Step::of(request, inputs))
     }
 
     /// The artifacts of a key, if all kinds of the stage are there.
-    pub fn find(
-        &self,
-        contract: &Contract,
-        key: &Key,
-    ) -> Result<Option<Vec<Artifact>>, StageError> {
-        let found: Result<Option<Vec<Artifact>>, StageError> =
-            contract.writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect();
-        found
+    pub fn find(&self, stage: StageName, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
+        let writes = stage.contract().writes;
+        writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect()
     }
 
     /// The artifacts of a key with a lease on them, if all kinds of the stage are there.
     pub fn find_leased(
         &mut self,
-        contract: &Contract,
+        stage: StageName,
         key: &Key,
     ) -> Result<Option<Vec<Artifact>>, StageError> {
-        if self.find(contract, key)?.is_none() {
+        if self.find(stage, key)?.is_none() {
             return Ok(None);
         }
         self.lease(key);
         // It may have been collected before the lease was there.
-        contract.writes.iter().map(|&kind| self.environment.store.find_again(kind, key)).collect()
+        let writes = stage.contract().writes;
+        writes.iter().map(|&kind| self.environment.store.find_again(kind, key)).collect()
     }
 
     /// Whether anything that was found or made is not there any more.
@@ -137,14 +133,13 @@ impl<'a> Chain<'a> {
     }
 
     /// Key document of a stage, which must have nothing left to decide.
-    pub fn document(&self, contract: &Contract) -> Result<KeyDocument, StageError> {
-        match self.known(contract)? {
+    pub fn document(&self, stage: StageName) -> Result<KeyDocument, StageError> {
+        match self.known(stage)? {
             Known::Document(document) => Ok(document),
             Known::Undecided(what) => {
-                let what = format!("`{}` has no key yet: it is not decided {what}", contract.name);
+                let what = format!("`{stage}` has no key yet: it is not decided {what}");
                 let hint = format!(
-                    "run the stage, which decides:  warploom-{} --pipeline {}",
-                    contract.name,
+                    "run the stage, which decides:  warploom-{stage} --pipeline {}",
                     quoted(&self.pipeline.file)
                 );
                 Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint(hint))
@@ -152,49 +147,53 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Key document of a stage by name, or what is to be decided before.
-    pub fn known(&self, contract: &Contract) -> Result<Known, StageError> {
-        Ok(match contract.name {
-            "ingest" => self.step::<IngestRequest>(contract)?.known(),
-            "extract" => self.step::<warploom_spec::ExtractSpec>(contract)?.known(),
-            "reorder" => self.step::<ReorderRequest>(contract)?.known(),
-            "partition" => self.step::<PartitionRequest>(contract)?.known(),
-            "plan" => self.step::<PlanRequest>(contract)?.known(),
-            _ => self.step::<RunRequest>(contract)?.known(),
+    /// Key document of a stage, or what is to be decided before.
+    pub fn known(&self, stage: StageName) -> Result<Known, StageError> {
+        Ok(match stage {
+            StageName::Ingest => self.step::<IngestRequest>()?.known(),
+            StageName::Extract => self.step::<ExtractSpec>()?.known(),
+            StageName::Reorder => self.step::<ReorderRequest>()?.known(),
+            StageName::Partition => self.step::<PartitionRequest>()?.known(),
+            StageName::Plan => self.step::<PlanRequest>()?.known(),
+            StageName::Run => self.step::<RunRequest>()?.known(),
         })
     }
 
-    /// Looks up, without building, every stage before `name`; the first that is missing is an
+    /// Looks up, without building, every stage before this one; the first that is missing is an
     /// error.
-    pub fn follow_to(&mut self, name: &str) -> Result<(), StageError> {
-        for contract in contracts::ALL.iter().take_while(|contract| contract.name != name) {
-            let Known::Document(document) = self.known(contract)? else {
-                return Err(self.missing(contract, None));
+    pub fn follow_to(&mut self, stage: StageName) -> Result<(), StageError> {
+        self.follow(stage.earlier())
+    }
+
+    /// Looks up, without building, every stage up to this one, and this one.
+    pub fn follow_through(&mut self, stage: StageName) -> Result<(), StageError> {
+        self.follow(stage.through())
+    }
+
+    fn follow(&mut self, stages: &[StageName]) -> Result<(), StageError> {
+        for &stage in stages {
+            let Known::Document(document) = self.known(stage)? else {
+                return Err(self.missing(stage, None));
             };
-            match self.find_leased(contract, &document.key())? {
+            match self.find_leased(stage, &document.key())? {
                 Some(artifacts) => self.accept(&artifacts),
-                None => return Err(self.missing(contract, Some(&document.key()))),
+                None => return Err(self.missing(stage, Some(&document.key()))),
             }
         }
         Ok(())
     }
 
-    fn missing(&self, contract: &Contract, key: Option<&Key>) -> StageError {
+    fn missing(&self, stage: StageName, key: Option<&Key>) -> StageError {
         let file = quoted(&self.pipeline.file);
+        let (store, kind) = (&self.environment.store, stage.contract().writes[0]);
         StageError::new(
             warploom_contract::ErrorKind::Input,
-            format!("the stage `{}` before this one has not been run", contract.name),
+            format!("the stage `{stage}` before this one has not been run"),
         )
-        .at(key
-            .map_or_else(
-                || self.environment.store.kind_directory(contract.writes[0]),
-                |key| self.environment.store.path(contract.writes[0], key),
-            )
-            .display())
+        .at(key.map_or_else(|| store.kind_directory(kind), |key| store.path(kind, key)).display())
         .hint(format!(
-            "run  warploom-{} --pipeline {file}  with the same options, or all stages:  warploom \
-             pipeline {file}",
-            contract.name
+            "run  warploom-{stage} --pipeline {file}  with the same options, or all stages:  \
+             warploom pipeline {file}"
         ))
     }
 

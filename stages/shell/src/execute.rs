@@ -29,7 +29,7 @@ where
     let begun = Instant::now();
     talk.stage(S::CONTRACT.name);
     let mut outcome = Outcome {
-        stage: S::CONTRACT.name,
+        stage: S::Request::STAGE,
         status: Status::Failed,
         key: None,
         artifacts: Vec::new(),
@@ -57,7 +57,7 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let mut step: Step<S::Request> = chain.step(&S::CONTRACT)?;
+    let mut step: Step<S::Request> = chain.step()?;
     let environment = chain.environment;
     if step.request.undecided().is_some() {
         let inputs = open_inputs(environment, talk, &step)?;
@@ -69,11 +69,11 @@ where
         let decided = decided.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
         decided
             .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
-        step = Step::of(&S::CONTRACT, step.request, step.inputs);
+        step = Step::of(step.request, step.inputs);
     }
     outcome.key = Some(step.key().to_string());
     let found =
-        if environment.force { None } else { chain.find_leased(&S::CONTRACT, &step.key())? };
+        if environment.force { None } else { chain.find_leased(S::Request::STAGE, &step.key())? };
     // What was made of unchecked inputs may be wrong: who checks makes it again.
     let unchecked = |artifact: &Artifact| {
         environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
@@ -89,7 +89,7 @@ where
     outcome.why = match (environment.force, place) {
         (true, _) => "asked for by --force".to_owned(),
         (false, Place::Unchecked) => "what is there was made with --no-verify".to_owned(),
-        (false, Place::Free) => explain::why_missing(chain, &S::CONTRACT, &step.document),
+        (false, Place::Free) => explain::why_missing(chain, S::Request::STAGE, &step.document),
     };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
@@ -238,7 +238,7 @@ where
     S::Request: Request,
 {
     talk.stage(S::CONTRACT.name);
-    let step: Step<S::Request> = chain.step(&S::CONTRACT)?;
+    let step: Step<S::Request> = chain.step()?;
     let environment = chain.environment;
     let absent = || {
         StageError::new(

@@ -3,9 +3,9 @@
 //! promises  names the dotted path of each difference with both values
 //! never     opens a payload
 use serde_json::{Value, json};
-use warploom_contract::{Contract, KeyDocument, StageError};
+use warploom_contract::{KeyDocument, StageError};
 
-use crate::{Chain, Known, contracts};
+use crate::{Chain, Known, StageName};
 
 /// Manifests looked at, the most recently used first.
 const NEAREST_OF: usize = 200;
@@ -16,7 +16,7 @@ const TELLING_MOST: usize = 6;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// Which stage.
-    pub stage: &'static str,
+    pub stage: StageName,
     /// `hit`, `miss`, or `unknown` while a stage before it is missing.
     pub status: &'static str,
     /// Its key, once known.
@@ -35,7 +35,7 @@ impl Explanation {
             .iter()
             .map(|(path, ours, theirs)| json!({"ingredient": path, "now": ours, "nearest": theirs}))
             .collect();
-        json!({"stage": self.stage, "status": self.status, "key": self.key, "why": self.why, "differences": differences})
+        json!({"stage": self.stage.name(), "status": self.status, "key": self.key, "why": self.why, "differences": differences})
     }
 
     /// A line for a person; what differs, line by line, where all is asked for.
@@ -43,7 +43,7 @@ impl Explanation {
         let key = self.key.as_deref().map_or("-", |key| &key[..10]);
         let mut text = format!("{:<10} {:<8} {key:<12} {}\n", self.stage, self.status, self.why);
         // One alone stands behind `why` already.
-        let lines = in_words(self.stage, &self.differences);
+        let lines = in_words(self.stage.name(), &self.differences);
         for line in lines.iter().take(12).filter(|_| is_verbose && lines.len() > 1) {
             text += &format!("{:>21}{line}\n", "");
         }
@@ -52,24 +52,24 @@ impl Explanation {
 }
 
 /// Explains one stage; a hit becomes available to the next.
-pub fn explain(chain: &mut Chain<'_>, contract: &Contract) -> Result<Explanation, StageError> {
-    let ready = contract.reads.iter().all(|&kind| chain.available(kind).is_some());
+pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, StageError> {
+    let ready = stage.contract().reads.iter().all(|&kind| chain.available(kind).is_some());
     if !ready {
         let why = "known once the stages before it are there".to_owned();
         return Ok(Explanation {
-            stage: contract.name,
+            stage,
             status: "unknown",
             key: None,
             why,
             differences: Vec::new(),
         });
     }
-    let document = match chain.known(contract)? {
+    let document = match chain.known(stage)? {
         Known::Document(document) => document,
         Known::Undecided(what) => {
             let why = format!("not decided yet: {what}");
             return Ok(Explanation {
-                stage: contract.name,
+                stage,
                 status: "miss",
                 key: None,
                 why,
@@ -78,58 +78,52 @@ pub fn explain(chain: &mut Chain<'_>, contract: &Contract) -> Result<Explanation
         }
     };
     let key = document.key();
-    if let Some(artifacts) = chain.find(contract, &key)? {
+    if let Some(artifacts) = chain.find(stage, &key)? {
         chain.accept(&artifacts);
         let why = "in the store, nothing it depends on has changed".to_owned();
         return Ok(Explanation {
-            stage: contract.name,
+            stage,
             status: "hit",
             key: Some(key.to_string()),
             why,
             differences: Vec::new(),
         });
     }
-    let differences = nearest(chain, contract, &document).unwrap_or_default();
-    let why = why_missing(chain, contract, &document);
-    Ok(Explanation {
-        stage: contract.name,
-        status: "miss",
-        key: Some(key.to_string()),
-        why,
-        differences,
-    })
+    let differences = nearest(chain, stage, &document).unwrap_or_default();
+    let why = why_missing(chain, stage, &document);
+    Ok(Explanation { stage, status: "miss", key: Some(key.to_string()), why, differences })
 }
 
 /// Explains all stages in order. A missing csr of `reorder` does not let the plain one of `extract`
 /// stand in for it.
 pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError> {
     let mut all: Vec<Explanation> = Vec::new();
-    for contract in &contracts::ALL {
+    for stage in StageName::ALL {
         let broken = all.iter().any(|explanation| explanation.status != "hit");
         if broken {
             let why = "known once the stages before it are there".to_owned();
             all.push(Explanation {
-                stage: contract.name,
+                stage,
                 status: "unknown",
                 key: None,
                 why,
                 differences: Vec::new(),
             });
         } else {
-            all.push(explain(chain, contract)?);
+            all.push(explain(chain, stage)?);
         }
     }
     Ok(all)
 }
 
 /// One line for the table: what differs from the nearest artifact.
-pub fn why_missing(chain: &Chain<'_>, contract: &Contract, document: &KeyDocument) -> String {
-    let Some(differences) = nearest(chain, contract, document) else {
+pub fn why_missing(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) -> String {
+    let Some(differences) = nearest(chain, stage, document) else {
         return "not in the store yet".to_owned();
     };
     let (inputs, own): (Vec<_>, Vec<_>) =
         differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
-    let (inputs, own) = (in_words(contract.name, inputs), in_words(contract.name, own));
+    let (inputs, own) = (in_words(stage.name(), inputs), in_words(stage.name(), own));
     match (own.as_slice(), inputs.as_slice()) {
         // Another data set or program altogether: its differences explain nothing.
         (many, _) if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
@@ -199,12 +193,12 @@ fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> Stri
 /// Differences from the artifact of this stage whose document has the fewest.
 fn nearest(
     chain: &Chain<'_>,
-    contract: &Contract,
+    stage: StageName,
     document: &KeyDocument,
 ) -> Option<Vec<(String, Value, Value)>> {
-    let kind = contract.writes[0];
+    let kind = stage.contract().writes[0];
     let mut artifacts = chain.environment.store.list(kind);
-    artifacts.retain(|artifact| artifact.manifest.key_document.stage == contract.name);
+    artifacts.retain(|artifact| artifact.manifest.key_document.stage == stage.name());
     artifacts.sort_by(|a, b| b.manifest.created.cmp(&a.manifest.created));
     let differences = artifacts
         .iter()

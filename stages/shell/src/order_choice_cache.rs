@@ -7,13 +7,16 @@
 //! never     reads an edge: a hit costs a small page
 use serde_json::{Value, json};
 use warploom_contract::{
-    Artifact, Inputs, KeyDocument, Kind, Outputs, StageError, Store,
+    Artifact, Contract, Inputs, KeyDocument, Kind, Outputs, StageError, Store,
     kinds::{profile::CommunityFigures, read_json, write_json},
 };
 use warploom_spec::Method;
 
-use crate::{contracts, stage_inputs};
+use crate::stage_inputs;
 
+/// The part of the stage `reorder` that chooses. Raising its version makes every choice a miss.
+const CHOICE: Contract =
+    Contract { name: "order-choice", version: 1, reads: &[Kind::Csr], writes: &[Kind::Tune] };
 /// The page of a choice.
 const FILE: &str = "choices.json";
 /// The fact that a graph which differs in nothing that was weighed has too.
@@ -43,12 +46,12 @@ pub struct FoundOrder {
 
 fn document(inputs: &Inputs, weighed: Value) -> Result<KeyDocument, StageError> {
     let mut document = KeyDocument::new(
-        contracts::CHOICE.name,
-        contracts::CHOICE.version,
-        contracts::CHOICE.writes,
+        CHOICE.name,
+        CHOICE.version,
+        CHOICE.writes,
         weighed,
     );
-    for &kind in contracts::CHOICE.reads {
+    for &kind in CHOICE.reads {
         document.inputs.insert(
             kind.name().to_owned(),
             inputs.get(kind)?.restricted(&stage_inputs::reorder(kind)).input_facts(),
@@ -104,7 +107,7 @@ pub fn keep(
     digest: &str,
 ) -> Result<(), StageError> {
     let mut outputs =
-        Outputs::begin(store, &contracts::CHOICE, document(inputs, weighed)?, inputs)?;
+        Outputs::begin(store, &CHOICE, document(inputs, weighed)?, inputs)?;
     write_json(
         &outputs.file(Kind::Tune, FILE),
         &json!({"method": chosen.method.name(), "why": chosen.why, "weighed": chosen.weighed}),

@@ -9,6 +9,7 @@ use warploom_contract::{
 use warploom_spec::RunSpec;
 
 use crate::{
+    StageName,
     data_needs::DataNeeds,
     machine_limits::show_size,
     memory_budget::{peak_of_run, peak_words},
@@ -53,7 +54,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Which stage.
-    pub stage: &'static str,
+    pub stage: StageName,
     /// What became of it.
     pub status: Status,
     /// Its key, once known.
@@ -96,7 +97,7 @@ impl Outcome {
             .map(|artifact| json!({"kind": artifact.kind.name(), "path": artifact.path.to_string_lossy(), "bytes": artifact.manifest.bytes()}))
             .collect();
         let mut line = json!({
-            "stage": self.stage, "status": self.status.name(), "key": self.key, "artifacts": artifacts, "seconds": self.seconds,
+            "stage": self.stage.name(), "status": self.status.name(), "key": self.key, "artifacts": artifacts, "seconds": self.seconds,
             "why": self.why, "provenance": self.provenance().name(), "made_up": self.made_up(),
         });
         if let Some(error) = &self.error {

@@ -6,14 +6,15 @@
 //!           wrong whatever the data set is
 //! never     reads an artifact, or more of a file than its head and what goes into a key
 use warploom_catalog::Catalog;
-use warploom_contract::{Contract, StageError};
+use warploom_contract::StageError;
 use warploom_device::Kind;
 use warploom_formats::side_files::split_table;
 use warploom_spec::{Mode, Pipeline};
 use warploom_vertex::{builtin, gir::Data, trace::Traced};
 
 use crate::{
-    Chain, Environment, Outcome, contracts,
+    Chain, Environment, Outcome, StageName,
+    contracts,
     device_choice::{self, Verdict},
     gpu_present,
     outcome::Status,
@@ -29,8 +30,8 @@ use crate::{
 /// What is wrong, and the stage that would have found it.
 #[derive(Debug)]
 pub struct Finding {
-    /// Its name.
-    pub stage: &'static str,
+    /// It.
+    pub stage: StageName,
     /// What it would have said.
     pub error: StageError,
 }
@@ -51,29 +52,24 @@ impl Finding {
     }
 }
 
-/// The stages from one on.
-pub fn stages_from(name: &str) -> &'static [Contract] {
-    let first = contracts::ALL.iter().position(|contract| contract.name == name).unwrap_or(0);
-    contracts::ALL.get(first..).unwrap_or_default()
-}
-
 /// Checks pipelines for the stages that are going to run.
 pub fn check(
     environment: &Environment,
     pipelines: &[Pipeline],
-    stages: &[Contract],
+    stages: &[StageName],
 ) -> Result<(), Box<Finding>> {
     for (number, pipeline) in pipelines.iter().enumerate() {
-        for contract in stages {
-            let stage = contract.name;
+        for &stage in stages {
             let checked = match stage {
                 // The first data set is looked for by the first stage, at once.
-                "ingest" if number > 0 => known_data_set(environment, pipeline),
-                "reorder" => ReorderRequest::resolve(environment, pipeline).map(drop),
-                "partition" => PartitionRequest::resolve(environment, pipeline).map(drop),
-                "plan" => check_plan(environment, pipeline),
-                "run" => check_run(environment, pipeline),
-                _ => Ok(()),
+                StageName::Ingest if number == 0 => Ok(()),
+                StageName::Ingest => known_data_set(environment, pipeline),
+                // Its settings are whole once they are read.
+                StageName::Extract => Ok(()),
+                StageName::Reorder => ReorderRequest::resolve(environment, pipeline).map(drop),
+                StageName::Partition => PartitionRequest::resolve(environment, pipeline).map(drop),
+                StageName::Plan => check_plan(environment, pipeline),
+                StageName::Run => check_run(environment, pipeline),
             };
             checked.map_err(|error| Box::new(Finding { stage, error }))?;
         }
@@ -93,7 +89,7 @@ pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(
             gpu_present::refuse_other_device(&device)?;
             gpu_present::compiler().map(drop)
         };
-        check().map_err(|error| Box::new(Finding { stage: contracts::RUN.name, error }))?;
+        check().map_err(|error| Box::new(Finding { stage: StageName::Run, error }))?;
     }
     Ok(())
 }
@@ -102,9 +98,9 @@ pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(
 pub fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
     let quiet = Environment { network: false, ..environment.clone() };
     let mut chain = Chain::new(&quiet, pipeline);
-    let run = &contracts::RUN;
+    let run = StageName::Run;
     let found = chain
-        .follow_to(run.name)
+        .follow_to(run)
         .and_then(|()| chain.document(run))
         .and_then(|document| chain.find(run, &document.key()));
     !environment.force && found.is_ok_and(|artifacts| artifacts.is_some())

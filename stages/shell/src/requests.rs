@@ -24,7 +24,7 @@ use warploom_spec::{
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
 use crate::{
-    Environment, contracts,
+    Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     flags::Real,
     order_choice_cache::{self, Chosen},
@@ -34,6 +34,8 @@ use crate::{
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
 pub trait Request: Sized {
+    /// The stage that is asked.
+    const STAGE: StageName;
     /// Resolves everything that is named.
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError>;
     /// The readable part of the key.
@@ -68,6 +70,8 @@ pub struct IngestRequest {
 }
 
 impl Request for IngestRequest {
+    const STAGE: StageName = StageName::Ingest;
+
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let entry = Catalog::here()
             .find_or_infer(&pipeline.dataset, &environment.data)
@@ -187,27 +191,21 @@ fn holds_graphs(entry: &Entry) -> bool {
         || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
-/// Stages that are told only what their section says.
-macro_rules! plain_request {
-    ($($spec:ty, $section:ident;)*) => {$(
-        impl Request for $spec {
-            fn resolve(_environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-                Ok(pipeline.$section.clone())
-            }
+/// `extract` is told only what its section says.
+impl Request for ExtractSpec {
+    const STAGE: StageName = StageName::Extract;
 
-            fn document(&self) -> Value {
-                json!({"settings": Spec::document(self)})
-            }
+    fn resolve(_environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
+        Ok(pipeline.extract.clone())
+    }
 
-            fn reads(&self, kind: Kind) -> Reads {
-                stage_inputs::$section(kind)
-            }
-        }
-    )*};
-}
+    fn document(&self) -> Value {
+        json!({"settings": Spec::document(self)})
+    }
 
-plain_request! {
-    ExtractSpec, extract;
+    fn reads(&self, kind: Kind) -> Reads {
+        stage_inputs::extract(kind)
+    }
 }
 
 /// For `partition`.
@@ -220,6 +218,8 @@ pub struct PartitionRequest {
 }
 
 impl Request for PartitionRequest {
+    const STAGE: StageName = StageName::Partition;
+
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.partition.clone();
         refuse_large_tiles(&spec)?;
@@ -345,7 +345,7 @@ impl ReorderRequest {
     pub fn weighed(&self) -> Value {
         let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
         // What older methods weighed is chosen anew.
-        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks, "reorder": contracts::REORDER.version})
+        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks, "reorder": StageName::Reorder.contract().version})
     }
 }
 
@@ -355,6 +355,8 @@ const WALKS_OF_EPOCH: u64 = 4;
 const WALKS_OF_LOOP: u64 = 20;
 
 impl Request for ReorderRequest {
+    const STAGE: StageName = StageName::Reorder;
+
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let walks = match pipeline.run.mode {
             Mode::Iterate => WALKS_OF_LOOP,
@@ -433,6 +435,8 @@ pub struct Learned {
 pub const COMPILER_VERSION: u32 = 15;
 
 impl Request for PlanRequest {
+    const STAGE: StageName = StageName::Plan;
+
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let text = program_text(pipeline)?;
         let device = environment.device_facts(pipeline)?;
@@ -571,6 +575,8 @@ pub struct RunRequest {
 }
 
 impl Request for RunRequest {
+    const STAGE: StageName = StageName::Run;
+
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) =

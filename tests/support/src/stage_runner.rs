@@ -253,10 +253,10 @@ impl StageRunner {
     {
         let stop = StopFlag::new();
         let context = self.context(progress, &stop);
-        let mut step = chain.step::<S::Request>(&S::CONTRACT)?;
+        let mut step = chain.step::<S::Request>()?;
         if step.request.undecided().is_some() {
             S::decide(&context, &step.inputs, &mut step.request)?;
-            step = Step::of(&S::CONTRACT, step.request, step.inputs);
+            step = Step::of(step.request, step.inputs);
         }
         let mut outputs =
             Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
@@ -306,7 +306,7 @@ impl StageRunner {
         progress: &dyn Progress,
         stop: &StopFlag,
     ) -> Result<Outputs, StageError> {
-        let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT)?;
+        let step = chain.step::<<RunStage as Stage>::Request>()?;
         let mut outputs = Outputs::begin(
             &self.environment.store,
             &RunStage::CONTRACT,
@@ -319,7 +319,7 @@ impl StageRunner {
 
     /// Proves an artifact with the stage's own `check`, which may read all of the inputs.
     pub fn check(&self, chain: &Chain, run: &Artifact) -> Result<(), StageError> {
-        let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
+        let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
         let outputs = as_inputs(std::slice::from_ref(run));
         let inputs = self.whole(&step.inputs)?;
         RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &inputs, &step.request)

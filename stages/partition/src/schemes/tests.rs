@@ -13,7 +13,7 @@ use warploom_contract::{
     },
 };
 use warploom_extract::group::both_directions;
-use warploom_shell::{contracts, requests::PartitionRequest};
+use warploom_shell::{StageName, requests::PartitionRequest};
 use warploom_spec::{PartitionSpec, Scheme as Asked};
 use warploom_test_support::{golden_text::assert_golden, graphs};
 
@@ -288,7 +288,8 @@ fn published(
 ) -> Result<Artifact, StageError> {
     let document =
         KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
-    let mut outputs = Outputs::begin(store, &contracts::PARTITION, document, &Inputs::new())?;
+    let mut outputs =
+        Outputs::begin(store, &StageName::Partition.contract(), document, &Inputs::new())?;
     let rows = made(graph, Asked::Rows, &small());
     let mut schemes = vec![Division {
         scheme: rows.0.scheme,

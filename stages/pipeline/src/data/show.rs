@@ -18,7 +18,7 @@ use warploom_contract::{
 };
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
-use warploom_shell::{Chain, Environment, Options, contracts, execute::execute, progress::Talk};
+use warploom_shell::{Chain, Environment, Options, StageName, execute::execute, progress::Talk};
 use warploom_spec::Pipeline;
 
 use super::{
@@ -73,7 +73,7 @@ fn measured(
 ) -> Result<Shown, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
-    if Chain::new(&quiet, pipeline).follow_to(contracts::REORDER.name).is_err() {
+    if Chain::new(&quiet, pipeline).follow_to(StageName::Reorder).is_err() {
         talk.say(&format!(
             "the profile of `{}` is not in the store yet: making its graph and profile",
             pipeline.dataset

@@ -18,7 +18,7 @@ use warploom_contract::{
 };
 use warploom_plan::printed_forms::Program;
 use warploom_run::tensors::{Tensor, Tensors};
-use warploom_shell::{Chain, contracts, requests::PlanRequest};
+use warploom_shell::{Chain, requests::PlanRequest};
 use warploom_spec::Pipeline;
 use warploom_vertex::{
     gir::Op,
@@ -282,7 +282,7 @@ pub fn descended(
     rate: f64,
     first: &BTreeMap<String, Vec<f64>>,
 ) -> BTreeMap<String, Vec<f64>> {
-    let step = chain.step::<PlanRequest>(&contracts::PLAN).unwrap();
+    let step = chain.step::<PlanRequest>().unwrap();
     let settings = step.request.given_settings();
     let program = Program {
         file: &step.request.spec.program.file,

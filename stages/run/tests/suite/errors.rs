@@ -214,7 +214,7 @@ fn a_plan_that_does_not_fit_here_is_not_run() {
     let graph = runner.graph(&community(false));
     let pipeline = runner.pipeline("gcn", "run: {epochs: 1}");
     let chain = runner.planned(&graph, &pipeline).unwrap();
-    let step = chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap();
+    let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
     let mut outputs =
         Outputs::begin(&runner.environment.store, &RunStage::CONTRACT, step.document, &step.inputs)
             .unwrap();

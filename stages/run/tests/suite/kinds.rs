@@ -352,8 +352,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
     let pipeline = own_text(runner, "hetero", HETERO, &rest);
     let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
-    let (list, step) =
-        (list_of(&chain), chain.step::<<RunStage as Stage>::Request>(&RunStage::CONTRACT).unwrap());
+    let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>().unwrap());
     let data = upload::load::<T>(
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,

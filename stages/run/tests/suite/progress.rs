@@ -95,8 +95,8 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let step = chain.step::<S::Request>(&S::CONTRACT).unwrap();
-    let artifacts = chain.find(&S::CONTRACT, &step.key()).unwrap().unwrap();
+    let step = chain.step::<S::Request>().unwrap();
+    let artifacts = chain.find(S::Request::STAGE, &step.key()).unwrap().unwrap();
     chain.accept(&artifacts);
 }
 
