@@ -35,8 +35,6 @@ pub struct Iterated {
     pub of_loops: Vec<u64>,
     /// Whether the condition was met.
     pub converged: bool,
-    /// Change of the last superstep.
-    pub change: Change,
     /// Supersteps that were done when this start began.
     pub resumed_at: u64,
     /// Median seconds of a superstep of this start; without loops the seconds of a pass, where
@@ -68,7 +66,6 @@ pub fn iterate<T: Precision>(
         of_loops: Vec::new(),
         resumed_at: 0,
         seconds: Vec::new(),
-        change: Change::default(),
         courses: Vec::new(),
     };
     walk.run(checkpoints)
@@ -84,7 +81,6 @@ struct Walk<'a, T: Precision> {
     of_loops: Vec<u64>,
     resumed_at: u64,
     seconds: Vec<f64>,
-    change: Change,
     courses: Vec<String>,
 }
 
@@ -130,7 +126,6 @@ impl<T: Precision> Walk<'_, T> {
             supersteps: self.done,
             of_loops: std::mem::take(&mut self.of_loops),
             converged,
-            change: self.change,
             resumed_at: self.resumed_at,
             seconds_step,
             courses: std::mem::take(&mut self.courses),
@@ -190,7 +185,6 @@ impl<T: Precision> Walk<'_, T> {
             Some(Some((name, rounds))) => {
                 self.courses.push(name.to_owned());
                 self.done += rounds;
-                self.change = Change::default();
                 self.seconds.push(begun.elapsed().as_secs_f64() / rounds.max(1) as f64);
                 self.context.progress.advance(rounds);
                 Ok(true)
@@ -222,7 +216,7 @@ impl<T: Precision> Walk<'_, T> {
             }
             self.executor.commit(number);
             self.done += 1;
-            (last, self.change) = (Some(change), change);
+            last = Some(change);
             self.seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
             self.context.progress.note(&shown(until, &change));

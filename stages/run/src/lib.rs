@@ -4,35 +4,39 @@
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by threads,
 //!         by a stop or on another run
+mod checkpoints;
+mod edge_lists;
+mod fused_launch;
+mod history;
+mod iterate;
+mod learning_rate;
+mod node_kinds;
+mod nonfinite_trace;
+mod optimizers;
+mod process_memory;
+mod program_inputs;
+mod record;
+mod results;
+mod shortcuts;
+mod target_and_splits;
+mod train;
+
+// The front door asks these.
+pub mod gpu;
+pub mod vertices;
+
+// `tests/suite` drives lists by these, launch by launch; no other crate does.
 pub mod buffers;
 pub mod check;
-pub mod checkpoints;
-pub mod edge_lists;
 pub mod executor;
 pub mod frontier;
-pub mod fused_launch;
-pub mod gpu;
 pub mod graphs;
-pub mod history;
-pub mod iterate;
-pub mod learning_rate;
 pub mod metrics;
-pub mod node_kinds;
-pub mod nonfinite_trace;
-pub mod optimizers;
 pub mod parameters;
 pub mod precision;
-pub mod process_memory;
-pub mod program_inputs;
-pub mod record;
 pub mod resolved_program;
-pub mod results;
-pub mod shortcuts;
-pub mod target_and_splits;
 pub mod tensors;
-pub mod train;
 pub mod upload;
-pub mod vertices;
 
 use std::time::Instant;
 

@@ -47,8 +47,6 @@ pub struct Trained {
     pub measures: Vec<Measure>,
     /// Of what is kept, the measures that are not taken of each epoch.
     pub kept: Vec<(Measure, [Option<f64>; 3])>,
-    /// Whether it ended before its last epoch, since nothing got better.
-    pub stopped_early: bool,
 }
 
 /// Best parameters so far.
@@ -150,7 +148,6 @@ pub fn train<T: Precision>(
         Err(Halt::Failed(error)) => return Err(error),
         Err(Halt::Stopped) => return Err(training.stopped(checkpoints)),
     };
-    let stopped_early = training.state.done < epochs;
     let kept = if last.is_empty() { Vec::new() } else { training.measured(&last)? };
     let kept = last.into_iter().zip(kept).collect();
     let Training { state, measures, .. } = training;
@@ -162,7 +159,6 @@ pub fn train<T: Precision>(
         kind: loss.kind,
         measures,
         kept,
-        stopped_early,
     })
 }
 
