@@ -8,12 +8,10 @@
 //! never     differentiates whole numbers (their gradient is 0), loops, `fold`, `mode` or `hindex`
 //!           (refused); a second time
 //!
-//! One file of `rules` for each family of operations; `active` says which values carry a gradient,
-//! `finite` where a 0 meets an infinity, `orient` turns edge values round to the direction that
-//! they are summed in, and `remember` decides what of the forward part is kept for the backward
-//! part.
+//! One file of `rules` for each family of operations; `active_values` says which values carry a gradient,
+//! `zero_times_infinity` where a 0 meets an infinity, and `reverse_edges` turns edge values round to
+//! the direction that they are summed in.
 mod active_values;
-mod keep_or_recompute;
 mod reverse_edges;
 mod rules;
 mod zero_times_infinity;
@@ -27,8 +25,6 @@ use crate::gir::{
 
 use active_values::Active;
 use zero_times_infinity::Finite;
-
-pub use keep_or_recompute::{Remembered, remember};
 
 /// Why a program has no gradient.
 #[derive(Clone, Debug, PartialEq)]

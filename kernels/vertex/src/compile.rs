@@ -11,18 +11,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::autodiff::{self, Remembered};
+use crate::autodiff;
 use crate::facts::Facts;
 use crate::gir::{Data, Gir, Span};
 use crate::launch::{LaunchList, Reason};
-use crate::passes::{self, Applied, Demand, demand};
+use crate::passes::{self, Applied};
 use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
-use crate::{autodiff::remember, fuse, lower};
+use crate::{fuse, lower};
 
-/// How many steps a program that is trained takes: text, passes, gradients, passes, what is kept,
-/// launches, fusion.
-pub const STEPS: u64 = 7;
+/// How many steps a program that is trained takes: text, passes, gradients, passes, launches,
+/// fusion.
+pub const STEPS: u64 = 6;
 
 /// A program on its way, each form made of the one before.
 #[derive(Clone, Debug)]
@@ -37,9 +37,6 @@ pub struct Compiled {
     pub clean: Gir,
     /// The passes in order, those before gradients first, with what they weighed.
     pub applied: Vec<Applied>,
-    /// What the backward part would keep of the forward part and what it would compute again, by
-    /// bytes: shown, and decides nothing.
-    pub remembered: Vec<Remembered>,
     /// A launch for each value that lies somewhere.
     pub apart: LaunchList,
     /// What an executor does: the same, fused.
@@ -72,7 +69,6 @@ pub fn compile_with_progress(
     let (mut clean, mut applied) = passes::clean(traced.gir.clone(), data);
     on_step();
     let mut with_gradients = clean.clone();
-    let mut remembered = Vec::new();
     if data.training {
         let leaves = autodiff::parameters(&clean);
         with_gradients = autodiff::differentiate(clean, data, &leaves)
@@ -81,8 +77,6 @@ pub fn compile_with_progress(
         let again;
         (clean, again) = passes::clean(with_gradients.clone(), data);
         applied.extend(again);
-        on_step();
-        remembered = remember(clean.clone(), data).1;
         on_step();
     }
     let mut apart = lower::lower(&clean, data)
@@ -96,16 +90,7 @@ pub fn compile_with_progress(
         .collect();
     let list = fuse::fuse(&apart, &Facts::of(data));
     on_step();
-    Ok(Compiled {
-        data: data.clone(),
-        traced,
-        with_gradients,
-        clean,
-        applied,
-        remembered,
-        apart,
-        list,
-    })
+    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, apart, list })
 }
 
 fn reason(choice: &passes::Choice) -> Reason {
@@ -136,37 +121,6 @@ impl Compiled {
                 pass.pass, pass.nodes_before, pass.nodes_after
             )
         });
-        let remembered = self.remembered.iter().map(|value| {
-            let way = if value.saved { "kept" } else { "would be computed again" };
-            let again = value.read_again.map_or_else(
-                || "not of a kind that is computed again".to_owned(),
-                |bytes| format!("{bytes} bytes to read again"),
-            );
-            format!("backward reads {}: {way}, {} bytes held, {again}\n", value.what, value.bytes)
-        });
-        passes.chain(remembered).chain(self.demanded()).collect()
-    }
-
-    /// How many values the loss and its gradients need in which rows.
-    fn demanded(&self) -> Vec<String> {
-        if self.clean.gradients.is_empty() {
-            return Vec::new();
-        }
-        let mut counts: BTreeMap<(u32, String), usize> = BTreeMap::new();
-        for needed in demand(&self.clean) {
-            let rows = match needed {
-                Demand::Nothing => (0, "no row".to_owned()),
-                Demand::Hops(0) => (1, "training rows".to_owned()),
-                Demand::Hops(hops) => {
-                    (1 + hops, format!("rows within {hops} steps of a training row"))
-                }
-                Demand::All => (u32::MAX, "all rows".to_owned()),
-            };
-            *counts.entry(rows).or_default() += 1;
-        }
-        counts
-            .into_iter()
-            .map(|((_, rows), count)| format!("needed in {rows}: {count} values\n"))
-            .collect()
+        passes.collect()
     }
 }

@@ -13,7 +13,6 @@
 mod common_subexpressions;
 mod constant_folding;
 mod dead_code;
-mod demand;
 mod distribute_over_sum;
 mod drop_zero_guards;
 mod forward_sums;
@@ -30,7 +29,6 @@ mod simplify;
 mod triangles;
 mod value_ranges;
 
-pub use demand::{Demand, demand};
 pub use loop_invariants::{Phase, phases};
 
 use crate::gir::{Data, Gir, NodeId};

@@ -13,7 +13,7 @@ use warploom_vertex::gir::{
 };
 use warploom_vertex::interpret::{Interpreter, Rows, World};
 use warploom_vertex::launch::Init;
-use warploom_vertex::passes::{Applied, Demand, PASSES, Phase, clean, demand, phases};
+use warploom_vertex::passes::{Applied, PASSES, Phase, clean, phases};
 
 /// A set like cora: few edges a vertex, wide rows of features, seven classes.
 fn citations() -> Data {
@@ -616,10 +616,9 @@ fn describe(applied: &[Applied]) -> String {
         .collect()
 }
 
-/// A layer of GCN, cleaned, differentiated and cleaned again; for each value its phase and its
-/// demand.
+/// A layer of GCN, cleaned, differentiated and cleaned again; for each value its phase.
 #[test]
-fn phases_and_demand_of_gcn() -> Result<(), Misfit> {
+fn phases_of_gcn() -> Result<(), Misfit> {
     let data = citations();
     let mut builder = Builder::new("gcn", &data);
     let mut value = input(&mut builder, Input::Features)?;
@@ -636,14 +635,14 @@ fn phases_and_demand_of_gcn() -> Result<(), Misfit> {
     let leaves = parameters(&gir);
     let gir = differentiate(gir, &data, &leaves).expect("gcn has a gradient");
     let (gir, second) = clean(gir, &data);
-    let (phases, demand) = (phases(&gir), demand(&gir));
+    let phases = phases(&gir);
     let mut text = format!("{}gradients\n{}\n", describe(&first), describe(&second));
     for (line, id) in gir.print(None).lines().filter(|line| line.starts_with('%')).zip(gir.ids()) {
-        text += &format!("{line}   {:?}, {:?}\n", phases[id.index()], demand[id.index()]);
+        text += &format!("{line}   {:?}\n", phases[id.index()]);
     }
-    compare_text("phases_and_demand", &text);
+    compare_text("phases", &text);
     let slope = gir.ids().find(|id| matches!(gir.node(*id).op, Op::LossSlope(_))).unwrap();
-    assert_eq!((phases[slope.index()], demand[slope.index()]), (Phase::Backward, Demand::Hops(0)));
+    assert_eq!(phases[slope.index()], Phase::Backward);
     Ok(())
 }
 

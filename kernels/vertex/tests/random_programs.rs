@@ -1,8 +1,6 @@
 //! Random programs mean the same before and after each pass, and after the whole list: results,
 //! loss, endings of loops, and gradients.
 //!
-//! Values that `demand` leaves out can be 0.
-//!
 //! Passes that keep every value are compared bit for bit (NaN with NaN), on programs with
 //! infinities, NaN and zeros of both signs. Passes that round in another order are compared on tame
 //! programs: 1e-9 of the value, and 1e-12 of the largest number that the program computes anywhere
@@ -17,9 +15,9 @@ use warploom_test_support::draws::Draws;
 use warploom_test_support::random_programs::{RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::is_long;
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{Data, Gir, Node, Op, Place};
-use warploom_vertex::interpret::{Context, Interpreter, Rows, Values, World, cast, evaluate};
-use warploom_vertex::passes::{Demand, Numbers, PASSES, Pass, Stage, clean, demand};
+use warploom_vertex::gir::{Data, Gir, Op};
+use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
+use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
 use warploom_vertex::reference::Ending;
 
 const SUPERSTEPS_MAX: u64 = 6;
@@ -275,121 +273,6 @@ fn passes_that_keep_values_keep_every_bit() {
         Ok(())
     });
     check_that_all_changed(&changed, &["fold", "simplify", "equal", "dead"]);
-}
-
-/// Steps along edges from each vertex to the nearest training row, or vertex of a training graph;
-/// none: there is no way.
-fn steps_to_training(data: &Data, world: &World) -> Vec<Option<u32>> {
-    let mut steps: Vec<Option<u32>> = vec![None; world.nodes];
-    for (vertex, step) in steps.iter_mut().enumerate() {
-        let row = if data.target_place() == Place::G { world.graph_of(vertex) } else { vertex };
-        *step = world.training_rows.contains(&(row as u32)).then_some(0);
-    }
-    for _ in 0..world.nodes {
-        for (source, target) in world.source.iter().zip(&world.target) {
-            for (from, to) in
-                [(*source as usize, *target as usize), (*target as usize, *source as usize)]
-            {
-                if let Some(step) = steps[from] {
-                    steps[to] = Some(steps[to].map_or(step + 1, |known| known.min(step + 1)));
-                }
-            }
-        }
-    }
-    steps
-}
-
-/// Whether a row of a value is among those that are demanded.
-fn is_demanded(
-    demand: Demand,
-    place: Place,
-    row: usize,
-    world: &World,
-    steps: &[Option<u32>],
-) -> bool {
-    let within = |hops: u32, vertex: usize| steps[vertex].is_some_and(|steps| steps <= hops);
-    match (demand, place) {
-        (Demand::Nothing, _) => false,
-        (Demand::Hops(hops), Place::D) => within(hops, row),
-        (Demand::Hops(hops), Place::S(_) | Place::E(_)) => {
-            let edge = row % world.edges();
-            within(hops, world.source[edge] as usize) || within(hops, world.target[edge] as usize)
-        }
-        (Demand::Hops(_) | Demand::All, _) => true,
-    }
-}
-
-/// All values of a program without loops, those rows 0 that no one demands.
-fn demanded_values(gir: &Gir, (data, world): (&Data, &World), demand: &[Demand]) -> Vec<Rows> {
-    let steps = steps_to_training(data, world);
-    let context = Context { training: true, draw: None };
-    let mut values: Vec<Rows> = Vec::new();
-    for id in gir.ids() {
-        let node = gir.node(id);
-        let held = if let Op::Parameter(position) = node.op {
-            let mut draws = Draws::new(position as u64);
-            Some(Rows::real(
-                1,
-                node.columns() as usize,
-                (0..node.columns()).map(|_| draws.real()).collect(),
-            ))
-        } else {
-            None
-        };
-        let inputs: Vec<&Rows> =
-            held.iter().chain(node.inputs.iter().map(|input| &values[input.index()])).collect();
-        let input_nodes: Vec<&Node> = node.inputs.iter().map(|input| gir.node(*input)).collect();
-        let made = evaluate(node, &inputs, &input_nodes, world, context);
-        let kept = Rows::made(node.kind, made.rows, made.columns, |row, column| {
-            if is_demanded(demand[id.index()], node.place, row, world, &steps) {
-                made.at(row, column)
-            } else {
-                cast(node.kind, false.into())
-            }
-        });
-        values.push(kept);
-    }
-    values
-}
-
-/// Rows that `demand` leaves out can be 0: results, loss and gradients stay as they are, bit for
-/// bit but for the sign of 0.
-#[test]
-fn rows_that_nothing_demands_can_be_left_out() {
-    let left_out = RefCell::new(0);
-    run_cases(|seed, size, _| {
-        let case = random_program(seed, size, true, SMALL);
-        let Some(gir) = with_gradients(&case, &case.gir) else { return Ok(()) };
-        let demand = demand(&gir);
-        let known = (&case.data, &case.world);
-        let (all, some) = (
-            demanded_values(&gir, known, &vec![Demand::All; gir.nodes.len()]),
-            demanded_values(&gir, known, &demand),
-        );
-        let roots = gir
-            .results
-            .iter()
-            .map(|result| result.node)
-            .chain(gir.loss)
-            .chain(gir.gradients.iter().map(|gradient| gradient.node));
-        for root in roots {
-            let (a, b) = (all[root.index()].values.reals(), some[root.index()].values.reals());
-            if a.iter().all(|value| value.is_finite()) && a != b {
-                return Err(TestCaseError::fail(format!(
-                    "{root:?} was {a:?}, and is {b:?}\n{demand:?}\n{}\nworld {:?}",
-                    gir.print(None),
-                    case.world
-                )));
-            }
-        }
-        *left_out.borrow_mut() +=
-            u32::from(demand.iter().any(|demand| matches!(demand, Demand::Hops(1..))));
-        Ok(())
-    });
-    assert!(
-        left_out.into_inner() > programs() / 20,
-        "demand of more than no hop is hardly ever reached"
-    );
 }
 
 #[test]

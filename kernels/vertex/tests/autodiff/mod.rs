@@ -1,5 +1,4 @@
-//! autodiff: gradients against finite differences, the form that they have, and what is kept for
-//! them.
+//! autodiff: gradients against finite differences, and the form that they have.
 
 mod finite_differences;
 mod forms;

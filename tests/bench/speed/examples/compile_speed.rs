@@ -1,5 +1,5 @@
-//! compile_speed: times text -> launch list for every program of a folder, with its defaults. One JSON line for
-//! each.
+//! compile_speed: times text -> launch list for every program of a folder, with its
+//! defaults. One JSON line for each.
 //!
 //! usage: compile_speed FOLDER      (FOLDER: `pipelines/programs`)
 use std::{collections::BTreeMap, path::Path};

@@ -1,5 +1,5 @@
-//! csr_speed: times graph -> csr of both directions, without reading or writing files. One JSON line for each
-//! order of the edges.
+//! csr_speed: times graph -> csr of both directions, without reading or writing files. One JSON
+//! line for each order of the edges.
 //!
 //! usage: csr_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
 use warploom_bench::{best_seconds, folder_and_threads};
@@ -30,7 +30,8 @@ fn main() {
             assert_eq!(parts.incoming.edges.len(), table.source.len());
         });
         println!(
-            "{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": {best}}}",
+            "{{\"order\": \"{order}\", \"threads\": {threads}, \"edges\": {}, \"seconds\": \
+             {best}}}",
             table.source.len()
         );
     }

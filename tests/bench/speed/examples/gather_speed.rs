@@ -16,7 +16,8 @@
 //! never     uses `unsafe`; writes a file; leaves out a form that lost
 //! prints    a line of JSON for each width, table and number of threads
 //!
-//! usage: gather_speed [THREADS[,THREADS] [OFFSETS NEIGHBOURS]]; the files are those of a graph as plain little-endian u64 and u32.
+//! usage: gather_speed [THREADS[,THREADS] [OFFSETS NEIGHBOURS]]
+//!        the files are those of a graph as plain little-endian u64 and u32
 use memmap2::{Advice, MmapMut};
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};

@@ -1,5 +1,5 @@
-//! profile_speed: times the profile of a graph without reading or writing files, part by part. One JSON line for
-//! each part; `all` is the whole.
+//! profile_speed: times the profile of a graph without reading or writing files, part by part.
+//! One JSON line for each part; `all` is the whole.
 //!
 //! usage: profile_speed GRAPH_FOLDER THREADS      (GRAPH_FOLDER: an artifact of kind `graph`)
 use warploom_bench::{best_seconds, folder_and_threads, keep};

@@ -1,5 +1,5 @@
-//! rabbit_speed: times Rabbit order on a csr without writing files, the best round, beside what its communities
-//! and its order are worth. One JSON line.
+//! rabbit_speed: times Rabbit order on a csr without writing files, the best round, beside what
+//! its communities and its order are worth. One JSON line.
 //!
 //! usage: rabbit_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
 //! limits the peak of memory counts what the method holds beside the graph, and is 0 where the

@@ -1,5 +1,5 @@
-//! scheme_speed: times every scheme on a csr without writing files: what it takes is foreseen, its tables are
-//! built, and, apart, they are proved. One JSON line for each.
+//! scheme_speed: times every scheme on a csr without writing files: what it takes is
+//! foreseen, its tables are built, and, apart, they are proved. One JSON line for each.
 //!
 //! usage: scheme_speed CSR_FOLDER THREADS [SETTING=VALUE ...]
 //!        CSR_FOLDER: an artifact of kind `csr`; settings: those of `partition`; without

@@ -1,5 +1,5 @@
-//! stage_speed: times what the stage `reorder` does beside finding an order, part by part, without reading or writing
-//! files. One JSON line for each part.
+//! stage_speed: times what the stage `reorder` does beside finding an order, part by part,
+//! without reading or writing files. One JSON line for each part.
 //!
 //! usage: stage_speed CSR_FOLDER THREADS      (CSR_FOLDER: an artifact of kind `csr`)
 use warploom_bench::{best_seconds, folder_and_threads, keep};

@@ -1,5 +1,5 @@
-//! stand_in_speed: times generators, without reading or writing files, and says how near the graph comes to what
-//! was asked. One JSON line for each set.
+//! stand_in_speed: times generators, without reading or writing files, and says how near the
+//! graph comes to what was asked. One JSON line for each set.
 //!
 //! usage: stand_in_speed THREADS NAME...
 //!        NAME: a catalogue entry with a stand-in or a generator of planted graphs
