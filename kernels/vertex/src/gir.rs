@@ -20,7 +20,7 @@ mod types;
 
 pub use build::{Builder, Made, Misfit};
 pub use data::{Data, NodeKind, Target};
-pub use print::line_and_column;
+pub(crate) use print::line_and_column;
 pub use row::broadcast;
 pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, LossKind as Loss, Number, Place, Type};
 

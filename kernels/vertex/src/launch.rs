@@ -37,7 +37,7 @@ pub(crate) use cost::width;
 pub use cost::{Gathered, Lists, Seen, Work};
 pub use frontier::frontier;
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
-pub use liveness::{Lifetime, Timeline};
+pub(crate) use liveness::{Lifetime, Timeline};
 pub use mergeable_products::{
     ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow,
     OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies, summed_rows,
@@ -45,7 +45,8 @@ pub use mergeable_products::{
 pub use off_critical_path::aside;
 pub use operand_shapes::fixed;
 pub use shortcut_algorithms::{Course, Step, course};
-pub use single_walk_rules::{is_row_wise, is_total, name_of_again, reduced};
+pub(crate) use single_walk_rules::{is_row_wise, name_of_again};
+pub use single_walk_rules::{is_total, reduced};
 pub use validate::Flaw;
 
 /// Name of a buffer, unique within a launch list: `h.1`, `parameter.gcn.gcn.0.linear.0.weight`,

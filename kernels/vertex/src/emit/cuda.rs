@@ -7,7 +7,7 @@
 mod consecutive_rows;
 pub mod epoch_clock;
 mod graph_pooling;
-pub mod heavy_rows;
+mod heavy_rows;
 pub mod host_reads;
 mod lane_broadcast;
 mod lane_layout;
