@@ -1,6 +1,6 @@
 //! reading: a graph as it was read or made, before anything is left out or filled in.
 use warploom_contract::Provenance;
-use warploom_formats::{raw::RawGraph, spill::Spilled};
+use warploom_formats::{out_of_core::Spilled, raw_graph::RawGraph};
 
 /// What was read or made.
 pub struct Read {

@@ -9,7 +9,7 @@ use warploom_contract::{
     stage::Progress,
 };
 use warploom_shell::{
-    orders::{Chosen, FoundOrder},
+    order_choice_cache::{Chosen, FoundOrder},
     requests::ReorderRequest,
 };
 use warploom_spec::{Method, ReorderSpec};

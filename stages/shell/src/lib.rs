@@ -35,9 +35,9 @@ pub mod progress;
 pub mod requests;
 pub mod sample_data_sets;
 pub mod signals;
-pub mod stages;
 pub mod stage_errors;
 pub mod stage_inputs;
+pub mod stages;
 pub mod terminal;
 pub mod vertices;
 

@@ -45,12 +45,7 @@ pub struct FoundOrder {
 }
 
 fn document(inputs: &Inputs, weighed: Value) -> Result<KeyDocument, StageError> {
-    let mut document = KeyDocument::new(
-        CHOICE.name,
-        CHOICE.version,
-        CHOICE.writes,
-        weighed,
-    );
+    let mut document = KeyDocument::new(CHOICE.name, CHOICE.version, CHOICE.writes, weighed);
     for &kind in CHOICE.reads {
         document.inputs.insert(
             kind.name().to_owned(),
@@ -106,8 +101,7 @@ pub fn keep(
     (weighed, chosen): (Value, &Chosen),
     digest: &str,
 ) -> Result<(), StageError> {
-    let mut outputs =
-        Outputs::begin(store, &CHOICE, document(inputs, weighed)?, inputs)?;
+    let mut outputs = Outputs::begin(store, &CHOICE, document(inputs, weighed)?, inputs)?;
     write_json(
         &outputs.file(Kind::Tune, FILE),
         &json!({"method": chosen.method.name(), "why": chosen.why, "weighed": chosen.weighed}),

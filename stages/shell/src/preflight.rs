@@ -14,7 +14,6 @@ use warploom_vertex::{builtin, gir::Data, trace::Traced};
 
 use crate::{
     Chain, Environment, Outcome, StageName,
-    contracts,
     device_choice::{self, Verdict},
     gpu_present,
     outcome::Status,

@@ -4,5 +4,4 @@ mod finite_differences;
 mod forms;
 mod golden;
 mod random_programs;
-mod recomputation;
 mod refusals;
