@@ -1,5 +1,4 @@
-//! What a column of a table of nodes is, by its name: one rule for text, Parquet and Arrow; and
-//! what a graph was made of, for people.
+//! What a column of a table of nodes is, by its name: one rule for text, Parquet and Arrow.
 //!
 //! promises  features are the columns that options name, in that order; else a column of lists with
 //!           one of `FEATURE_LISTS` as its name; else the columns `x0`, `f12`, `feat_age` and the
@@ -7,8 +6,6 @@
 //! promises  the label is the column that options name, else the first of `LABELS` that is there:
 //!           but for one with another word in every row, which is a name, and for a `y` beside an
 //!           `x` of single numbers, which is a place
-//! promises  `report` says of every graph what became features, label and split, what did not, and
-//!           the words that change it
 use crate::raw_graph::{TEST, TRAIN, VALIDATION};
 
 /// Names of the column of ids.

@@ -1,7 +1,5 @@
-//! A look at the files of a folder, from which a format is recognised.
+//! Which format the files of a folder are: the first of `readers::FORMATS` that recognises them.
 //!
-//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each
-//!           at most once
 //! promises  an error of the system ends the detection: what a file is that could not be read is
 //!           not known
 //! promises  where no format is recognised, every file is named with what was found in it

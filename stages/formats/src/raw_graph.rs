@@ -2,8 +2,6 @@
 //!
 //! promises  node rows are sorted by the data set's own ids (numbers by value, words by bytes);
 //!           `source` and `target` are rows
-//! promises  an error names the file, the line and column or the byte, what was expected and what
-//!           was found, and what to do
 //! never     merges, reverses or drops an edge: that is `transform`
 //! limits    `NODES_MOST` nodes; edges by memory (8 bytes each, 12 with weights)
 use crate::read_error::{Read, ReadError};

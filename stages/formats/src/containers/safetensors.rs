@@ -1,4 +1,4 @@
-//! The tensors of a safetensors file, one after the other: only those that are asked for are read.
+//! The tensors of a safetensors file: one after the other, only those that are asked for, or all.
 //!
 //! promises  the values that the file as a whole gives; a file that is packed, or that is not as
 //!           its header says, is left to `read_arrays`

@@ -8,7 +8,7 @@
 //! refuses   counts that disagree with the body, lines of other problems, two graphs at once, a
 //!           node with two places
 //! limits    weights are rounded to 32 bits; 19 bytes an arc at the peak (measured on 5 M arcs);
-//!           nodes: see `counted`
+//!           nodes: see text/counted_header.rs
 //! format    9th DIMACS Implementation Challenge (.gr, .co); DIMACS graph coloring instances (.col)
 mod coordinates;
 mod item_lines;

@@ -208,12 +208,12 @@ fn read_within(path: &Path, options: &Options, limit: &Limit) -> Read<LoadedGrap
         true => arrays.name(&WEIGHT).and(None),
         false => arrays.parts(&WEIGHT)?,
     };
-    weight.iter().try_for_each(|weight| expect_value_for_each_edge(weight, count, "weights"))?;
+    weight.iter().try_for_each(|weight| expect_edge_values(weight, count, "weights"))?;
     let mut kind = arrays.parts(&TYPE)?;
-    kind.iter().try_for_each(|kind| expect_value_for_each_edge(kind, count, "types of edges"))?;
+    kind.iter().try_for_each(|kind| expect_edge_values(kind, count, "types of edges"))?;
     let mut features =
         arrays.name(&FEATURES).map(|name| store.parts(&name, ValueOrder::Rows)).transpose()?;
-    let width = features.as_ref().map(|features| width_of(features, count)).transpose()?;
+    let width = features.as_ref().map(|rows| width_of(rows, count)).transpose()?;
     let types = kind.as_ref().map_or(RelationTypes::None, |kind| {
         if kind.is_text() { RelationTypes::Words } else { RelationTypes::Numbers }
     });
@@ -295,7 +295,7 @@ impl<'a> EdgeEnds<'a> {
             }
         }
         let count = source.count();
-        expect_value_for_each_edge(&target, count, "targets")?;
+        expect_edge_values(&target, count, "targets")?;
         if source.is_text() != target.is_text() {
             let error =
                 ReadError::new(path, "one end of the edges is numbers and the other is words")
@@ -368,7 +368,7 @@ pub fn both_ends(array: &Array) -> Read<[Vec<u64>; 2]> {
     Ok([0, 1].map(|side| all.iter().skip(side).step_by(2).copied().collect()))
 }
 
-fn expect_value_for_each_edge(array: &ArrayParts, edges: u64, what: &str) -> Read<()> {
+fn expect_edge_values(array: &ArrayParts, edges: u64, what: &str) -> Read<()> {
     if array.count() == edges {
         return Ok(());
     }

@@ -42,6 +42,7 @@ use crate::{
         blocks::{BlockMessage, count, cut, stream},
         comments::{first_lines, leading_comments},
         field_fault::FieldFault,
+        grammar::BlockSizes,
     },
 };
 use counts::{ClaimedSize, Extremes, FirstLine};
@@ -58,7 +59,7 @@ use table_edges::KnownColumns;
 
 /// Bytes that are read at once, and those that one task parses: eight tasks a block; three blocks
 /// are there at a time.
-const SIZES: Sizes = Sizes { block: 4 << 20, piece: 1 << 19 };
+const SIZES: BlockSizes = BlockSizes { block: 4 << 20, piece: 1 << 19 };
 
 const TIME_NOTE: &str = "the third column is read as weights, and may be a time: all of it are \
                          whole numbers from 100000000 on; to pass it over:  read: {columns: \
@@ -108,13 +109,6 @@ fn recognise(look: &FileHeads) -> Option<Vec<PathBuf>> {
     }
 }
 
-/// Bytes of blocks and of the pieces they are cut into.
-#[derive(Clone, Copy)]
-struct Sizes {
-    block: usize,
-    piece: usize,
-}
-
 /// How long the phases of a read took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Phases {
@@ -151,7 +145,7 @@ fn read_by(
     plain: PlainFile,
     options: &Options,
     known: &KnownColumns,
-    sizes: Sizes,
+    sizes: BlockSizes,
 ) -> Read<(RawGraph, Phases)> {
     let path = plain.path().to_path_buf();
     let begun = Instant::now();
@@ -169,7 +163,7 @@ struct EdgeListParser<'a> {
     path: &'a Path,
     options: &'a Options,
     known: &'a KnownColumns,
-    sizes: Sizes,
+    sizes: BlockSizes,
     pieces: Vec<ParsedLines>,
     /// Lines before those that are being parsed.
     lines: u64,
@@ -195,7 +189,7 @@ impl<'a> EdgeListParser<'a> {
         options: &'a Options,
         known: &'a KnownColumns,
         limit: &'a Limit,
-        sizes: Sizes,
+        sizes: BlockSizes,
     ) -> Self {
         EdgeListParser {
             path,

@@ -12,7 +12,7 @@
 //! refuses   complex values (unless `weight: none`), rectangles, a header that disagrees with the
 //!           body, values that are not finite
 //! limits    weights are rounded to 32 bits; 16 bytes an edge at the peak, 21 with weights
-//!           (measured on 5 M edges); nodes: see `counted`
+//!           (measured on 5 M edges); nodes: see text/counted_header.rs
 //! format    R. Boisvert, R. Pozo, K. Remington, The Matrix Market Exchange Formats (1996)
 mod header;
 

@@ -3,7 +3,7 @@
 //!
 //! promises  the values and the errors that the array as a whole gives
 //! bounds    one part; arrays that are no plain run of values (Python objects, columns first but
-//!           for `of_file_as_stored`) are held as a whole
+//!           for `ValueOrder::Stored`) are held as a whole
 use super::{Array, Data, Dtype, NpyHeader, Origin, ShapeText, ValueKind, header};
 use crate::{
     containers::{

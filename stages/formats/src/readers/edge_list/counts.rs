@@ -149,14 +149,9 @@ pub fn first_edge_counts(
         return Ok(FirstLine::Edge);
     }
     if edges == rest && fits {
+        let counts = ClaimedSize { nodes, edges, line, from_comment: false, told: false };
         return if rest >= LINES_SURE || edges > most || is_narrower {
-            Ok(FirstLine::Counts(ClaimedSize {
-                nodes,
-                edges,
-                line,
-                from_comment: false,
-                told: false,
-            }))
+            Ok(FirstLine::Counts(counts))
         } else {
             either()
         };

@@ -3,7 +3,6 @@
 //!
 //! promises  every line has the columns that the first has; a fault names the column and carries
 //!           the byte at which it stands
-//! reads     quotes as RFC 4180 has them ("" is one quote), but no line end inside of them
 //! never     allocates per line, unless a word was not seen before
 use super::{
     number_lines::{WEIGHT_HINT, bad_number, read_weight},

@@ -208,7 +208,7 @@ pub fn decide_format(
             .head(start + first.len(), lines.get(1).copied());
     }
     let colon = separator == Separator::Byte(b':');
-    // What is not told, and usual, is read on the fast road.
+    // What is not told, and usual, is read fast (number_lines.rs).
     let is_plain = told.is_none() && separator.is_usual();
     let (ends, columns) =
         if is_plain { first_columns(first, colon) } else { first_two_fields(&found) };

@@ -1,4 +1,4 @@
-//! The edges of some lines, and what can be wrong with a line.
+//! The edges of some lines, in the data set's own ids.
 use crate::f32_rounding::RoundedIntegers;
 
 /// The edges of some lines.

@@ -1,5 +1,5 @@
-//! Edge lists inside other formats: lists whose columns are known beforehand, and edges whose nodes
-//! another file names.
+//! Edges of other formats: lists whose columns are known beforehand, and edges whose nodes a table
+//! names.
 //!
 //! promises  an edge that names a node which is none is an error with its line
 use super::{field_lines::EdgeColumns, header};

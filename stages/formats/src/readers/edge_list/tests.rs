@@ -4,7 +4,7 @@ use crate::{options::Ids, raw_graph::NodeIds, read_error::Place, text::blocks::L
 use proptest::prelude::*;
 use std::fs;
 
-fn read_text(text: impl AsRef<[u8]>, options: Options, sizes: Sizes) -> Read<RawGraph> {
+fn read_text(text: impl AsRef<[u8]>, options: Options, sizes: BlockSizes) -> Read<RawGraph> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("edges.txt");
     fs::write(&path, text).unwrap();
@@ -95,7 +95,7 @@ fn every_fault_is_named_with_its_line_and_column() {
         ("0 1\n0 1,\n", 2, 5, "more columns"),
     ];
     for (text, line, column, what) in cases {
-        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
             let error = read_text(text, Options::default(), sizes).unwrap_err();
             assert!(
                 error.what.contains(what),
@@ -168,9 +168,9 @@ fn the_result_does_not_depend_on_threads_or_sizes() {
         for threads in [1, 2, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             for sizes in [
-                Sizes { block: 1000, piece: 7 },
-                Sizes { block: 64_000, piece: 999 },
-                Sizes { block: 1 << 20, piece: 1 << 14 },
+                BlockSizes { block: 1000, piece: 7 },
+                BlockSizes { block: 64_000, piece: 999 },
+                BlockSizes { block: 1 << 20, piece: 1 << 14 },
             ] {
                 assert_eq!(
                     pool.install(|| read_text(text, options.clone(), sizes)).unwrap(),
@@ -200,7 +200,7 @@ fn columns_are_found_by_their_names() {
         "\"7\" \"3\"\n3 9\n",
     ];
     for text in texts {
-        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
             let graph = read_text(text, Options::default(), sizes)
                 .unwrap_or_else(|error| panic!("{text:?}: {error}"));
             assert_eq!(
@@ -223,7 +223,7 @@ fn any_sign_may_separate() {
     for sign in ["::", "||", "->", "=>", " -> ", "~", "/", "^", "<->", "--", "@@@", "!"] {
         let text = format!("7{sign}3\n3 {sign} 9\r\n");
         for options in [Options::default(), separated(sign)] {
-            let graph = read_text(&text, options, Sizes { block: 3, piece: 1 })
+            let graph = read_text(&text, options, BlockSizes { block: 3, piece: 1 })
                 .unwrap_or_else(|error| panic!("{text:?}: {error}"));
             assert_eq!(
                 (&graph.ids, &graph.edges.source, &graph.edges.target),
@@ -324,7 +324,7 @@ fn faults_behind_other_separators_are_named_with_their_line_and_column() {
         ("user::movie\n1::2\n", 1, 1, "words above numbers"),
     ];
     for (text, line, column, what) in cases {
-        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
             let error = read_text(text, Options::default(), sizes).unwrap_err();
             assert!(
                 error.what.contains(what),
@@ -344,7 +344,7 @@ fn columns_may_be_named_by_the_entry() {
         columns: columns.iter().map(|name| (*name).to_owned()).collect(),
         ..Options::default()
     };
-    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+    for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
         let graph = read_text(text, of(&["source", "target", "weight", "time"]), sizes).unwrap();
         assert_eq!(
             (graph.ids, &graph.edges.source),
@@ -394,7 +394,7 @@ fn a_table_gives_weights_features_relations_and_directions() {
         edge_features: vec!["time".into(), "Weight".into()],
         ..Options::default()
     };
-    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+    for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
         let graph = read_text(text, options.clone(), sizes).unwrap();
         assert_eq!(
             (graph.relations, graph.edges.relation),
@@ -466,7 +466,7 @@ fn ids_with_zeros_before_them_are_words() {
         "0::7\n1::2\n3::007\n",
     ];
     for text in later {
-        for sizes in [SIZES, Sizes { block: 5, piece: 2 }] {
+        for sizes in [SIZES, BlockSizes { block: 5, piece: 2 }] {
             let error = read_text(text, Options::default(), sizes).unwrap_err();
             assert!(
                 error.what.contains("an id with zeros before it")
@@ -568,7 +568,7 @@ fn faults_of_tables_are_named_with_their_line_and_column() {
         ("source,target,a\n0,1,\"2\" \"3\"\n", 2, 9, "behind a field in quotes"),
     ];
     for (text, line, column, what) in cases {
-        for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+        for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
             let error = read_text(text, Options::default(), sizes).unwrap_err();
             assert!(
                 error.what.contains(what),
@@ -611,7 +611,7 @@ fn ring(front: &str, nodes: u64) -> String {
 
 #[test]
 fn a_line_of_counts_is_recognised_and_checked() {
-    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+    for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
         let graph = read_text(ring("20 20\n", 20), Options::default(), sizes).unwrap();
         assert_eq!(
             (graph.ids, graph.edges.len(), graph.edges.source[0]),
@@ -769,7 +769,7 @@ fn a_line_of_counts_that_disagrees_is_refused_or_told() {
 #[test]
 fn whole_weights_that_f32_does_not_hold_are_told() {
     let text = "0 1 16777216\n1 2 16777217\n# remark\n2 3 33554435\n3 4 33554436.0\n4 5 1e20\n";
-    for sizes in [SIZES, Sizes { block: 3, piece: 1 }] {
+    for sizes in [SIZES, BlockSizes { block: 3, piece: 1 }] {
         let graph = read_text(text, Options::default(), sizes).unwrap();
         assert_eq!(
             graph.notes,
@@ -968,26 +968,26 @@ proptest! {
         text[at] = byte;
         let options = Options { relation: (which == 1).then(|| "kind".into()), ..Options::default() };
         let cut = |sizes| read_text(&text, options.clone(), sizes).map_err(|error| (error.what, error.place));
-        prop_assert_eq!(cut(Sizes { block, piece }), cut(SIZES));
+        prop_assert_eq!(cut(BlockSizes { block, piece }), cut(SIZES));
     }
 
     #[test]
     fn nearly_sound_tables_give_the_same_for_every_cut(text in "(source,target,w|from;to|a,b)\r?\n([a-c0-9]{1,2}[,;][a-c0-9]{0,2}(,\"?[0-9a,]{0,3}\"?)?\r?\n|#x\n|\n){0,20}", block in 1usize..64, piece in 1usize..64) {
         let cut = |sizes| read_text(&text, Options { weight: Some("none".into()), ..Options::default() }, sizes).map_err(|error| (error.what, error.place));
-        prop_assert_eq!(cut(Sizes { block, piece }), cut(SIZES));
+        prop_assert_eq!(cut(BlockSizes { block, piece }), cut(SIZES));
     }
 
     #[test]
     fn any_bytes_are_a_graph_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..200), words in any::<bool>(), block in 1usize..64, piece in 1usize..64) {
         let options = if words { by_words() } else { Options::default() };
-        let _ = read_text(&bytes, options, Sizes { block, piece });
+        let _ = read_text(&bytes, options, BlockSizes { block, piece });
     }
 
     #[test]
     fn nearly_sound_text_gives_the_same_for_every_cut(text in "([0-9]{1,3}[ ,\t]{1,2}[0-9]{1,3}( \
         [0-9.]{1,3})?\r?\n|#x\n|\n|[0-9x, -]{0,6}\n){0,30}", block in 1usize..64, piece in 1usize..64) {
         let cut = |sizes| read_text(&text, Options::default(), sizes).map_err(|error| (error.what, error.place));
-        prop_assert_eq!(cut(Sizes { block, piece }), cut(SIZES));
+        prop_assert_eq!(cut(BlockSizes { block, piece }), cut(SIZES));
     }
 
     #[test]
@@ -1008,7 +1008,7 @@ fn read_spilled(text: &[u8], options: &Options) -> Read<RawGraph> {
     let known = KnownColumns { type_is_relation: true, ..KnownColumns::default() };
     let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
     let mut parser =
-        EdgeListParser::new(&path, options, &known, &limit, Sizes { block: 64, piece: 16 });
+        EdgeListParser::new(&path, options, &known, &limit, BlockSizes { block: 64, piece: 16 });
     parser.read(PlainFile::open(&path)?)?;
     let found = parser.finish()?;
     assert!(found.spilled.is_some());
