@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
 use crate::gir;
+use crate::tuning;
 
 mod arena;
 mod buffer_access;
@@ -38,10 +39,7 @@ pub use cost::{Gathered, Lists, Seen, Work};
 pub use frontier::frontier;
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub(crate) use liveness::{Lifetime, Timeline};
-pub use mergeable_products::{
-    ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, Joined, NARROW_COLUMNS, NARROW_MOST, Narrow,
-    OUTER_COLUMNS, Source, WALKED_COLUMNS, differing, is_attended, lies, summed_rows,
-};
+pub use mergeable_products::{Joined, Narrow, Source, differing, is_attended, lies, summed_rows};
 pub use off_critical_path::aside;
 pub use operand_shapes::fixed;
 pub use shortcut_algorithms::{Course, Step, course};
@@ -142,10 +140,6 @@ pub enum Rows {
     Fixed(u64),
 }
 
-/// Bytes of a row from which on it is long: it is less than an eighth longer then. One H200, 581
-/// thousand rows of 1,323 columns: times 1,323 x 16 892 -> 851 us.
-const LONG_ROW: u64 = 1024;
-
 /// Bytes of a line of a GPU's cache.
 const LINE: u64 = 128;
 
@@ -157,7 +151,8 @@ impl Buffer {
     pub fn stride(&self, bytes_per_real: u64) -> u64 {
         let is_row =
             self.rows == Rows::Nodes && self.element == Element::Real && !self.role.is_sparse();
-        let start = if self.columns < LONG_ROW / bytes_per_real.max(1) { 16 } else { LINE };
+        let start =
+            if self.columns < tuning::long_row_bytes() / bytes_per_real.max(1) { 16 } else { LINE };
         if is_row && self.columns > 2 {
             self.columns.next_multiple_of(start / bytes_per_real.max(1))
         } else {

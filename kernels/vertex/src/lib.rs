@@ -98,5 +98,6 @@ pub mod passes;
 pub mod reference;
 pub mod syntax;
 pub mod trace;
+pub mod tuning;
 
 pub use facts::Facts;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::Grouping;
 use warploom_device::Facts;
+use warploom_vertex::tuning;
 
 /// A graph, as far as the cut of its rows depends on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,12 +48,6 @@ struct Measured {
 const NUMBER: u64 = 4;
 /// Numbers that a lane reads at once.
 const AT_ONCE: u64 = 4;
-/// What a lane waits for a row, with others on their way.
-const NANOSECONDS_OF_ROW: f64 = 10.0;
-/// How many times as long as the mean a long row is where all entries are in few rows. This and the
-/// wait are those, of fifteen that were tried, with which the model alone chooses best among what
-/// was measured.
-const LONG_ROWS: f64 = 30.0;
 /// Below this, squares of distances make no difference.
 const ALIKE: f64 = 1e-9;
 /// Work of a lane that GNNAdvisor aims at.
@@ -177,7 +172,9 @@ fn model(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
     let bytes = facts.bytes_per_second as f64;
     let streamed = (NUMBER as f64 * rows.edges + RECORD * groups + row_bytes * rows.nodes) / bytes;
     let again = 2.0 * parts * row_bytes / bytes;
-    let longest = ngs.min(mean * (1.0 + LONG_ROWS * rows.gini) + 1.0) * rounds * NANOSECONDS_OF_ROW;
+    let longest = ngs.min(mean * (1.0 + tuning::neighbour_group_long_rows() * rows.gini) + 1.0)
+        * rounds
+        * tuning::neighbour_group_row_wait();
     1e9 * (gather.max(streamed) + again)
         + longest
         + facts.launch_nanoseconds as f64 * if parts > 0.0 { 2.0 } else { 1.0 }

@@ -6,9 +6,7 @@
 //! never     opens an edge
 use warploom_contract::{Inputs, Kind, StageError, kinds::permutation};
 use warploom_vertex::emit::cuda::Order;
-
-/// How much more than each row once a walk may fetch.
-const FETCHED_MOST: f64 = 1.25;
+use warploom_vertex::tuning;
 
 /// Of the graph that is planned for: local, where a walk over all rows fetches little more than
 /// each row once, on that of the shipped devices whose cache holds most. Nothing of it is asked for
@@ -23,7 +21,8 @@ pub fn of(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     let streamed = 4 * (nodes + 1 + edges) + row * nodes;
     let fetched =
         artifact.find_count(permutation::WALK_BYTES).map(|bytes| bytes.saturating_sub(streamed));
-    let is_local = fetched
-        .is_some_and(|fetched| nodes > 0 && fetched as f64 <= FETCHED_MOST * (row * nodes) as f64);
+    let is_local = fetched.is_some_and(|fetched| {
+        nodes > 0 && fetched as f64 <= tuning::local_fetch() * (row * nodes) as f64
+    });
     Ok(if is_local { Order::Local } else { Order::Spread })
 }

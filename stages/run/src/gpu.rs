@@ -96,9 +96,6 @@ pub struct Machine {
     pub compiled: Compiled,
 }
 
-/// Epochs of one graph, where there are as many to do: short ones do not wait for the host then.
-const BATCH: usize = 16;
-
 /// How often a launch that is timed alone is recorded in one graph, so that starting the graph does
 /// not count.
 const AT_ONCE: u64 = 20;

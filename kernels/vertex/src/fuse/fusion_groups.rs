@@ -14,10 +14,7 @@ use crate::launch::{
     Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View,
     is_row_wise, name_of_again, reduced, width,
 };
-
-/// Columns of rows of vertices that one group holds at most, so that a block of rows stays in the
-/// cache.
-const COLUMNS_MAX: u64 = 4096;
+use crate::tuning;
 
 /// A launch that is to be placed.
 #[derive(Clone)]
@@ -242,7 +239,8 @@ fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> 
                 .any(|other| waiting[other].reading.leaves.iter().any(|(read, _)| read == name))
     };
     let read: u64 = names.iter().map(|name| of_rows(name)).sum();
-    names.iter().all(|name| !is_made_here(name) || lies_anyway(name)) && read <= 2 * of_rows(out)
+    names.iter().all(|name| !is_made_here(name) || lies_anyway(name))
+        && read <= tuning::waiting_reads() * of_rows(out)
 }
 
 impl<'a> Item<'a> {
@@ -325,7 +323,7 @@ impl<'a> Group<'a> {
             !self.made.contains(name.as_str()) || !is_far(*view, direction)
         };
         fits && item.reading.leaves.iter().all(at_hand)
-            && self.columns + columns(values, item) <= COLUMNS_MAX
+            && self.columns + columns(values, item) <= tuning::fused_columns()
     }
 
     fn add(&mut self, values: &Values, item: &Item<'a>) {

@@ -7,10 +7,7 @@ use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows,
     Until, View, is_row_wise, is_total, reduced,
 };
-
-/// Columns of a value of edges that is stored for another reason, up to which it is rather read
-/// than made again.
-pub(super) const NARROW: u64 = 8;
+use crate::tuning;
 
 /// Launches that fusing may join, part by part, in the order of the list.
 pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
@@ -276,7 +273,10 @@ impl<'a> Values<'a> {
     /// Whether a value of edges is made where this part reads it.
     fn is_made_again(&self, name: &str, part: usize) -> bool {
         let Some(value) = self.edges.get(name) else { return false };
-        let is_wide = self.buffers.get(name).is_some_and(|buffer| buffer.columns > NARROW);
+        let is_wide = self
+            .buffers
+            .get(name)
+            .is_some_and(|buffer| buffer.columns > tuning::edge_value_columns());
         !value.stored || (is_wide && value.part == part && !self.kept.contains(name))
     }
 }

@@ -7,11 +7,12 @@
 //!           another order
 //! never     moves a launch, or makes a product where someone reads it as it is, or in another
 //!           shape
-use super::inlined_edge_values::{NARROW, Product, Values};
+use super::inlined_edge_values::{Product, Values};
 use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
 };
+use crate::tuning;
 
 /// The list with such products where they are reduced.
 pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
@@ -59,7 +60,9 @@ fn product(
     };
     let (one, other) = (of_nodes(factors[0])?, of_nodes(factors[1])?);
     let (row, number) = if one.columns > other.columns { (one, other) } else { (other, one) };
-    let stands = row.role == Role::Features && row.columns > NARROW && number.columns == 1;
+    let stands = row.role == Role::Features
+        && row.columns > tuning::edge_value_columns()
+        && number.columns == 1;
     let is_whole = factors.iter().any(|rows| rows.shape == shape);
     let found = stands && is_whole && readers.iter().all(|reader| reduces(reader, (out, shape)));
     found.then(|| (out.clone(), factors.map(Rowed::clone)))

@@ -16,9 +16,7 @@ use crate::launch::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View,
     name_of_again,
 };
-
-/// Operations that a row takes at most.
-const STEPS: usize = 4;
+use crate::tuning;
 
 /// Makes rows again, where that reads less; `buffers` are those of the list before launches were
 /// joined.
@@ -58,7 +56,7 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
             let mut again = Vec::new();
             if !remake(&name, (&makers, buffers, &read), &mut again)
                 || again.is_empty()
-                || again.len() > STEPS
+                || again.len() > tuning::recomputed_steps()
             {
                 continue;
             }
@@ -146,7 +144,7 @@ fn remake(
     let is_parameter = buffers
         .get(name)
         .is_some_and(|held| held.role == Role::Parameter && matches!(held.rows, Rows::Fixed(_)));
-    if is_parameter || steps.len() > STEPS {
+    if is_parameter || steps.len() > tuning::recomputed_steps() {
         return is_parameter;
     }
     // What is the same for all rows is no row of a walk.

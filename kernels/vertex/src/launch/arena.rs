@@ -21,8 +21,7 @@ use super::{BufferName, LaunchList, Role};
 use crate::facts::Facts;
 
 /// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of
-/// 128 that begins in the middle of one is two of them: on one H200 such places make sums of 64
-/// columns, which come in two slices, 306 us in place of 208 (amazon0505).
+/// 128 that begins in the middle of one is two of them.
 pub const ALIGNMENT: u64 = 256;
 
 /// Where in one stretch of memory everything lies that launches make.

@@ -13,13 +13,10 @@ use super::{
 };
 use crate::facts::Facts;
 use crate::gir::Op;
+use crate::tuning;
 
 /// Bytes of one id or index.
 const INDEX: u64 = 4;
-/// Rows of a block of row-wise work: enough to hide the cost of a unit, few enough to balance.
-const BLOCK_ROWS: u64 = 4096;
-/// Elements of shared values that one unit takes.
-const BLOCK_ELEMENTS: u64 = 65536;
 
 impl Facts {
     /// How many rows that is.
@@ -320,19 +317,23 @@ pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) ->
             | Operation::SparseProductOverRows { .. }
             | Operation::SumOverRows { .. },
             _,
-        ) => Schedule::RowBlocks(BLOCK_ROWS),
+        ) => Schedule::RowBlocks(tuning::cpu_block_rows()),
         (Operation::Fused { over: Over::EdgesOf(_), .. }, _) => Schedule::PartitionRows,
-        (Operation::Fused { .. }, _) => Schedule::RowBlocks(BLOCK_ROWS),
+        (Operation::Fused { .. }, _) => Schedule::RowBlocks(tuning::cpu_block_rows()),
         (Operation::Evaluate { op: Op::Reduce(..) | Op::Fold(..), .. }, _) => {
             Schedule::PartitionRows
         }
         (_, Rows::Nodes | Rows::Edges | Rows::EdgesTwice | Rows::Graphs(_)) => {
-            Schedule::RowBlocks(BLOCK_ROWS)
+            Schedule::RowBlocks(tuning::cpu_block_rows())
         }
-        (_, Rows::Fixed(rows)) if rows.saturating_mul(out.columns) <= BLOCK_ELEMENTS => {
+        (_, Rows::Fixed(rows))
+            if rows.saturating_mul(out.columns) <= tuning::cpu_block_elements() =>
+        {
             Schedule::Whole
         }
-        (_, Rows::Fixed(_)) => Schedule::RowBlocks((BLOCK_ELEMENTS / out.columns.max(1)).max(1)),
+        (_, Rows::Fixed(_)) => {
+            Schedule::RowBlocks((tuning::cpu_block_elements() / out.columns.max(1)).max(1))
+        }
     }
 }
 

@@ -15,28 +15,10 @@ use super::{
     name_of_again,
 };
 use crate::gir::{Binary, EdgeRows, Number, Op};
+use crate::tuning;
 
-/// Followers of one product, at most: each has a matrix of its own.
-pub const FOLLOWERS: usize = 2;
-/// Columns of a follower that any executor may join. Wider ones take as long with the product of
-/// their rows as alone where a warp does one after the other, since few warps are there to do
-/// something else meanwhile (one H200, amazon0505, warps alone: 64 x 64 and 64 x 22 columns 110 us
-/// apart, 95 together; 64 x 64 twice 128 and 134, backward 150 and 164).
-pub const NARROW_COLUMNS: u64 = 32;
 /// Columns of a follower at most, where four warps multiply as one.
 const WIDE_COLUMNS: u64 = 64;
-
-/// Elements of a row that is multiplied on tensor cores, at least: less leaves most of a step of 32
-/// empty.
-pub const INNER_LEAST: u64 = 8;
-/// The same behind whose product rows are added up that read others of their vertex (dots of an
-/// attention, going backward): what is done there is the longer work, which tensor cores hold up.
-pub const ATTENDED_LEAST: u64 = 48;
-/// Elements of narrow rows at most, of which others are made where these are multiplied: a thread
-/// has a column of the matrix in its registers. With 44 of them, as 48 with zeros, it is no faster
-/// (one H100, SAGE, rows and their product apart and together: amazon0505 103 + 168 and 289 us;
-/// with 4, OVCAR-8H, 367 + 688 and 791).
-pub const NARROW_MOST: u64 = 24;
 
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,13 +73,6 @@ pub struct Narrow<'a> {
     pub transposed: bool,
 }
 
-/// Columns at most of a product that is made where a walk makes its rows: lanes of a row have a sum
-/// for each.
-pub const WALKED_COLUMNS: u64 = 8;
-/// Columns at most of narrow rows that an outer product has in common with a product: each place of
-/// the other rows has a sum for each, all the way.
-pub const OUTER_COLUMNS: u64 = 4;
-
 /// A launch that multiplies rows with a matrix, first of all.
 struct Product<'a> {
     locals: &'a [Buffer],
@@ -116,11 +91,11 @@ impl Joined {
         for part in parts(list) {
             joined.find_firsts(list, (&launches, part.clone()));
             // What is narrow comes first: it is joined on every device.
-            joined.find_followers(list, (&launches, part.clone()), 1..=NARROW_COLUMNS);
+            joined.find_followers(list, (&launches, part.clone()), 1..=tuning::merged_columns());
             joined.find_followers(
                 list,
                 (&launches, part.clone()),
-                NARROW_COLUMNS + 1..=WIDE_COLUMNS,
+                tuning::merged_columns() + 1..=WIDE_COLUMNS,
             );
             joined.find_twins(list, (&launches, part.clone()));
             joined.find_sources(list, (&launches, part.clone()));
@@ -138,7 +113,8 @@ impl Joined {
     pub fn followers_of(&self, list: &LaunchList, head: usize) -> Vec<usize> {
         let launches = list.launches();
         let is_wide = |follower: &usize| {
-            product(launches[*follower]).is_some_and(|product| product.columns > NARROW_COLUMNS)
+            product(launches[*follower])
+                .is_some_and(|product| product.columns > tuning::merged_columns())
         };
         let mut followers: Vec<usize> = self
             .followers
@@ -213,12 +189,12 @@ impl Joined {
             let is_same = |other: &usize| {
                 product(launches[*other]).is_some_and(|other| is_read(other.left, buffer))
             };
-            let has_room = others.len() < FOLLOWERS && others.iter().all(is_same);
+            let has_room = others.len() < tuning::merged_followers() && others.iter().all(is_same);
             // A wide one follows what groups of warps make, in one slice.
-            let is_wide = of.columns > NARROW_COLUMNS;
+            let is_wide = of.columns > tuning::merged_columns();
             let is_fit = !is_wide
-                || ((NARROW_COLUMNS + 1..=WIDE_COLUMNS).contains(&made.columns)
-                    && made.inner >= INNER_LEAST);
+                || ((tuning::merged_columns() + 1..=WIDE_COLUMNS).contains(&made.columns)
+                    && made.inner >= tuning::tensor_inner_least());
             let is_row = shape.as_slice() == [made.columns];
             if columns.contains(&of.columns)
                 && is_fit
@@ -235,7 +211,8 @@ impl Joined {
 
     fn find_walked(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
         for follower in part.clone() {
-            let Some(of) = product(launches[follower]).filter(|of| of.columns <= WALKED_COLUMNS)
+            let Some(of) =
+                product(launches[follower]).filter(|of| of.columns <= tuning::walked_columns())
             else {
                 continue;
             };
@@ -263,7 +240,7 @@ impl Joined {
             }
             let fits = |later: &usize| {
                 let Some(of) = self.behind(launches, first, *later) else { return false };
-                let is_few = of.inner <= OUTER_COLUMNS && of.columns > of.inner;
+                let is_few = of.inner <= tuning::outer_columns() && of.columns > of.inner;
                 is_few
                     && stays(launches, first..*later, launches[first])
                     && is_apart(launches, first..later + 1, launches[first])
@@ -416,7 +393,7 @@ impl Joined {
             && *otherwise == 0.0
             && is_wide(positive)
             && held.columns == made.columns
-            && inner <= NARROW_MOST;
+            && inner <= tuning::made_elements();
         is_fit.then_some(Source { out, columns: made.columns, products, positive })
     }
 
@@ -567,10 +544,6 @@ pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<
         .then_some(side)
 }
 
-/// Elements of rows that a launch adds up beside others of which it has nothing else to read, at
-/// most: rows so short are a launch's time and no more.
-const SUMMED_ALONG: u64 = 8;
-
 /// Rows, or products of two, that a launch adds up over all.
 struct Added<'a> {
     /// Elements of a row.
@@ -604,7 +577,7 @@ impl<'a> Added<'a> {
 
     /// Whether rows are so short that there is nothing to be read twice.
     fn is_short(&self) -> bool {
-        self.elements <= SUMMED_ALONG
+        self.elements <= tuning::summed_columns()
     }
 
     /// Whether both are of products with the same rows.
@@ -747,7 +720,7 @@ pub fn is_attended(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> bo
     multiplied
         .first()
         .and_then(|left| left.shape().last().copied())
-        .is_some_and(|inner| inner < ATTENDED_LEAST)
+        .is_some_and(|inner| inner < tuning::attended_inner_least())
         && steps_of.iter().any(|(op, _)| matches!(op, Op::Axis(..)))
         && read.any(|rows| is_other(&rows))
 }

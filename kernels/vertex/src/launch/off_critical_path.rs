@@ -3,19 +3,14 @@
 //!
 //! promises  what such a launch reads and makes lies there as long as the backward part goes on
 //!           (`liveness`), so that nothing need wait for it; launches over few rows alone: those
-//!           leave most of a device to others, and the memory is little (one H100, an epoch with
-//!           and without: cora, 2,708 rows, GIN 194 and 226 us, GCN 40 and 43; pubmed, 19,717 rows,
-//!           GIN 331 and 340, GAT 137 and 143; PROTEINS_full, 43,471 rows, GAT 148 and 142; artist,
-//!           50,515 rows, GIN 857 and 865, GAT 367 and 364)
+//!           leave most of a device to others, and the memory is little
 //! never     says that a launch is aside: whoever takes it aside knows what waits for it
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Body, Launch, LaunchList, Operand, Operation};
 use crate::gir::Op;
-
-/// Rows at most, as their bytes tell: of 32 bits.
-const ROWS_MOST: u64 = 32 << 10;
+use crate::tuning;
 
 /// Their numbers among all launches.
 pub fn aside(list: &LaunchList) -> BTreeSet<usize> {
@@ -30,7 +25,7 @@ pub fn aside(list: &LaunchList) -> BTreeSet<usize> {
     };
     let is_for_steps = |launch: &Launch| match &launch.operation {
         Operation::Evaluate { op: Op::Outer | Op::SumRows, inputs, out, .. } => {
-            !read.contains(out.as_str()) && rows(launch, inputs) <= ROWS_MOST
+            !read.contains(out.as_str()) && rows(launch, inputs) <= tuning::branch_rows()
         }
         _ => false,
     };

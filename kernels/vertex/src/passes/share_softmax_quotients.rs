@@ -15,7 +15,7 @@ use super::{
     value_ranges::{may_be_infinite, may_be_zero},
 };
 use crate::gir::{Binary, Data, Gir, NodeId, Op};
-use crate::launch::{ATTENDED_LEAST, INNER_LEAST};
+use crate::tuning;
 
 /// The program with such sums of quotients.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -47,7 +47,15 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             && is_seen
             && is_narrow
             && !roots.contains(&added)
-            && is_of_long_rows(&gir, added, if data.lanes { ATTENDED_LEAST } else { INNER_LEAST }))
+            && is_of_long_rows(
+                &gir,
+                added,
+                if data.lanes {
+                    tuning::attended_inner_least()
+                } else {
+                    tuning::tensor_inner_least()
+                },
+            ))
         .then_some(divisor)
     };
     rebuild(&gir, data, None, &mut |builder, site| {

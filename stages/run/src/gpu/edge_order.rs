@@ -10,6 +10,7 @@ use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_ops::sparse_product::SparseRows;
 use warploom_vertex::emit::cuda::{Cut, Tier};
 use warploom_vertex::launch::Direction;
+use warploom_vertex::tuning;
 
 /// Lists of one direction.
 #[derive(Clone, Debug, Default)]
@@ -23,24 +24,6 @@ pub struct Items {
     /// Row of the edge of each slot.
     pub edge: Vec<u32>,
 }
-
-/// Edges below which a graph is small: lanes are many, and each takes a few edges.
-const SMALL: usize = 4_000_000;
-
-/// Edges of a group, or of a warp, above which a small graph with fewer rows than these is dense
-/// (one H200, ogbl-ddi, 64 columns: 59 -> 41 us; Wikipedia, which has 15, 10.3 -> 11.5).
-const DENSE: u64 = 32;
-
-/// Rows that may not stay in the second cache: of 64 columns they take 16 MB.
-const LARGE: usize = 1 << 16;
-/// Rows that are near each other: at any time so many are in the making.
-const NEAR: usize = 2048;
-/// Rows of which those with most edges come first, where an order is kept (laboratory, DD's counts,
-/// sums of 128 columns: in the order of ids 152 us, with all rows sorted 179).
-const WINDOW: usize = 256;
-
-/// Turns of a group that a block takes of a row that has several blocks, at least.
-const TURNS_OF_PIECE: u32 = 16;
 
 impl Items {
     /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all
@@ -149,7 +132,9 @@ impl Items {
                 let (mut long, mut short): (Vec<u32>, Vec<u32>) =
                     all.partition(|row| degree(*row as usize) > most);
                 long.par_sort_by_key(most_first);
-                short.par_chunks_mut(WINDOW).for_each(|window| window.sort_by_key(most_first));
+                short
+                    .par_chunks_mut(tuning::order_window_rows())
+                    .for_each(|window| window.sort_by_key(most_first));
                 long.append(&mut short);
                 long
             }
@@ -187,7 +172,7 @@ impl Items {
     /// longest would still be walked when all else is done.
     fn hubs(&self, cut: Cut, (block, processors): (u32, u32)) -> (u32, u32) {
         let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
-        let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * TURNS_OF_PIECE;
+        let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * tuning::multi_block_turns();
         let of_block = self.far.len() as u64
             / (2 * u64::from(processors) * u64::from(cut.blocks_per_processor));
         let piece = of_turns.max(of_block as u32).max(block.div_ceil(2));
@@ -214,16 +199,18 @@ impl Items {
 /// Whether most edges are between rows that are near each other, of a graph whose rows do not all
 /// stay in the second cache.
 fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
+    let distance = tuning::near_rows();
     let near = |list: &EdgeList| {
         let far =
             |row: usize| &list.far[list.offsets[row] as usize..list.offsets[row + 1] as usize];
         let of_row = |row: usize| {
-            far(row).iter().filter(|far| (**far as usize).abs_diff(row) < NEAR).count()
+            far(row).iter().filter(|far| (**far as usize).abs_diff(row) < distance).count()
         };
         (0..nodes).into_par_iter().with_min_len(1024).map(of_row).sum::<usize>()
     };
     let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
-    nodes >= LARGE && 2 * lists.iter().map(|(list, _)| near(list)).sum::<usize>() > edges
+    nodes >= tuning::ordered_rows()
+        && 2 * lists.iter().map(|(list, _)| near(list)).sum::<usize>() > edges
 }
 
 /// Edges above which an item has a block, and a warp.
@@ -233,21 +220,23 @@ fn thresholds((rows, edges): (usize, usize), cut: Cut, processors: u32) -> [u32;
     // On small graphs all lanes have little to do, and the longest row is what all wait for; but
     // where rows are fewer than lanes could have and each has many edges, all have much to do, and
     // a row for each would leave others without.
-    let is_dense = |among: u64| (rows as u64) < among && edges as u64 > DENSE * among;
+    let is_dense =
+        |among: u64| (rows as u64) < among && edges as u64 > tuning::dense_row_edges() * among;
     let share = |among: u64| {
-        if edges < SMALL && !is_dense(among) {
+        if edges < tuning::small_graph_edges() && !is_dense(among) {
             2 * edges as u64 / among
         } else {
             edges as u64 / 2 / among
         }
     };
-    let in_flight = u64::from(cut.in_flight);
-    let warp = share(groups).clamp(2 * in_flight, 1024.max(2 * in_flight));
+    let (in_flight, most) = (u64::from(cut.in_flight), tuning::block_row_edges());
+    let warp = share(groups).clamp(2 * in_flight, tuning::warp_row_edges().max(2 * in_flight));
     if cut.groups_of_warp == 1 {
-        let block = share(warps).clamp(warp, 8192.max(warp));
+        let block = share(warps).clamp(warp, most.max(warp));
         return [block, block].map(|edges| edges as u32);
     }
-    let block = share(warps).clamp(warp.max(2 * in_flight * u64::from(cut.groups_of_warp)), 8192);
+    let least = warp.max(2 * in_flight * u64::from(cut.groups_of_warp));
+    let block = share(warps).clamp(least, most.max(least));
     [block.max(warp), warp].map(|edges| edges as u32)
 }
 
@@ -301,7 +290,7 @@ mod tests {
         assert_eq!((kept.row[0], kept.offset[1]), (700, 9));
         assert_eq!(kept.row[1..4], [2, 5, 8]);
         let windows: Vec<Vec<u32>> = kept.row[1..]
-            .chunks(WINDOW)
+            .chunks(tuning::order_window_rows())
             .map(|rows| rows.iter().map(|row| row / 256).collect())
             .collect();
         assert!(
@@ -314,12 +303,14 @@ mod tests {
         );
         let sorted = Items::sorted(1000, degree, None);
         assert_eq!((sorted.row[0], sorted.row[1], sorted.row[999]), (700, 2, 999));
-        let near = |row: usize| (row as u32 + 1) % LARGE as u32;
+        const ROWS: usize = 1 << 16;
+        assert!(tuning::ordered_rows() <= ROWS);
+        let near = |row: usize| (row as u32 + 1) % ROWS as u32;
         let [local, spread] = [near, |row: usize| (row as u32).reverse_bits() >> 16].map(|far| {
-            let far: Vec<u32> = (0..LARGE).map(far).collect();
+            let far: Vec<u32> = (0..ROWS).map(far).collect();
             let (offsets, edges): (Vec<u64>, Vec<u32>) =
-                ((0..=LARGE as u64).collect(), (0..LARGE as u32).collect());
-            is_local(LARGE, &[(EdgeList { offsets: &offsets, far: &far, edges: &edges }, 0)])
+                ((0..=ROWS as u64).collect(), (0..ROWS as u32).collect());
+            is_local(ROWS, &[(EdgeList { offsets: &offsets, far: &far, edges: &edges }, 0)])
         });
         assert!(local && !spread);
     }

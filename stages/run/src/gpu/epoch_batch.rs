@@ -7,7 +7,7 @@
 //! never     waits for the device but where the host wants what comes home
 //! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the
 //!           host for what comes home: the ring and, where something is decided, what is kept (64
-//!           MiB at most), all of it with every stretch. A state of more than `STATE_MOST`, or for
+//!           MiB at most), all of it with every stretch. A state of more than `pinned_state_bytes`, or for
 //!           which the host has nothing to pin, does not come home by itself: whoever wants it asks
 //!           for nothing behind it
 use warploom_contract::StageError;
@@ -17,20 +17,15 @@ use warploom_vertex::emit::cuda::Argument;
 use warploom_vertex::emit::cuda::epoch_clock::{PARTS, SLOTS, counts_of_part};
 use warploom_vertex::emit::cuda::training_control::{self, Watch};
 use warploom_vertex::launch::parameter_buffer;
+use warploom_vertex::tuning;
 
 use super::{
-    BATCH, Counts, Machine, clock_bytes, failed, kernel_arguments, kernel_arguments::Side,
+    Counts, Machine, clock_bytes, failed, kernel_arguments, kernel_arguments::Side,
 };
 use crate::{
     precision::Precision,
     resolved_program::{Part, Program},
 };
-
-/// Bytes of parameters and moments that are pinned on the host for a state that is due.
-const STATE_MOST: u64 = 64 << 20;
-
-/// Places that lie so near come home in one piece, with what is between them.
-const NEAR: u64 = 4096;
 
 /// Epochs that were asked for.
 #[derive(Debug)]
@@ -69,7 +64,9 @@ impl Spans {
         for place in places {
             let end = place.offset + place.bytes;
             match spans.pieces.last_mut() {
-                Some(last) if place.offset <= last.offset + last.bytes + NEAR => {
+                Some(last)
+                    if place.offset <= last.offset + last.bytes + tuning::readback_gap_bytes() =>
+                {
                     last.bytes = last.bytes.max(end - last.offset)
                 }
                 _ => spans.pieces.push(Piece {
@@ -141,9 +138,10 @@ impl Machine {
                     .map_err(failed)?;
             }
         }
-        let batches = epochs / BATCH;
-        (0..batches).try_for_each(|_| self.replay_epochs(program, (BATCH, decides)))?;
-        (batches * BATCH..epochs).try_for_each(|_| self.replay_epochs(program, (1, decides)))?;
+        let batch = tuning::epochs_per_graph();
+        let batches = epochs / batch;
+        (0..batches).try_for_each(|_| self.replay_epochs(program, (batch, decides)))?;
+        (batches * batch..epochs).try_for_each(|_| self.replay_epochs(program, (1, decides)))?;
         let mut home = self.room(decides)?;
         if let Some(spans) = &self.homes.home {
             self.gpu.land(&self.memory, &spans.pieces, &mut home).map_err(failed)?;
@@ -172,8 +170,9 @@ impl Machine {
                 learned.filter(|at| at.side == Side::Device).map(|at| at.place).chain(moments);
             self.homes.state = Some(Spans::of(places.collect()));
         }
+        let most = tuning::pinned_state_bytes();
         let Some(spans) =
-            self.homes.state.as_ref().filter(|spans| (1..=STATE_MOST).contains(&spans.bytes))
+            self.homes.state.as_ref().filter(|spans| (1..=most).contains(&spans.bytes))
         else {
             return Ok(false);
         };
@@ -346,9 +345,10 @@ mod tests {
     #[test]
     fn near_places_come_home_together_and_each_is_found() {
         let place = |offset, bytes| kernel_arguments::Place { offset, bytes };
-        let places = [place(1 << 20, 8), place(256, 100), place(512, 4), place(512 + NEAR + 4, 16)];
+        let gap = tuning::readback_gap_bytes();
+        let places = [place(1 << 20, 8), place(256, 100), place(512, 4), place(512 + gap + 4, 16)];
         let spans = Spans::of(places.to_vec());
-        let near = 512 + NEAR + 20 - 256;
+        let near = 512 + gap + 20 - 256;
         assert_eq!(
             spans.pieces,
             [

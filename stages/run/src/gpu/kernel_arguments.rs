@@ -17,6 +17,7 @@ use warploom_vertex::emit::cuda::{
     Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of,
 };
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
+use warploom_vertex::tuning;
 
 use super::{edge_order::Items, neighbour_groups::Table, rows_of};
 use crate::{
@@ -25,11 +26,6 @@ use crate::{
     resolved_program::{Place as Home, Program},
     upload::{Data, Sparse},
 };
-
-/// Rows that a thread lays at a time.
-const ROWS_AT_ONCE: usize = 256;
-/// Bytes that a thread lays at a time.
-const BYTES_AT_ONCE: usize = 256 << 10;
 
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +88,9 @@ impl Lying {
     pub fn laid_out<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
         let mut bytes = vec![0; self.bytes_of(rows)];
         bytes
-            .par_chunks_mut(BYTES_AT_ONCE)
+            .par_chunks_mut(tuning::upload_bytes())
             .enumerate()
-            .for_each(|(piece, to)| self.some_of(rows, piece * BYTES_AT_ONCE, to));
+            .for_each(|(piece, to)| self.some_of(rows, piece * tuning::upload_bytes(), to));
         bytes
     }
 
@@ -130,7 +126,7 @@ impl Lying {
         let lying: &mut [E] = bytemuck::try_cast_slice_mut(room).map_err(|_| wrong())?;
         if self.columns > 0 {
             // A row alone is too little for a thread.
-            let together = ROWS_AT_ONCE;
+            let together = tuning::upload_rows();
             let pairs = lying
                 .par_chunks_mut(together * self.stride)
                 .zip(rows.par_chunks(together * self.columns));

@@ -12,29 +12,7 @@ use std::fmt::Write;
 use super::row_walk::{Load, THREADS, about_row, joins, of_stream, opening, told_by, whose};
 use super::value_text::{Lanes, Stream, Writer};
 use super::{Cut, Order, Unit, heavy_rows};
-
-/// Rows of a group, one after the other. What it brings, one H200, us, sums of 128 and 256 columns,
-/// of 4 rows and by themselves (laboratory: rows by windows, weighted in brackets): OVCAR-8H 520
-/// for 663 (588 for 765), 944 for 1329; DD 112 for 138 (130 for 162), 207 for 273; PROTEINS_full of
-/// 128 columns 15.9 for 18.8. Of 8 rows 509, 1017; 113, 240; 17.3. Of 16 lanes OVCAR-8H's 64
-/// columns took 271 for 298, but here they spill.
-const ROWS: u32 = 4;
-/// Pieces of rows that a lane has at hand. Of two vectors of two edges and of four, one H200, us,
-/// 256 columns: OVCAR-8H 944 and 1000, weighted 965 and 1024, DD 207 and 210, com-amazon in a
-/// planted order 308 and 302.
-const IN_FLIGHT: u32 = 4;
-/// Columns that lanes of one block have at most, in two vectors each: in slices, OVCAR-8H's 256
-/// columns take 1051 for 944, weighted 1185 for 965.
-const COLUMNS: usize = 256;
-/// Blocks of a processor that each has two of, at least: PROTEINS_full's 64 columns are of so few
-/// that one more waits for all (9.4 for 6.6).
-const BLOCKS_LEFT: u64 = 2;
-/// Rows that a vertex reads and writes at most, by its launch's bytes.
-const READ_MOST: u64 = 8;
-/// Vertices of a processor from which on lists of edges keep the order of rows, about
-/// (`stages/run/src/gpu/edge_order.rs`): where all rows come by falling degree instead, a group of those
-/// with most has four such rows (one H200, p2p-Gnutella31, 256 columns: 57 us for 36).
-const KEPT_NODES: u64 = 512;
+use crate::tuning;
 
 /// How a walk goes along rows.
 #[derive(Clone, Copy, Debug)]
@@ -56,20 +34,27 @@ impl Unit<'_> {
         }
         let blocks = Load::of(writer, 1, self.target.bytes_per_real).blocks_along()?;
         // What is done with a row behind its edges takes registers too.
-        let blocks = if writer.rows[1].is_empty() { blocks } else { blocks.min(4) };
+        let blocks = if writer.rows[1].is_empty() {
+            blocks
+        } else {
+            blocks.min(tuning::consecutive_blocks_finishing())
+        };
         let (nodes, groups) = (self.nodes(), u64::from(THREADS) / lanes.lanes as u64);
-        let has_many = nodes / (groups * u64::from(ROWS))
-            >= BLOCKS_LEFT * u64::from(blocks * self.target.processors);
-        let has_few_edges = self.launch.bytes <= READ_MOST * 4 * nodes * lanes.places as u64;
-        (has_many && has_few_edges && nodes >= KEPT_NODES * u64::from(self.target.processors))
-            .then_some(Along { lanes, blocks })
+        let has_many = nodes / (groups * u64::from(tuning::consecutive_rows()))
+            >= tuning::consecutive_blocks_left() * u64::from(blocks * self.target.processors);
+        let has_few_edges =
+            self.launch.bytes <= tuning::consecutive_reads() * 4 * nodes * lanes.places as u64;
+        (has_many
+            && has_few_edges
+            && nodes >= tuning::consecutive_nodes() * u64::from(self.target.processors))
+        .then_some(Along { lanes, blocks })
     }
 }
 
 /// Lanes of a row that would be done in slices, without: each has two vectors.
 pub(super) fn whole(lanes: Lanes) -> Lanes {
     let chunks = lanes.places.div_ceil(lanes.lanes * lanes.vector);
-    if lanes.slices > 1 && lanes.lanes == 32 && lanes.places <= COLUMNS {
+    if lanes.slices > 1 && lanes.lanes == 32 && lanes.places <= tuning::consecutive_columns() {
         Lanes { chunks, slices: 1, ..lanes }
     } else {
         lanes
@@ -78,18 +63,19 @@ pub(super) fn whole(lanes: Lanes) -> Lanes {
 
 /// The whole kernel.
 pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String, Option<Cut>) {
-    let in_flight = IN_FLIGHT / writer.lanes.chunks as u32;
+    let rows = tuning::consecutive_rows();
+    let in_flight = tuning::consecutive_vectors() / writer.lanes.chunks as u32;
     let cut = Cut {
         groups_of_warp: 32 / writer.lanes.lanes as u32,
         warps: THREADS / 32,
         in_flight,
         blocks_per_processor: along.blocks,
-        hub_blocks: heavy_rows::BLOCKS / writer.lanes.slices as u32,
-        rows_of_group: ROWS,
+        hub_blocks: heavy_rows::blocks(value_text.lanes.slices),
+        rows_of_group: rows,
     };
     let pass = &writer.passes[1];
     let mut text = opening(&writer.lanes);
-    let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {ROWS};");
+    let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {rows};");
     text.push_str(&whose(
         true,
         "((blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group) * ROWS",

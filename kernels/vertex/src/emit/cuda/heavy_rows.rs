@@ -7,11 +7,13 @@
 //!           other
 use super::operators::register;
 use super::value_text::{Largest, Sum, Writer};
+use crate::tuning;
 
-/// Blocks of all such rows, at most: as many parts in scratch memory there are, and no more rows
-/// than tickets.
-pub const BLOCKS: u32 = 512;
-const _: () = assert!(BLOCKS <= super::TICKETS);
+/// Blocks of all such rows that have so many slices, at most: as many parts in scratch memory there
+/// are, and no more rows than tickets.
+pub(super) fn blocks(slices: usize) -> u32 {
+    tuning::multi_block_blocks().min(super::TICKETS) / slices as u32
+}
 
 /// Numbers of 8 bytes that a lane puts down.
 pub(super) fn slots_of_lane(writer: &Writer, pass: usize) -> usize {

@@ -5,10 +5,11 @@
 //!           type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
 use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
-use super::reduce_all_rows::{JOINED_MOST, LAST, add_parts_last, place_of_sum};
+use super::reduce_all_rows::{LAST, add_parts_last, place_of_sum};
 use super::row_walk::{Parameters, THREADS, vector_of, widest_vector};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Target, Unit};
 use crate::launch::{LossKind, Operation, Rows};
+use crate::tuning;
 
 /// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each
 /// part.
@@ -19,11 +20,8 @@ fn sums_of_block(kind: LossKind) -> usize {
 /// Blocks of a processor, all of which a device of 9.0 has at once: where lanes hold a row, they
 /// have another on its way while they work on it.
 fn resident(bytes_per_real: u64) -> u32 {
-    if bytes_per_real == 4 { 4 } else { 2 }
+    if bytes_per_real == 4 { tuning::loss_blocks() } else { tuning::loss_blocks_doubles() }
 }
-
-/// Columns of a lane that it holds, so that a row is read once.
-const HELD: usize = 8;
 
 /// How the columns of a row lie over lanes.
 pub(super) struct OfLoss {
@@ -37,14 +35,16 @@ impl OfLoss {
     /// Of so many columns, where rows that are read and written lie so far apart.
     pub fn of(columns: u64, strides: &[u64], target: Target) -> OfLoss {
         // Each lane has as many columns as it holds: what a row costs beside them is done by few.
-        let lanes = (columns as usize).div_ceil(HELD).next_power_of_two().min(32);
+        let lanes = (columns as usize).div_ceil(tuning::loss_columns()).next_power_of_two().min(32);
         let widest = strides
             .iter()
             .map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real)))
             .min();
         // What is computed of a place costs more than to ask for it: places beyond the columns are
         // worth a narrower vector.
-        let cost = |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (4 * vector + 1);
+        let of_place = tuning::loss_place_cost();
+        let cost =
+            |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (of_place * vector + 1);
         let vector = [4, 2, 1]
             .into_iter()
             .filter(|vector| Some(*vector) <= widest)
@@ -53,7 +53,7 @@ impl OfLoss {
         OfLoss {
             lanes,
             vector,
-            is_held: (columns as usize).div_ceil(lanes * vector) * vector <= HELD,
+            is_held: (columns as usize).div_ceil(lanes * vector) * vector <= tuning::loss_columns(),
         }
     }
 }
@@ -104,7 +104,7 @@ impl Unit<'_> {
             counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, \
             unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
-        let joins = sum_elements * u64::from(blocks) <= JOINED_MOST;
+        let joins = sum_elements * u64::from(blocks) <= tuning::last_block_elements();
         let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins), columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(

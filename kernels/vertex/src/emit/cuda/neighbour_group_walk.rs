@@ -20,12 +20,10 @@ use super::walk_steps::{Level, Walk};
 use super::{Argument, Blocks, Grouped, Groups, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
+use crate::tuning;
 
 /// Threads of a block for which `Load` says how many blocks a processor holds.
 const THREADS: u32 = super::row_walk::THREADS;
-/// Threads of a block at most: what they leave in shared memory is that of the other schedule, or
-/// twice as much.
-const THREADS_MOST: u32 = 512;
 /// Blocks that a processor holds at most.
 const BLOCKS_MOST: u32 = 32;
 /// Shared memory of a block that needs no asking for.
@@ -74,7 +72,7 @@ impl Unit<'_> {
         let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
         let groups = Groups {
             lanes: lanes.lanes as u32,
-            threads: wanted.threads.min(THREADS_MOST).min(room.max(32)),
+            threads: wanted.threads.min(tuning::neighbour_group_threads()).min(room.max(32)),
             ..wanted
         };
         let slots = heavy_rows::slots_of_lane(writer, 1) * lanes.lanes * lanes.slices;
@@ -125,11 +123,11 @@ impl Unit<'_> {
 }
 
 /// Blocks of `THREADS` that a processor can hold: one less than of rows, since who leads takes
-/// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); two at most
+/// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); few
 /// where lanes go round several times, each time with an address of its own.
 fn blocks(load: Load, lanes: &Lanes) -> u32 {
     match load.blocks(load.in_flight()) {
-        blocks if lanes.chunks > 1 => blocks.min(2),
+        blocks if lanes.chunks > 1 => blocks.min(tuning::neighbour_group_blocks()),
         blocks if blocks > 2 => blocks - 1,
         blocks => blocks,
     }

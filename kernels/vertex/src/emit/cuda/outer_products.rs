@@ -6,20 +6,17 @@
 //!           where many columns are taken at once: the wider one, but where it is turned round;
 //!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::graph_pooling::{Value, lanes, tables_of, value};
-use super::outer_from_narrow_rows::{Texts, give_matrices};
-use super::reduce_all_rows::{JOINED_MOST, LAST, PART_ROWS};
-use super::row_walk::{Parameters, THREADS, vector_of};
 use super::shared_read_sums::OTHER;
+use super::graph_pooling::{Value, gpu_fusion_rules, tables_of, value};
+use super::row_walk::{Parameters, THREADS, vector_of};
+use super::outer_from_narrow_rows::{Texts, give_matrices};
 use super::tensor_core_shapes::{self, COLUMNS, OfColumns, Tail, filled, lying};
-use super::value_text::Writer;
+use super::reduce_all_rows::LAST;
 use super::walk_steps::{Input, Walk};
+use super::value_text::Writer;
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Operand, Operation, Rows, differing};
-
-/// Parts that the block which is done last adds up itself, at most, since they lie one after the
-/// other.
-const JOINED_PARTS: u64 = 64;
+use crate::tuning;
 
 /// Columns of two rows beside each other, the second of which starts where a vector does.
 pub(super) fn beside_each_other(first: u64, second: u64) -> u64 {
@@ -185,10 +182,11 @@ impl Unit<'_> {
                 || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some())
         });
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        let each = (PART_ROWS / lead.max(1) as u32).max(1);
+        let each = (tuning::sum_part_rows() / lead.max(1) as u32).max(1);
         let most = self.parts_of_tiles(&schedule, (rows, elements));
         let parts = self.parts_expected(walk.rows, (each, most));
-        let joins = parts <= JOINED_PARTS && elements * parts <= JOINED_MOST;
+        let joins = parts <= tuning::last_block_parts()
+            && elements * parts <= tuning::last_block_elements();
         self.note([
             (ScheduleKind::OuterWithSum, sums.contains(&true)),
             (ScheduleKind::PartsInKernel, joins),
@@ -264,10 +262,11 @@ impl Unit<'_> {
         // Where there are few elements a block has few of them, so that all processors ask for
         // something; where there are many, of few parts, a thread each.
         let processors = u64::from(self.target.processors);
-        let is_of_threads = elements >= u64::from(THREADS) * processors && most <= PARTS_OF_THREAD;
+        let is_of_threads =
+            elements >= u64::from(THREADS) * processors && most <= tuning::thread_sum_parts();
         let (wide, work) = match elements {
             _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
-            few if few < 64 * processors => (8, tensor_core_shapes::ADD_PARTS),
+            few if few < tuning::few_sum_elements() * processors => (8, tensor_core_shapes::ADD_PARTS),
             _ => (32, tensor_core_shapes::ADD_PARTS),
         };
         let parts = Argument::Parts { rows, each, most };
@@ -295,8 +294,7 @@ impl Unit<'_> {
 
     /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
     /// processor reads, each for a share of all there is, and parts, which are written and read
-    /// again. Where nobody knows how many rows, they alone count (one H100, 3,327 rows of 3,703 by
-    /// 64, by warps: 69 us with as many parts as fill all turns, and 54).
+    /// again. Where nobody knows how many rows, they alone count.
     fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
         let (of_part, processors) = (
             u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
@@ -313,9 +311,6 @@ impl Unit<'_> {
         (1..=most).min_by(|one, other| moved(*one).total_cmp(&moved(*other))).unwrap_or(most)
     }
 }
-
-/// Parts that a thread adds up by itself, at most.
-const PARTS_OF_THREAD: u32 = 32;
 
 /// Statements that ask for rows of a side, elements at a time, and what reads what they are made
 /// of.

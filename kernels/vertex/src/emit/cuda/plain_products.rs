@@ -7,35 +7,19 @@
 //! never     leaves the type at hand for less
 use std::fmt::Write;
 
-use super::graph_pooling::{Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
+use super::graph_pooling::{Value, gpu_fusion_rules, lies_in_rows, plain_row, start_of, tables_of, value};
+use super::row_walk::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
 use super::lane_layout::identity;
-use super::reduce_all_rows::{JOINED_MOST, LAST, add_parts_last};
-use super::row_walk::{
-    Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector,
-};
-use super::tensor_core_shapes::INNER_LEAST;
-use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::reduce_all_rows::{LAST, add_parts_last};
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
+use super::value_text::{Lanes, Scope, Writer, pointer};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
+use crate::tuning;
 
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
-/// Elements of a row that are added up at a time, at most.
-const DEPTH: usize = 16;
-/// Rows of a block at most: with more, the last blocks are few and leave most processors idle.
-const ROWS_MOST: usize = 256;
-/// Blocks for each processor, at least, where there are sums along rows: the last of few would
-/// leave others idle (not timed beside fewer).
-const BLOCKS_OF_SUMS: u64 = 8;
-/// Parts of outer products for each processor, at most. (One H200, OVCAR-8H, GAT, an epoch with two
-/// blocks a processor and with three, which spill: 2.64 and 2.67 ms.)
-const PARTS_OF_PROCESSOR: u32 = 16;
-/// Bytes of a row of all vertices from which on rows are far that others made before.
-const FAR_BYTES: u64 = 8 << 20;
-/// Elements of the next tile that a thread holds, at most.
-const HELD: usize = 32;
 
 /// What a product is.
 pub(super) struct Shape {
@@ -230,14 +214,15 @@ fn length_of(step: &Step) -> usize {
 /// that every kernel may have.
 fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real: usize) -> usize {
     let rows = |each: usize| THREADS as usize / across * each;
-    let shared = |each: usize| DEPTH * (rows(each) + 4 + across * vector) * bytes_per_real;
-    let held = |each: usize| (rows(each) * DEPTH / left).div_ceil(THREADS as usize) * left;
+    let depth = tuning::thread_product_depth();
+    let shared = |each: usize| depth * (rows(each) + 4 + across * vector) * bytes_per_real;
+    let held = |each: usize| (rows(each) * depth / left).div_ceil(THREADS as usize) * left;
     [8, 4, 2]
         .into_iter()
         .find(|each| {
-            rows(*each) <= ROWS_MOST
+            rows(*each) <= tuning::thread_product_rows()
                 && shared(*each) <= SHARED_BYTES
-                && held(*each) * bytes_per_real / 4 <= HELD
+                && held(*each) * bytes_per_real / 4 <= tuning::thread_product_held()
         })
         .unwrap_or(1)
 }
@@ -245,8 +230,9 @@ fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real:
 /// Elements of a row that are added up at a time: of steps that are as long as each other, so that
 /// little of the last one is empty.
 fn depth(inner: usize, vector: usize) -> usize {
-    let even = inner.div_ceil(inner.div_ceil(DEPTH)).next_multiple_of(vector);
-    if inner > DEPTH { even } else { inner.next_power_of_two().clamp(vector, DEPTH) }
+    let most = tuning::thread_product_depth();
+    let even = inner.div_ceil(inner.div_ceil(most)).next_multiple_of(vector);
+    if inner > most { even } else { inner.next_power_of_two().clamp(vector, most) }
 }
 
 /// What a product is given: the matrix, what its writers read, what is stored, rows.
@@ -288,7 +274,7 @@ impl Unit<'_> {
         let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
         let mut text = SUMS_END.to_owned();
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
-        let joins = elements * parts <= JOINED_MOST;
+        let joins = elements * parts <= tuning::last_block_elements();
         self.note([(ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
         if joins {
             let place = sums.place(parameters);
@@ -302,7 +288,7 @@ impl Unit<'_> {
     /// The parts that such blocks leave, if the last one does not join them.
     fn add_parts_of(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32)) {
         let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
-        if elements * parts > JOINED_MOST {
+        if elements * parts > tuning::last_block_elements() {
             let mut parameters = Parameters::new();
             let place = sums.place(&mut parameters);
             self.add_parts(
@@ -414,10 +400,9 @@ impl Unit<'_> {
         // Rows that no vector divides are padded where a product is alone.
         let is_whole = one.places == other.places
             && one.places.is_multiple_of(widest_vector(self.target.bytes_per_real));
-        let is_fit = [one, other]
-            .iter()
-            .all(|shape| shape.lead == 1 && !shape.plain && shape.inner < INNER_LEAST)
-            && is_whole;
+        let is_fit = [one, other].iter().all(|shape| {
+            shape.lead == 1 && !shape.plain && shape.inner < tuning::tensor_inner_least() as usize
+        }) && is_whole;
         Ok(is_fit.then_some((walk, shapes)))
     }
 
@@ -494,8 +479,8 @@ impl Unit<'_> {
             rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each
         // where work on rows takes longer than the product.
-        let blocks_least =
-            u64::from(self.target.processors) * if has_sums { BLOCKS_OF_SUMS } else { 1 };
+        let blocks_least = u64::from(self.target.processors)
+            * if has_sums { tuning::thread_product_blocks_with_sums() } else { 1 };
         let is_enough = |each: &usize| {
             self.nodes() == 0
                 || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least
@@ -532,7 +517,7 @@ impl Unit<'_> {
             body(&shapes, (&lefts, &finish, &sums), (across, vector, each, left_vector), lead);
         let body = body.replace(
             "@AHEAD@",
-            &if self.nodes() * shape.wide as u64 * 4 >= FAR_BYTES {
+            &if self.nodes() * shape.wide as u64 * 4 >= tuning::thread_product_prefetch_bytes() {
                 read_later(&walk, &finish.statements)
             } else {
                 String::new()
@@ -541,7 +526,7 @@ impl Unit<'_> {
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
         // Where much is added up, few blocks do it, a tile after the other.
         let most = if sums.outer.is_some() {
-            PARTS_OF_PROCESSOR * self.target.processors
+            tuning::thread_product_parts() * self.target.processors
         } else {
             u32::MAX
         };

@@ -13,18 +13,7 @@ use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
-
-/// Bytes of the parts of a sum over rows, at most.
-const PARTS_BYTES: u64 = 32 << 20;
-/// Parts for each processor, at most, and rows of a part at least.
-const PARTS_OF_PROCESSOR: u64 = 4;
-pub(super) const PART_ROWS: u32 = 64;
-/// Elements of all parts that the block which is done last adds up itself, at most: with more, a
-/// kernel of their own adds them up sooner.
-pub(super) const JOINED_MOST: u64 = 8 << 10;
-
-/// Parts from which on a block adds up those of an element: a warp would ask for too few at a time.
-const PARTS_OF_BLOCK: u64 = 2048;
+use crate::tuning;
 
 /// How a side of the product lies over threads: columns, the places that these are read as,
 /// neighbouring ones of a thread, threads.
@@ -114,8 +103,10 @@ impl Unit<'_> {
         let made: Vec<String> =
             std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
         let elements = elements * made.len() as u64;
-        let (most, each) = (self.parts_most(elements), (PART_ROWS / lead.max(1) as u32).max(1));
-        let joins = elements * self.parts_expected(rows, (each, most)) <= JOINED_MOST;
+        let (most, each) =
+            (self.parts_most(elements), (tuning::sum_part_rows() / lead.max(1) as u32).max(1));
+        let joins =
+            elements * self.parts_expected(rows, (each, most)) <= tuning::last_block_elements();
         self.note([
             (ScheduleKind::OuterByThreads, *op == Op::Outer),
             (ScheduleKind::RowSum, *op == Op::SumRows && made.len() == 1),
@@ -197,7 +188,7 @@ impl Unit<'_> {
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned elements", Argument::Number(elements));
         parameters.push("const unsigned parts", parts);
-        let team = if expected >= PARTS_OF_BLOCK { THREADS } else { 32 };
+        let team = if expected >= tuning::block_sum_parts() { THREADS } else { 32 };
         let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
         let name = self.define(
             "_parts",
@@ -226,8 +217,8 @@ impl Unit<'_> {
 
     /// Into how many parts a sum over rows is cut, at most.
     pub(super) fn parts_most(&self, elements: u64) -> u32 {
-        let fitting = PARTS_BYTES / (elements * self.target.bytes_per_real).max(1);
-        fitting.clamp(1, PARTS_OF_PROCESSOR * u64::from(self.target.processors)) as u32
+        let fitting = tuning::sum_parts_bytes() / (elements * self.target.bytes_per_real).max(1);
+        fitting.clamp(1, tuning::sum_parts() * u64::from(self.target.processors)) as u32
     }
 }
 

@@ -21,17 +21,10 @@ use super::{
 };
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
+use crate::tuning;
 
 /// Threads of a block.
 pub(super) const THREADS: u32 = 256;
-/// Places of a slice, of rows wider than this.
-const SLICE: usize = 128;
-
-/// Bytes of a table that stay in the second cache with all else, of one slice of 32 columns of it,
-/// and of one of 64.
-const CACHED_BYTES: u64 = 60 << 20;
-const SLICED_BYTES: u64 = 100 << 20;
-const WIDE_SLICED_BYTES: u64 = 40 << 20;
 
 /// A parameter of a kernel: how it is declared, and what is given.
 pub(super) struct Parameters {
@@ -203,17 +196,8 @@ fn may_overlap(walk: &Walk, places: usize) -> bool {
     walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
 }
 
-/// Vectors of a lane where heads have scores of edges, lanes of a row then at least, and blocks of
-/// a processor.
+/// Vectors of a lane where heads have scores of edges: half as many lanes make each of them.
 const SCORED: usize = 2;
-const SCORED_LANES: usize = 4;
-const SCORED_BLOCKS: u64 = 8;
-/// Rows that a vertex reads and writes then at most, by its launch's bytes: of many edges a lane
-/// has too few at hand (H200s, GAT with 8 heads of 8, forward and backward, us: OVCAR-8H, 2 edges a
-/// vertex, 812 -> 646 and 740 -> 552; amazon0505, 12 edges, 319 -> 290 and 325 -> 323; ppi, 21
-/// rows, 42 -> 43 and 44 -> 46; soc-BlogCatalog, 31, 104 -> 111 and 112 -> 135). Not where one
-/// score is all lanes' (amazon0505's 22 columns backward 150 -> 189).
-const SCORED_ROWS: u64 = 19;
 
 /// Whether scores are made of edges, each for a whole number of lanes that have twice the places:
 /// half as many lanes make each of them.
@@ -229,7 +213,7 @@ fn may_be_scored(walk: &Walk, places: usize) -> bool {
         && walk.passes() > 0
         && !walk.draws()
         && heads.peek().is_some()
-        && places / vector >= SCORED_LANES;
+        && places / vector >= tuning::head_lanes();
     is_fit
         && heads
             .all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
@@ -263,8 +247,8 @@ fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
 
 /// Lanes of a row of so many places: slices of a wide one are other blocks'.
 pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
-    if may_slice && places > SLICE {
-        let chunks = SLICE.div_ceil(32 * vector);
+    if may_slice && places > tuning::slice_columns() {
+        let chunks = tuning::slice_columns().div_ceil(32 * vector);
         return Lanes {
             places,
             vector,
@@ -326,11 +310,9 @@ fn owners(table: &Table) -> Table {
 
 impl Unit<'_> {
     /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice
-    /// of all rows is read before the next, and more of it stays there (amazon0505, 256 columns,
-    /// slices of 256, 128, 64, 32: 1.00 .905 .827 .695 ms; laboratory, one H200). Slices that stay
-    /// there anyway are no narrower (soc-BlogCatalog of 256 columns 227 us in slices of 32, 210 in
-    /// those of 64). Where rows read near rows, these are there anyway, and a whole row costs less
-    /// than its slices (DD, 128 columns: 211 us in slices, 104 whole).
+    /// of all rows is read before the next, and more of it stays there. Slices that stay there anyway are
+    /// no narrower. Where rows read near rows, these are there anyway, and a whole row costs less
+    /// than its slices.
     fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
@@ -344,14 +326,16 @@ impl Unit<'_> {
             return None;
         }
         let nodes = self.nodes();
-        if nodes * places as u64 * 4 <= CACHED_BYTES {
+        if nodes * places as u64 * 4 <= tuning::l2_table_bytes() {
             return self.narrow_slices(places);
         }
         if self.target.order == Order::Local {
             return None;
         }
+        let is_wide = nodes * 256 <= tuning::wide_sliced_table_bytes()
+            || nodes * 128 > tuning::sliced_table_bytes();
         let slice =
-            if nodes * 256 <= WIDE_SLICED_BYTES || nodes * 128 > SLICED_BYTES { 64 } else { 32 };
+            if is_wide { tuning::far_slice_columns_wide() } else { tuning::far_slice_columns() };
         let slices = places / slice;
         (slices > 1 && places.is_multiple_of(slice)).then_some(Lanes {
             places,
@@ -394,8 +378,10 @@ impl Unit<'_> {
     fn is_scored(&self, walk: &Walk, places: usize) -> bool {
         let elements = self.nodes() * places as u64;
         let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS))
-            >= SCORED_BLOCKS * u64::from(self.target.processors);
-        has_blocks && self.launch.bytes <= SCORED_ROWS * 4 * elements && may_be_scored(walk, places)
+            >= tuning::head_blocks_left() * u64::from(self.target.processors);
+        has_blocks
+            && self.launch.bytes <= tuning::head_reads() * 4 * elements
+            && may_be_scored(walk, places)
     }
 
     fn note_walk(
@@ -463,9 +449,11 @@ impl Unit<'_> {
             None => String::new(),
         };
         let groups = u64::from(THREADS / lanes.lanes as u32);
+        let rows_in_turn = tuning::rows_in_turn();
         let has_many = walk.rows == Rows::Nodes
-            && self.nodes() / (groups * TURNS) >= BLOCKS_LEFT * u64::from(self.target.processors);
-        let turns = if has_many { TURNS } else { 1 };
+            && self.nodes() / (groups * rows_in_turn)
+                >= tuning::rows_in_turn_blocks_left() * u64::from(self.target.processors);
+        let turns = if has_many { rows_in_turn } else { 1 };
         let (body, cut) = if let Some(along) = along {
             consecutive_rows::over_edges(&writer, &stores, along)
         } else if walk.passes() > 0 {
@@ -655,11 +643,6 @@ EACH_Q {{ {places_of_lane} }}
     )
 }
 
-/// Rows of a group, where there are many: they are asked for together, and blocks are fewer.
-const TURNS: u64 = 4;
-/// Blocks of a processor that are left then, at least.
-const BLOCKS_LEFT: u64 = 16;
-
 fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
     let statements = writer.rows.concat();
     let about = about_row(&statements);
@@ -683,29 +666,6 @@ fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
     body.push_str(if turns > 1 { "}\n" } else { "" });
     body
 }
-
-/// Registers that a thread needs for where it is, about; arithmetic of 64 bits takes more.
-const REGISTERS_OF_PLACE: usize = 24;
-const REGISTERS_OF_DOUBLES: usize = 12;
-/// Registers that a thread may need for two blocks a processor, and for three, about: the compiler
-/// takes a few for itself, more of them where several rows are read of an edge.
-const REGISTERS_OF_TWO: usize = 92;
-const REGISTERS_OF_FOUR: usize = 72;
-const REGISTERS_OF_THREE: usize = 60;
-const REGISTERS_OF_THREE_PLAIN: usize = 76;
-/// The same of 32 bits where several rows are read of an edge, or much is done with one: loads do
-/// not ask whether their edge is there, so that all are on their way at once, and the compiler
-/// needs less than this counts (one H200, amazon0505, GAT: with four blocks for three 422 -> 423 us
-/// forward and 518 -> 478 backward).
-const REGISTERS_OF_TWO_MIXED: usize = 112;
-const REGISTERS_OF_FOUR_MIXED: usize = 94;
-
-/// Lanes of a group from which on few edges at a time and many warps are worth more than many
-/// edges, and where nothing of the row is read before (one H200, 32 columns, us, eight edges and
-/// four blocks, four and six: artist 23.4 and 22.4, soc-Slashdot0902 16.2 and 15.5, amazon0505 98
-/// and 87, soc-BlogCatalog 29.2 and 29.8).
-const WIDE_LANES: usize = 16;
-const WIDE_LANES_ALONE: usize = 8;
 
 /// What a walk over edges holds, in registers of a thread.
 #[derive(Clone, Copy, Debug)]
@@ -777,9 +737,9 @@ impl Load {
     /// With so many edges at hand.
     fn registers(self, in_flight: usize) -> usize {
         let place = if self.bytes_per_real == 8 {
-            REGISTERS_OF_PLACE + REGISTERS_OF_DOUBLES
+            tuning::registers_of_place() + tuning::registers_of_doubles()
         } else {
-            REGISTERS_OF_PLACE
+            tuning::registers_of_place()
         };
         // This chunk of the lists and the next; an address for each row.
         let lists = 2 * in_flight.div_ceil(self.lanes) * self.listed;
@@ -794,17 +754,20 @@ impl Load {
     /// of a processor can hold.
     pub fn in_flight(self) -> usize {
         if self.is_wide() {
-            return 4;
+            return tuning::wide_edges();
         }
         if self.is_scored() {
-            return 2;
+            return tuning::head_edges();
         }
         let most = match self.loaded {
-            // Several sums keep a group busy enough with four (laboratory, attention).
-            0..=6 if self.sums <= 2 => 8,
-            0..=6 => 4,
-            7..=12 => 4,
-            13..=20 => 2,
+            // Several sums keep a group busy enough with four.
+            few if few <= tuning::eight_edge_registers()
+                && self.sums <= tuning::eight_edge_sums() =>
+            {
+                8
+            }
+            some if some <= tuning::four_edge_registers() => 4,
+            many if many <= tuning::two_edge_registers() => 2,
             _ => 1,
         };
         [8, 4, 2]
@@ -825,70 +788,72 @@ impl Load {
 
     /// Registers that a thread may need for two blocks of a processor.
     fn most(self) -> usize {
-        if self.is_mixed() { REGISTERS_OF_TWO_MIXED } else { REGISTERS_OF_TWO }
+        if self.is_mixed() {
+            tuning::registers_two_blocks_mixed()
+        } else {
+            tuning::registers_two_blocks()
+        }
     }
 
     /// Blocks that a processor can hold.
     pub fn blocks(self, in_flight: usize) -> u32 {
-        // One H200, an epoch of OVCAR-8H: 3.10 ms with three, 2.97 with four.
         if self.is_scored() {
-            return 4;
+            return tuning::head_blocks();
         }
         if self.is_mixed() {
             // What is drawn takes registers for a while, and so do several lists. A sum of weighted
-            // rows times a number each, in several pieces a lane (3,703 columns), does not fit
-            // three: features that are summed once.
+            // rows times a number each, in several pieces a lane, does not fit three: features
+            // that are summed once.
             let is_in_pieces = self.listed > 1 && self.chunks > 1 && self.sums == 1 && !self.draws;
-            return if self.registers(in_flight) > REGISTERS_OF_FOUR_MIXED || is_in_pieces {
-                2
+            return if self.registers(in_flight) > tuning::registers_four_blocks_mixed()
+                || is_in_pieces
+            {
+                tuning::mixed_blocks_crowded()
             } else if self.draws || self.listed > 1 {
-                3
+                tuning::mixed_blocks_listed()
             } else {
-                4
+                tuning::mixed_blocks()
             };
         }
         if self.is_wide() {
-            // One H200, 64 and 128 columns, in us, with three blocks of eight edges, and with 4, 5,
-            // 6 of four: artist 42.5, 97.9; 40.0, 82.1; 38.8, 81.4; 38.7, 79.1. soc-BlogCatalog
-            // 64.6, 140.6; 55.6, 118.0; 53.7, 115.1; 53.2, 106.3. Weighted: 65.3, 133.8; 59.1,
-            // 121.7; 56.0, 114.6; 59.9, 117.2. A weighted row in several pieces a lane does not fit
-            // five; in four (1,433 and 3,703 columns, which no vector divides) it does not fit
-            // four.
+            // A weighted row in several pieces a lane does not fit five blocks; in four (of columns
+            // that no vector divides) it does not fit four.
             return match (self.waits, self.listed) {
-                (_, 2..) if self.chunks > 2 => 3,
-                (true, _) => 4,
-                (false, 2..) if self.chunks > 1 => 4,
-                (false, ..=1) => 6,
-                (false, _) => 5,
+                (_, 2..) if self.chunks > 2 => tuning::wide_blocks_weighted_many(),
+                (true, _) => tuning::wide_blocks_waiting(),
+                (false, 2..) if self.chunks > 1 => tuning::wide_blocks_weighted_pieces(),
+                (false, ..=1) => tuning::wide_blocks(),
+                (false, _) => tuning::wide_blocks_weighted(),
             };
         }
-        // With eight short rows on their way, four blocks are worth more than registers (one H200,
-        // amazon0505: sums of 64 columns 250 -> 210 us); a chunk of the lists is one turn of the
-        // loop then, and takes few registers, but for what is drawn after it. Four lanes have two
-        // chunks, beside which a row that ends before its lanes do does not fit.
+        // With eight short rows on their way, four blocks are worth more than registers; a chunk of
+        // the lists is one turn of the loop then, and takes few registers, but for what is drawn
+        // after it. Four lanes have two chunks, beside which a row that ends before its lanes do
+        // does not fit.
         let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes)
             && (self.fills || self.lanes == in_flight);
         if self.is_plain()
             && in_flight == 8
             && is_one_turn
             && !self.draws_of_row
-            && self.registers(in_flight) <= REGISTERS_OF_FOUR
+            && self.registers(in_flight) <= tuning::registers_four_blocks()
         {
-            return 4;
+            return tuning::plain_blocks();
         }
-        let of_three = if self.is_plain() { REGISTERS_OF_THREE_PLAIN } else { REGISTERS_OF_THREE };
+        let of_three = if self.is_plain() {
+            tuning::registers_three_blocks_plain()
+        } else {
+            tuning::registers_three_blocks()
+        };
         match self.registers(in_flight) {
             registers if registers <= of_three => 3,
-            ..=REGISTERS_OF_TWO => 2,
+            registers if registers <= tuning::registers_two_blocks() => 2,
             _ => 1,
         }
     }
 
     /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that is of use.
-    /// One H200, us, by blocks: OVCAR-8H's 128 columns 548, 520, 514 with 4, 5, 6 (which spills),
-    /// weighted 588, 624, 568 (spills); two vectors a lane 945 and 944 with 3 and 4. Where
-    /// something of a row is read before its edges a group waits for that each time: GIN's 64
-    /// columns 300 -> 361, GAT's heads 595 -> 665.
+    /// Where something of a row is read before its edges a group waits for that each time.
     pub fn blocks_along(self) -> Option<u32> {
         let is_plain = self.reads == 1
             && self.sums == 1
@@ -903,13 +868,19 @@ impl Load {
         {
             return None;
         }
-        Some(if self.chunks == 1 && self.listed == 1 { 5 } else { 4 })
+        Some(if self.chunks == 1 && self.listed == 1 {
+            tuning::consecutive_blocks()
+        } else {
+            tuning::consecutive_blocks_weighted()
+        })
     }
 
     /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many
     /// warps.
     fn is_wide(self) -> bool {
-        self.is_plain() && self.lanes >= if self.waits { WIDE_LANES } else { WIDE_LANES_ALONE }
+        self.is_plain()
+            && self.lanes
+                >= if self.waits { tuning::wide_lanes_waiting() } else { tuning::wide_lanes() }
     }
 
     /// What lists have of an edge: one number each, of 32 bits.
@@ -928,9 +899,9 @@ impl Load {
         self.is_few
             || self.bytes_per_real == 4
                 && self.reads <= 1
-                && self.loaded <= 4
-                && self.made <= 4
-                && self.kept <= 8
+                && self.loaded <= tuning::plain_read_registers()
+                && self.made <= tuning::plain_made_registers()
+                && self.kept <= tuning::plain_kept_registers()
     }
 }
 
@@ -953,12 +924,12 @@ fn over_edges(
         groups_of_warp: 32 / writer.lanes.lanes as u32,
         warps: THREADS / 32,
         in_flight: in_flight as u32,
-        blocks_per_processor: if writer.walk.passes() == 1 { blocks } else { blocks.min(2) },
-        hub_blocks: if writer.walk.passes() == 1 {
-            heavy_rows::BLOCKS / writer.lanes.slices as u32
+        blocks_per_processor: if writer.walk.passes() == 1 {
+            blocks
         } else {
-            0
+            blocks.min(tuning::repeated_walk_blocks())
         },
+        hub_blocks: if writer.walk.passes() == 1 { heavy_rows::blocks(writer.lanes.slices) } else { 0 },
         rows_of_group: 1,
     };
     let mut body = opening(&writer.lanes);

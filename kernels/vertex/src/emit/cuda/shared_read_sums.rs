@@ -16,12 +16,13 @@ use std::collections::BTreeMap;
 use super::Target;
 use super::loss::OfLoss;
 use super::outer_products::beside_each_other;
-use super::tensor_core_shapes::{INNER_LEAST, OfColumns};
+use super::tensor_core_shapes::OfColumns;
 use crate::gir::Op;
 use crate::launch::{
     Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows,
     Timeline, View, differing, is_attended, summed_rows,
 };
+use crate::tuning;
 
 /// Sums that another launch makes, by the number of their own.
 pub(super) type Beside = BTreeMap<usize, Maker>;
@@ -155,7 +156,8 @@ fn along<'a>(
         }
         let [first, last] = [sum, maker].map(|launch| timeline.launches()[launch]);
         let moments = Lifetime { first, last };
-        let has_room = beside.values().filter(|made| made.launch == maker).count() + 1 < TOGETHER;
+        let has_room = beside.values().filter(|made| made.launch == maker).count() + 1
+            < tuning::shared_read_sums();
         let read = launches[sum].operation.reads();
         if !has_room || !read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments)))
         {
@@ -167,9 +169,6 @@ fn along<'a>(
         named.for_each(|(_, life)| *life = life.with(moments));
     }
 }
-
-/// Sums that one launch makes at most, where they read the same rows.
-const TOGETHER: usize = 4;
 
 /// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
 fn is_free(
@@ -194,7 +193,7 @@ fn is_product(launch: &Launch) -> bool {
 
 /// Rows that a product without tensor cores makes and puts down, as wide as its own, by the number
 /// of their step. On tensor cores sums of rows with a long way behind the product cost what they
-/// save (one H200, GAT of amazon0505: 121 + 43 us apart, 165 together).
+/// save.
 fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(usize, Operand)> {
     let Operation::Fused { locals, steps, .. } = &launch.operation else { return Vec::new() };
     let wide = steps.iter().find(|step| super::is_product(step)).and_then(|step| {
@@ -212,7 +211,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(u
         }
     });
     if target.bytes_per_real == 4
-        && inner.is_none_or(|inner| inner >= INNER_LEAST as u64)
+        && inner.is_none_or(|inner| inner >= tuning::tensor_inner_least())
         && !is_attended(&list.index(), &launch.operation)
     {
         return Vec::new();

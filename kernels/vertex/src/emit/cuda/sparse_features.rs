@@ -9,9 +9,7 @@ use super::operators::dropped;
 use super::row_walk::{Parameters, THREADS, opening, plain_lanes, vector_of, who, widest_vector};
 use super::{Argument, Blocks, Cut, Kernel, Part, Refused, ScheduleKind, Unit, Walked};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
-
-/// Entries that a group has at hand.
-const IN_FLIGHT: usize = 8;
+use crate::tuning;
 
 /// A walk over the entries of features, by rows or by columns.
 struct Walk<'a> {
@@ -115,11 +113,12 @@ impl Unit<'_> {
             vector_of(columns, widest_vector(self.target.bytes_per_real)),
             true,
         );
+        let (in_flight, blocks) = (tuning::sparse_entries(), tuning::sparse_blocks());
         let cut = Cut {
             groups_of_warp: 32 / lanes.lanes as u32,
             warps: THREADS / 32,
-            in_flight: IN_FLIGHT as u32,
-            blocks_per_processor: 2,
+            in_flight: in_flight as u32,
+            blocks_per_processor: blocks,
             hub_blocks: 0,
             rows_of_group: 1,
         };
@@ -128,7 +127,7 @@ impl Unit<'_> {
             .map(|dropout| drawn(dropout, walk.by_columns, of_nodes))
             .unwrap_or_default();
         let body = format!(
-            "{}constexpr unsigned B = {IN_FLIGHT}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
+            "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
                 (!writes) return;\n{stores}",
             opening(&lanes),
             who(false),
@@ -155,7 +154,7 @@ impl Unit<'_> {
                 parameters.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
             }
         }
-        let name = self.define("", (2, &parameters.text()), ("", &body));
+        let name = self.define("", (blocks, &parameters.text()), ("", &body));
         self.kernels.push(Kernel {
             name,
             arguments: parameters.given(),

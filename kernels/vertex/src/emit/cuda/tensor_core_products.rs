@@ -5,17 +5,16 @@
 //!           multiplies are those that are put down, bit for bit, out of the shared memory of the
 //!           warp that made them
 //! never     decides which launches may be joined (`launch::Joined`)
-use super::graph_pooling::{Value, lanes, tables_of, value};
-use super::lane_layout::identity;
-use super::plain_products::{Finish, Shape, finish, parameters};
+use super::graph_pooling::{Value, gpu_fusion_rules, tables_of, value};
 use super::row_walk::{Parameters, about_row, vector_of};
-use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, INNER_LEAST, LONG_ROWS, Lies, MANY, OfRows, ROWS, Tail, filled, lying,
-};
-use super::value_text::{Lanes, Writer, pointer};
+use super::plain_products::{Finish, Shape, program_result, parameters};
+use super::lane_layout::identity;
+use super::tensor_core_shapes::{self, FEW_ROWS, FINISH, LONG_ROWS, Lies, OfRows, ROWS, Tail, filled, lying};
 use super::walk_steps::{From, Leaf, Walk};
+use super::value_text::{Lanes, Writer, pointer};
 use super::{Blocks, Kernel, Matmul, Refused, ScheduleKind, Unit, warpgroup_products};
-use crate::launch::{Launch, NARROW_COLUMNS, Operation, Rows};
+use crate::launch::{Launch, Operation, Rows};
+use crate::tuning;
 
 /// A kernel, and what else it makes.
 pub(super) struct Tiled {
@@ -89,7 +88,7 @@ impl<'a> Follower<'a> {
         let is_fit = shape.lead == 1
             && !shape.plain
             && walk.rows == Rows::Nodes
-            && shape.inner >= INNER_LEAST;
+            && shape.inner >= tuning::tensor_inner_least() as usize;
         let (writer, finish) = is_fit
             .then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), &[]))
             .flatten()?;
@@ -97,7 +96,8 @@ impl<'a> Follower<'a> {
             shape,
             tiles,
             parts: 1 + usize::from(
-                shape.inner * shape.wide <= tensor_core_shapes::SPLIT_MOST && matmul == Matmul::F32,
+                shape.inner * shape.wide <= tuning::split_matrix_elements()
+                    && matmul == Matmul::F32,
             ),
             writer,
             finish,
@@ -116,7 +116,7 @@ impl<'a> Follower<'a> {
 
     /// Whether it has more columns than a warp alone makes of rows that it has just made.
     fn is_wide(&self) -> bool {
-        self.shape.wide as u64 > NARROW_COLUMNS
+        self.shape.wide as u64 > tuning::merged_columns()
     }
 }
 
@@ -272,18 +272,18 @@ impl Unit<'_> {
         }
         // Two blocks have too few registers for two products as wide as that.
         if schedule.blocks > 1
-            && schedule.tiles >= 4
-            && followers.iter().any(|follower| follower.tiles >= 4)
+            && schedule.tiles >= tuning::merged_two_block_tiles()
+            && followers.iter().any(|follower| follower.tiles >= tuning::merged_two_block_tiles())
         {
             return Ok(None);
         }
         // What is as wide as that is worth it where groups of warps multiply it as well, and have
         // registers for both, which what draws takes.
         let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps)
-            && warpgroup_products::TILES.contains(&schedule.tiles);
+            && warpgroup_products::tiles().contains(&schedule.tiles);
         let follows = |follower: &Follower| {
             by_groups
-                && warpgroup_products::TILES.contains(&follower.tiles)
+                && warpgroup_products::tiles().contains(&follower.tiles)
                 && (follower.parts == 2) == schedule.split
                 && !follower.writer.walk.draws()
         };
@@ -362,10 +362,11 @@ impl Unit<'_> {
             // Both matrices lie below each other, each from a step on, and all columns at once:
             // rows are read once.
             let steps = shapes.iter().map(|shape| shape.inner.div_ceil(32)).sum::<usize>();
-            let is_fit = shapes
-                .iter()
-                .all(|shape| shape.lead == 1 && !shape.plain && shape.inner >= INNER_LEAST)
-                && shape.places.is_multiple_of(4);
+            let is_fit = shapes.iter().all(|shape| {
+                shape.lead == 1
+                    && !shape.plain
+                    && shape.inner >= tuning::tensor_inner_least() as usize
+            }) && shape.places.is_multiple_of(4);
             let schedule = OfRows::of((steps * 32, shape.wide), self.target)
                 .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
@@ -498,7 +499,9 @@ const unsigned rows = rows_given * {lead};\n",
         }
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),
-        Lies::InSteps => format!("constexpr int MANY = {MANY};\n{LONG_ROWS}"),
+        Lies::InSteps => {
+            format!("constexpr int MANY = {};\n{LONG_ROWS}", tuning::long_row_tiles())
+        }
     };
     let (request, right, half) = of_sources(sources);
     let pieces = if schedule.lies == Lies::InSteps { "MANY * 16 / KV" } else { "16 / KV" };

@@ -13,63 +13,24 @@ use std::ops::RangeInclusive;
 
 use super::graph_pooling::{Value, start_of_row};
 use super::row_walk::about_row;
-use super::value_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
+use super::value_text::pointer;
 use super::{Matmul, TICKETS, Target, row_walk, warpgroup_products};
-use crate::launch::{self, Element, Rows};
+use crate::launch::{Element, Rows};
+use crate::tuning;
 
-/// Columns of a row that are added up, at least.
-pub(super) const INNER_LEAST: usize = launch::INNER_LEAST as usize;
-/// Elements of a matrix that is split into its parts once: larger ones are split at each use, and
-/// have more room for rows on their way.
-pub(super) const SPLIT_MOST: usize = 20_000;
 /// Warps of a block that multiplies rows: as many as every block has.
 pub(super) const WARPS: usize = row_walk::THREADS as usize / 32;
-/// Warps of a block that is a processor's only one and has many rows: three for each of its
-/// schedulers, as many as have registers for eight tiles of sums and what is done with them (ten
-/// have no more each, since two schedulers have three). With two it waits for each row's end.
-const MANY_WARPS: usize = 12;
-/// Tiles of columns from which on it has them: with five, twelve warps are slower than eight (one
-/// H200, 66 columns in two slices: 766 us for 629; by groups they are one slice now).
-const MANY_WIDE: usize = 6;
-/// Tiles that each of these warps has at least, and so rows for each processor.
-const MANY_TILES: usize = 2;
-const MANY_ROWS: u64 = (MANY_TILES * MANY_WARPS * 16) as u64;
-/// Columns of the side that a group has, where an outer product is turned round, and groups that
-/// take turns then.
-const NARROW_OF_TURNED: RangeInclusive<usize> = 49..=64;
-const TURNS_OF_TURNED: usize = 3;
-/// Rows for each processor from which on groups of warps multiply: two of its three have some, of
-/// which each then reads a matrix that they lay out once (one H200, GIN, us an epoch by warps and
-/// by groups: 149 rows a processor 392 and 342, 328 rows 455 and 411, 382 rows 869 and 793). Outer
-/// products of so few were faster by warps, all of a program together (pubmed, GIN: 392 and 401);
-/// of wide ones among them neither is.
-const GROUP_ROWS: u64 = 2 * warpgroup_products::ROWS as u64;
-/// Steps that are asked for ahead where the matrix comes in slabs: each that is fewer leaves room
-/// for more of it (580,768 rows of 1,323 by 64 on one H200, us: 2 steps 1,145, 3 steps 1,165, 4
-/// steps 1,220).
-const SLAB_AHEAD: usize = 2;
-/// Tiles of 16 rows that a warp has where the matrix comes in steps: each tile of that is taken
-/// apart once for all of them.
-pub(super) const MANY: usize = 2;
-/// Warps of a block that adds up outer products, about.
-const OUTER_WARPS: usize = 12;
-/// Elements of a row from which on few rows are shared by all warps of a block, and tiles of 16
-/// rows that a processor may have then.
-const FEW_INNER: usize = 256;
-const FEW_TILES: u32 = 2;
-/// Steps that are asked for ahead, at least, where blocks share a row's elements.
-const SHARE_AHEAD: usize = 3;
 /// Tiles of columns of rows that are made where they are multiplied: threads of a group then have
 /// the same column in all steps.
 const MADE_TILES: usize = 8;
-/// Narrow elements that such a row is made of at most, in a block of so many threads at most, and
-/// in larger ones, which have fewer registers: with 20 one spilled.
-const MADE_MOST: usize = launch::NARROW_MOST as usize;
-const MADE_THREADS: u32 = 384;
-const MADE_BY_MORE: usize = 12;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
+
+/// Rows for each processor from which on each of many warps has some tiles of them.
+fn many_rows() -> u64 {
+    (tuning::many_warps_row_tiles() * tuning::many_warps() * 16) as u64
+}
 
 /// Where the matrix lies that rows are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,13 +109,13 @@ impl OfRows {
     /// Whether rows are long and few.
     fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
         target.bytes_per_real == 4
-            && inner >= FEW_INNER
-            && (1..=u64::from(FEW_TILES * 16 * target.processors)).contains(&rows)
+            && inner >= tuning::few_row_elements()
+            && (1..=u64::from(tuning::few_row_tiles() * 16 * target.processors)).contains(&rows)
     }
 
     /// Of few and long rows by groups of warps, several blocks of which share a row's elements:
-    /// each lays a few steps of the matrix out, for all rows that it has (one H100, 3,327 rows of
-    /// 3,703 by 64: 85 us by warps, each block of which reads all of the matrix, and 44).
+    /// each lays a few steps of the matrix out, for all rows that it has. By warps each block reads
+    /// all of the matrix.
     pub fn in_shares(
         (inner, wide): (usize, usize),
         (rows, target): (u64, Target),
@@ -172,12 +133,14 @@ impl OfRows {
                 OfRows::for_groups(
                     (tiles, slices, steps),
                     (at_once, ahead),
-                    (1..=*warpgroup_products::TILES.end(), target),
+                    (1..=tuning::warpgroup_tiles_most(), target),
                 )
             };
             let made = OfRows {
                 lies: Lies::ForShares { at_once, shares },
-                ..(SHARE_AHEAD..=warpgroup_products::AHEAD).rev().find_map(of)?
+                ..(tuning::split_k_steps_ahead()..=tuning::warpgroup_steps_ahead())
+                    .rev()
+                    .find_map(of)?
             };
             // In quarters of what a step costs: steps and sums of a group of warps, a matrix that
             // is laid out, sums of others.
@@ -190,7 +153,7 @@ impl OfRows {
 
     /// None where it does not fit.
     pub fn of((inner, wide): (usize, usize), target: Target) -> Option<OfRows> {
-        if target.bytes_per_real != 4 || inner < INNER_LEAST {
+        if target.bytes_per_real != 4 || inner < tuning::tensor_inner_least() as usize {
             return None;
         }
         (wide.div_ceil(64)..=wide.div_ceil(8))
@@ -206,13 +169,14 @@ impl OfRows {
     ) -> Option<OfRows> {
         let least = wide.div_ceil(64);
         if target.bytes_per_real != 4
-            || inner < INNER_LEAST
+            || inner < tuning::tensor_inner_least() as usize
             || whole.is_some_and(|whole| whole.slices <= least)
         {
             return None;
         }
         let (tiles, slices) = OfRows::widest(wide);
-        let bytes = |ahead: usize| ahead * (WARPS * MANY * 16 + 8 * tiles) * 32 * 4;
+        let long_row_tiles = tuning::long_row_tiles();
+        let bytes = |ahead: usize| ahead * (WARPS * long_row_tiles * 16 + 8 * tiles) * 32 * 4;
         let ahead =
             [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
         Some(OfRows {
@@ -238,13 +202,13 @@ impl OfRows {
         let made = |at_once: usize| {
             OfRows::for_groups(
                 (tiles, slices, steps),
-                (at_once, SLAB_AHEAD),
-                (warpgroup_products::TILES, target),
+                (at_once, tuning::slab_steps_ahead()),
+                (warpgroup_products::tiles(), target),
             )
         };
         if target.bytes_per_real != 4
-            || inner < INNER_LEAST
-            || rows < GROUP_ROWS * u64::from(target.processors)
+            || inner < tuning::tensor_inner_least() as usize
+            || rows < tuning::warpgroup_rows() * u64::from(target.processors)
             || made(steps).is_some()
         {
             return None;
@@ -257,16 +221,12 @@ impl OfRows {
     /// rows are read once.
     pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
-        let is_fit = tiles > *warpgroup_products::TILES.end()
+        let is_fit = tiles > tuning::warpgroup_tiles_most()
             && target.bytes_per_real == 4
-            && inner >= INNER_LEAST
-            && rows >= GROUP_ROWS * u64::from(target.processors);
-        (2..=warpgroup_products::AHEAD).rev().filter(|_| is_fit).find_map(|ahead| {
-            OfRows::for_groups(
-                (tiles, 1, steps),
-                (steps, ahead),
-                (warpgroup_products::TILES_OF_ROWS, target),
-            )
+            && inner >= tuning::tensor_inner_least() as usize
+            && rows >= tuning::warpgroup_rows() * u64::from(target.processors);
+        (2..=tuning::warpgroup_steps_ahead()).rev().filter(|_| is_fit).find_map(|ahead| {
+            OfRows::for_groups((tiles, 1, steps), (steps, ahead), (warpgroup_products::row_tiles(), target))
         })
     }
 
@@ -317,16 +277,17 @@ impl OfRows {
         match self.lies {
             Lies::Whole | Lies::OfWarps => 16,
             Lies::ForGroups { .. } | Lies::ForShares { .. } => warpgroup_products::ROWS,
-            Lies::InSteps => WARPS * MANY * 16,
+            Lies::InSteps => WARPS * tuning::long_row_tiles() * 16,
         }
     }
 
     fn in_slices((inner, wide): (usize, usize), slices: usize, target: Target) -> Option<OfRows> {
         let shared_most = target.shared_bytes as usize;
         let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
-        let splits = inner * wide <= SPLIT_MOST && target.matmul == Matmul::F32;
-        // More than four tiles take so many registers that a processor has room for one block.
-        let two = (tiles <= 4).then_some((2, splits, 2));
+        let splits =
+            inner * wide <= tuning::split_matrix_elements() && target.matmul == Matmul::F32;
+        // More tiles take so many registers that a processor has room for one block.
+        let two = (tiles <= tuning::two_block_tiles()).then_some((2, splits, 2));
         let one = [4, 3, 2]
             .into_iter()
             .map(|ahead| (1, splits, ahead))
@@ -358,26 +319,26 @@ impl OfRows {
             OfRows::for_groups(
                 (self.tiles, self.slices, self.steps),
                 (self.steps, ahead),
-                (warpgroup_products::TILES_OF_ROWS, target),
+                (warpgroup_products::row_tiles(), target),
             )
         };
         if is_one
-            && vertices >= GROUP_ROWS * u64::from(target.processors)
-            && (self.slices == 1 || self.tiles >= MANY_WIDE)
-            && let Some(by_groups) = (2..=warpgroup_products::AHEAD).rev().find_map(by_groups)
+            && vertices >= tuning::warpgroup_rows() * u64::from(target.processors)
+            && (self.slices == 1 || self.tiles >= tuning::many_warps_tiles())
+            && let Some(by_groups) = (2..=tuning::warpgroup_steps_ahead()).rev().find_map(by_groups)
         {
             return by_groups;
         }
         let is_fit = is_one
-            && vertices >= MANY_ROWS * u64::from(target.processors)
-            && self.tiles >= MANY_WIDE;
+            && vertices >= many_rows() * u64::from(target.processors)
+            && self.tiles >= tuning::many_warps_tiles();
         let bytes = |ahead: usize| {
-            self.shared_bytes - self.warps * self.ahead * 2048 + MANY_WARPS * ahead * 2048
+            self.shared_bytes - self.warps * self.ahead * 2048 + tuning::many_warps() * ahead * 2048
         };
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
         let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows {
             ahead,
-            warps: MANY_WARPS,
+            warps: tuning::many_warps(),
             shared_bytes: bytes(ahead),
             ..self
         });
@@ -395,7 +356,7 @@ impl OfRows {
         };
         let least = match self.lies {
             Lies::Whole | Lies::ForGroups { .. } => 2.min(self.ahead),
-            Lies::ForShares { .. } => SHARE_AHEAD,
+            Lies::ForShares { .. } => tuning::split_k_steps_ahead(),
             Lies::OfWarps | Lies::InSteps => self.ahead,
         };
         (least..=self.ahead).rev().find(fits).map(|ahead| OfRows {
@@ -447,7 +408,7 @@ impl OfRows {
                 (warpgroup_products::ROWS, "group of four warps")
             }
             Lies::OfWarps => (16, "block"),
-            Lies::InSteps => (16 * MANY, "warp"),
+            Lies::InSteps => (16 * tuning::long_row_tiles(), "warp"),
         };
         let slabs = match self.lies {
             Lies::ForGroups { at_once } if at_once < self.steps => {
@@ -496,9 +457,9 @@ impl OfColumns {
         let of_narrow = narrow.div_ceil(64);
         let tiles = narrow.div_ceil(of_narrow).div_ceil(8);
         let all = wide.div_ceil(32);
-        let groups = if tiles <= 2 && all > 8 { 2 } else { 1 };
+        let groups = if tiles <= tuning::outer_narrow_tiles() && all > 8 { 2 } else { 1 };
         let across = OfColumns::across(all.div_ceil(groups), tiles);
-        let along = (OUTER_WARPS / across).max(1);
+        let along = (tuning::outer_warps() / across).max(1);
         let blocks =
             [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
         let made = |(along, ahead): (usize, usize)| {
@@ -515,7 +476,11 @@ impl OfColumns {
                 shared_bytes,
             })
         };
-        let deepest = if tiles <= 2 && groups == 1 { 6 } else { 4 };
+        let deepest = if tiles <= tuning::outer_narrow_tiles() && groups == 1 {
+            tuning::outer_steps_ahead_narrow()
+        } else {
+            tuning::outer_steps_ahead()
+        };
         let ways = [along, along.min(2), 1]
             .into_iter()
             .flat_map(|along| [deepest, 4, 3].map(|ahead| (along, ahead)));
@@ -533,21 +498,19 @@ impl OfColumns {
         let all = wide.div_ceil(64);
         let is_fit = target.warpgroups
             && are_copied
-            && rows * all as u64 >= MANY_ROWS * u64::from(target.processors)
-            && warpgroup_products::TILES.contains(&self.tiles);
-        // Groups beside each other lay the other side out together. Up to a sixth of them may have
-        // nothing to do: that costs no memory.
+            && rows * all as u64 >= many_rows() * u64::from(target.processors)
+            && warpgroup_products::tiles().contains(&self.tiles);
+        // Groups beside each other lay the other side out together. A few of them may have nothing
+        // to do: that costs no memory.
+        let one_in = tuning::outer_idle_groups();
         let across = (1..=warpgroup_products::OUTER_GROUPS)
             .rev()
-            .find(|across| 5 * all.next_multiple_of(*across) <= 6 * all);
+            .find(|across| (one_in - 1) * all.next_multiple_of(*across) <= one_in * all);
         let Some(across) = across.filter(|_| is_fit) else { return self };
-        let (along, blocks) = (
-            warpgroup_products::OUTER_GROUPS / across,
-            [all.div_ceil(across) as u32, self.blocks[1]],
-        );
-        let bytes =
-            |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
-        let ahead = (4..=warpgroup_products::AHEAD)
+        let (along, blocks) =
+            (warpgroup_products::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
+        let bytes = |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
+        let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
         let made = |ahead: usize| OfColumns {
@@ -572,14 +535,14 @@ impl OfColumns {
         rows: u64,
         target: Target,
     ) -> Option<OfColumns> {
-        let (tiles, along) = (wide.div_ceil(8), TURNS_OF_TURNED);
-        let is_many = rows >= MANY_ROWS * u64::from(target.processors);
+        let (tiles, along) = (wide.div_ceil(8), tuning::turned_groups());
+        let is_many = rows >= many_rows() * u64::from(target.processors);
         let is_fit = self.by_warpgroups
             && is_many
-            && warpgroup_products::TILES_OF_TURNED.contains(&tiles)
-            && NARROW_OF_TURNED.contains(&narrow);
+            && warpgroup_products::turned_tiles().contains(&tiles)
+            && (tuning::turned_columns_least()..=tuning::turned_columns_most()).contains(&narrow);
         let bytes = |ahead: usize| warpgroup_products::outer_bytes((1, along), (tiles, 0), ahead);
-        let ahead = (4..=warpgroup_products::AHEAD)
+        let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
         Some(OfColumns {
@@ -599,7 +562,11 @@ impl OfColumns {
         let bytes = |ahead: usize| {
             warpgroup_products::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead)
         };
-        let most = if self.threads() <= MADE_THREADS { MADE_MOST } else { MADE_BY_MORE };
+        let most = if self.threads() <= tuning::made_threads() {
+            tuning::made_elements() as usize
+        } else {
+            tuning::made_elements_large()
+        };
         let is_fit = self.by_warpgroups
             && self.blocks == [1, 1]
             && self.tiles == MADE_TILES
@@ -616,13 +583,16 @@ impl OfColumns {
     fn across(all: usize, tiles: usize) -> usize {
         let least = all.div_ceil(all.div_ceil(8));
         // Eight are as many for each of a processor's four schedulers.
-        if tiles <= 4 || least == 8 || OUTER_WARPS / least > 1 {
+        if tiles <= tuning::outer_two_block_tiles()
+            || least == 8
+            || tuning::outer_warps() / least > 1
+        {
             return least;
         }
-        let warps = |across: &usize| across * (OUTER_WARPS / across);
+        let warps = |across: &usize| across * (tuning::outer_warps() / across);
         let idle = |across: &usize| all.div_ceil(*across) * across - all;
         (4..=6)
-            .filter(|across| 8 * idle(across) <= all)
+            .filter(|across| tuning::outer_idle_warps() * idle(across) <= all)
             .max_by_key(|across| (warps(across), *across))
             .unwrap_or(least)
     }

@@ -5,12 +5,13 @@
 //!           parameters are kept as they were measured, the best ones or, where these are not asked
 //!           for, those of the epoch that ends it; after that one nothing is decided any more
 //! never     counts or measures, which the loss has done; keeps moments
-//! limits    measures that follow from counts; parameters of `BYTES_MOST` at most, of which a
+//! limits    measures that follow from counts; parameters of `best_parameter_bytes` at most, of which a
 //!           second copy costs little: epochs of larger ones are long, so that a host may look at
 //!           each
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, row_walk::THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
+use crate::tuning;
 
 /// What is gone by, as it lies on the device; of two, each epoch reads one and writes the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -102,15 +103,8 @@ impl Watch {
     }
 }
 
-/// Bytes of parameters that are kept on the device.
-const BYTES_MOST: u64 = 64 << 20;
-
 /// Parameters that one kernel keeps at most: what it is given has to fit in 4 KiB.
 const KEPT: usize = 100;
-
-/// Elements of a block, and blocks of a kernel at most: most epochs keep nothing.
-const OF_BLOCK: u64 = 2048;
-const BLOCKS_MOST: u64 = 512;
 
 /// The kernels, and their source; none where parameters are too large to be kept twice.
 pub(super) fn watch(
@@ -121,7 +115,7 @@ pub(super) fn watch(
     let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
     let numbers: Vec<usize> = (0..list.parameters.len()).collect();
     if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number)))
-        > BYTES_MOST / bytes_per_real.max(1)
+        > tuning::best_parameter_bytes() / bytes_per_real.max(1)
     {
         return (String::new(), Vec::new());
     }
@@ -177,8 +171,8 @@ pub(super) fn watch(
             .iter()
             .map(|number| elements(*number))
             .sum::<u64>()
-            .div_ceil(OF_BLOCK)
-            .clamp(1, BLOCKS_MOST) as u32;
+            .div_ceil(tuning::best_copy_elements())
+            .clamp(1, tuning::best_copy_blocks()) as u32;
         Kernel {
             name,
             arguments,

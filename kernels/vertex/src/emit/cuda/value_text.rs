@@ -26,6 +26,7 @@ use super::operators::{binary, cast, dropped, join, literal, of_axis, register, 
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
+use crate::tuning;
 
 /// How the places of a frame lie over the lanes of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,11 +228,6 @@ pub(super) enum Stream {
     Kept(u32, u32, usize),
 }
 
-/// Rows that are read of an edge, at most, where places are found in front of a pass: with four
-/// (GAT's backward part) the addresses take the registers in which rows wait, so that these are
-/// asked for later (one H200, amazon0505: 327 -> 338 us; with two, forward, 328 -> 317).
-const PLACES_MOST: usize = 2;
-
 /// Rows that a walk reads of its edges and their far ends.
 fn rows_of_edges(walk: &Walk) -> usize {
     let reads = walk.steps.iter().flat_map(|step| {
@@ -275,7 +271,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
-        let finds_places = rows_of_edges(walk) <= PLACES_MOST;
+        let finds_places = rows_of_edges(walk) <= tuning::address_rows();
         Writer {
             draws_ahead: true,
             finds_places,

@@ -9,25 +9,35 @@
 //! Record `2026-11-25-kernel-laboratory`, section 4: what it is worth, what the compiler asks for.
 use std::ops::RangeInclusive;
 
+use crate::tuning;
+
 /// What such kernels are made of, beside what all are made of.
 pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
 /// Rows that a group multiplies at once.
 pub(super) const ROWS: usize = 64;
 /// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
 pub(super) const WARPS: usize = 12;
-/// Tiles of 8 columns that are worth it, but of rows a few more; of rows whose elements blocks
-/// share, fewer are, too.
-pub(super) const TILES: RangeInclusive<usize> = 5..=8;
-pub(super) const TILES_OF_ROWS: RangeInclusive<usize> = 5..=10;
-/// The same of an outer product's wider side, where a group has the narrower one.
-pub(super) const TILES_OF_TURNED: RangeInclusive<usize> = 9..=12;
-/// Steps that are asked for before they are worked on, at most.
-pub(super) const AHEAD: usize = 6;
 /// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
 pub(super) const OUTER_GROUPS: usize = 4;
 /// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read
 /// other banks (`PITCH` below).
 const OUTER_PITCH: usize = 72;
+
+/// Tiles of 8 columns that are worth it.
+pub(super) fn tiles() -> RangeInclusive<usize> {
+    tuning::warpgroup_tiles_least()..=tuning::warpgroup_tiles_most()
+}
+
+/// The same of rows that are multiplied whole: a few more; of rows whose elements blocks share,
+/// fewer are worth it, too.
+pub(super) fn row_tiles() -> RangeInclusive<usize> {
+    tuning::warpgroup_row_tiles_least()..=tuning::warpgroup_row_tiles_most()
+}
+
+/// The same of an outer product's wider side, where a group has the narrower one.
+pub(super) fn turned_tiles() -> RangeInclusive<usize> {
+    tuning::turned_tiles_least()..=tuning::turned_tiles_most()
+}
 
 /// Bytes of shared memory of a block of so many groups beside each other, which so often take
 /// turns, each of so many tiles of 8 columns, where each row has so many narrow elements beside it.
@@ -58,10 +68,13 @@ pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: us
         .replace("@END@", end)
         .replace("@TAKEN_UP@", taken_up)
         .replace("@PUT_BY@", put_by)
-        .replace("@MULTIPLY@", if tiles <= *TILES.end() { BOTH } else { ONE })
+        .replace("@MULTIPLY@", if tiles <= tuning::warpgroup_tiles_most() { BOTH } else { ONE })
         .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
     let constants = if shares > 1 {
-        format!(", SHARES = {shares}, AT_A_TIME = {}", if tiles > 4 { 2 } else { 4 })
+        format!(
+            ", SHARES = {shares}, AT_A_TIME = {}",
+            if tiles > tuning::split_k_tiles() { 2 } else { 4 }
+        )
     } else {
         String::new()
     };

@@ -11,10 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Group, Item};
 use crate::fuse::inlined_edge_values::{Kind, Values};
 use crate::gir::Op;
-use crate::launch::{
-    ATTENDED_LEAST, FOLLOWERS, INNER_LEAST, NARROW_COLUMNS, Operand, Operation, Rowed, Rows, View,
-    reduced, width,
-};
+use crate::launch::{Operand, Operation, Rowed, Rows, View, reduced, width};
+use crate::tuning;
 
 /// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
 const LANES: u64 = 32;
@@ -28,8 +26,10 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
     if let Some(product) = members.iter().find(|member| is_product(member)) {
         let (wide, own) = (columns(values, product), columns(values, item));
         let is_of_row = is_plain(op) && own == wide;
-        let (is_short, is_attended) =
-            (inner(product) < INNER_LEAST, inner(product) < ATTENDED_LEAST);
+        let (is_short, is_attended) = (
+            inner(product) < tuning::tensor_inner_least(),
+            inner(product) < tuning::attended_inner_least(),
+        );
         let is_of_sums = is_plain(op)
             && (is_short || (is_attended && !reads_nothing(values, members)))
             && wide.is_multiple_of(own.max(1))
@@ -91,10 +91,10 @@ impl<'a> Followers<'a> {
     pub fn has(&self, values: &Values, item: &Item<'a>) -> bool {
         let Some((rows, inner)) = multiplied(item) else { return false };
         let made = columns(values, item);
-        made <= NARROW_COLUMNS
-            && 2 * made <= inner
+        made <= tuning::merged_columns()
+            && tuning::follower_share() * made <= inner
             && self.made.contains(rows)
-            && self.multiplied.get(rows).is_some_and(|count| *count <= FOLLOWERS)
+            && self.multiplied.get(rows).is_some_and(|count| *count <= tuning::merged_followers())
     }
 }
 
@@ -233,9 +233,7 @@ fn summed_shape(item: &Item) -> Option<Vec<u64>> {
 }
 
 /// Whether work behind a product reads no rows of vertices but those that are made there: others
-/// arrive late in its kernel, and two launches take less (one H200, amazon0505: GIN's sum of
-/// products with another row 64.8 + 264.7 us apart and 104.4 + 231 together, that of GAT's gradient
-/// 121 + 94 and 235; scores of an attention, which read none, 95 + 36 and 116).
+/// arrive late in its kernel, and two launches take less.
 fn reads_nothing(values: &Values, members: &[Item]) -> bool {
     let is_of_vertex =
         |name: &str| values.buffer(name).is_none_or(|buffer| buffer.rows == Rows::Nodes);
