@@ -19,7 +19,7 @@ use crate::{
 const MEASURED: (&str, &str) = ("H200", "h200");
 /// A word of names of devices that are a part of one: they have a part of its rates.
 const PART: &str = "MIG";
-/// What copies reach of the bandwidth that clock and width promise: 0.87 on the H200.
+/// What copies reach of the bandwidth that clock and width promise, about.
 const REACHED: f64 = 0.85;
 /// Additions or multiplications of 32 bits that a multiprocessor does at a time, from capability
 /// 8.6 on and on 9 and 10.

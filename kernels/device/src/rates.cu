@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(256) draw(unsigned* __restrict__ in
   index[i] = (unsigned)((((z ^ (z >> 31)) >> 32) * rows) >> 32);
 }
 
-// Each group of LANES threads adds up 16 rows of LANES * 16 bytes: the shape of tests/bench/rulers/gather_limit.cu, which measured the H200.
+// Each group of LANES threads adds up 16 rows of LANES * 16 bytes: the shape of tests/bench/rulers/gather_limit.cu.
 template <int LANES>
 void gather(float4* __restrict__ out, const float4* __restrict__ table, const unsigned* __restrict__ index, unsigned groups) {
   const unsigned group = (blockIdx.x * 256 + threadIdx.x) / LANES, lane = threadIdx.x % LANES;

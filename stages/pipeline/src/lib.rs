@@ -33,6 +33,7 @@ use warploom_shell::{
     command_line,
     flags::Format,
     progress::Talk,
+    tuning_file,
 };
 
 use arguments::{Arguments, Command};
@@ -55,7 +56,9 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     let Arguments { command, options } = arguments;
     let talk = Talk::new(&options);
     let environment = Environment::new(&options);
-    if let Err(error) = start(&environment, &talk) {
+    let started =
+        start(&environment, &talk).and_then(|()| tuning_file::take(options.tuning.as_deref()));
+    if let Err(error) = started {
         return finish_with(&talk, environment.format, &error);
     }
     if let Err(error) =

@@ -126,6 +126,7 @@ impl Stage for PlanStage {
                 .collect(),
             device: json_of(&request.device)?,
             settings: json_of(&settings)?,
+            tuning: request.tuning.clone(),
             launches: json_of(&list)?,
             host,
         };

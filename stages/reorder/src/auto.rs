@@ -23,8 +23,7 @@ use crate::{
 };
 
 /// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying
-/// one takes (two threads of a Xeon at 2.8 GHz, the stand-in of amazon0505: Rabbit itself 95,
-/// neighbours either way 10, renumbering 20 to 25, figures 30, writing 20).
+/// one takes on two threads.
 const TRIED: [(Method, f64); 3] =
     [(Method::Degree, 80.0), (Method::HubCluster, 80.0), (Method::Rabbit, 180.0)];
 

@@ -27,8 +27,7 @@ pub fn bytes(csr: &Csr, method: Method) -> u64 {
         Method::FirstColumn | Method::ColumnsThenRows => 32 * nodes,
         Method::Breadth | Method::Rcm => undirected + 24 * nodes,
         Method::Auto | Method::Rabbit => undirected + 16 * edges + 120 * nodes,
-        // The graph again, here and in the child, and what METIS makes of it. Both together took 78
-        // bytes an edge on the stand-in of amazon0505 and 81 on cnr-2000.
+        // The graph again, here and in the child, and what METIS makes of it.
         Method::Metis => undirected + 68 * edges + 100 * nodes,
     };
     permuted.max(found + figures)

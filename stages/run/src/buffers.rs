@@ -29,9 +29,7 @@ const LARGE_PAGES_FROM: usize = 1 << 20;
 const UNWRITTEN: u8 = 0xff;
 
 /// Zeros that become elements: pages of their own, large ones where the system gives them. Rows
-/// gathered from all over a buffer miss the cache of page addresses with small ones: an epoch of
-/// GCN-16 on the stand-in of amazon0505 then took a tenth to a sixth longer (runs by turns, 2
-/// threads, a busy machine).
+/// gathered from all over a buffer miss the cache of page addresses with small ones.
 #[derive(Debug)]
 pub struct Aligned<E> {
     /// None for no elements: there are no empty maps.

@@ -44,7 +44,9 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
-use warploom_shell::{StageName, gpu_present, memory_budget, requests::RunRequest, signals};
+use warploom_shell::{
+    StageName, gpu_present, memory_budget, requests::RunRequest, signals, tuning_file,
+};
 use warploom_vertex::{
     emit::cuda::{Groups, Matmul, Order},
     launch::{Body, LaunchList, LossKind},
@@ -120,6 +122,7 @@ impl Stage for RunStage {
 fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     let artifact = inputs.get(Kind::Plan)?;
     let page = plan::open(artifact)?;
+    tuning_file::take_of_plan(&page.tuning)?;
     let path = artifact.file(plan::PLAN_FILE);
     let list: LaunchList = serde_json::from_value(page.launches.clone()).map_err(|error| {
         StageError::damaged(&path, format!("the launches do not read back: {error}"))

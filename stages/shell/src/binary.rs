@@ -22,7 +22,7 @@ use crate::{
     preflight,
     progress::Talk,
     requests::Request,
-    signals, terminal,
+    signals, terminal, tuning_file,
 };
 
 #[derive(Subcommand, Clone, Copy, Debug)]
@@ -157,7 +157,9 @@ where
     let talk = Talk::new(&arguments.options);
     let mut environment = Environment::new(&arguments.options);
     environment.network = arguments.action.is_none() && show.is_none();
-    if let Err(error) = start(&environment, &talk) {
+    let started = start(&environment, &talk)
+        .and_then(|()| tuning_file::take(arguments.options.tuning.as_deref()));
+    if let Err(error) = started {
         return finish_with(&talk, environment.format, &error);
     }
     let pipelines = match read_pipelines(&arguments.options, arguments.options.pipeline.clone()) {

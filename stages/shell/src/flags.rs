@@ -131,4 +131,7 @@ pub struct Options {
     /// Whether to colour stderr
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: Color,
+    /// Rows `name,value` in place of those of the tuning table, to fit them anew
+    #[arg(long, value_name = "FILE", global = true, hide = true)]
+    pub tuning: Option<PathBuf>,
 }

@@ -39,6 +39,7 @@ pub mod stage_errors;
 pub mod stage_inputs;
 pub mod stages;
 pub mod terminal;
+pub mod tuning_file;
 pub mod vertices;
 
 pub use chain::{Chain, Known, Step};

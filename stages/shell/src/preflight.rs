@@ -208,6 +208,7 @@ mod tests {
             init_digest: None,
             splits_digest: None,
             compiler: 0,
+            tuning: Default::default(),
         })
     }
 

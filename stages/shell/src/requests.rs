@@ -23,13 +23,15 @@ use warploom_spec::{
 };
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
+use warploom_vertex::tuning::Replaced;
+
 use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     flags::Real,
     order_choice_cache::{self, Chosen},
     plan_settings::{given_settings, program_text},
-    stage_inputs, vertices,
+    stage_inputs, tuning_file, vertices,
 };
 
 /// Made from the pipeline and the environment; goes into the key as `document`.
@@ -418,6 +420,8 @@ pub struct PlanRequest {
     pub splits_digest: Option<String>,
     /// Compiler version.
     pub compiler: u32,
+    /// Rows of the tuning table that are replaced.
+    pub tuning: Replaced,
 }
 
 /// What a planner has to know of what is learned.
@@ -453,6 +457,7 @@ impl Request for PlanRequest {
             init_digest,
             splits_digest,
             compiler: COMPILER_VERSION,
+            tuning: warploom_vertex::tuning::replaced().clone(),
         })
     }
 
@@ -492,6 +497,9 @@ impl Request for PlanRequest {
         }
         if let Some(digest) = &self.splits_digest {
             document["run"]["splits"] = json!(digest);
+        }
+        if let Some(digest) = tuning_file::digest(&self.tuning) {
+            document["tuning"] = digest;
         }
         document
     }

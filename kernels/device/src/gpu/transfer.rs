@@ -32,8 +32,7 @@ use crate::gpu_error::{Fault, size};
 const STRETCH: usize = 1 << 20;
 /// Stretches of a thread: while one is on its way it fills the other.
 const OF_THREAD: usize = 2;
-/// Threads of a team at most: as many keep the bus busy (one H100, 1 GiB of a mapped file, GB/s, of
-/// a pinned copy's 54.4: 8 threads 44, 12 and 16 threads 46; pinning takes .7 ms a MiB).
+/// Threads of a team at most: as many keep the bus busy.
 const TEAM: usize = 12;
 /// Bytes of a piece at least, unless a transfer has fewer: less is not worth a thread, nor what
 /// each copy costs the bus (3 us).

@@ -19,9 +19,7 @@ pub const FAR: u32 = u32::MAX;
 const EDGES_ALONE: u64 = 1 << 17;
 /// Frontiers with fewer edges are never pulled.
 const EDGES_PULLED: u64 = 1 << 12;
-/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess. Of 1,
-/// 4, 8 and never, 1 and 4 were fastest on rmat-20 (14 ms, never: 50), and 4 no slower than never
-/// on soc-Epinions1 and cnr-2000 (Xeon, 2 threads).
+/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess.
 const PULL_COST: u64 = 4;
 /// Vertices of a frontier that one task pushes.
 const TASK_VERTICES: usize = 1024;

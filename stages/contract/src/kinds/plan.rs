@@ -6,6 +6,7 @@
 //! promises  plan.json follows from the plan's key alone; advice.json is a record: no digest and so
 //!           no run's key holds a prediction or a reason; the manifest names the inputs by kind and
 //!           key, and nothing of them is copied
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,9 @@ pub struct Plan {
     /// where `schedule` is by groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Option<Cut>>,
+    /// Rows of the tuning table that were replaced, values by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tuning: BTreeMap<String, String>,
     /// Buffers and launches.
     pub launches: Value,
     /// What stays in the host's memory, if the plan is for a GPU and something does.
@@ -124,7 +128,7 @@ pub struct Grouping {
     /// What the choice follows.
     pub why: String,
     /// Predicted nanoseconds of what was weighed: the choice, and GNNAdvisor's rule (section 3.4).
-    pub alternatives: std::collections::BTreeMap<String, u64>,
+    pub alternatives: BTreeMap<String, u64>,
 }
 
 /// Predicted memory of a run.
@@ -146,7 +150,7 @@ pub struct Memory {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_per_thread: u64,
     /// The bytes of `bytes_peak` by what they are for when most are wanted.
-    pub bytes_by_use: std::collections::BTreeMap<String, u64>,
+    pub bytes_by_use: BTreeMap<String, u64>,
     /// Settings that need less, the one that needs most first.
     pub smaller: Vec<Smaller>,
 }

@@ -10,8 +10,7 @@
 //! limits    O(edges) a round, two rounds a level and one at the end, 32 levels at most; beside the
 //!           graph 36 to 116 bytes a node and, for a moment, 16 an end of an edge that leads from
 //!           one of the first small communities to another (`bytes_peak` of the example
-//!           rabbit_speed: 10 an edge of amazon0505's stand-in, 16 of com-amazon's, 20 of the roads
-//!           of New York, 4 of cnr-2000)
+//!           rabbit_speed)
 //! paper     Arai et al., Rabbit order: just-in-time parallel reordering for fast graph analysis
 //!           (2016), for the order; its tree grows node by node under locks, ours level by level as
 //!           in Blondel et al., Fast unfolding of communities in large networks (2008)

@@ -19,9 +19,7 @@ use warploom_vertex::emit::cuda::training_control::{self, Watch};
 use warploom_vertex::launch::parameter_buffer;
 use warploom_vertex::tuning;
 
-use super::{
-    Counts, Machine, clock_bytes, failed, kernel_arguments, kernel_arguments::Side,
-};
+use super::{Counts, Machine, clock_bytes, failed, kernel_arguments, kernel_arguments::Side};
 use crate::{
     precision::Precision,
     resolved_program::{Part, Program},

@@ -70,7 +70,7 @@ pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String
         warps: THREADS / 32,
         in_flight,
         blocks_per_processor: along.blocks,
-        hub_blocks: heavy_rows::blocks(value_text.lanes.slices),
+        hub_blocks: heavy_rows::blocks(writer.lanes.slices),
         rows_of_group: rows,
     };
     let pass = &writer.passes[1];

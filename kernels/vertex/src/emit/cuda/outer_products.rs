@@ -6,14 +6,14 @@
 //!           where many columns are taken at once: the wider one, but where it is turned round;
 //!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::shared_read_sums::OTHER;
-use super::graph_pooling::{Value, gpu_fusion_rules, tables_of, value};
-use super::row_walk::{Parameters, THREADS, vector_of};
+use super::graph_pooling::{Value, lanes, tables_of, value};
 use super::outer_from_narrow_rows::{Texts, give_matrices};
-use super::tensor_core_shapes::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::reduce_all_rows::LAST;
-use super::walk_steps::{Input, Walk};
+use super::row_walk::{Parameters, THREADS, vector_of};
+use super::shared_read_sums::OTHER;
+use super::tensor_core_shapes::{self, COLUMNS, OfColumns, Tail, filled, lying};
 use super::value_text::Writer;
+use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Operand, Operation, Rows, differing};
 use crate::tuning;
@@ -266,7 +266,9 @@ impl Unit<'_> {
             elements >= u64::from(THREADS) * processors && most <= tuning::thread_sum_parts();
         let (wide, work) = match elements {
             _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
-            few if few < tuning::few_sum_elements() * processors => (8, tensor_core_shapes::ADD_PARTS),
+            few if few < tuning::few_sum_elements() * processors => {
+                (8, tensor_core_shapes::ADD_PARTS)
+            }
             _ => (32, tensor_core_shapes::ADD_PARTS),
         };
         let parts = Argument::Parts { rows, each, most };

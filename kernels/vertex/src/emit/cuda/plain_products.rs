@@ -7,12 +7,16 @@
 //! never     leaves the type at hand for less
 use std::fmt::Write;
 
-use super::graph_pooling::{Value, gpu_fusion_rules, lies_in_rows, plain_row, start_of, tables_of, value};
-use super::row_walk::{Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector};
+use super::graph_pooling::{
+    Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value,
+};
 use super::lane_layout::identity;
 use super::reduce_all_rows::{LAST, add_parts_last};
-use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
+use super::row_walk::{
+    Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector,
+};
 use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
 use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};

@@ -929,7 +929,11 @@ fn over_edges(
         } else {
             blocks.min(tuning::repeated_walk_blocks())
         },
-        hub_blocks: if writer.walk.passes() == 1 { heavy_rows::blocks(writer.lanes.slices) } else { 0 },
+        hub_blocks: if writer.walk.passes() == 1 {
+            heavy_rows::blocks(writer.lanes.slices)
+        } else {
+            0
+        },
         rows_of_group: 1,
     };
     let mut body = opening(&writer.lanes);

@@ -5,13 +5,15 @@
 //!           multiplies are those that are put down, bit for bit, out of the shared memory of the
 //!           warp that made them
 //! never     decides which launches may be joined (`launch::Joined`)
-use super::graph_pooling::{Value, gpu_fusion_rules, tables_of, value};
-use super::row_walk::{Parameters, about_row, vector_of};
-use super::plain_products::{Finish, Shape, program_result, parameters};
+use super::graph_pooling::{Value, lanes, tables_of, value};
 use super::lane_layout::identity;
-use super::tensor_core_shapes::{self, FEW_ROWS, FINISH, LONG_ROWS, Lies, OfRows, ROWS, Tail, filled, lying};
-use super::walk_steps::{From, Leaf, Walk};
+use super::plain_products::{Finish, Shape, parameters, finish};
+use super::row_walk::{Parameters, about_row, vector_of};
+use super::tensor_core_shapes::{
+    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, OfRows, ROWS, Tail, filled, lying,
+};
 use super::value_text::{Lanes, Writer, pointer};
+use super::walk_steps::{From, Leaf, Walk};
 use super::{Blocks, Kernel, Matmul, Refused, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Launch, Operation, Rows};
 use crate::tuning;

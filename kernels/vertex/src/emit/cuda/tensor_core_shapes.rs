@@ -13,8 +13,8 @@ use std::ops::RangeInclusive;
 
 use super::graph_pooling::{Value, start_of_row};
 use super::row_walk::about_row;
-use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::value_text::pointer;
+use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{Matmul, TICKETS, Target, row_walk, warpgroup_products};
 use crate::launch::{Element, Rows};
 use crate::tuning;
@@ -226,7 +226,11 @@ impl OfRows {
             && inner >= tuning::tensor_inner_least() as usize
             && rows >= tuning::warpgroup_rows() * u64::from(target.processors);
         (2..=tuning::warpgroup_steps_ahead()).rev().filter(|_| is_fit).find_map(|ahead| {
-            OfRows::for_groups((tiles, 1, steps), (steps, ahead), (warpgroup_products::row_tiles(), target))
+            OfRows::for_groups(
+                (tiles, 1, steps),
+                (steps, ahead),
+                (warpgroup_products::row_tiles(), target),
+            )
         })
     }
 
@@ -507,9 +511,12 @@ impl OfColumns {
             .rev()
             .find(|across| (one_in - 1) * all.next_multiple_of(*across) <= one_in * all);
         let Some(across) = across.filter(|_| is_fit) else { return self };
-        let (along, blocks) =
-            (warpgroup_products::OUTER_GROUPS / across, [all.div_ceil(across) as u32, self.blocks[1]]);
-        let bytes = |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
+        let (along, blocks) = (
+            warpgroup_products::OUTER_GROUPS / across,
+            [all.div_ceil(across) as u32, self.blocks[1]],
+        );
+        let bytes =
+            |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
         let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
