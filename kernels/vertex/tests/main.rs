@@ -28,3 +28,4 @@ mod settings;
 mod source_digests;
 mod trace;
 mod validation;
+mod tuning;
