@@ -13,7 +13,7 @@ use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
 use warploom_device::{
     Code, Cubin, Fault, Gpu, Nvrtc,
-    gpu::{Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece, Value},
+    gpu::{ArgumentValue, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece},
     nvrtc::Source,
 };
 
@@ -272,12 +272,12 @@ fn kinds(gpu: &Gpu, module: &Module) -> Done {
     let kernel = module.kernel("kinds", &list)?;
     let out = gpu.allocate(32)?;
     let values = [
-        Value::Pointer(out.pointer()),
-        Value::U32(u32::MAX),
-        Value::U64(1 << 40),
-        Value::I32(-7),
-        Value::F32(0.5),
-        Value::F64(0.25),
+        ArgumentValue::Pointer(out.pointer()),
+        ArgumentValue::U32(u32::MAX),
+        ArgumentValue::U64(1 << 40),
+        ArgumentValue::I32(-7),
+        ArgumentValue::F32(0.5),
+        ArgumentValue::F64(0.25),
     ];
     gpu.launch(&kernel, Grid { blocks: [1, 1, 1], threads: 1, shared: 0, early: false }, &values)?;
     let mut bytes = [0_u8; 32];
@@ -306,7 +306,7 @@ fn turn(gpu: &Gpu, module: &Module) -> Done {
     gpu.launch(
         &kernel,
         Grid { blocks: [1, 1, 1], threads: 1024, shared, early: false },
-        &[Value::Pointer(memory.pointer()), Value::U32(TURNED)],
+        &[ArgumentValue::Pointer(memory.pointer()), ArgumentValue::U32(TURNED)],
     )?;
     let mut back = vec![0_u8; numbers.len()];
     gpu.download(&memory, 0, &mut back)?;
@@ -323,8 +323,13 @@ fn grid() -> Grid {
     Grid { blocks: [NUMBERS.div_ceil(256), 1, 1], threads: 256, shared: 0, early: false }
 }
 
-fn values(x: &Memory, y: &Memory) -> [Value; 4] {
-    [Value::Pointer(y.pointer()), Value::Pointer(x.pointer()), Value::F32(1.0), Value::U32(NUMBERS)]
+fn values(x: &Memory, y: &Memory) -> [ArgumentValue; 4] {
+    [
+        ArgumentValue::Pointer(y.pointer()),
+        ArgumentValue::Pointer(x.pointer()),
+        ArgumentValue::F32(1.0),
+        ArgumentValue::U32(NUMBERS),
+    ]
 }
 
 /// Whether y is this many times x. Products and sums are whole numbers below 2^24 times few, which
@@ -364,10 +369,10 @@ fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
     gpu.download(x, 0, host.contents()?)?;
     gpu.fill(y, 0, BYTES as u64, 0)?;
     let given = [
-        Value::Pointer(y.pointer()),
-        Value::Pointer(host.pointer()),
-        Value::F32(1.0),
-        Value::U32(NUMBERS),
+        ArgumentValue::Pointer(y.pointer()),
+        ArgumentValue::Pointer(host.pointer()),
+        ArgumentValue::F32(1.0),
+        ArgumentValue::U32(NUMBERS),
     ];
     let [from, to] = [gpu.event()?, gpu.event()?];
     for round in 0..3 {
@@ -460,7 +465,12 @@ fn graphs(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
 }
 
 fn refused(gpu: &Gpu, saxpy: &Kernel, code: &[u8]) -> Done {
-    let nothing = [Value::Pointer(0), Value::Pointer(0), Value::U32(1), Value::U32(0)];
+    let nothing = [
+        ArgumentValue::Pointer(0),
+        ArgumentValue::Pointer(0),
+        ArgumentValue::U32(1),
+        ArgumentValue::U32(0),
+    ];
     let misuses = [
         fault("a value of another kind", gpu.launch(saxpy, grid(), &nothing))?,
         fault("too few values", gpu.launch(saxpy, grid(), &nothing[..2]))?,
@@ -469,7 +479,7 @@ fn refused(gpu: &Gpu, saxpy: &Kernel, code: &[u8]) -> Done {
             gpu.launch(
                 saxpy,
                 Grid { threads: 2048, ..grid() },
-                &[nothing[0], nothing[1], Value::F32(0.0), nothing[3]],
+                &[nothing[0], nothing[1], ArgumentValue::F32(0.0), nothing[3]],
             ),
         )?,
         fault("half a CUBIN", gpu.load(&code[..code.len() / 2], "half").map(|_| ()))?,
@@ -491,7 +501,12 @@ fn too_large(gpu: &Gpu) -> Done {
 
 /// Writes where nothing is: the last thing that is done, for nothing can be done after it.
 fn broken(gpu: &Gpu, saxpy: &Kernel) -> Done {
-    let nowhere = [Value::Pointer(256), Value::Pointer(256), Value::F32(1.0), Value::U32(1)];
+    let nowhere = [
+        ArgumentValue::Pointer(256),
+        ArgumentValue::Pointer(256),
+        ArgumentValue::F32(1.0),
+        ArgumentValue::U32(1),
+    ];
     gpu.launch(saxpy, Grid { blocks: [1, 1, 1], ..grid() }, &nowhere)?;
     let first = fault("a write to nowhere", gpu.wait())?;
     expect("the kernel's name", first.what.contains("`saxpy`"))?;

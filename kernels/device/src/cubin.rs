@@ -12,12 +12,12 @@ pub struct Cubin {
     /// What the compiler said. It holds times, so that it differs from one compilation to the next.
     pub log: String,
     /// Its kernels, in the order of the log.
-    pub kernels: Vec<Compiled>,
+    pub kernels: Vec<CompiledKernel>,
 }
 
 /// A kernel, as its compiler tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Compiled {
+pub struct CompiledKernel {
     /// As `Module::kernel` takes it.
     pub name: String,
     /// Registers of a thread.
@@ -31,35 +31,40 @@ pub struct Compiled {
 }
 
 /// What the compiler said of each kernel (`--ptxas-options=-v`).
-pub(crate) fn kernels(log: &str) -> Vec<Compiled> {
+pub(crate) fn kernels(log: &str) -> Vec<CompiledKernel> {
     let mut found = Vec::new();
-    let mut entry: Option<Compiled> = None;
+    let mut entry: Option<CompiledKernel> = None;
     // Functions that are no kernels have such lines too, some of them between two of a kernel.
     let mut is_of_entry = false;
     for line in log.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
             let name = rest.split('\'').next().unwrap_or("").to_owned();
-            entry =
-                Some(Compiled { name, registers: 0, stack: 0, spill_stores: 0, spill_loads: 0 });
+            entry = Some(CompiledKernel {
+                name,
+                registers: 0,
+                stack: 0,
+                spill_stores: 0,
+                spill_loads: 0,
+            });
         } else if let Some((_, name)) = line.split_once("Function properties for ") {
             is_of_entry = entry.as_ref().is_some_and(|entry| entry.name == name.trim());
         } else if let (true, Some(entry), Some(stack)) =
-            (is_of_entry, &mut entry, before(line, " bytes stack frame"))
+            (is_of_entry, &mut entry, number_before(line, " bytes stack frame"))
         {
             entry.stack = stack;
-            entry.spill_stores = before(line, " bytes spill stores").unwrap_or(0);
-            entry.spill_loads = before(line, " bytes spill loads").unwrap_or(0);
+            entry.spill_stores = number_before(line, " bytes spill stores").unwrap_or(0);
+            entry.spill_loads = number_before(line, " bytes spill loads").unwrap_or(0);
         } else if let Some(registers) =
-            before(line, " registers").filter(|_| line.contains(": Used "))
+            number_before(line, " registers").filter(|_| line.contains(": Used "))
         {
-            found.extend(entry.take().map(|entry| Compiled { registers, ..entry }));
+            found.extend(entry.take().map(|entry| CompiledKernel { registers, ..entry }));
         }
     }
     found
 }
 
 /// The number that stands before these words.
-fn before(line: &str, words: &str) -> Option<u32> {
+fn number_before(line: &str, words: &str) -> Option<u32> {
     line.split_once(words)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
@@ -122,14 +127,14 @@ ptxas info    : Used 8 registers, used 0 barriers, 364 bytes cmem[0]
 
     #[test]
     fn a_log_is_read_kernel_by_kernel() {
-        let plain = Compiled {
+        let plain = CompiledKernel {
             name: "plain".to_owned(),
             registers: 8,
             stack: 0,
             spill_stores: 0,
             spill_loads: 0,
         };
-        let calls = Compiled {
+        let calls = CompiledKernel {
             name: "calls".to_owned(),
             registers: 32,
             stack: 6768,

@@ -12,7 +12,7 @@ use crate::{
     facts::{Cache, Facts, Flops, Grid},
     gpu::Device,
     gpu_error::Fault,
-    known, measured_facts,
+    measured_facts, shipped_facts,
 };
 
 /// The device whose rates were measured: a word of its name, and its facts file.
@@ -71,7 +71,7 @@ fn own(device: &Device, facts: Facts) -> Facts {
 
 /// What is known of a device that was not measured here.
 pub(crate) fn expected(device: &Device) -> Option<Facts> {
-    let measured = known(MEASURED.1)?;
+    let measured = shipped_facts(MEASURED.1)?;
     let (major, minor) = device.capability;
     let has_word = |wanted: &str| device.name.split(' ').any(|word| word == wanted);
     if has_word(MEASURED.0) && !has_word(PART) {
@@ -131,7 +131,7 @@ pub(crate) mod tests {
     #[test]
     fn a_device_that_was_measured_keeps_its_rates() {
         let (found, file) =
-            (expected(&device("NVIDIA H200", (9, 0))).unwrap(), known("h200").unwrap());
+            (expected(&device("NVIDIA H200", (9, 0))).unwrap(), shipped_facts("h200").unwrap());
         assert_eq!(
             (found.bytes_per_second, &found.gather, found.is_estimated),
             (file.bytes_per_second, &file.gather, false)
@@ -174,7 +174,7 @@ pub(crate) mod tests {
     #[test]
     fn facts_that_are_no_estimates_do_not_say_so_in_keys() {
         let text = |facts: &Facts| serde_yaml::to_string(facts).unwrap();
-        assert!(!text(&known("h200").unwrap()).contains("estimated"));
+        assert!(!text(&shipped_facts("h200").unwrap()).contains("estimated"));
         let estimated = expected(&device("NVIDIA A100", (8, 0))).unwrap();
         assert_eq!(serde_yaml::from_str::<Facts>(&text(&estimated)).unwrap(), estimated);
     }

@@ -248,7 +248,7 @@ impl Facts {
             .iter()
             .map(|gather| (logarithm(gather.row_bytes), logarithm_of_rate(gather, table_bytes)))
             .collect();
-        let rate = between(&of_width, logarithm(row_bytes.max(narrowest))).exp();
+        let rate = interpolate(&of_width, logarithm(row_bytes.max(narrowest))).exp();
         rate * (row_bytes.max(1) as f64 / narrowest as f64).min(1.0)
     }
 }
@@ -260,11 +260,11 @@ fn logarithm(number: u64) -> f64 {
 fn logarithm_of_rate(gather: &Gather, table_bytes: u64) -> f64 {
     let of_table: Vec<(f64, f64)> =
         gather.tables.iter().map(|[bytes, rate]| (logarithm(*bytes), logarithm(*rate))).collect();
-    between(&of_table, logarithm(table_bytes))
+    interpolate(&of_table, logarithm(table_bytes))
 }
 
 /// On the broken line through these points; level before the first and after the last.
-fn between(points: &[(f64, f64)], at: f64) -> f64 {
+fn interpolate(points: &[(f64, f64)], at: f64) -> f64 {
     let after = points.partition_point(|point| point.0 <= at);
     match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
         (Some(before), Some(after)) => {
@@ -313,7 +313,7 @@ mod tests {
 
     #[test]
     fn rates_lie_between_what_was_measured() {
-        let facts = crate::known("h200").unwrap();
+        let facts = crate::shipped_facts("h200").unwrap();
         assert_eq!(facts.gathered_per_second(64, 1000), 8.2e12_f64.ln().exp());
         let middle = facts.gathered_per_second(64, 80_000_000);
         assert!((2.8e12..5.3e12).contains(&middle), "{middle}");
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn the_way_from_the_host_is_what_a_file_says_or_that_of_the_architecture() {
-        let facts = crate::known("h200").unwrap();
+        let facts = crate::shipped_facts("h200").unwrap();
         assert_eq!(facts.bytes_per_second_of_host(), 50_000_000_000);
         assert_eq!(
             Facts { architecture: "sm_80".to_owned(), ..facts.clone() }.bytes_per_second_of_host(),
@@ -361,7 +361,7 @@ mod tests {
         let facts = Facts {
             measured: Some(measured),
             host_bytes_per_second: Some(53_000_000_000),
-            ..crate::known("h200").unwrap()
+            ..crate::shipped_facts("h200").unwrap()
         };
         assert_eq!(serde_yaml::from_str::<Facts>(&facts.to_yaml().unwrap()).unwrap(), facts);
         assert!((share - 0.853).abs() < 1e-3, "{share}");

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 pub use graph::{Behind, Event, Graph};
 pub use kernel::{Grid, Kernel, KernelFacts, Module};
 pub use memory::Memory;
-pub use parameters::{Parameter, ParameterKind, Value};
+pub use parameters::{ArgumentValue, Parameter, ParameterKind};
 pub use pinned_memory::Pinned;
 pub use readback::{Landing, Piece};
 
@@ -87,7 +87,7 @@ impl Gpu {
 
     /// The newest CUDA that the driver speaks: `13.0`.
     pub fn driver_version() -> Result<String, Fault> {
-        driver::start().map(|driver| driver::spoken(driver.version))
+        driver::start().map(|driver| driver::version_text(driver.version))
     }
 
     /// Facts of a device without opening it: nothing is allocated on it.
@@ -112,7 +112,7 @@ impl Gpu {
 
     /// Waits until everything that was asked for is done, and says whether it went well.
     pub fn wait(&self) -> Result<(), Fault> {
-        self.context.at_once("wait")?;
+        self.context.require_no_capture("wait")?;
         self.context.wait("wait for work")
     }
 }

@@ -19,7 +19,7 @@ pub mod measure;
 pub mod measured_facts;
 pub mod nvrtc;
 
-pub use cubin::{Compiled, Cubin};
+pub use cubin::{CompiledKernel, Cubin};
 pub use detected_gpu::Rates;
 pub use facts::{Facts, Flops, Gather, Grid, Kind, Measurement};
 pub use gpu::Gpu;
@@ -86,7 +86,7 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, gpu_for_auto()) {
         return found.map_err(|fault| absent(fault, ""));
     }
-    let facts = known(if name == AUTO { "cpu" } else { name });
+    let facts = shipped_facts(if name == AUTO { "cpu" } else { name });
     let mut facts = facts.ok_or_else(|| {
         unknown(format!(
             "expected one of `{}`, `cuda`, `cuda:N`, or a facts file `NAME{EXTENSION}`",
@@ -157,11 +157,11 @@ pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
 
 /// Facts of every device that comes with the program.
 pub fn shipped() -> Vec<Facts> {
-    FILES.iter().filter_map(|(name, _)| known(name)).collect()
+    FILES.iter().filter_map(|(name, _)| shipped_facts(name)).collect()
 }
 
 /// The facts of a file that comes with the program.
-pub(crate) fn known(name: &str) -> Option<Facts> {
+pub(crate) fn shipped_facts(name: &str) -> Option<Facts> {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;
     Facts::from_yaml(text).ok()
 }

@@ -15,10 +15,12 @@ use std::time::{Duration, Instant};
 use crate::{
     detected_gpu,
     facts::{Facts, Flops, Gather, Measurement},
-    gpu::{Event, Gpu, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Pinned, Value},
+    gpu::{
+        ArgumentValue, Event, Gpu, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Pinned,
+    },
     gpu_error::{Code, Fault, size},
-    known,
     nvrtc::{Nvrtc, Source},
+    shipped_facts,
 };
 
 /// The kernels.
@@ -70,8 +72,16 @@ pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault>
     bench.warm_up()?;
     let bytes_per_second = rounded(bench.copied()?);
     let flops_per_second = Flops {
-        f32: rounded(bench.arithmetic("arithmetic_f32", Value::F32(1.0), ParameterKind::F32)?),
-        f64: rounded(bench.arithmetic("arithmetic_f64", Value::F64(1.0), ParameterKind::F64)?),
+        f32: rounded(bench.arithmetic(
+            "arithmetic_f32",
+            ArgumentValue::F32(1.0),
+            ParameterKind::F32,
+        )?),
+        f64: rounded(bench.arithmetic(
+            "arithmetic_f64",
+            ArgumentValue::F64(1.0),
+            ParameterKind::F64,
+        )?),
     };
     let launch_nanoseconds = rounded(bench.launched()? * 1e9);
     let gather = bench.gathers()?;
@@ -179,7 +189,7 @@ impl<'a> Bench<'a> {
         self.module.kernel(name, &parameters)
     }
 
-    fn launch(&self, kernel: &Kernel, blocks: u64, values: &[Value]) -> Result<(), Fault> {
+    fn launch(&self, kernel: &Kernel, blocks: u64, values: &[ArgumentValue]) -> Result<(), Fault> {
         let blocks = u32::try_from(blocks)
             .map_err(|_| Fault::misuse(format!("launch `{}` on {blocks} blocks", kernel.name())))?;
         self.gpu.launch(
@@ -236,9 +246,9 @@ impl<'a> Bench<'a> {
         let bytes = bytes / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
         let half = self.table.bytes() / 2 / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
         let values = [
-            Value::Pointer(self.table.pointer() + half),
-            Value::Pointer(self.table.pointer()),
-            Value::U64(bytes / 16),
+            ArgumentValue::Pointer(self.table.pointer() + half),
+            ArgumentValue::Pointer(self.table.pointer()),
+            ArgumentValue::U64(bytes / 16),
         ];
         self.launch(copy, bytes / BYTES_OF_BLOCK, &values)
     }
@@ -251,14 +261,23 @@ impl<'a> Bench<'a> {
     }
 
     /// Additions and multiplications in a second.
-    fn arithmetic(&self, name: &str, factor: Value, kind: ParameterKind) -> Result<f64, Fault> {
+    fn arithmetic(
+        &self,
+        name: &str,
+        factor: ArgumentValue,
+        kind: ParameterKind,
+    ) -> Result<f64, Fault> {
         let kernel = self.kernel(name, &[ParameterKind::Pointer, kind, ParameterKind::U32])?;
         let blocks = self.shared_blocks();
         let work = |rounds: u64| {
             self.launch(
                 &kernel,
                 blocks,
-                &[Value::Pointer(self.sums.pointer()), factor, Value::U32(rounds as u32)],
+                &[
+                    ArgumentValue::Pointer(self.sums.pointer()),
+                    factor,
+                    ArgumentValue::U32(rounds as u32),
+                ],
             )
         };
         Ok(self.rate(ROUNDS_OF_THREAD, work)? * (blocks * u64::from(THREADS) * OPERATIONS) as f64)
@@ -268,7 +287,11 @@ impl<'a> Bench<'a> {
     fn launched(&self) -> Result<f64, Fault> {
         let kernel = self.kernel("start", &[ParameterKind::Pointer])?;
         let one = || {
-            self.launch(&kernel, u64::from(self.processors), &[Value::Pointer(self.sums.pointer())])
+            self.launch(
+                &kernel,
+                u64::from(self.processors),
+                &[ArgumentValue::Pointer(self.sums.pointer())],
+            )
         };
         let graph = self.gpu.capture(|_| (0..LAUNCHES).try_for_each(|_| one()))?;
         let times = (0..=ROUNDS)
@@ -287,7 +310,7 @@ impl<'a> Bench<'a> {
             ParameterKind::Pointer,
             ParameterKind::U32,
         ];
-        let mut gathers = known_gathers();
+        let mut gathers = shipped_gathers();
         for gather in &mut gathers {
             let width = gather.row_bytes;
             let kernel = self.kernel(&format!("gather_{width}"), &kinds)?;
@@ -295,20 +318,20 @@ impl<'a> Bench<'a> {
             for [bytes, rate] in &mut gather.tables {
                 let (rows, drawn) = (*bytes / width, self.gathered_most / width);
                 let given = [
-                    Value::Pointer(self.index.pointer()),
-                    Value::U32(rows as u32),
-                    Value::U64(drawn),
+                    ArgumentValue::Pointer(self.index.pointer()),
+                    ArgumentValue::U32(rows as u32),
+                    ArgumentValue::U64(drawn),
                 ];
                 self.launch(&draw, drawn.div_ceil(u64::from(THREADS)), &given)?;
                 let work = |gathered: u64| {
                     let groups = gathered / width / ROWS_OF_SUM;
                     let values = [&self.sums, &self.table, &self.index]
-                        .map(|memory| Value::Pointer(memory.pointer()));
+                        .map(|memory| ArgumentValue::Pointer(memory.pointer()));
                     let blocks = (groups * (width / 16)).div_ceil(u64::from(THREADS));
                     self.launch(
                         &kernel,
                         blocks,
-                        &[values[0], values[1], values[2], Value::U32(groups as u32)],
+                        &[values[0], values[1], values[2], ArgumentValue::U32(groups as u32)],
                     )
                 };
                 *rate = rounded(self.rate((BYTES_FIRST, self.gathered_most), work)?);
@@ -357,9 +380,9 @@ impl<'a> Bench<'a> {
         let total = self.kernel("total", &COPY)?;
         let values = |bytes: u64| {
             [
-                Value::Pointer(self.sums.pointer()),
-                Value::Pointer(pinned.pointer()),
-                Value::U64(bytes / 16),
+                ArgumentValue::Pointer(self.sums.pointer()),
+                ArgumentValue::Pointer(pinned.pointer()),
+                ArgumentValue::U64(bytes / 16),
             ]
         };
         self.rate((pinned.bytes(), pinned.bytes()), |bytes| {
@@ -373,13 +396,13 @@ const COPY: [ParameterKind; 3] =
     [ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::U64];
 
 /// Widths and tables of the device that was measured first.
-fn known_gathers() -> Vec<Gather> {
-    known("h200").map_or_else(Vec::new, |facts| facts.gather)
+fn shipped_gathers() -> Vec<Gather> {
+    shipped_facts("h200").map_or_else(Vec::new, |facts| facts.gather)
 }
 
 /// Sizes of all tables.
 fn tables() -> Vec<u64> {
-    known_gathers()
+    shipped_gathers()
         .iter()
         .flat_map(|gather| gather.tables.iter().map(|[bytes, _]| *bytes))
         .collect()

@@ -80,7 +80,7 @@ impl Nvrtc {
     /// looks for libraries.
     pub fn find() -> Result<Nvrtc, Fault> {
         if let Some(place) = named() {
-            return Nvrtc::at(Path::new(&place));
+            return Nvrtc::open_at(Path::new(&place));
         }
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(nvrtc) = &*loaded {
@@ -105,7 +105,7 @@ impl Nvrtc {
     }
 
     /// The library in this file, or in this folder or its `lib`.
-    pub fn at(place: &Path) -> Result<Nvrtc, Fault> {
+    pub fn open_at(place: &Path) -> Result<Nvrtc, Fault> {
         let places = [place.to_path_buf(), place.join(FILE), place.join("lib").join(FILE)];
         let absent = || {
             Fault::absent(
@@ -201,7 +201,7 @@ impl Nvrtc {
             nvrtcResult::NVRTC_ERROR_COMPILATION | nvrtcResult::NVRTC_ERROR_INVALID_OPTION => {
                 return Err(Fault {
                     what,
-                    code: Code::Compile { log: with_lines(log, source) },
+                    code: Code::Compile { log: add_source_lines(log, source) },
                     hint: None,
                 });
             }
@@ -379,7 +379,7 @@ fn includes(text: &str) -> bool {
 }
 
 /// The log, and the lines of the text around its first error.
-fn with_lines(mut log: String, source: &Source) -> String {
+fn add_source_lines(mut log: String, source: &Source) -> String {
     let number = |line: &str| {
         let (number, rest) =
             line.strip_prefix(source.name)?.strip_prefix('(')?.split_once("): ")?;

@@ -161,7 +161,7 @@ fn the_same_text_gives_the_same_code() {
 
 #[test]
 fn a_wrong_place_is_told() {
-    let fault = nvrtc::Nvrtc::at(Path::new("no/such/folder")).unwrap_err();
+    let fault = nvrtc::Nvrtc::open_at(Path::new("no/such/folder")).unwrap_err();
     assert_eq!(fault.code, Code::Absent);
     assert!(
         fault.what.contains("no/such/folder")

@@ -43,7 +43,7 @@ pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
 }
 
 /// A change of all rows, or of these alone: run by run, in their order.
-pub fn over<E: Sync>(
+pub fn sum_changes<E: Sync>(
     (before, after): (&[E], &[E]),
     (columns, only): (usize, Option<&[Run]>),
     of: impl Fn((&[E], &[E])) -> (f64, u64) + Sync,

@@ -14,7 +14,7 @@ use crate::product_over_rows::ProductOverRows;
 use crate::sparse_product::{SparseProduct, SparseProductOverRows};
 
 /// Operations on every type of element.
-pub trait OfScalars: Sized {
+pub trait ScalarOperations: Sized {
     /// `neighbour_reduce::neighbour_reduce`.
     fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>);
 
@@ -23,7 +23,7 @@ pub trait OfScalars: Sized {
 }
 
 /// Operations on reals.
-pub trait OfReals: Sized {
+pub trait RealOperations: Sized {
     /// `fused::fused`.
     fn run_fused(
         kernel: &Kernel<Self>,

@@ -20,12 +20,12 @@ mod triangles;
 use warploom_vertex::gir::{EdgeSet, Input, Op, Type};
 
 pub use element::Element;
-pub(crate) use element::over_nothing;
-pub(crate) use row_axes::{around, runs};
+pub(crate) use element::empty_reduction;
+pub(crate) use row_axes::{axis_lengths, runs};
 pub(crate) use source::broadcast_columns;
 
 use crate::Real;
-use crate::random::dropout::Context;
+use crate::random::dropout::DrawContext;
 
 /// Elements that are read.
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ pub struct Call<'a, T> {
     /// What it runs on.
     pub graph: EdgeGraph<'a>,
     /// Whether this is a pass of training, and what dropout draws.
-    pub context: Context<'a>,
+    pub context: DrawContext<'a>,
 }
 
 impl<T> Call<'_, T> {
@@ -150,7 +150,7 @@ impl<T> Call<'_, T> {
 }
 
 impl<'a, T> Values<'a, T> {
-    pub(crate) fn real(&self) -> &'a [T] {
+    pub(crate) fn reals(&self) -> &'a [T] {
         match self {
             Values::Real(values) => values,
             Values::Whole(_) => {
@@ -159,7 +159,7 @@ impl<'a, T> Values<'a, T> {
         }
     }
 
-    pub(crate) fn whole(&self) -> &'a [i64] {
+    pub(crate) fn integers(&self) -> &'a [i64] {
         match self {
             Values::Whole(values) => values,
             Values::Real(_) => {

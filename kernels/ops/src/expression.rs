@@ -18,7 +18,7 @@ mod tests;
 use std::fmt;
 
 pub(crate) use evaluate::Evaluator;
-pub use evaluate::{Bound, Operand, OperandRows};
+pub use evaluate::{Bound, BufferOperand, OperandRows};
 use warploom_vertex::launch::{Binary, BufferName, Dropout, Expression, Unary};
 
 use crate::Scalar;
@@ -126,13 +126,13 @@ pub struct Compiled<T> {
 
 impl<T: Scalar> Compiled<T> {
     /// The expression that leaves things as they are: `Expression::Made`.
-    pub const fn made() -> Self {
+    pub const fn identity() -> Self {
         Compiled { steps: Vec::new(), result: Place::Made, registers: 0, loads: Vec::new() }
     }
 
     /// Compiles for this element type.
     pub fn compile(expression: &Expression) -> Result<Self, CompileError> {
-        let mut compiled = Self::made();
+        let mut compiled = Self::identity();
         compiled.result = compiled.place(expression, 0)?;
         Ok(compiled)
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::Real;
-use crate::shortcuts::Lists;
+use crate::shortcuts::NeighbourLists;
 
 /// First row, and how many.
 pub type Run = (u32, u32);
@@ -34,7 +34,7 @@ pub struct Marks {
 
 impl Marks {
     /// None of so many rows.
-    pub fn none(rows: usize) -> Self {
+    pub fn empty(rows: usize) -> Self {
         Marks { words: (0..rows.div_ceil(BITS)).map(|_| AtomicU64::new(0)).collect() }
     }
 
@@ -113,26 +113,29 @@ fn mark(marks: &Marks, (columns, runs): (usize, &[Run]), differs: impl Fn(usize)
 }
 
 /// All of so many rows.
-pub fn every(rows: usize) -> Vec<Run> {
+pub fn all_rows(rows: usize) -> Vec<Run> {
     let rows = rows as u32;
     (0..rows).step_by(RUN_ROWS as usize).map(|first| (first, RUN_ROWS.min(rows - first))).collect()
 }
 
 /// Marks these rows and all that read one of them; `push` leads from a row to those that read it.
-pub fn mark_readers(marks: &Marks, changed: &[u32], push: &[Lists]) {
+pub fn mark_readers(marks: &Marks, changed: &[u32], push: &[NeighbourLists]) {
     changed.par_chunks(TASK_ROWS).for_each(|rows| {
         for (at, &row) in rows.iter().enumerate() {
             marks.mark(row as usize);
             for lists in push {
-                lists.ask_ahead(rows, at);
-                lists.of(row as usize).iter().for_each(|&reader| marks.mark(reader as usize));
+                lists.prefetch_ahead(rows, at);
+                lists
+                    .neighbours(row as usize)
+                    .iter()
+                    .for_each(|&reader| marks.mark(reader as usize));
             }
         }
     });
 }
 
 /// Entries of all these rows.
-pub fn entries(rows: impl Iterator<Item = u32>, lists: &[Lists]) -> usize {
+pub fn entries(rows: impl Iterator<Item = u32>, lists: &[NeighbourLists]) -> usize {
     rows.map(|row| lists.iter().map(|lists| lists.degree(row as usize)).sum::<usize>()).sum()
 }
 
@@ -142,18 +145,18 @@ mod tests {
 
     #[test]
     fn near_rows_lie_in_one_run() {
-        let marks = Marks::none(3000);
+        let marks = Marks::empty(3000);
         for row in [0, 1, 3, 70, 78, 87, 2999] {
             marks.mark(row);
         }
         assert_eq!(marks.rows().collect::<Vec<_>>(), [0, 1, 3, 70, 78, 87, 2999]);
         assert_eq!(marks.runs(), [(0, 4), (70, 9), (87, 1), (2999, 1)]);
-        let mut all = Marks::none(1300);
+        let mut all = Marks::empty(1300);
         (0..1300).for_each(|row| all.mark(row));
-        assert_eq!(all.runs(), every(1300));
-        assert_eq!(every(1300), [(0, 512), (512, 512), (1024, 276)]);
+        assert_eq!(all.runs(), all_rows(1300));
+        assert_eq!(all_rows(1300), [(0, 512), (512, 512), (1024, 276)]);
         all.clear();
-        assert_eq!((all.runs(), every(0)), (Vec::new(), Vec::new()));
+        assert_eq!((all.runs(), all_rows(0)), (Vec::new(), Vec::new()));
     }
 
     #[test]
@@ -161,13 +164,13 @@ mod tests {
         let (before, mut after) = (vec![0.0f32; 40], vec![0.0f32; 40]);
         (after[3], after[20], after[39]) = (-0.0, 1.0, f32::NAN);
         let found = |runs: &[Run]| {
-            let marks = Marks::none(20);
+            let marks = Marks::empty(20);
             mark_reals(&marks, &before, &after, (2, runs));
             marks.rows().collect::<Vec<_>>()
         };
-        assert_eq!((found(&every(20)), found(&[(2, 9)])), (vec![1, 10, 19], vec![10]));
-        let marks = Marks::none(3);
-        mark_wholes(&marks, &[1, 2, 3], &[1, 0, 3], (1, &every(3)));
+        assert_eq!((found(&all_rows(20)), found(&[(2, 9)])), (vec![1, 10, 19], vec![10]));
+        let marks = Marks::empty(3);
+        mark_wholes(&marks, &[1, 2, 3], &[1, 0, 3], (1, &all_rows(3)));
         assert_eq!(marks.runs(), [(1, 1)]);
     }
 
@@ -177,17 +180,17 @@ mod tests {
         let offsets: Vec<u64> = (0..=rows as u64).map(|row| row * 3).collect();
         let neighbours: Vec<u32> =
             (0..rows * 3).map(|entry| (entry * 7919 % rows) as u32).collect();
-        let lists = Lists { offsets: &offsets, neighbours: &neighbours };
+        let lists = NeighbourLists { offsets: &offsets, neighbours: &neighbours };
         let changed: Vec<u32> = (0..rows as u32).step_by(3).collect();
         let mut expected: Vec<u32> = changed
             .iter()
-            .flat_map(|&row| lists.of(row as usize).iter().copied().chain([row]))
+            .flat_map(|&row| lists.neighbours(row as usize).iter().copied().chain([row]))
             .collect();
         expected.sort_unstable();
         expected.dedup();
         for threads in [1, 4] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let marks = Marks::none(rows);
+            let marks = Marks::empty(rows);
             pool.install(|| mark_readers(&marks, &changed, &[lists]));
             assert_eq!(marks.rows().collect::<Vec<_>>(), expected);
         }

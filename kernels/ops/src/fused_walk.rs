@@ -41,7 +41,7 @@ use crate::evaluate::{EdgeGraph, Element, Index};
 use crate::frontier::Run;
 use crate::half_precision::{bf16, f16};
 use crate::product_over_rows::add_in_order;
-use crate::random::dropout::Context;
+use crate::random::dropout::DrawContext;
 use crate::row_tasks::{partials_most, rows_per_task};
 use block::Worker;
 
@@ -142,7 +142,7 @@ pub struct Work<'a, T> {
     /// First row of each unit of work, and the number of rows; for walks over edges of vertices.
     pub unit_starts: &'a [u32],
     /// Whether this is a pass of training, and what dropout draws.
-    pub context: Context<'a>,
+    pub context: DrawContext<'a>,
     /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that
     /// add up nothing.
     pub only: Option<&'a [Run]>,

@@ -150,7 +150,7 @@ mod tests {
     }
 
     /// Each number, those halfway to the next, and those beside them.
-    fn all_are_nearest<H: Half + PartialEq + std::fmt::Debug>(exponent: u32, of: fn(u16) -> H) {
+    fn assert_all_nearest<H: Half + PartialEq + std::fmt::Debug>(exponent: u32, of: fn(u16) -> H) {
         for bits in 0..=u16::MAX {
             let number = meaning(bits, exponent);
             assert!(same(f64::from(of(bits).widened()), number), "{bits:#06x}");
@@ -184,12 +184,12 @@ mod tests {
 
     #[test]
     fn every_bf16_is_read_and_rounded_to() {
-        all_are_nearest(8, bf16::from_bits);
+        assert_all_nearest(8, bf16::from_bits);
     }
 
     #[test]
     fn every_f16_is_read_and_rounded_to() {
-        all_are_nearest(5, f16::from_bits);
+        assert_all_nearest(5, f16::from_bits);
     }
 
     #[test]

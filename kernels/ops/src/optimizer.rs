@@ -167,9 +167,9 @@ impl<T: Real> Constants<T> {
     fn new(optimizer: &Optimizer, step: u64) -> Self {
         let real = T::rounded;
         match *optimizer {
-            Optimizer::Adam(adam) => Self::of_adam(&adam, step, real(adam.weight_decay), T::ONE),
+            Optimizer::Adam(adam) => Self::from_adam(&adam, step, real(adam.weight_decay), T::ONE),
             Optimizer::AdamW(adam) => {
-                Self::of_adam(&adam, step, T::ZERO, real(1.0 - adam.rate * adam.weight_decay))
+                Self::from_adam(&adam, step, T::ZERO, real(1.0 - adam.rate * adam.weight_decay))
             }
             Optimizer::Sgd { rate, momentum, weight_decay } => Constants {
                 rule: if momentum == 0.0 { Rule::Plain } else { Rule::Momentum },
@@ -186,7 +186,7 @@ impl<T: Real> Constants<T> {
         }
     }
 
-    fn of_adam(adam: &Adam, step: u64, decay: T, shrink: T) -> Self {
+    fn from_adam(adam: &Adam, step: u64, decay: T, shrink: T) -> Self {
         let correction = |beta: f64| 1.0 - beta.powf(step as f64);
         Constants {
             rule: Rule::Moments,

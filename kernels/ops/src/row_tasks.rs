@@ -46,14 +46,14 @@ pub(crate) fn partials_most(partial_elements: usize) -> usize {
 }
 
 /// A part of an output: the index of its first row and its elements.
-pub(crate) type Part<'o, T> = (usize, &'o mut [T]);
+pub(crate) type RowPart<'o, T> = (usize, &'o mut [T]);
 
 /// Splits `out` at the given rows. Panics when the starts do not rise from 0 to the number of rows.
 pub(crate) fn split_rows<'o, T>(
     out: &'o mut [T],
     starts: &[u32],
     columns: usize,
-) -> Vec<Part<'o, T>> {
+) -> Vec<RowPart<'o, T>> {
     assert!(starts.first().is_none_or(|&first| first == 0), "units start at row 0");
     let mut parts = Vec::with_capacity(starts.len());
     let mut rest = out;

@@ -9,13 +9,13 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use warploom_vertex::launch::Element;
 
-use crate::element_types::{OfReals, OfScalars};
+use crate::element_types::{RealOperations, ScalarOperations};
 use crate::expression::arithmetic::Arithmetic;
 
 /// An element of a buffer: f32, f64 or u32 (a node id, with `u32::MAX` beyond every id).
 pub trait Scalar:
     Arithmetic
-    + OfScalars
+    + ScalarOperations
     + Copy
     + Debug
     + Default
@@ -54,7 +54,7 @@ pub trait Scalar:
 /// An element that gradients exist for: f32 or f64.
 pub trait Real:
     Scalar
-    + OfReals
+    + RealOperations
     + Add<Output = Self>
     + Sub<Output = Self>
     + Mul<Output = Self>

@@ -24,14 +24,14 @@ const ENTRIES_AHEAD: usize = 8;
 /// Neighbour lists without weights: the entries of row v are `neighbours[offsets[v]..offsets[v +
 /// 1]]`.
 #[derive(Clone, Copy, Debug)]
-pub struct Lists<'a> {
+pub struct NeighbourLists<'a> {
     /// Where the entries of a row start; one more than there are rows.
     pub offsets: &'a [u64],
     /// The far end of each entry.
     pub neighbours: &'a [u32],
 }
 
-impl<'a> Lists<'a> {
+impl<'a> NeighbourLists<'a> {
     /// Number of rows.
     pub fn rows(&self) -> usize {
         self.offsets.len().saturating_sub(1)
@@ -39,7 +39,7 @@ impl<'a> Lists<'a> {
 
     /// Entries of a row.
     #[inline(always)]
-    pub fn of(&self, row: usize) -> &'a [u32] {
+    pub fn neighbours(&self, row: usize) -> &'a [u32] {
         &self.neighbours[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
@@ -52,7 +52,7 @@ impl<'a> Lists<'a> {
     /// Asks the memory for the entries of rows that come soon in a list, of which row `at` is at
     /// hand: rows of a list lie anywhere.
     #[inline(always)]
-    pub fn ask_ahead(&self, list: &[u32], at: usize) {
+    pub fn prefetch_ahead(&self, list: &[u32], at: usize) {
         if let Some(&row) = list.get(at + OFFSETS_AHEAD) {
             prefetch_index(self.offsets, row as usize);
         }
@@ -62,7 +62,7 @@ impl<'a> Lists<'a> {
     }
 
     /// Whether both name the same entries in the same order.
-    pub fn are(&self, other: &Lists) -> bool {
+    pub fn are(&self, other: &NeighbourLists) -> bool {
         self.offsets == other.offsets && self.neighbours == other.neighbours
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use cpu::{sparse_product_of_type, sparse_product_over_rows_of_type};
 use warploom_vertex::launch::Dropout;
 
 use crate::expression::Bound;
-use crate::random::dropout::Context;
+use crate::random::dropout::DrawContext;
 use crate::row_tasks::balanced_units;
 
 /// Features by rows: the entries of row r are `offsets[r]..offsets[r + 1]`.
@@ -118,5 +118,5 @@ pub struct SparseProductOverRows<'a, T> {
     /// Dropout of the features, if any.
     pub dropout: Option<Dropout>,
     /// Seed, epoch and the rows in the graph artifact, the same as for the sparse product.
-    pub context: Context<'a>,
+    pub context: DrawContext<'a>,
 }

@@ -84,7 +84,7 @@ pub(crate) fn numbers<T: Scalar>(count: usize, seed: u32) -> Vec<T> {
 }
 
 /// The result in pools of 1, 2 and 5 threads, asserted to have the same bits.
-pub(crate) fn in_pools<T: Scalar>(make: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
+pub(crate) fn run_in_pools<T: Scalar>(make: impl Fn() -> Vec<T> + Sync) -> Vec<T> {
     let run = |threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         pool.install(&make)

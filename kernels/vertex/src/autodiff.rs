@@ -19,7 +19,7 @@ mod zero_times_infinity;
 use std::fmt;
 
 use crate::gir::{
-    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Made, Misfit, NodeId, Op,
+    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Misfit, NodeId, NodeResult, Op,
     Place, Pooling, Span, Type,
 };
 
@@ -44,7 +44,7 @@ impl Refusal {
         Refusal { node: None, span: Span::default(), what: what.into(), hint: Some(hint.into()) }
     }
 
-    fn at(self, node: NodeId, span: Span) -> Refusal {
+    fn with_location(self, node: NodeId, span: Span) -> Refusal {
         Refusal { node: Some(node), span, ..self }
     }
 }
@@ -93,18 +93,19 @@ pub fn differentiate(gir: Gir, data: &Data, by: &[NodeId]) -> Result<Gir, Refusa
         )
     })?;
     for &leaf in by {
-        check_leaf(&gir, leaf).map_err(|refusal| refusal.at(leaf, gir.node(leaf).span))?;
+        check_leaf(&gir, leaf)
+            .map_err(|refusal| refusal.with_location(leaf, gir.node(leaf).span))?;
     }
     if (gir.node(loss).place, gir.node(loss).kind, gir.node(loss).columns())
         != (Place::P, Type::Real, 1)
     {
         return Err(Refusal::new("the loss is not one real number", "sum it over the rows")
-            .at(loss, gir.node(loss).span));
+            .with_location(loss, gir.node(loss).span));
     }
     let first = gir.nodes.len();
     let active = Active::new(&gir, by, loss)?;
     let finite = Finite::new(&gir);
-    let mut walk = Walk {
+    let mut walk = GradientWalk {
         slopes: vec![None; first],
         current: loss,
         builder: Builder::resume(gir, data),
@@ -139,7 +140,7 @@ fn check_leaf(gir: &Gir, leaf: NodeId) -> Result<(), Refusal> {
 }
 
 /// The walk from the loss to the leaves.
-struct Walk<'a> {
+struct GradientWalk<'a> {
     builder: Builder<'a>,
     /// Sum so far of what the users of each node gave it.
     slopes: Vec<Option<NodeId>>,
@@ -149,7 +150,7 @@ struct Walk<'a> {
     finite: Finite,
 }
 
-impl Walk<'_> {
+impl GradientWalk<'_> {
     /// Hands the gradient of this node on to its inputs. All its users stand behind it, so that
     /// their parts are all there.
     fn step(&mut self, id: NodeId) -> Result<(), Refusal> {
@@ -158,7 +159,9 @@ impl Walk<'_> {
         }
         let node = self.builder.node(id).clone();
         (self.current, self.builder.span) = (id, node.span);
-        let slope = self.whole(id).map_err(|misfit| Refusal::from(misfit).at(id, node.span))?;
+        let slope = self
+            .full_gradient(id)
+            .map_err(|misfit| Refusal::from(misfit).with_location(id, node.span))?;
         self.slopes[id.index()] = Some(slope);
         if let Some(name) = &node.name
             && slope.index() >= self.slopes.len()
@@ -166,7 +169,7 @@ impl Walk<'_> {
             let made = &mut self.builder.gir.nodes[slope.index()].name;
             made.get_or_insert_with(|| format!("slope of {name}"));
         }
-        rules::rule(self, id, &node, slope).map_err(|refusal| refusal.at(id, node.span))
+        rules::rule(self, id, &node, slope).map_err(|refusal| refusal.with_location(id, node.span))
     }
 
     /// Adds a part of the gradient of an input; what broadcasting repeated is summed.
@@ -185,7 +188,7 @@ impl Walk<'_> {
 
     /// The sum over what was repeated to make rows of `to` into rows of `part`: axes, then vertices
     /// of a graph or all rows.
-    fn shrunk(&mut self, to: NodeId, part: NodeId) -> Made {
+    fn shrunk(&mut self, to: NodeId, part: NodeId) -> NodeResult {
         let (place, shape) = (self.builder.node(to).place, self.builder.node(to).shape.clone());
         let narrow = if self.builder.node(part).columns() > shape.iter().product() {
             self.builder.unbroadcast(part, &shape)?
@@ -203,7 +206,7 @@ impl Walk<'_> {
 
     /// The gradient gathered for a node, with a row wherever the node has one and of the node's
     /// shape.
-    fn whole(&mut self, id: NodeId) -> Made {
+    fn full_gradient(&mut self, id: NodeId) -> NodeResult {
         let sum = self.slopes[id.index()].expect("a node that is stepped on has a gradient");
         let (place, shape) = (self.builder.node(id).place, self.builder.node(id).shape.clone());
         let placed = self.placed(sum, place)?;
@@ -214,12 +217,12 @@ impl Walk<'_> {
     }
 
     /// A row of everybody, or of a graph, given to each row of this place.
-    fn placed(&mut self, a: NodeId, place: Place) -> Made {
+    fn placed(&mut self, a: NodeId, place: Place) -> NodeResult {
         match (place, self.builder.node(a).place) {
-            (Place::D, Place::C | Place::P | Place::G) => self.builder.on_vertices(a),
+            (Place::D, Place::C | Place::P | Place::G) => self.builder.broadcast_to_vertices(a),
             (Place::S(rows) | Place::E(rows), Place::C | Place::P) => {
                 let edges = if rows == EdgeRows::Once { EdgeSet::IN } else { EdgeSet::BOTH };
-                self.builder.on_edges(edges, a)
+                self.builder.broadcast_to_edges(edges, a)
             }
             (Place::G, Place::C | Place::P) => {
                 let size = self.builder.make(Op::Input(Input::GraphSize), &[])?;
@@ -238,7 +241,7 @@ impl Walk<'_> {
             let zero = self.builder.real(0.0);
             self.slopes[leaf.index()] = Some(zero);
         }
-        let whole = self.whole(leaf)?;
+        let whole = self.full_gradient(leaf)?;
         let node = self.builder.node(whole).clone();
         match (place, node.place) {
             // A row of C summed over its one row is a row of P.
@@ -248,7 +251,7 @@ impl Walk<'_> {
                 Op::Far(edges) => self.builder.make(Op::Near(edges.reversed()), &[node.inputs[0]]),
                 _ => {
                     let zero = self.builder.real(0.0);
-                    let zeros = self.builder.on_edges(EdgeSet::IN, zero)?;
+                    let zeros = self.builder.broadcast_to_edges(EdgeSet::IN, zero)?;
                     self.builder.add(whole, zeros)
                 }
             },
@@ -258,21 +261,21 @@ impl Walk<'_> {
 
     /// Gradient times slope. Behind a select a gradient of 0 stays 0, whatever the slope (`finite`
     /// says where that must be said).
-    fn times(&mut self, gradient: NodeId, slope: NodeId) -> Made {
+    fn times(&mut self, gradient: NodeId, slope: NodeId) -> NodeResult {
         let gradient = self.peeled(gradient, slope);
         let product = self.builder.multiply(gradient, slope)?;
         if self.finite.is_kept(self.current) && self.finite.may_not_be(&self.builder.gir, slope) {
-            return self.where_moved(gradient, product);
+            return self.select_nonzero(gradient, product);
         }
         Ok(product)
     }
 
     /// Gradient over a value, with the same care as `times`.
-    fn over(&mut self, gradient: NodeId, value: NodeId) -> Made {
+    fn divide(&mut self, gradient: NodeId, value: NodeId) -> NodeResult {
         let gradient = self.peeled(gradient, value);
         let quotient = self.builder.divide(gradient, value)?;
         if self.finite.is_kept(self.current) {
-            self.where_moved(gradient, quotient)
+            self.select_nonzero(gradient, quotient)
         } else {
             Ok(quotient)
         }
@@ -286,14 +289,14 @@ impl Walk<'_> {
     }
 
     /// The same elements in another shape, reshaped once.
-    fn reshaped(&mut self, a: NodeId, shape: &[u64]) -> Made {
+    fn reshaped(&mut self, a: NodeId, shape: &[u64]) -> NodeResult {
         let node = self.builder.node(a);
         let inner = if matches!(node.op, Op::Reshape) { node.inputs[0] } else { a };
         self.builder.make_shaped(Op::Reshape, &[inner], shape)
     }
 
     /// 0 where this gradient is 0, else that value.
-    fn where_moved(&mut self, gradient: NodeId, value: NodeId) -> Made {
+    fn select_nonzero(&mut self, gradient: NodeId, value: NodeId) -> NodeResult {
         let zero = self.builder.real(0.0);
         let still = self.builder.binary(Binary::Equal, gradient, zero)?;
         self.builder.select(still, zero, value)

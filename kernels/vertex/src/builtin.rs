@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::launch::LaunchList;
 
 mod components;
@@ -21,10 +21,10 @@ mod pagerank;
 mod sage;
 mod settings;
 
-pub use layers::Order;
+pub use layers::LayerOrder;
 pub use settings::{Domain, Setting, SettingError};
 
-use settings::Chosen;
+use settings::ChosenSettings;
 
 /// A shipped program.
 #[derive(Debug)]
@@ -39,11 +39,11 @@ pub struct Builtin {
     pub learns: bool,
     /// What can be set, in the order of the entry's parameters.
     pub settings: &'static [Setting],
-    list: fn(&Chosen, &Facts, Order) -> LaunchList,
+    list: fn(&ChosenSettings, &GraphFacts, LayerOrder) -> LaunchList,
 }
 
 /// Every shipped program, by name.
-pub fn all() -> &'static [Builtin] {
+pub fn programs() -> &'static [Builtin] {
     static ALL: [Builtin; 4] =
         [components::BUILTIN, gcn::BUILTIN, pagerank::BUILTIN, sage::BUILTIN];
     &ALL
@@ -52,7 +52,7 @@ pub fn all() -> &'static [Builtin] {
 /// The shipped program with this text and this entry name (the name of its file, without `.py`).
 /// Any other is compiled.
 pub fn find(text: &str, name: &str) -> Option<&'static Builtin> {
-    all().iter().find(|builtin| builtin.name == name && lines(builtin.text) == lines(text))
+    programs().iter().find(|builtin| builtin.name == name && lines(builtin.text) == lines(text))
 }
 
 /// Lines without white space at their ends, without empty lines at the end of the text.
@@ -74,9 +74,9 @@ impl Builtin {
     pub fn build(
         &self,
         settings: &BTreeMap<String, Value>,
-        facts: &Facts,
+        facts: &GraphFacts,
     ) -> Result<LaunchList, SettingError> {
-        self.build_in_order(settings, facts, Order::Cheapest)
+        self.build_in_order(settings, facts, LayerOrder::Cheapest)
     }
 
     /// `build` with the order of sum and product prescribed, for comparisons; where the order does
@@ -85,15 +85,15 @@ impl Builtin {
     pub fn build_in_order(
         &self,
         settings: &BTreeMap<String, Value>,
-        facts: &Facts,
-        order: Order,
+        facts: &GraphFacts,
+        order: LayerOrder,
     ) -> Result<LaunchList, SettingError> {
-        let chosen = Chosen(self.resolve(settings)?);
+        let chosen = ChosenSettings(self.resolve(settings)?);
         self.check_facts(facts)?;
         Ok((self.list)(&chosen, facts, order))
     }
 
-    fn check_facts(&self, facts: &Facts) -> Result<(), SettingError> {
+    fn check_facts(&self, facts: &GraphFacts) -> Result<(), SettingError> {
         let unfit = |what: &str, expected: &str, found: &str, hint: &str| {
             let [what, expected, found, hint] = [what, expected, found, hint].map(str::to_owned);
             Err(SettingError::Unfit { program: self.name, what, expected, found, hint })

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::autodiff;
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::{Data, Gir, Span};
 use crate::launch::{LaunchList, Reason};
 use crate::passes::{self, Applied};
@@ -26,7 +26,7 @@ pub const STEPS: u64 = 6;
 
 /// A program on its way, each form made of the one before.
 #[derive(Clone, Debug)]
-pub struct Compiled {
+pub struct Compilation {
     /// What was known of the data set.
     pub data: Data,
     /// As written; its settings and warnings.
@@ -49,7 +49,7 @@ pub fn compile(
     entry: &str,
     settings: &BTreeMap<String, Value>,
     data: &Data,
-) -> Result<Compiled, Vec<Diagnostic>> {
+) -> Result<Compilation, Vec<Diagnostic>> {
     compile_with_progress((text, entry), settings, data, &|| {})
 }
 
@@ -60,7 +60,7 @@ pub fn compile_with_progress(
     settings: &BTreeMap<String, Value>,
     data: &Data,
     on_step: &dyn Fn(),
-) -> Result<Compiled, Vec<Diagnostic>> {
+) -> Result<Compilation, Vec<Diagnostic>> {
     let traced = trace::trace(text, entry, settings, data)?;
     on_step();
     let refused = |span: Span, what: String, hint: Option<String>| {
@@ -88,9 +88,9 @@ pub fn compile_with_progress(
         .into_iter()
         .filter(|(name, _)| held.contains(name.as_str()))
         .collect();
-    let list = fuse::fuse(&apart, &Facts::of(data));
+    let list = fuse::fuse(&apart, &GraphFacts::from_data(data));
     on_step();
-    Ok(Compiled { data: data.clone(), traced, with_gradients, clean, applied, apart, list })
+    Ok(Compilation { data: data.clone(), traced, with_gradients, clean, applied, apart, list })
 }
 
 fn reason(choice: &passes::Choice) -> Reason {
@@ -107,7 +107,7 @@ fn reason(choice: &passes::Choice) -> Reason {
     }
 }
 
-impl Compiled {
+impl Compilation {
     /// What the passes did and what was weighed, a line each.
     pub fn decisions(&self) -> String {
         let passes = self.applied.iter().map(|pass| {

@@ -9,7 +9,7 @@ use crate::gir::{Data, Half, Loss};
 /// What is known of graph, target and run when a list is built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Facts {
+pub struct GraphFacts {
     /// Nodes of the graph, after ingest.
     pub nodes: u64,
     /// Stored edges, self loops that ingest added included.
@@ -39,10 +39,10 @@ pub struct Facts {
     pub lanes: bool,
 }
 
-impl Facts {
+impl GraphFacts {
     /// What a compiled program's bytes are reckoned by.
-    pub fn of(data: &Data) -> Self {
-        Facts {
+    pub fn from_data(data: &Data) -> Self {
+        GraphFacts {
             nodes: data.nodes,
             edges: data.edges,
             feature_columns: data.features.unwrap_or(0),

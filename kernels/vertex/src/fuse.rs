@@ -23,21 +23,22 @@ mod rematerialize;
 
 use std::collections::BTreeSet;
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::launch::{Body, Buffer, Launch, LaunchList, Operation, Reason, Role};
 
 use fusion_groups::{Group, grouped};
 use half_precision_rows::halve;
-use inlined_edge_values::Values;
+use inlined_edge_values::ListValues;
 
 /// The list with fused launches.
-pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
-    let stands = keep_input_features::as_they_stand(list, &Values::of(list, facts));
+pub fn fuse(list: &LaunchList, facts: &GraphFacts) -> LaunchList {
+    let stands = keep_input_features::multiply_in_place(list, &ListValues::new(list, facts));
     let list = &stands;
     // Elsewhere sums over all vertices ride along with what is done with their rows.
-    let taken = facts.lanes.then(|| product_into_sum::taken_along(list, &Values::of(list, facts)));
+    let taken =
+        facts.lanes.then(|| product_into_sum::taken_along(list, &ListValues::new(list, facts)));
     let list = taken.as_ref().unwrap_or(list);
-    let values = Values::of(list, facts);
+    let values = ListValues::new(list, facts);
     let parts: Vec<Vec<Group>> = inlined_edge_values::parts(list)
         .iter()
         .enumerate()
@@ -58,7 +59,7 @@ pub fn fuse(list: &LaunchList, facts: &Facts) -> LaunchList {
         fused.push(groups.iter().enumerate().map(launch).collect());
     }
     let mut made = list.clone();
-    put(&mut made.body, fused);
+    assign_parts(&mut made.body, fused);
     if facts.lanes {
         rematerialize::make_again(&mut made, &list.index());
     }
@@ -103,7 +104,7 @@ fn names(operation: &Operation) -> Vec<String> {
 }
 
 /// Puts the launches of each part where they belong, in the order of `values::parts`.
-fn put(body: &mut Body, parts: Vec<Vec<Launch>>) {
+fn assign_parts(body: &mut Body, parts: Vec<Vec<Launch>>) {
     let mut parts = parts.into_iter();
     let mut next = || parts.next().unwrap_or_default();
     match body {

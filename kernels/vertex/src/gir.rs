@@ -18,7 +18,7 @@ mod row;
 mod row_shapes;
 mod types;
 
-pub use build::{Builder, Made, Misfit};
+pub use build::{Builder, Misfit, NodeResult};
 pub use data::{Data, NodeKind, Target};
 pub(crate) use print::line_and_column;
 pub use row::broadcast;
@@ -76,7 +76,7 @@ impl Node {
     /// As a reader knows it: by its name in the program, else by what it does and its number in the
     /// listing.
     pub fn shown(&self, id: NodeId) -> String {
-        self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.words(), id.0))
+        self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.describe(), id.0))
     }
 }
 
@@ -121,7 +121,7 @@ pub struct Loop {
     /// What lives from one superstep to the next.
     pub states: Vec<State>,
     /// When it stops; tested after each superstep.
-    pub until: Until,
+    pub until: StopTest,
 }
 
 /// A value that a superstep replaces.
@@ -139,7 +139,7 @@ pub struct State {
 
 /// When a loop stops; each is tested after a superstep.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Until {
+pub enum StopTest {
     /// No value of these states was changed.
     Unchanged(Vec<usize>),
     /// The absolute changes of this state sum up to at most so much. Equal infinities have change
@@ -494,7 +494,7 @@ impl Gir {
             roots.extend(
                 repeated.states.iter().flat_map(|state| [state.first, state.inside, state.next]),
             );
-            if let Until::Nowhere(node) = repeated.until {
+            if let StopTest::Nowhere(node) = repeated.until {
                 roots.push(node);
             }
         }

@@ -27,6 +27,6 @@ mod scalar;
 pub use call::{Context, Draw};
 pub use evaluate::evaluate;
 pub use input_data::{Unfit, World};
-pub use rows::{Rows, Scalar, Values};
+pub use rows::{ElementRows, Scalar, Values};
 pub use run::{Interpreter, change};
 pub use scalar::{apply, binary, cast, reduce, unary};

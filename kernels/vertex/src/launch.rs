@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir;
 use crate::tuning;
 
@@ -32,17 +32,19 @@ mod single_walk_rules;
 mod validate;
 
 pub use crate::gir::{Direction, Half, Init, Loss as LossKind};
-pub use arena::{ALIGNMENT, Arena, Peak, Place};
+pub use arena::{ALIGNMENT, Arena, BufferPlace, Peak};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub(crate) use cost::width;
-pub use cost::{Gathered, Lists, Seen, Work};
+pub use cost::{BufferReads, Gathered, ListNeeds, Work};
 pub use frontier::frontier;
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub(crate) use liveness::{Lifetime, Timeline};
-pub use mergeable_products::{Joined, Narrow, Source, differing, is_attended, lies, summed_rows};
-pub use off_critical_path::aside;
+pub use mergeable_products::{
+    MergedLaunches, Narrow, NarrowSource, differing, is_attended, lies, summed_rows,
+};
+pub use off_critical_path::off_path_launches;
 pub use operand_shapes::fixed;
-pub use shortcut_algorithms::{Course, Step, course};
+pub use shortcut_algorithms::{Course, EdgeLength, course};
 pub(crate) use single_walk_rules::{is_row_wise, name_of_again};
 pub use single_walk_rules::{is_total, reduced};
 pub use validate::Flaw;
@@ -78,7 +80,7 @@ pub struct LaunchList {
 
 impl LaunchList {
     /// Fills in the bytes and the schedule of every launch, and where what they make lies.
-    pub(crate) fn reckon(&mut self, facts: &Facts) {
+    pub(crate) fn reckon(&mut self, facts: &GraphFacts) {
         let buffers = std::mem::take(&mut self.buffers);
         let index: BTreeMap<&str, &Buffer> =
             buffers.iter().map(|buffer| (buffer.name.as_str(), buffer)).collect();
@@ -103,7 +105,7 @@ impl LaunchList {
             launch.schedule = cost::divided(&launch.operation, &index);
         }
         self.buffers = buffers;
-        self.arena = Arena::of(self, facts);
+        self.arena = Arena::new(self, facts);
     }
 }
 
@@ -303,7 +305,7 @@ pub struct Loop {
     /// tested.
     pub commit: Vec<Commit>,
     /// When to stop.
-    pub until: Until,
+    pub until: StopCondition,
     /// A shorter way to where the supersteps end, if one is proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
@@ -325,7 +327,7 @@ pub struct Commit {
 /// When a loop stops; tested after each superstep, before its commits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Until {
+pub enum StopCondition {
     /// The summed absolute change of this state is at most this; equal infinities have change 0.
     ChangeAtMost(BufferName, f64),
     /// No value of these states changed.
@@ -728,7 +730,7 @@ impl Operand {
 
 impl Expression {
     /// The epilogue that leaves things as they are.
-    pub fn made() -> Self {
+    pub fn identity() -> Self {
         Expression::Made
     }
 

@@ -100,4 +100,4 @@ pub mod syntax;
 pub mod trace;
 pub mod tuning;
 
-pub use facts::Facts;
+pub use facts::GraphFacts;

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::{Data, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 use crate::launch::{
     Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, Operand, Operation, Parameter,
@@ -47,16 +47,16 @@ impl std::error::Error for Refusal {}
 pub fn lower(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let mut list = if data.training { train::list(gir, data)? } else { iterate::list(gir, data)? };
     list.set_courses();
-    list.reckon(&Facts::of(data));
+    list.reckon(&GraphFacts::from_data(data));
     Ok(list)
 }
 
 /// Where the launches of a value go.
-type Phase = usize;
+type LaunchPhase = usize;
 
 /// What a value is to its users.
 #[derive(Clone, Debug, PartialEq)]
-enum Held {
+enum LoweredValue {
     /// Something that launches read.
     Operand(Operand),
     /// Sparse features, of all vertices or of a kind, with dropout or without.
@@ -71,14 +71,14 @@ struct Lowering<'a> {
     buffers: Vec<Buffer>,
     /// Launches by phase.
     phases: Vec<Vec<Launch>>,
-    held: BTreeMap<NodeId, Held>,
+    held: BTreeMap<NodeId, LoweredValue>,
     /// Names that some values must have: successors of states, gradients, slopes.
     wanted: BTreeMap<NodeId, (BufferName, Role)>,
 }
 
 impl<'a> Lowering<'a> {
     fn new(gir: &'a Gir, data: &'a Data, phases: usize) -> Self {
-        let uses = Uses::of(gir, data);
+        let uses = Uses::new(gir, data);
         Lowering {
             gir,
             data,
@@ -147,56 +147,59 @@ impl<'a> Lowering<'a> {
     }
 
     /// Makes a value, if it needs a launch, in this phase.
-    fn visit(&mut self, id: NodeId, phase: Phase) {
+    fn visit(&mut self, id: NodeId, phase: LaunchPhase) {
         let node = self.gir.node(id);
         let held = match self.alias(id, node, phase) {
             Some(held) => held,
-            None => Held::Operand(self.launch(id, node, phase)),
+            None => LoweredValue::Operand(self.launch(id, node, phase)),
         };
         self.held.insert(id, held);
     }
 
     /// What needs no launch of its own.
-    fn alias(&mut self, id: NodeId, node: &Node, phase: Phase) -> Option<Held> {
+    fn alias(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Option<LoweredValue> {
         if self.wanted.contains_key(&id) {
             return None;
         }
         let input = || node.inputs.first().and_then(|input| self.held.get(input)).cloned();
         match &node.op {
-            Op::Constant(number) => Some(Held::Operand(Operand::Number(*number))),
+            Op::Constant(number) => Some(LoweredValue::Operand(Operand::Number(*number))),
             Op::Parameter(index) => {
                 Some(rows(parameter_buffer(&self.gir.parameters[*index].name), &node.shape))
             }
             Op::Input(Input::Features) if self.data.sparse_features.is_some() => {
-                Some(Held::Sparse(None, None))
+                Some(LoweredValue::Sparse(None, None))
             }
             Op::Input(Input::FeaturesOf(kind)) if self.entries_of(*kind).is_some() => {
-                Some(Held::Sparse(Some(*kind), None))
+                Some(LoweredValue::Sparse(Some(*kind), None))
             }
-            Op::Input(given) => Some(self.given(given, node)),
+            Op::Input(given) => Some(self.input_buffer(given, node)),
             // Nothing is drawn where nothing is trained.
             Op::Dropout { .. } if !self.data.training => input(),
             Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => {
                 self.held.get(&node.inputs[1]).cloned()
             }
             Op::Dropout { probability, site } if self.uses.is_sparse_only(id) => match input() {
-                Some(Held::Sparse(kind, None)) => Some(Held::Sparse(
+                Some(LoweredValue::Sparse(kind, None)) => Some(LoweredValue::Sparse(
                     kind,
                     Some(Dropout { probability: *probability, site: *site }),
                 )),
                 _ => None,
             },
-            Op::Detach => input().filter(|held| matches!(held, Held::Operand(_))),
-            Op::Far(edges) => seen(self.read(node.inputs[0], phase), View::Far(*edges)),
-            Op::Near(edges) => seen(self.read(node.inputs[0], phase), View::Near(*edges)),
+            Op::Detach => input().filter(|held| matches!(held, LoweredValue::Operand(_))),
+            Op::Far(edges) => view_rows(self.read(node.inputs[0], phase), View::Far(*edges)),
+            Op::Near(edges) => view_rows(self.read(node.inputs[0], phase), View::Near(*edges)),
             Op::Reshape => match input()? {
-                Held::Operand(Operand::Rows(rows)) => {
-                    Some(Held::Operand(Operand::Rows(Rowed { shape: node.shape.clone(), ..rows })))
+                LoweredValue::Operand(Operand::Rows(rows)) => {
+                    Some(LoweredValue::Operand(Operand::Rows(Rowed {
+                        shape: node.shape.clone(),
+                        ..rows
+                    })))
                 }
                 _ => None,
             },
             Op::Expand if self.uses.is_broadcast(self.gir, id) => {
-                input().filter(|held| matches!(held, Held::Operand(_)))
+                input().filter(|held| matches!(held, LoweredValue::Operand(_)))
             }
             Op::Select
                 if node.inputs[1] == node.inputs[2] && self.is_like(node.inputs[1], node) =>
@@ -206,7 +209,7 @@ impl<'a> Lowering<'a> {
             Op::Binary(crate::gir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
                 let (first, second) =
                     (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
-                Some(Held::Operand(Operand::Times(Box::new(first), Box::new(second))))
+                Some(LoweredValue::Operand(Operand::Times(Box::new(first), Box::new(second))))
             }
             _ => None,
         }
@@ -219,11 +222,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// The buffer of something that the data set gives.
-    fn given(&mut self, input: &Input, node: &Node) -> Held {
+    fn input_buffer(&mut self, input: &Input, node: &Node) -> LoweredValue {
         let (name, role) = match input {
             Input::Features => ("x".to_owned(), Role::Features),
             Input::Target => ("target".to_owned(), Role::Target),
-            other => (given_name(other), Role::Given(other.clone())),
+            other => (input_name(other), Role::Given(other.clone())),
         };
         let name = self.buffer_for(name, (node.place, node.kind, &node.shape), role);
         rows(name, &node.shape)
@@ -232,16 +235,16 @@ impl<'a> Lowering<'a> {
     /// What launches read of a value that is no sparse matrix.
     fn operand(&self, id: NodeId) -> Option<Operand> {
         match self.held.get(&id)? {
-            Held::Operand(operand) => Some(operand.clone()),
-            Held::Sparse(..) => None,
+            LoweredValue::Operand(operand) => Some(operand.clone()),
+            LoweredValue::Sparse(..) => None,
         }
     }
 
     /// What launches read of a value; sparse features are written out first.
-    fn read(&mut self, id: NodeId, phase: Phase) -> Operand {
+    fn read(&mut self, id: NodeId, phase: LaunchPhase) -> Operand {
         match self.held.get(&id).cloned() {
-            Some(Held::Operand(operand)) => operand,
-            Some(Held::Sparse(kind, dropout)) => self.dense(id, (kind, dropout), phase),
+            Some(LoweredValue::Operand(operand)) => operand,
+            Some(LoweredValue::Sparse(kind, dropout)) => self.dense(id, (kind, dropout), phase),
             None => unreachable!("inputs stand before users, and what is needed is visited"),
         }
     }
@@ -251,7 +254,7 @@ impl<'a> Lowering<'a> {
         &mut self,
         id: NodeId,
         (kind, dropout): (Option<u32>, Option<Dropout>),
-        phase: Phase,
+        phase: LaunchPhase,
     ) -> Operand {
         let (place, shape) = (self.gir.node(id).place, self.gir.node(id).shape.clone());
         let whole = (place, Type::Real, &shape[..]);
@@ -307,7 +310,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A launch of its own, and what it leaves.
-    fn launch(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
+    fn launch(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Operand {
         let (name, role) =
             self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
         self.buffer_for(name.clone(), (node.place, node.kind, &node.shape), role);
@@ -345,7 +348,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// What a leaf or a view is, where it also has to lie in a buffer.
-    fn leaf(&mut self, id: NodeId, node: &Node, phase: Phase) -> Operand {
+    fn leaf(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Operand {
         let wanted = self.wanted.remove(&id);
         let held = self.alias(id, node, phase);
         self.wanted.extend(wanted.map(|wanted| (id, wanted)));
@@ -360,7 +363,7 @@ impl<'a> Lowering<'a> {
         };
         match node.op {
             Op::Product { transposed: true } => {
-                let (Some(Held::Sparse(kind, dropout)), Op::Parameter(index)) =
+                let (Some(LoweredValue::Sparse(kind, dropout)), Op::Parameter(index)) =
                     (at(self, 0), &self.gir.node(node.inputs[1]).op)
                 else {
                     return None;
@@ -376,8 +379,10 @@ impl<'a> Lowering<'a> {
                 })
             }
             Op::Outer => {
-                let (Some(Held::Operand(Operand::Rows(left))), Some(Held::Sparse(kind, dropout))) =
-                    (at(self, 0), at(self, 1))
+                let (
+                    Some(LoweredValue::Operand(Operand::Rows(left))),
+                    Some(LoweredValue::Sparse(kind, dropout)),
+                ) = (at(self, 0), at(self, 1))
                 else {
                     return None;
                 };
@@ -404,7 +409,7 @@ impl<'a> Lowering<'a> {
 
     fn evaluate(
         &mut self,
-        phase: Phase,
+        phase: LaunchPhase,
         (out, shape): (BufferName, Vec<u64>),
         op: Op,
         inputs: Vec<Operand>,
@@ -414,7 +419,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A value in a buffer that a launch has written, of this place: itself or a copy of this name.
-    fn written(&mut self, id: NodeId, place: Place, name: &str, phase: Phase) -> BufferName {
+    fn written(&mut self, id: NodeId, place: Place, name: &str, phase: LaunchPhase) -> BufferName {
         let node = self.gir.node(id);
         let operand = self.read(id, phase);
         if let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = &operand {
@@ -437,7 +442,7 @@ impl<'a> Lowering<'a> {
         (operand, op): (Operand, Op),
         row: (Place, Type, &[u64]),
         name: &str,
-        phase: Phase,
+        phase: LaunchPhase,
     ) -> BufferName {
         let name = self.buffer_for(name.to_owned(), row, Role::Value);
         // A number has no shape of its own.
@@ -472,7 +477,8 @@ impl<'a> Lowering<'a> {
 
 /// What the buffer of a value is called.
 fn name_of(id: NodeId, node: &Node) -> BufferName {
-    let words = || node.op.words().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
+    let words =
+        || node.op.describe().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
     format!("{}.{}", node.name.clone().unwrap_or_else(words), id.0)
 }
 
@@ -495,15 +501,15 @@ pub fn lines_of(text: &str, gir: &Gir) -> BTreeMap<BufferName, u32> {
     of_values.chain(of_gradients).collect()
 }
 
-fn rows(buffer: BufferName, shape: &[u64]) -> Held {
-    Held::Operand(Operand::Rows(Rowed { buffer, shape: shape.to_vec(), view: View::Own }))
+fn rows(buffer: BufferName, shape: &[u64]) -> LoweredValue {
+    LoweredValue::Operand(Operand::Rows(Rowed { buffer, shape: shape.to_vec(), view: View::Own }))
 }
 
 /// Rows of vertices as edges see them.
-fn seen(operand: Operand, view: View) -> Option<Held> {
+fn view_rows(operand: Operand, view: View) -> Option<LoweredValue> {
     match operand {
         Operand::Rows(rows) if rows.view == View::Own => {
-            Some(Held::Operand(Operand::Rows(Rowed { view, ..rows })))
+            Some(LoweredValue::Operand(Operand::Rows(Rowed { view, ..rows })))
         }
         _ => None,
     }
@@ -514,7 +520,7 @@ fn axes_of_features(kind: Option<u32>) -> usize {
     if kind.is_some() { 2 } else { 1 }
 }
 
-fn given_name(input: &Input) -> BufferName {
+fn input_name(input: &Input) -> BufferName {
     match input {
         Input::Kind => "given.kind".to_owned(),
         Input::FeaturesOf(kind) => format!("x.{kind}"),

@@ -29,7 +29,7 @@ mod simplify;
 mod triangles;
 mod value_ranges;
 
-pub use loop_invariants::{Phase, phases};
+pub use loop_invariants::{ComputePhase, phases};
 
 use crate::gir::{Data, Gir, NodeId};
 

@@ -20,8 +20,8 @@ use crate::gir::{EdgeSet, Input, Node, Op, Place, Span, Type};
 use crate::interpret::{self, World};
 use crate::launch::{
     Binary, Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression,
-    Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, Unary, Until, View,
-    gradient_buffer, parameter_buffer,
+    Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, StopCondition, Unary,
+    View, gradient_buffer, parameter_buffer,
 };
 
 /// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in
@@ -202,7 +202,7 @@ impl<'a> Reference<'a> {
                 )?,
                 Role::Target => reference.set(&buffer.name, &inputs.target)?,
                 Role::Given(input) => {
-                    let given = reference.given(buffer, input);
+                    let given = reference.input_values(buffer, input);
                     reference.set(&buffer.name, &given)?;
                 }
                 Role::Parameter | Role::Gradient | Role::Value => {}
@@ -304,9 +304,9 @@ impl<'a> Reference<'a> {
         let Some(repeated) = self.repeated() else { return change };
         self.launches(&repeated.superstep);
         let is_watched = |commit: &&Commit| match &repeated.until {
-            Until::ChangeAtMost(state, _) => commit.state == *state,
-            Until::Unchanged(states) => states.contains(&commit.state),
-            Until::Nowhere(_) => false,
+            StopCondition::ChangeAtMost(state, _) => commit.state == *state,
+            StopCondition::Unchanged(states) => states.contains(&commit.state),
+            StopCondition::Nowhere(_) => false,
         };
         for commit in repeated.commit.iter().filter(is_watched) {
             let (state, next) =
@@ -319,7 +319,7 @@ impl<'a> Reference<'a> {
                 }
             }
         }
-        if let Until::Nowhere(buffer) = &repeated.until {
+        if let StopCondition::Nowhere(buffer) = &repeated.until {
             change.changed =
                 self.values[buffer].elements.iter().filter(|element| **element != 0.0).count()
                     as u64;
@@ -333,7 +333,7 @@ impl<'a> Reference<'a> {
     }
 
     /// Goes on to the next loop, or to what is done after the last.
-    pub fn go_on(&mut self) {
+    pub fn enter_next(&mut self) {
         self.enter(self.at + 1);
     }
 
@@ -348,11 +348,11 @@ impl<'a> Reference<'a> {
             supersteps += 1;
             let change = self.superstep();
             let is_met = match repeated.until {
-                Until::ChangeAtMost(_, bound) => change.summed <= bound,
-                Until::Unchanged(_) | Until::Nowhere(_) => change.changed == 0,
+                StopCondition::ChangeAtMost(_, bound) => change.summed <= bound,
+                StopCondition::Unchanged(_) | StopCondition::Nowhere(_) => change.changed == 0,
             };
             if is_met {
-                self.go_on();
+                self.enter_next();
             }
         }
         Ending { supersteps, converged: matches!(self.list.body, Body::Iterate(_)) }
@@ -650,9 +650,9 @@ impl<'a> Reference<'a> {
             *self.entry(out) = self.values[&rows.buffer].clone();
             return;
         }
-        let parts: Vec<(Node, interpret::Rows)> =
+        let parts: Vec<(Node, interpret::ElementRows)> =
             inputs.iter().map(|input| self.part(input)).collect();
-        let (nodes, rows): (Vec<&Node>, Vec<&interpret::Rows>) =
+        let (nodes, rows): (Vec<&Node>, Vec<&interpret::ElementRows>) =
             parts.iter().map(|(node, rows)| (node, rows)).unzip();
         let node = node(op.clone(), made.rows.place(), made.element.kind(), shape);
         let values = self.interpreted(&node, &nodes, &rows).values.reals();
@@ -663,8 +663,8 @@ impl<'a> Reference<'a> {
         &self,
         node: &Node,
         nodes: &[&Node],
-        rows: &[&interpret::Rows],
-    ) -> interpret::Rows {
+        rows: &[&interpret::ElementRows],
+    ) -> interpret::ElementRows {
         let draw = |site, probability, row, column| {
             self.draw.as_ref().map_or(1.0, |draw| draw(Dropout { probability, site }, row, column))
         };
@@ -673,7 +673,7 @@ impl<'a> Reference<'a> {
     }
 
     /// What an operand holds, and a node of its place, type and shape.
-    fn part(&self, operand: &Operand) -> (Node, interpret::Rows) {
+    fn part(&self, operand: &Operand) -> (Node, interpret::ElementRows) {
         match operand {
             Operand::Number(number) => {
                 let node = node(Op::Constant(*number), Place::C, number.kind(), &[]);
@@ -717,7 +717,7 @@ impl<'a> Reference<'a> {
     }
 
     /// What the data set gives for a buffer.
-    fn given(&self, buffer: &Buffer, input: &Input) -> Vec<f64> {
+    fn input_values(&self, buffer: &Buffer, input: &Input) -> Vec<f64> {
         let shape = if buffer.columns == 1 { Vec::new() } else { vec![buffer.columns] };
         let node =
             node(Op::Input(input.clone()), buffer.rows.place(), buffer.element.kind(), &shape);
@@ -802,10 +802,17 @@ fn node(op: Op, place: Place, kind: Type, shape: &[u64]) -> Node {
     }
 }
 
-fn whole_or_real(element: Element, rows: usize, columns: usize, values: &[f64]) -> interpret::Rows {
+fn whole_or_real(
+    element: Element,
+    rows: usize,
+    columns: usize,
+    values: &[f64],
+) -> interpret::ElementRows {
     match element {
-        Element::Real | Element::Half(_) => interpret::Rows::real(rows, columns, values.to_vec()),
-        Element::Id | Element::Whole(_) => interpret::Rows::whole(
+        Element::Real | Element::Half(_) => {
+            interpret::ElementRows::from_reals(rows, columns, values.to_vec())
+        }
+        Element::Id | Element::Whole(_) => interpret::ElementRows::from_integers(
             rows,
             columns,
             values.iter().map(|value| *value as i64).collect(),
@@ -823,7 +830,7 @@ fn world(
     let graphs = list.buffers.iter().find_map(|buffer| {
         if let Rows::Graphs(count) = buffer.rows { Some(count as usize) } else { None }
     });
-    if crate::launch::Lists::of(list).graphs {
+    if crate::launch::ListNeeds::from_list(list).graphs {
         same("graphs of nodes", graph.nodes, inputs.graph_of_node.len())?;
         let count = graphs.unwrap_or(1);
         if let Some(far) = inputs.graph_of_node.iter().find(|far| **far as usize >= count) {
@@ -868,7 +875,7 @@ fn world(
                 )?;
                 world.features_of_kind.insert(
                     *kind,
-                    interpret::Rows::real(
+                    interpret::ElementRows::from_reals(
                         table_rows(buffer) as usize,
                         buffer.columns as usize,
                         given.to_vec(),
@@ -878,7 +885,7 @@ fn world(
             Input::EdgeFeatures => {
                 let columns = buffer.columns as usize;
                 same("features of edges", edges * buffer.columns, inputs.edge_features.len())?;
-                world.edge_features = Some(interpret::Rows::real(
+                world.edge_features = Some(interpret::ElementRows::from_reals(
                     edges as usize,
                     columns,
                     inputs.edge_features.clone(),
@@ -900,7 +907,7 @@ fn table_rows(buffer: &Buffer) -> u64 {
 
 fn list_reads_relations(list: &LaunchList) -> bool {
     let given = |role: &Role| matches!(role, Role::Given(Input::EdgeType));
-    crate::launch::Lists::of(list).relations
+    crate::launch::ListNeeds::from_list(list).relations
         || list.buffers.iter().any(|buffer| given(&buffer.role))
 }
 

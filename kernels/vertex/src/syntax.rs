@@ -40,17 +40,17 @@ impl File {
     /// Whether anything is done until something holds, which takes as many supersteps as the graph
     /// asks for.
     pub fn repeats(&self) -> bool {
-        fn any(body: &[Statement]) -> bool {
+        fn has_while(body: &[Statement]) -> bool {
             body.iter().any(|statement| match &statement.kind {
                 StatementKind::While(..) => true,
                 StatementKind::If(branches, otherwise) => {
-                    branches.iter().any(|(_, body)| any(body)) || any(otherwise)
+                    branches.iter().any(|(_, body)| has_while(body)) || has_while(otherwise)
                 }
-                StatementKind::For(_, _, body) => any(body),
+                StatementKind::For(_, _, body) => has_while(body),
                 _ => false,
             })
         }
-        self.functions.iter().any(|function| any(&function.body))
+        self.functions.iter().any(|function| has_while(&function.body))
     }
 }
 
@@ -60,7 +60,7 @@ pub struct Definition {
     /// Its name.
     pub name: Name,
     /// Its parameters, in order.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vec<DefParameter>,
     /// Its docstring.
     pub doc: Option<String>,
     /// What it does.
@@ -69,7 +69,7 @@ pub struct Definition {
 
 /// A parameter of a `def`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
+pub struct DefParameter {
     /// Its name.
     pub name: Name,
     /// Its value when none is given.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use warploom_test_support::golden_text::is_update;
-use warploom_vertex::compile::{Compiled, compile};
+use warploom_vertex::compile::{Compilation, compile};
 use warploom_vertex::gir::{Data, Loss, Target};
 
 /// The karate club's graph: 34 members, 78 friendships both ways, 2 factions.
@@ -17,7 +17,7 @@ fn karate() -> Data {
     Data { features: Some(16), target: Some(target), training: true, ..Data::bare(34, 156) }
 }
 
-fn form(compiled: &Compiled, kind: &str) -> Option<String> {
+fn form(compiled: &Compilation, kind: &str) -> Option<String> {
     match kind {
         "gir" => Some(compiled.traced.gir.print(None)),
         "autodiff" => Some(compiled.with_gradients.print(None)),

@@ -13,16 +13,18 @@ use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::golden_text::golden_difference;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
-    Argument, Blocks, Emitted, Groups, Kernel, Matmul, Order, Refused, Target, emit, emit_in_groups,
+    Argument, Blocks, Emitted, GpuTarget, Groups, Kernel, Matmul, NoKernel, Order, emit,
+    emit_in_groups,
 };
 use warploom_vertex::gir::{Data, Op, Target as Wanted, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Element, Joined, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
+    Body, Buffer, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role, Rowed,
+    Rows, View,
 };
 
 use warploom_test_support::library_programs::{MODELS, problem, text};
 
-const F32: Target = Target {
+const F32: GpuTarget = GpuTarget {
     bytes_per_real: 4,
     processors: 132,
     shared_bytes: 232_448,
@@ -30,7 +32,7 @@ const F32: Target = Target {
     order: Order::Spread,
     warpgroups: true,
 };
-const F64: Target = Target { bytes_per_real: 8, ..F32 };
+const F64: GpuTarget = GpuTarget { bytes_per_real: 8, ..F32 };
 /// Programs of `alone_programs/`, and an operation that each is there for.
 const ALONE: [(&str, &[&str]); 5] = [
     ("largest", &["winner maximum", "winner minimum"]),
@@ -128,7 +130,7 @@ fn alone_text(name: &str) -> String {
     std::fs::read_to_string(folder().join(format!("alone_programs/{name}.py"))).unwrap()
 }
 
-fn made(name: &str, list: &LaunchList, target: Target) -> Emitted {
+fn made(name: &str, list: &LaunchList, target: GpuTarget) -> Emitted {
     emit(list, target).unwrap_or_else(|refused| panic!("{name}: {refused}\n{}", list.render()))
 }
 
@@ -298,7 +300,7 @@ fn every_launch_that_makes_something_has_a_kernel() {
                     | Operation::Fused { .. }
             )
         };
-        let (launches, joined) = (list.launches(), Joined::of(&list));
+        let (launches, joined) = (list.launches(), MergedLaunches::from_list(&list));
         let of = |is_wanted: &dyn Fn(&Launch) -> bool| -> Vec<Kernel> {
             launches
                 .iter()
@@ -406,7 +408,7 @@ fn programs_for_operations_alone_have_them() {
     }
 }
 
-fn refused(body: &str) -> Refused {
+fn refused(body: &str) -> NoKernel {
     let text = format!("def p(v):\n    return linear(v.x, v.classes) + {body}\n");
     emit(&list(&text, "p", &json!({}), &data()), F32).unwrap_err()
 }
@@ -699,7 +701,7 @@ fn products_of_few_columns_are_made_where_their_rows_are() {
         for target in [F32, F64] {
             let (list, what) =
                 (gat_of(columns, drop), format!("{columns} classes, dropout {drop}"));
-            let (emitted, joined) = (made("gat", &list, target), Joined::of(&list));
+            let (emitted, joined) = (made("gat", &list, target), MergedLaunches::from_list(&list));
             let are_elsewhere = |joined: &BTreeMap<usize, usize>| {
                 joined.iter().all(|(made, by)| {
                     emitted.launches[*made].is_empty() && !emitted.launches[*by].is_empty()
@@ -732,15 +734,15 @@ fn products_of_few_columns_are_made_where_their_rows_are() {
 const SUMS: &str = include_str!("near_programs/sums.py");
 
 /// Their source, of so many columns and of a graph of so many vertices and edges.
-fn of_sums(width: u64, (nodes, edges): (u64, u64), target: Target) -> String {
+fn of_sums(width: u64, (nodes, edges): (u64, u64), target: GpuTarget) -> String {
     let data = Data { nodes, edges, bytes_per_real: target.bytes_per_real, ..data() };
     made("sums", &list(SUMS, "sums", &json!({"width": width}), &data), target).source
 }
 
 #[test]
 fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
-    let near = Target { order: Order::Local, ..F32 };
-    let along = |width: u64, graph: (u64, u64), target: Target| {
+    let near = GpuTarget { order: Order::Local, ..F32 };
+    let along = |width: u64, graph: (u64, u64), target: GpuTarget| {
         let source = of_sums(width, graph, target);
         let kernels = source.split("extern \"C\"").filter(|kernel| kernel.contains("slot_far"));
         let [plain, weighted] = ["o_plain", "slots_given_weight"].map(|out| {
@@ -754,7 +756,7 @@ fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
     }
     assert_eq!(along(128, many, F32), (false, false), "rows that read any rows");
     assert_eq!(
-        along(128, many, Target { order: Order::Local, ..F64 }),
+        along(128, many, GpuTarget { order: Order::Local, ..F64 }),
         (false, false),
         "of 64 bits"
     );
@@ -765,8 +767,8 @@ fn many_near_rows_of_few_edges_are_summed_one_after_the_other() {
 
 #[test]
 fn many_rows_of_few_edges_have_two_at_hand() {
-    let near = Target { order: Order::Local, ..F32 };
-    let of_plain = |width: u64, graph: (u64, u64), target: Target| {
+    let near = GpuTarget { order: Order::Local, ..F32 };
+    let of_plain = |width: u64, graph: (u64, u64), target: GpuTarget| {
         let source = of_sums(width, graph, target);
         let schedule = source
             .split("// plain")
@@ -796,7 +798,7 @@ fn many_rows_of_few_edges_have_two_at_hand() {
         (8, many, F32),
         (16, dense, near),
         (16, few, near),
-        (16, many, Target { order: Order::Local, ..F64 }),
+        (16, many, GpuTarget { order: Order::Local, ..F64 }),
     ] {
         let schedule = of_plain(width, graph, target);
         assert!(!schedule.contains(" 2 edges at hand"), "{width} columns, {graph:?}: {schedule}");
@@ -914,7 +916,7 @@ fn a_sum_is_not_made_where_something_else_lies() {
 
 /// The kernel of the second of GAT's layers, of one head and this many columns, that makes its
 /// scores.
-fn of_one_head(columns: u64, target: Target) -> String {
+fn of_one_head(columns: u64, target: GpuTarget) -> String {
     let data = Data {
         target: data().target.map(|target| warploom_vertex::gir::Target { columns, ..target }),
         bytes_per_real: target.bytes_per_real,

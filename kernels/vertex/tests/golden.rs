@@ -13,8 +13,8 @@ use std::path::Path;
 use serde_json::Value;
 use warploom_test_support::golden_cases::{Edges, GoldenCase};
 use warploom_test_support::golden_models::{self, ParameterPair};
-use warploom_vertex::Facts;
-use warploom_vertex::builtin::{self, Builtin, Order};
+use warploom_vertex::GraphFacts;
+use warploom_vertex::builtin::{self, Builtin, LayerOrder};
 use warploom_vertex::launch::{Body, LaunchList, LossKind, gradient_buffer, parameter_buffer};
 use warploom_vertex::reference::{Adam, Inputs, Reference, ReferenceGraph};
 
@@ -44,13 +44,13 @@ fn is_symmetric(graph: &ReferenceGraph) -> bool {
     forward == backward
 }
 
-fn model(name: &str, order: Order) {
+fn model(name: &str, order: LayerOrder) {
     let Some(case) = GoldenCase::read(name) else { return };
     let model = case.text["model"].as_str().unwrap();
     let graph = graph(golden_models::edges(&case));
     let (features, sparse_features) = case.features();
     let hyper = &case.text["hyperparameters"];
-    let facts = Facts {
+    let facts = GraphFacts {
         nodes: graph.nodes,
         edges: graph.source.len() as u64,
         feature_columns: features.shape[1] as u64,
@@ -148,7 +148,7 @@ fn training(
 
 #[test]
 fn gcn_agrees_on_every_case_in_every_order() {
-    for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
+    for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
         for name in ["gcn_tiny", "gcn_odd", "gcn_odd_weighted"] {
             model(name, order);
         }
@@ -157,20 +157,20 @@ fn gcn_agrees_on_every_case_in_every_order() {
 
 #[test]
 fn gcn_agrees_on_a_citation_graph_with_sparse_features() {
-    model("gcn_planetoid", Order::Cheapest);
+    model("gcn_planetoid", LayerOrder::Cheapest);
 }
 
 #[test]
 fn sage_agrees_on_every_case_in_every_order() {
-    for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
+    for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
         for name in ["sage_tiny", "sage_odd", "sage_odd_regression"] {
             model(name, order);
         }
     }
 }
 
-fn analytics_facts(graph: &ReferenceGraph) -> Facts {
-    Facts {
+fn analytics_facts(graph: &ReferenceGraph) -> GraphFacts {
+    GraphFacts {
         nodes: graph.nodes,
         edges: graph.source.len() as u64,
         feature_columns: 0,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
     Binary, Builder, Data, EdgeSet, Function, Gir, Gradient, Input, Loss, NodeId, Number, Op,
-    Output, Parameter, Pooling, Reduction, Target, Type, Unary, Until,
+    Output, Parameter, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{self, Interpreter, Rows, Values, World};
+use warploom_vertex::interpret::{self, ElementRows, Interpreter, Values, World};
 use warploom_vertex::launch::{Direction, Init};
 use warploom_vertex::reference::{Adam, Ending};
 
@@ -23,15 +23,19 @@ fn example() -> (Data, World) {
     let mut world = World::bare(4, vec![0, 2, 2, 1, 1], vec![1, 1, 1, 1, 0]);
     world.weight = Some(vec![0.5, 2.0, 4.0, 1.0, 3.0]);
     world.edge_type = vec![0, 1, 0, 1, 0];
-    world.edge_features =
-        Some(Rows::real(5, 2, vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0, 5.0, 50.0]));
+    world.edge_features = Some(ElementRows::from_reals(
+        5,
+        2,
+        vec![1.0, 10.0, 2.0, 20.0, 3.0, 30.0, 4.0, 40.0, 5.0, 50.0],
+    ));
     world.graph_of_node = vec![0, 0, 1, 1];
     world.graphs = 3;
-    world.features = Some(Rows::real(4, 2, vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
+    world.features =
+        Some(ElementRows::from_reals(4, 2, vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
     let columns = [
-        ("c", Rows::real(4, 1, vec![3.0, 1.0, 2.0, 5.0])),
-        ("k", Rows::whole(4, 1, vec![3, 1, 2, 5])),
-        ("b", Rows::whole(4, 1, vec![1, 0, 1, 0])),
+        ("c", ElementRows::from_reals(4, 1, vec![3.0, 1.0, 2.0, 5.0])),
+        ("k", ElementRows::from_integers(4, 1, vec![3, 1, 2, 5])),
+        ("b", ElementRows::from_integers(4, 1, vec![1, 0, 1, 0])),
     ];
     world.columns = columns.map(|(name, rows)| (name.to_owned(), rows)).into();
     let mut data = Data::bare(4, 5);
@@ -44,12 +48,12 @@ fn example() -> (Data, World) {
 }
 
 /// Builds a program on the example, runs it and gives its value.
-fn on_example(build: impl FnOnce(&mut Builder) -> NodeId) -> Rows {
+fn on_example(build: impl FnOnce(&mut Builder) -> NodeId) -> ElementRows {
     let (data, world) = example();
     run(&data, &world, build)
 }
 
-fn run(data: &Data, world: &World, build: impl FnOnce(&mut Builder) -> NodeId) -> Rows {
+fn run(data: &Data, world: &World, build: impl FnOnce(&mut Builder) -> NodeId) -> ElementRows {
     let gir = program(data, build);
     let mut interpreter = Interpreter::new(&gir, data, world).unwrap();
     interpreter.run(100);
@@ -93,12 +97,12 @@ fn shared(builder: &mut Builder, name: &str, shape: &[u64]) -> NodeId {
     })
 }
 
-fn reals(rows: &Rows) -> &[f64] {
+fn reals(rows: &ElementRows) -> &[f64] {
     let Values::Real(values) = &rows.values else { panic!("not real: {rows:?}") };
     values
 }
 
-fn wholes(rows: &Rows) -> &[i64] {
+fn wholes(rows: &ElementRows) -> &[i64] {
     let Values::Whole(values) = &rows.values else { panic!("not whole: {rows:?}") };
     values
 }
@@ -362,7 +366,8 @@ fn a_mask_leaves_edges_out() {
 #[test]
 fn each_column_is_reduced_by_itself_and_nan_spreads() {
     let (data, mut world) = example();
-    world.features = Some(Rows::real(4, 2, vec![1.0, f64::NAN, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
+    world.features =
+        Some(ElementRows::from_reals(4, 2, vec![1.0, f64::NAN, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
     for reduction in [
         Reduction::Sum,
         Reduction::Minimum,
@@ -413,7 +418,7 @@ fn the_product_of_the_others_is_right_also_beside_zeros() {
         reals(&value).to_vec()
     };
     assert_eq!(others(&world), [4.0, 6.0, 6.0, 12.0, 1.0]);
-    world.columns.insert("c".to_owned(), Rows::real(4, 1, vec![0.0, 1.0, 2.0, 5.0]));
+    world.columns.insert("c".to_owned(), ElementRows::from_reals(4, 1, vec![0.0, 1.0, 2.0, 5.0]));
     assert_eq!(others(&world), [4.0, 0.0, 0.0, 0.0, 1.0]);
 }
 
@@ -669,7 +674,12 @@ fn a_shared_row_is_scattered_once_an_index() {
 }
 
 /// Loss and slope of features against targets.
-fn measure(loss: Loss, columns: u64, targets: Rows, training_rows: Vec<u32>) -> (f64, Vec<f64>) {
+fn measure(
+    loss: Loss,
+    columns: u64,
+    targets: ElementRows,
+    training_rows: Vec<u32>,
+) -> (f64, Vec<f64>) {
     let (mut data, mut world) = example();
     data.target = Some(Target { columns, loss });
     (world.targets, world.training_rows) = (Some(targets), training_rows);
@@ -689,7 +699,7 @@ fn measure(loss: Loss, columns: u64, targets: Rows, training_rows: Vec<u32>) -> 
 
 #[test]
 fn losses_are_means_over_the_training_rows() {
-    let classes = Rows::real(4, 1, vec![0.0, 1.0, 1.0, 0.0]);
+    let classes = ElementRows::from_reals(4, 1, vec![0.0, 1.0, 1.0, 0.0]);
     // Row 0: scores 1, -1, class 0; row 1: scores 2, -2, class 1.
     let (loss, slope) = measure(Loss::CrossEntropy, 2, classes.clone(), vec![0, 1]);
     close(loss, f64::midpoint((1.0 + (-2.0_f64).exp()).ln(), (1.0 + 4.0_f64.exp()).ln()), 1e-15);
@@ -706,14 +716,14 @@ fn losses_are_means_over_the_training_rows() {
     ]) {
         close(*got, want, 1e-14);
     }
-    let values = Rows::real(4, 2, vec![0.0, 0.0, 0.0, 0.0, 2.0, -3.0, 4.0, 0.0]);
+    let values = ElementRows::from_reals(4, 2, vec![0.0, 0.0, 0.0, 0.0, 2.0, -3.0, 4.0, 0.0]);
     // Differences of rows 2 and 3: 1, 0 and 0, -4.
     let (loss, slope) = measure(Loss::MeanSquares, 2, values, vec![2, 3]);
     assert_eq!((loss, slope), (17.0 / 4.0, vec![0.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, -2.0]));
     let (loss, slope) = measure(
         Loss::Binary,
         2,
-        Rows::real(4, 2, vec![1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0]),
+        ElementRows::from_reals(4, 2, vec![1.0, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0]),
         vec![0],
     );
     close(loss, (1.0 + (-1.0_f64).exp()).ln(), 1e-15);
@@ -731,7 +741,7 @@ fn unknown_targets_of_a_binary_loss_do_not_count() {
     let (loss, slope) = measure(
         Loss::Binary,
         2,
-        Rows::real(4, 2, vec![1.0, nan, 0.0, 0.0, nan, nan, nan, nan]),
+        ElementRows::from_reals(4, 2, vec![1.0, nan, 0.0, 0.0, nan, nan, nan, nan]),
         vec![0, 1, 2],
     );
     let terms =
@@ -741,7 +751,7 @@ fn unknown_targets_of_a_binary_loss_do_not_count() {
     close(slope[2], 1.0 / (1.0 + (-2.0_f64).exp()) / 3.0, 1e-14);
     assert_eq!((slope[1], &slope[4..]), (0.0, &[0.0; 4][..]));
     assert_eq!(
-        measure(Loss::Binary, 2, Rows::real(4, 2, vec![nan; 8]), vec![0, 3]),
+        measure(Loss::Binary, 2, ElementRows::from_reals(4, 2, vec![nan; 8]), vec![0, 3]),
         (0.0, vec![0.0; 8])
     );
 }
@@ -750,8 +760,10 @@ fn unknown_targets_of_a_binary_loss_do_not_count() {
 fn binary_loss_of_large_scores_is_finite() {
     let (mut data, mut world) = example();
     data.target = Some(Target { columns: 2, loss: Loss::Binary });
-    world.features = Some(Rows::real(4, 2, vec![1000.0, -1000.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
-    (world.targets, world.training_rows) = (Some(Rows::real(4, 2, vec![0.0; 8])), vec![0]);
+    world.features =
+        Some(ElementRows::from_reals(4, 2, vec![1000.0, -1000.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]));
+    (world.targets, world.training_rows) =
+        (Some(ElementRows::from_reals(4, 2, vec![0.0; 8])), vec![0]);
     let mut builder = Builder::new("loss", &data);
     let (x, target) = (features(&mut builder), input(&mut builder, Input::Target));
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::Binary), &[x, target]).unwrap());
@@ -766,7 +778,7 @@ fn a_loss_over_graphs_takes_rows_of_graphs() {
     let (mut data, mut world) = example();
     (data.many_graphs, data.target) = (true, Some(Target { columns: 1, loss: Loss::MeanSquares }));
     (world.targets, world.training_rows) =
-        (Some(Rows::real(3, 1, vec![1.0, 2.0, 3.0])), vec![1, 2]);
+        (Some(ElementRows::from_reals(3, 1, vec![1.0, 2.0, 3.0])), vec![1, 2]);
     let mut builder = Builder::new("loss", &data);
     let (c, target) = (column(&mut builder, "c"), input(&mut builder, Input::Target));
     let pooled = builder.make(Op::Pool(Pooling::Sum), &[c]).unwrap();
@@ -780,7 +792,7 @@ fn a_loss_over_graphs_takes_rows_of_graphs() {
 }
 
 /// Counts up from `c`, by one a superstep, to 5 at most.
-fn counting(data: &Data, until: impl FnOnce(&mut Builder, NodeId) -> Until) -> Gir {
+fn counting(data: &Data, until: impl FnOnce(&mut Builder, NodeId) -> StopTest) -> Gir {
     program(data, |builder| {
         let first = column(builder, "c");
         let (number, inside) = builder.begin_loop(&[("count".to_owned(), first)]);
@@ -801,7 +813,7 @@ fn a_loop_runs_until_its_condition_is_met_after_a_superstep() {
         (ending, reals(interpreter.result("value").unwrap()).to_vec())
     };
     // From 3 1 2 5: changes 3, 3, 2, 1, 0.
-    let unchanged = counting(&data, |_, _| Until::Unchanged(vec![0]));
+    let unchanged = counting(&data, |_, _| StopTest::Unchanged(vec![0]));
     assert_eq!(ended(&unchanged, 100), (Ending { supersteps: 5, converged: true }, vec![5.0; 4]));
     assert_eq!(
         ended(&unchanged, 2),
@@ -811,14 +823,14 @@ fn a_loop_runs_until_its_condition_is_met_after_a_superstep() {
         ended(&unchanged, 0),
         (Ending { supersteps: 0, converged: false }, vec![3.0, 1.0, 2.0, 5.0])
     );
-    let little = counting(&data, |_, _| Until::ChangeAtMost(0, 2.0));
+    let little = counting(&data, |_, _| StopTest::ChangeAtMost(0, 2.0));
     assert_eq!(
         ended(&little, 100),
         (Ending { supersteps: 3, converged: true }, vec![5.0, 4.0, 5.0, 5.0])
     );
     let nowhere = counting(&data, |builder, next| {
         let three = builder.real(3.0);
-        Until::Nowhere(builder.binary(Binary::Less, next, three).unwrap())
+        StopTest::Nowhere(builder.binary(Binary::Less, next, three).unwrap())
     });
     assert_eq!(
         ended(&nowhere, 100),
@@ -834,7 +846,8 @@ fn states_are_replaced_together() {
     let (zero, one) = (builder.real(0.0), builder.real(1.0));
     let (number, inside) = builder.begin_loop(&[("a".to_owned(), zero), ("b".to_owned(), one)]);
     let sum = builder.add(inside[0], inside[1]).unwrap();
-    let ended = builder.end_loop(number, &[inside[1], sum], Until::Unchanged(vec![0, 1])).unwrap();
+    let ended =
+        builder.end_loop(number, &[inside[1], sum], StopTest::Unchanged(vec![0, 1])).unwrap();
     builder.gir.results = ended
         .iter()
         .map(|node| Output { name: format!("{node:?}"), node: *node, edges: None })
@@ -857,7 +870,7 @@ fn a_loop_may_start_from_the_end_of_another() {
                 (builder.constant(Number::Int(step)), builder.constant(Number::Int(20 * step)));
             let more = builder.add(inside[0], step).unwrap();
             let next = builder.binary(Binary::Minimum, more, top).unwrap();
-            value = builder.end_loop(number, &[next], Until::ChangeAtMost(0, 0.0)).unwrap()[0];
+            value = builder.end_loop(number, &[next], StopTest::ChangeAtMost(0, 0.0)).unwrap()[0];
         }
         value
     });
@@ -872,7 +885,7 @@ fn a_loop_may_start_from_the_end_of_another() {
 
 #[test]
 fn change_is_zero_for_equal_infinities_and_exact_for_whole_numbers() {
-    let real = |values: [f64; 3]| Rows::real(3, 1, values.to_vec());
+    let real = |values: [f64; 3]| ElementRows::from_reals(3, 1, values.to_vec());
     let change = interpret::change(&real([INF, -INF, 1.0]), &real([INF, -INF, 1.0]));
     assert_eq!((change.summed, change.changed), (0.0, 0));
     let change = interpret::change(&real([INF, 2.0, 1.0]), &real([3.0, 2.0, 1.5]));
@@ -880,8 +893,8 @@ fn change_is_zero_for_equal_infinities_and_exact_for_whole_numbers() {
     let change = interpret::change(&real([f64::NAN, 2.0, 1.0]), &real([f64::NAN, 2.0, 1.0]));
     assert!(change.summed.is_nan() && change.changed == 1);
     let change = interpret::change(
-        &Rows::whole(2, 1, vec![i64::MAX, 7]),
-        &Rows::whole(2, 1, vec![i64::MAX - 1, 10]),
+        &ElementRows::from_integers(2, 1, vec![i64::MAX, 7]),
+        &ElementRows::from_integers(2, 1, vec![i64::MAX - 1, 10]),
     );
     assert_eq!((change.summed, change.changed), (4.0, 2));
 }
@@ -1008,7 +1021,7 @@ fn a_class_without_a_score_is_refused() {
     let (mut data, mut world) = example();
     data.target = Some(Target { columns: 2, loss: Loss::CrossEntropy });
     (world.targets, world.training_rows) =
-        (Some(Rows::real(4, 1, vec![0.0, 1.0, 2.0, 0.0])), vec![0, 2]);
+        (Some(ElementRows::from_reals(4, 1, vec![0.0, 1.0, 2.0, 0.0])), vec![0, 2]);
     let mut builder = Builder::new("loss", &data);
     let (x, target) = (features(&mut builder), input(&mut builder, Input::Target));
     builder.gir.loss = Some(builder.make(Op::Loss(Loss::CrossEntropy), &[x, target]).unwrap());

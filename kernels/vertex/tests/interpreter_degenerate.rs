@@ -12,7 +12,7 @@ use warploom_vertex::gir::{
     Binary, Builder, Data, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output, Pooling,
     Reduction, Target, Type,
 };
-use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
 use warploom_vertex::launch::Direction;
 
 /// A graph with a relation of each edge, an int of each vertex, and a graph of each vertex.
@@ -39,9 +39,10 @@ impl Sketch {
         let mut world =
             World::bare(self.values.len(), source, self.edges.iter().map(|edge| edge.1).collect());
         world.edge_type = self.edges.iter().map(|edge| edge.2).collect();
-        world
-            .columns
-            .insert("k".to_owned(), Rows::whole(self.values.len(), 1, self.values.clone()));
+        world.columns.insert(
+            "k".to_owned(),
+            ElementRows::from_integers(self.values.len(), 1, self.values.clone()),
+        );
         (world.graph_of_node, world.graphs) = (self.graph_of_node.clone(), self.graphs);
         let mut data = Data::bare(self.values.len() as u64, self.edges.len() as u64);
         data.relations = ["first", "second", "nobody"].map(str::to_owned).to_vec();
@@ -50,7 +51,7 @@ impl Sketch {
         (data, world)
     }
 
-    fn value(&self, build: impl FnOnce(&mut Builder) -> NodeId) -> Rows {
+    fn value(&self, build: impl FnOnce(&mut Builder) -> NodeId) -> ElementRows {
         let (data, world) = self.world();
         let mut builder = Builder::new("degenerate", &data);
         let node = build(&mut builder);
@@ -96,7 +97,7 @@ fn sets() -> Vec<EdgeSet> {
         .collect()
 }
 
-fn wholes(rows: &Rows) -> &[i64] {
+fn wholes(rows: &ElementRows) -> &[i64] {
     let Values::Whole(values) = &rows.values else { panic!("not whole: {rows:?}") };
     values
 }
@@ -385,7 +386,7 @@ fn sums_products_tables_and_losses_of_no_rows() {
     (data.features, data.target) = (Some(2), Some(Target { columns: 2, loss: Loss::MeanSquares }));
     let mut world = World::bare(0, vec![], vec![]);
     (world.features, world.targets) =
-        (Some(Rows::real(0, 2, vec![])), Some(Rows::real(0, 2, vec![])));
+        (Some(ElementRows::from_reals(0, 2, vec![])), Some(ElementRows::from_reals(0, 2, vec![])));
     let mut builder = Builder::new("degenerate", &data);
     let (x, id, target) = (
         builder.make(Op::Input(Input::Features), &[]).unwrap(),

@@ -13,7 +13,7 @@ use warploom_test_support::golden_operations::{
     CaseInputs, Problem, all_are_compared, compare_winners, group, problems,
 };
 use warploom_vertex::gir::{
-    Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, Type, Until,
+    Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, StopTest, Type,
 };
 use warploom_vertex::interpret::Interpreter;
 
@@ -63,10 +63,10 @@ fn repeat(
     builder: &mut Builder,
     name: &str,
     first: NodeId,
-    until: Until,
+    until: StopTest,
     pass: impl FnOnce(&mut Builder, NodeId) -> NodeId,
 ) {
-    let first = builder.on_vertices(first).unwrap();
+    let first = builder.broadcast_to_vertices(first).unwrap();
     let (number, inside) = builder.begin_loop(&[(name.to_owned(), first)]);
     let next = pass(builder, inside[0]);
     let ended = builder.end_loop(number, &[next], until).unwrap();
@@ -76,7 +76,7 @@ fn repeat(
 fn pagerank(builder: &mut Builder, spread: bool) {
     let nodes = builder.data.nodes as f64;
     let first = builder.real(1.0 / nodes);
-    repeat(builder, "rank", first, Until::ChangeAtMost(0, 1e-15), |builder, rank| {
+    repeat(builder, "rank", first, StopTest::ChangeAtMost(0, 1e-15), |builder, rank| {
         let degree = builder.make(Op::Input(Input::Degree(EdgeSet::OUT)), &[]).unwrap();
         let share = builder.divide(rank, degree).unwrap();
         let share = builder.make(Op::Far(EdgeSet::IN), &[share]).unwrap();
@@ -136,7 +136,7 @@ fn components_agree() {
         let given = CaseInputs::new(&case, &[], &[]);
         let mut builder = Builder::new("components", &given.data);
         let id = builder.make(Op::Input(Input::Id), &[]).unwrap();
-        repeat(&mut builder, "label", id, Until::Unchanged(vec![0]), |builder, label| {
+        repeat(&mut builder, "label", id, StopTest::Unchanged(vec![0]), |builder, label| {
             let seen = builder.make(Op::Far(EdgeSet::BOTH), &[label]).unwrap();
             let smallest = builder.reduce(Reduction::Minimum, EdgeSet::BOTH, seen, None).unwrap();
             builder.binary(Binary::Minimum, label, smallest).unwrap()
@@ -172,7 +172,7 @@ fn shortest_paths_agree() {
                 &mut builder,
                 "distance",
                 first,
-                Until::Unchanged(vec![0]),
+                StopTest::Unchanged(vec![0]),
                 |builder, distance| {
                     let (seen, weight) = (
                         builder.make(Op::Far(EdgeSet::IN), &[distance]).unwrap(),

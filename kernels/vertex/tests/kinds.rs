@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use warploom_vertex::compile::{Compiled, compile};
+use warploom_vertex::compile::{Compilation, compile};
 use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Op, Target};
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::{LaunchList, Role, gradient_buffer};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_vertex::trace::trace;
@@ -52,11 +52,11 @@ fn of_kind(kind: u32) -> Vec<usize> {
 }
 
 /// Features of the vertices of a kind; every third is 0.
-fn features(kind: u32) -> Option<Rows> {
+fn features(kind: u32) -> Option<ElementRows> {
     let columns = KINDS[kind as usize].1?;
     let rows = of_kind(kind).len();
     let value = |at: usize| if at % 3 == 1 { 0.0 } else { number(2 + u64::from(kind), at) };
-    Some(Rows::real(rows, columns, (0..rows * columns).map(value).collect()))
+    Some(ElementRows::from_reals(rows, columns, (0..rows * columns).map(value).collect()))
 }
 
 fn plain() -> (Data, World) {
@@ -77,7 +77,7 @@ fn plain() -> (Data, World) {
     // Only papers have labels.
     let class =
         |node: usize| if kind_of_node()[node] == 0 { below(14, node, 3) as f64 } else { f64::NAN };
-    world.targets = Some(Rows::real(NODES, 1, (0..NODES).map(class).collect()));
+    world.targets = Some(ElementRows::from_reals(NODES, 1, (0..NODES).map(class).collect()));
     world.training_rows =
         of_kind(0).into_iter().filter(|node| node % 4 != 1).map(|node| node as u32).collect();
     (data, world)
@@ -128,7 +128,7 @@ fn blocks() -> (Data, World) {
         }
     }
     data.features = Some(width as u64);
-    world.features = Some(Rows::real(NODES, width, rows));
+    world.features = Some(ElementRows::from_reals(NODES, width, rows));
     (data, world)
 }
 
@@ -190,7 +190,7 @@ fn settings(list: &[(&str, Value)]) -> BTreeMap<String, Value> {
     list.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
 }
 
-fn compiled(text: &str, entry: &str, given: &[(&str, Value)], data: &Data) -> Compiled {
+fn compiled(text: &str, entry: &str, given: &[(&str, Value)], data: &Data) -> Compilation {
     compile(text, entry, &settings(given), data).unwrap_or_else(|wrong| {
         panic!(
             "{}",
@@ -323,7 +323,7 @@ fn listed(
 
 /// A program on both sets: as written, with gradients, cleaned, as a list of dense and of sparse
 /// features, and permuted.
-fn both_agree(text: &str, entry: &str, given: &[(&str, Value)]) -> Compiled {
+fn both_agree(text: &str, entry: &str, given: &[(&str, Value)]) -> Compilation {
     let ((block_data, block_world), (data, world)) = (blocks(), kinds(false));
     let (whole, apart) =
         (compiled(text, entry, given, &block_data), compiled(text, entry, given, &data));
@@ -467,10 +467,13 @@ fn kinds_may_be_empty() {
         world.kind_of_node = vec![only; nodes];
         world.features_of_kind = [(0, 4), (2, 2)]
             .map(|(kind, columns)| {
-                (kind, Rows::real(count(kind), columns, vec![0.5; count(kind) * columns]))
+                (
+                    kind,
+                    ElementRows::from_reals(count(kind), columns, vec![0.5; count(kind) * columns]),
+                )
             })
             .into();
-        world.targets = Some(Rows::real(nodes, 1, vec![1.0; nodes]));
+        world.targets = Some(ElementRows::from_reals(nodes, 1, vec![1.0; nodes]));
         world.training_rows = (0..nodes as u32).collect();
         let made = compiled(HETERO, "hetero", &[], &data);
         let parameters = drawn(&made.traced.gir);
@@ -534,9 +537,13 @@ fn each_kind_has_a_weight_and_a_bias() {
     near("neighbours", &expected[1], &result(1).values.reals());
     assert_eq!(
         result(2),
-        &Rows::whole(NODES, 1, kind_of.iter().map(|kind| i64::from(*kind)).collect())
+        &ElementRows::from_integers(
+            NODES,
+            1,
+            kind_of.iter().map(|kind| i64::from(*kind)).collect()
+        )
     );
-    assert_eq!(result(3), &Rows::whole(NODES, 1, sums));
+    assert_eq!(result(3), &ElementRows::from_integers(NODES, 1, sums));
 }
 
 #[test]
@@ -650,7 +657,11 @@ fn kinds_of_one_width_have_rows() {
         data.kinds[kind as usize].features = Some(2);
         world.features_of_kind.insert(
             kind,
-            Rows::real(rows, 2, (0..2 * rows).map(|at| number(50 + u64::from(kind), at)).collect()),
+            ElementRows::from_reals(
+                rows,
+                2,
+                (0..2 * rows).map(|at| number(50 + u64::from(kind), at)).collect(),
+            ),
         );
     }
     let text = "def p(v):\n    v.m = max(u.x for u in v.innbs)\n    return relu(v.x) + 1, v.x * \
@@ -665,7 +676,8 @@ fn kinds_of_one_width_have_rows() {
             });
         }
     }
-    (plain.1.features, plain.1.kind_of_node) = (Some(Rows::real(NODES, 2, rows)), Vec::new());
+    (plain.1.features, plain.1.kind_of_node) =
+        (Some(ElementRows::from_reals(NODES, 2, rows)), Vec::new());
     plain.1.features_of_kind.clear();
     let other = trace(text, "p", &BTreeMap::new(), &plain.0).unwrap().gir;
     let parameters = drawn(&other);
@@ -677,7 +689,7 @@ fn kinds_of_one_width_have_rows() {
         gir.results
             .iter()
             .map(|result| run.value(result.node).unwrap().clone())
-            .collect::<Vec<Rows>>()
+            .collect::<Vec<ElementRows>>()
     };
     assert_eq!(results(&gir, &data, &world), results(&other, &plain.0, &plain.1));
 }

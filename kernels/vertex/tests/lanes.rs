@@ -14,11 +14,11 @@ use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::random_graph;
 use warploom_test_support::random_programs::{SMALL, random_program};
 use warploom_test_support::skips::is_long;
-use warploom_vertex::Facts;
+use warploom_vertex::GraphFacts;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::fuse::fuse;
 use warploom_vertex::gir::{Data, Gir};
-use warploom_vertex::interpret::{Rows as Matrix, World};
+use warploom_vertex::interpret::{ElementRows as Matrix, World};
 use warploom_vertex::launch::{Buffer, Dropout, LaunchList, Role, Rows, gradient_buffer};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
@@ -242,7 +242,7 @@ fn rows_that_are_summed_in_another_shape_are_as_they_were() {
 }
 
 fn fused(gir: &Gir, data: &Data) -> Option<LaunchList> {
-    Some(fuse(&lower(gir, data).ok()?, &Facts::of(data)))
+    Some(fuse(&lower(gir, data).ok()?, &GraphFacts::from_data(data)))
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use warploom_test_support::golden_text::is_update;
 use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type};
-use warploom_vertex::interpret::{Interpreter, Rows, Scalar, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, Scalar, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes;
 use warploom_vertex::trace::{trace, vertex_settings_of};
@@ -37,10 +37,17 @@ fn graph() -> (Data, World) {
     let world = World {
         weight: Some(vec![1.0, 4.0, 2.0, 1.0, 0.5]),
         edge_type: vec![0, 0, 1, 1, 0],
-        edge_features: Some(Rows::real(5, 1, vec![1.0, 2.0, 3.0, 4.0, 5.0])),
-        features: Some(Rows::real(5, 2, vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 0.0])),
-        columns: BTreeMap::from([("age".to_owned(), Rows::whole(5, 1, vec![20, 31, 20, 45, 7]))]),
-        targets: Some(Rows::real(5, 1, vec![0.0, 1.0, 0.0, 1.0, 0.0])),
+        edge_features: Some(ElementRows::from_reals(5, 1, vec![1.0, 2.0, 3.0, 4.0, 5.0])),
+        features: Some(ElementRows::from_reals(
+            5,
+            2,
+            vec![1.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 0.0, 0.0, 0.0],
+        )),
+        columns: BTreeMap::from([(
+            "age".to_owned(),
+            ElementRows::from_integers(5, 1, vec![20, 31, 20, 45, 7]),
+        )]),
+        targets: Some(ElementRows::from_reals(5, 1, vec![0.0, 1.0, 0.0, 1.0, 0.0])),
         ..World::bare(5, source, target)
     };
     (data, world)
@@ -60,8 +67,8 @@ fn with_kinds() -> (Data, World) {
     (data.features, world.features) = (None, None);
     world.kind_of_node = vec![0, 0, 1, 1, 2];
     let features = [
-        (0, Rows::real(2, 1, vec![2.0, 3.0])),
-        (1, Rows::real(2, 3, vec![1.0, 0.0, 1.0, 0.0, 5.0, 0.0])),
+        (0, ElementRows::from_reals(2, 1, vec![2.0, 3.0])),
+        (1, ElementRows::from_reals(2, 3, vec![1.0, 0.0, 1.0, 0.0, 5.0, 0.0])),
     ];
     world.features_of_kind = features.into();
     (data, world)
@@ -117,7 +124,7 @@ fn run(gir: &Gir, data: &Data, world: &World) -> String {
         .unwrap();
     }
     let endings = run.run(1000);
-    let columns: Vec<(&Output, &Rows)> =
+    let columns: Vec<(&Output, &ElementRows)> =
         gir.results.iter().map(|result| (result, run.value(result.node).unwrap())).collect();
     let mut page = table(gir, &columns);
     for ending in endings.iter().flatten() {
@@ -135,7 +142,7 @@ fn run(gir: &Gir, data: &Data, world: &World) -> String {
 }
 
 /// The results side by side: a line for each vertex, edge or graph.
-fn table(gir: &Gir, columns: &[(&Output, &Rows)]) -> String {
+fn table(gir: &Gir, columns: &[(&Output, &ElementRows)]) -> String {
     let rows = columns.iter().map(|(_, rows)| rows.rows).max().unwrap_or(0);
     let place = columns.iter().map(|(result, _)| gir.node(result.node).place).max().unwrap();
     let first = |row: usize| match place {
@@ -179,7 +186,7 @@ fn table(gir: &Gir, columns: &[(&Output, &Rows)]) -> String {
 }
 
 /// A row as Python would print it.
-fn shown(rows: &Rows, row: usize, kind: Type, shape: &[u64]) -> String {
+fn shown(rows: &ElementRows, row: usize, kind: Type, shape: &[u64]) -> String {
     let elements: Vec<String> =
         (0..rows.columns).map(|column| element(rows.at(row, column), kind)).collect();
     shape
@@ -258,8 +265,11 @@ fn numbers_are_written_as_a_reader_wants_them() {
         ["1", "0.5", "0", "0.3333", "100", "inf"]
     );
     assert_eq!(
-        shown(&Rows::real(1, 4, vec![1.0, 2.0, 3.0, 4.5]), 0, Type::Real, &[2, 2]),
+        shown(&ElementRows::from_reals(1, 4, vec![1.0, 2.0, 3.0, 4.5]), 0, Type::Real, &[2, 2]),
         "[[1, 2], [3, 4.5]]"
     );
-    assert_eq!(shown(&Rows::whole(2, 1, vec![3, i64::MAX]), 1, Type::Int, &[]), "null");
+    assert_eq!(
+        shown(&ElementRows::from_integers(2, 1, vec![3, i64::MAX]), 1, Type::Int, &[]),
+        "null"
+    );
 }

@@ -9,17 +9,17 @@ use std::path::Path;
 
 use serde_json::json;
 use warploom_test_support::golden_text::assert_golden;
-use warploom_vertex::Facts;
+use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, Builtin};
 use warploom_vertex::launch::{LaunchList, LossKind, MADE, Memory, Needs, Stored};
 
 fn program(name: &str) -> &'static Builtin {
-    builtin::all().iter().find(|builtin| builtin.name == name).unwrap()
+    builtin::programs().iter().find(|builtin| builtin.name == name).unwrap()
 }
 
 /// A graph of 1000 nodes and 8000 edges, f32.
-fn facts() -> Facts {
-    Facts {
+fn facts() -> GraphFacts {
+    GraphFacts {
         half: None,
         lanes: false,
         nodes: 1000,
@@ -48,8 +48,12 @@ fn gcn_reads_as_it_should() {
 
 #[test]
 fn gcn_with_weights_and_sparse_features_reads_as_it_should() {
-    let facts =
-        Facts { weighted: true, feature_columns: 1433, sparse_features: Some(18_000), ..facts() };
+    let facts = GraphFacts {
+        weighted: true,
+        feature_columns: 1433,
+        sparse_features: Some(18_000),
+        ..facts()
+    };
     compare(
         "gcn_sparse_weighted",
         &program("gcn").build(&[("drop".to_owned(), json!(0.6))].into(), &facts).unwrap(),
@@ -60,13 +64,15 @@ fn gcn_with_weights_and_sparse_features_reads_as_it_should() {
 fn gcn_that_predicts_reads_as_it_should() {
     compare(
         "gcn_predict",
-        &program("gcn").build(&BTreeMap::new(), &Facts { training: false, ..facts() }).unwrap(),
+        &program("gcn")
+            .build(&BTreeMap::new(), &GraphFacts { training: false, ..facts() })
+            .unwrap(),
     );
 }
 
 #[test]
 fn sage_reads_as_it_should() {
-    let facts = Facts {
+    let facts = GraphFacts {
         feature_columns: 12,
         symmetric: false,
         classes: 40,
@@ -78,13 +84,13 @@ fn sage_reads_as_it_should() {
 
 #[test]
 fn pagerank_reads_as_it_should() {
-    let facts = Facts { training: false, symmetric: false, ..facts() };
+    let facts = GraphFacts { training: false, symmetric: false, ..facts() };
     compare("pagerank", &program("pagerank").build(&BTreeMap::new(), &facts).unwrap());
 }
 
 #[test]
 fn components_reads_as_it_should() {
-    let facts = Facts { training: false, symmetric: false, ..facts() };
+    let facts = GraphFacts { training: false, symmetric: false, ..facts() };
     compare("components", &program("components").build(&BTreeMap::new(), &facts).unwrap());
 }
 
@@ -110,11 +116,11 @@ fn bytes_are_those_reckoned_by_hand() {
     assert_eq!(bytes(&gcn, "bias.0"), real * (hidden * nodes + hidden));
     assert_eq!(bytes(&gcn, "update.gcn.gcn.0.bias.0"), 7 * real * hidden);
     let weighted =
-        program("gcn").build(&BTreeMap::new(), &Facts { weighted: true, ..facts() }).unwrap();
+        program("gcn").build(&BTreeMap::new(), &GraphFacts { weighted: true, ..facts() }).unwrap();
     assert_eq!(bytes(&weighted, "sum.0"), bytes(&gcn, "sum.0") + real * edges);
     assert_eq!(bytes(&weighted, "scale"), bytes(&gcn, "scale") + real * edges);
     let components = program("components")
-        .build(&BTreeMap::new(), &Facts { training: false, symmetric: false, ..facts() })
+        .build(&BTreeMap::new(), &GraphFacts { training: false, symmetric: false, ..facts() })
         .unwrap();
     assert_eq!(
         bytes(&components, "min"),
@@ -131,13 +137,13 @@ fn of_use(memory: &Memory, name: &str) -> u64 {
 fn memory_is_that_reckoned_by_hand() {
     // Large, so that what launches make outweighs what is only there while inputs are loaded.
     let (nodes, edges) = (1_000_000, 8_000_000);
-    let large = Facts { nodes, edges, ..facts() };
-    let analytics = Facts { training: false, symmetric: false, ..large.clone() };
+    let large = GraphFacts { nodes, edges, ..facts() };
+    let analytics = GraphFacts { training: false, symmetric: false, ..large.clone() };
     let (in_order, renumbered) =
         (Stored::default(), Stored { renumbered: true, ..Stored::default() });
-    let memory = |name: &str, facts: &Facts, stored| {
+    let memory = |name: &str, facts: &GraphFacts, stored| {
         let list = program(name).build(&BTreeMap::new(), facts).unwrap();
-        list.memory(facts, (stored, Needs::of(&list)))
+        list.memory(facts, (stored, Needs::from_list(&list)))
     };
     let components = memory("components", &analytics, in_order);
     // Two states, each to the next place; all edges stay where they are mapped.
@@ -149,7 +155,8 @@ fn memory_is_that_reckoned_by_hand() {
     let csr = 2 * (8 * (nodes + 1) + 12 * edges);
     let code = components.bytes_mapped - csr;
     assert_eq!(
-        memory("components", &Facts { nodes: 0, edges: 0, ..analytics }, in_order).bytes_mapped,
+        memory("components", &GraphFacts { nodes: 0, edges: 0, ..analytics }, in_order)
+            .bytes_mapped,
         code + 16
     );
     let parameters = 4 * (96 * 16 + 16 + 16 * 22 + 22);
@@ -165,7 +172,7 @@ fn memory_is_that_reckoned_by_hand() {
         (0, rows(4), 4 * nodes)
     );
     assert_eq!(
-        of_use(&memory("gcn", &Facts { bytes_per_real: 8, ..large.clone() }, in_order), "x"),
+        of_use(&memory("gcn", &GraphFacts { bytes_per_real: 8, ..large.clone() }, in_order), "x"),
         rows(8)
     );
     // Copied while all edges are mapped; else read when the ids of edges, once proved, are let go
@@ -177,14 +184,15 @@ fn memory_is_that_reckoned_by_hand() {
     );
     let made = of_use(&copied, MADE);
     assert!(made < 4 * nodes * (96 + 1 + 7 * 16 + 2 * 22) && made >= 4 * nodes * 96, "{made}");
-    let sparse = memory("gcn", &Facts { sparse_features: Some(18_000_000), ..large }, in_order);
+    let sparse =
+        memory("gcn", &GraphFacts { sparse_features: Some(18_000_000), ..large }, in_order);
     assert_eq!(of_use(&sparse, "x"), 8 * (nodes + 1) + 18_000_000 * 8);
     assert_eq!(of_use(&sparse, "x by columns"), 8 * 97 + 18_000_000 * 8);
 }
 
 #[test]
 fn sizes_beyond_64_bits_saturate() {
-    let huge = Facts { nodes: u64::MAX / 2, edges: u64::MAX / 2, ..facts() };
+    let huge = GraphFacts { nodes: u64::MAX / 2, edges: u64::MAX / 2, ..facts() };
     let gcn = program("gcn").build(&BTreeMap::new(), &huge).unwrap();
-    assert_eq!(gcn.memory(&huge, (Stored::default(), Needs::of(&gcn))).bytes_peak, u64::MAX);
+    assert_eq!(gcn.memory(&huge, (Stored::default(), Needs::from_list(&gcn))).bytes_peak, u64::MAX);
 }

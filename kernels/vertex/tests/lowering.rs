@@ -9,7 +9,7 @@ use warploom_test_support::random_programs::{RandomProgram, SMALL, random_progra
 use warploom_test_support::skips::is_long;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Data, EdgeSet, Gir, Op, Place};
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::{LaunchList, gradient_buffer};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
@@ -41,8 +41,9 @@ fn first_parameters(gir: &Gir) -> BTreeMap<String, Vec<f64>> {
 }
 
 fn inputs(world: &World, gir: &Gir) -> Inputs {
-    let reals =
-        |rows: &Option<Rows>| rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals());
+    let reals = |rows: &Option<ElementRows>| {
+        rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals())
+    };
     Inputs {
         features: reals(&world.features),
         target: reals(&world.targets),
@@ -95,7 +96,7 @@ fn same(what: &str, expected: &[f64], found: &[f64], context: &dyn Fn() -> Strin
 
 /// A result as the list has it: one row a node, or one a graph where the table is of graphs, or a
 /// row an edge.
-fn at_rest(world: &World, (place, of_table): (Place, Place), rows: &Rows) -> Vec<f64> {
+fn at_rest(world: &World, (place, of_table): (Place, Place), rows: &ElementRows) -> Vec<f64> {
     let values = rows.values.reals();
     let row = |row: usize| values[row * rows.columns..(row + 1) * rows.columns].to_vec();
     match place {

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Made, Misfit, NodeId, Number, Op,
-    Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Misfit, NodeId, NodeResult, Number,
+    Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::Init;
-use warploom_vertex::passes::{Applied, PASSES, Phase, clean, phases};
+use warploom_vertex::passes::{Applied, ComputePhase, PASSES, clean, phases};
 
 /// A set like cora: few edges a vertex, wide rows of features, seven classes.
 fn citations() -> Data {
@@ -30,7 +30,7 @@ fn result(builder: &mut Builder<'_>, name: &str, node: NodeId) {
     builder.gir.results.push(Output { name: name.to_owned(), node, edges: None });
 }
 
-fn input(builder: &mut Builder<'_>, input: Input) -> Made {
+fn input(builder: &mut Builder<'_>, input: Input) -> NodeResult {
     builder.make(Op::Input(input), &[])
 }
 
@@ -156,7 +156,7 @@ fn dead() -> Result<(), Misfit> {
     let (number, inside) = builder.begin_loop(&[("label".to_owned(), id)]);
     let far = builder.make(Op::Far(EdgeSet::BOTH), &[inside[0]])?;
     let least = builder.reduce(Reduction::Minimum, EdgeSet::BOTH, far, None)?;
-    builder.end_loop(number, &[least], Until::Unchanged(vec![0]))?;
+    builder.end_loop(number, &[least], StopTest::Unchanged(vec![0]))?;
     let value = builder.unary(Unary::Relu, x)?;
     result(&mut builder, "value", value);
     let after = golden("dead", builder.gir, &data);
@@ -165,7 +165,7 @@ fn dead() -> Result<(), Misfit> {
 }
 
 /// `v.scale * sum(e.w * e.src.scale * e.src.x)` with the whole written on edges, as a user may.
-fn normalised_sum(builder: &mut Builder<'_>, x: NodeId) -> Made {
+fn normalised_sum(builder: &mut Builder<'_>, x: NodeId) -> NodeResult {
     let weight = input(builder, Input::Weight)?;
     let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
     let zero = builder.real(0.0);
@@ -232,7 +232,7 @@ fn a_factored_sum_over_nothing_is_0() -> Result<(), Misfit> {
         after.print(None)
     );
     let world = World {
-        features: Some(Rows::real(3, 1, vec![2.0, 3.0, 5.0])),
+        features: Some(ElementRows::from_reals(3, 1, vec![2.0, 3.0, 5.0])),
         ..World::bare(3, vec![0, 1], vec![1, 1])
     };
     let mut run = Interpreter::new(&after, &data, &world).unwrap();
@@ -282,7 +282,7 @@ fn order_keeps_a_sum_first_that_is_made_once() -> Result<(), Misfit> {
         let sum = after.ids().find(|id| matches!(after.node(*id).op, Op::Reduce(..))).unwrap();
         assert_eq!(
             phases(&after)[sum.index()],
-            Phase::Once,
+            ComputePhase::Once,
             "written with the {written_first} first: {choices:?}\n{}",
             after.print(None)
         );
@@ -322,7 +322,7 @@ fn order_takes_the_own_row_through_the_product_with_the_sum() -> Result<(), Misf
 }
 
 /// One layer of attention with one head, as language.md's gat.
-fn attention(builder: &mut Builder<'_>, width: u64) -> Made {
+fn attention(builder: &mut Builder<'_>, width: u64) -> NodeResult {
     let x = input(builder, Input::Features)?;
     let matrix = parameter(builder, "weight", &[width, 1433]);
     let z = builder.make(Op::Product { transposed: true }, &[x, matrix])?;
@@ -445,11 +445,11 @@ fn kept_tests(gir: &Gir) -> Vec<String> {
     let phases = phases(gir);
     let reads = |id: &NodeId| {
         let mut readers = gir.ids().filter(|reader| gir.node(*reader).inputs.contains(id));
-        readers.any(|reader| phases[reader.index()] == Phase::Backward)
+        readers.any(|reader| phases[reader.index()] == ComputePhase::Backward)
     };
     let is_test = |id: &NodeId| {
         gir.node(*id).kind == Type::Bool
-            && phases[id.index()] == Phase::Forward
+            && phases[id.index()] == ComputePhase::Forward
             && matches!(gir.node(*id).place, Place::D)
     };
     gir.ids().filter(is_test).filter(reads).map(|id| format!("%{}", id.0)).collect()
@@ -551,7 +551,7 @@ fn forward_sums() -> Result<(), Misfit> {
     let phases = phases(&after);
     let backward: Vec<String> = after
         .ids()
-        .filter(|id| phases[id.index()] == Phase::Backward)
+        .filter(|id| phases[id.index()] == ComputePhase::Backward)
         .filter(|id| matches!(after.node(*id).op, Op::Reduce(_, edges) if edges == EdgeSet::IN))
         .map(|id| format!("%{}", id.0))
         .collect();
@@ -596,14 +596,14 @@ fn hoist() -> Result<(), Misfit> {
     let double = builder.add(degree, degree)?;
     let least = builder.reduce(Reduction::Minimum, EdgeSet::IN, far, None)?;
     let next = builder.binary(Binary::Minimum, least, double)?;
-    let ended = builder.end_loop(number, &[next], Until::Unchanged(vec![0]))?;
+    let ended = builder.end_loop(number, &[next], StopTest::Unchanged(vec![0]))?;
     result(&mut builder, "rank", ended[0]);
     let mut gir = builder.gir;
     // As if something that another pass took away had tied it to the loop.
     gir.nodes[double.index()].region = Some(number);
-    assert_eq!(phases(&gir)[double.index()], Phase::Superstep(0));
+    assert_eq!(phases(&gir)[double.index()], ComputePhase::Superstep(0));
     let after = golden("hoist", gir, &data);
-    assert_eq!(phases(&after)[double.index()], Phase::Once);
+    assert_eq!(phases(&after)[double.index()], ComputePhase::Once);
     Ok(())
 }
 
@@ -642,7 +642,8 @@ fn phases_of_gcn() -> Result<(), Misfit> {
     }
     compare_text("phases", &text);
     let slope = gir.ids().find(|id| matches!(gir.node(*id).op, Op::LossSlope(_))).unwrap();
-    assert_eq!(phases[slope.index()], Phase::Backward);
+    assert_eq!(
+        phases[slope.index()], ComputePhase::Backward);
     Ok(())
 }
 

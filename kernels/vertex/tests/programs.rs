@@ -12,8 +12,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use warploom_test_support::draws::{drawn, mixed};
 use warploom_test_support::graphs::degenerate_graphs;
-use warploom_vertex::Facts;
-use warploom_vertex::builtin::{self, Order};
+use warploom_vertex::GraphFacts;
+use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::launch::{
     Body, Direction, Dropout, LaunchList, LossKind, Needs, Operation, Stored, gradient_buffer,
     parameter_buffer,
@@ -38,7 +38,7 @@ struct Problem {
     hidden: u64,
     layers: u64,
     drop: f64,
-    order: Order,
+    order: LayerOrder,
 }
 
 impl Problem {
@@ -54,13 +54,13 @@ impl Problem {
             hidden: 4,
             layers: 2,
             drop: 0.4,
-            order: Order::Cheapest,
+            order: LayerOrder::Cheapest,
         }
     }
 
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> GraphFacts {
         let nonzeros = self.features().iter().filter(|value| **value != 0.0).count() as u64;
-        Facts {
+        GraphFacts {
             nodes: self.graph.nodes,
             edges: self.graph.source.len() as u64,
             feature_columns: self.columns,
@@ -83,7 +83,8 @@ impl Problem {
             ("drop".to_owned(), json!(self.drop)),
         ]
         .into();
-        let builtin = builtin::all().iter().find(|builtin| builtin.name == self.program).unwrap();
+        let builtin =
+            builtin::programs().iter().find(|builtin| builtin.name == self.program).unwrap();
         builtin.build_in_order(&settings, &self.facts(), self.order).unwrap()
     }
 
@@ -187,7 +188,7 @@ fn both_ways(graph: &ReferenceGraph) -> ReferenceGraph {
 fn problems() -> Vec<Problem> {
     let mut problems = Vec::new();
     for program in ["gcn", "sage"] {
-        for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
+        for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
             for (sparse, weighted, loss, drop, layers, hidden) in [
                 (false, false, LossKind::CrossEntropy, 0.0, 2, 4),
                 (false, true, LossKind::CrossEntropy, 0.4, 2, 9),
@@ -253,8 +254,8 @@ fn the_order_changes_nothing() {
                     layers: 3,
                     ..Problem::new(program, odd_graph(weighted))
                 };
-                let product_first = Problem { order: Order::ProductFirst, ..base.clone() };
-                let sum_first = Problem { order: Order::SumFirst, ..base.clone() };
+                let product_first = Problem { order: LayerOrder::ProductFirst, ..base.clone() };
+                let sum_first = Problem { order: LayerOrder::SumFirst, ..base.clone() };
                 assert_ne!(product_first.list(), sum_first.list(), "both orders are one");
                 let wanted = product_first.run();
                 assert_same(
@@ -288,7 +289,7 @@ fn sparse_features_change_nothing() {
 #[test]
 fn a_symmetric_graph_needs_in_edges_only() {
     for program in ["gcn", "sage"] {
-        for order in [Order::ProductFirst, Order::SumFirst] {
+        for order in [LayerOrder::ProductFirst, LayerOrder::SumFirst] {
             for weighted in [false, true] {
                 let plain =
                     Problem { order, ..Problem::new(program, both_ways(&odd_graph(weighted))) };
@@ -369,8 +370,9 @@ fn numbering_the_nodes_otherwise_changes_nothing() {
 }
 
 fn iterated(program: &str, graph: &ReferenceGraph, symmetric: bool) -> LaunchList {
-    let facts = Facts { training: false, symmetric, ..Problem::new("gcn", graph.clone()).facts() };
-    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
+    let facts =
+        GraphFacts { training: false, symmetric, ..Problem::new("gcn", graph.clone()).facts() };
+    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
     builtin.build(&BTreeMap::new(), &facts).unwrap()
 }
 
@@ -379,8 +381,9 @@ fn measuring_is_training_without_draws() {
     for program in ["gcn", "sage"] {
         let problem = Problem::new(program, odd_graph(false));
         let (training, predicting) = (problem.list(), {
-            let facts = Facts { training: false, ..problem.facts() };
-            let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
+            let facts = GraphFacts { training: false, ..problem.facts() };
+            let builtin =
+                builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
             builtin.build(&[("hidden".to_owned(), json!(4))].into(), &facts).unwrap()
         });
         let Body::Train(body) = &predicting.body else { panic!("{program} iterates") };
@@ -530,7 +533,7 @@ proptest! {
         flags in proptest::array::uniform6(any::<bool>()),
     ) {
         let [sage, sparse, weighted, symmetric, training, squares] = flags;
-        let facts = Facts {
+        let facts = GraphFacts {
             nodes, edges, feature_columns: columns, sparse_features: sparse.then_some(nodes * 3), classes,
             weighted, symmetric, training, bytes_per_real: 4, half: None, lanes: false,
             loss: if squares { LossKind::MeanSquares } else { LossKind::CrossEntropy },
@@ -546,11 +549,11 @@ proptest! {
             prop_assert_eq!(reason.alternatives[&reason.chosen], *reason.alternatives.values().min().unwrap());
         }
         for renumbered in [false, true] {
-            let memory = list.memory(&facts, (Stored { renumbered, ..Stored::default() }, Needs::of(&list)));
+            let memory = list.memory(&facts, (Stored { renumbered, ..Stored::default() }, Needs::from_list(&list)));
             prop_assert_eq!(memory.bytes_peak, memory.uses.iter().map(|(_, bytes)| bytes).sum::<u64>());
             prop_assert!(memory.bytes_peak >= list.arena.bytes);
         }
-        let apart = list.arena.apart();
+        let apart = list.arena.without_reuse();
         prop_assert!(list.arena.live.iter().all(|live| *live <= list.arena.bytes) && list.arena.bytes <= apart.bytes);
         prop_assert_eq!(LaunchList { arena: apart, ..list.clone() }.validate(), Ok(()));
     }
@@ -563,9 +566,9 @@ proptest! {
         let (source, target) = edges.into_iter().unzip();
         let graph = ReferenceGraph { nodes: 8, source, target, weight: None };
         let base = Problem { hidden, drop, ..Problem::new(if sage { "sage" } else { "gcn" }, graph) };
-        let product_first = Problem { order: Order::ProductFirst, ..base.clone() }.run();
+        let product_first = Problem { order: LayerOrder::ProductFirst, ..base.clone() }.run();
         prop_assert!(product_first.iter().all(|(_, values)| values.iter().all(|value| value.is_finite())));
-        assert_same(&product_first, &Problem { order: Order::SumFirst, ..base }.run(), "sum first");
+        assert_same(&product_first, &Problem { order: LayerOrder::SumFirst, ..base }.run(), "sum first");
     }
 }
 

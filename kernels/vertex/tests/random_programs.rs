@@ -16,7 +16,7 @@ use warploom_test_support::random_programs::{RandomProgram, SMALL, random_progra
 use warploom_test_support::skips::is_long;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{Data, Gir, Op};
-use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
 use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
 use warploom_vertex::reference::Ending;
 
@@ -28,10 +28,10 @@ fn programs() -> u32 {
 
 /// What a program gives.
 struct Given {
-    results: Vec<Rows>,
+    results: Vec<ElementRows>,
     loss: Option<f64>,
     endings: Vec<Option<Ending>>,
-    gradients: BTreeMap<String, Rows>,
+    gradients: BTreeMap<String, ElementRows>,
     /// Largest finite number that it computes, and whether one is NaN. (Infinities come: the
     /// largest over nothing.)
     largest: f64,
@@ -99,7 +99,12 @@ fn equal(near: Near, a: f64, b: f64) -> bool {
     }
 }
 
-fn compare_rows(near: Near, what: &str, before: &Rows, after: &Rows) -> Result<(), String> {
+fn compare_rows(
+    near: Near,
+    what: &str,
+    before: &ElementRows,
+    after: &ElementRows,
+) -> Result<(), String> {
     if (before.rows, before.columns) != (after.rows, after.columns) {
         return Err(format!(
             "{what} had {} x {} elements, and has {} x {}",

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{Data, Type};
-use warploom_vertex::interpret::{Interpreter, Rows, Values, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
 use warploom_vertex::trace::trace;
 
 const INF: f64 = f64::INFINITY;
@@ -19,11 +19,11 @@ fn world(features: bool) -> (Data, World) {
     let mut world = World::bare(4, vec![0, 2, 2, 1, 1], vec![1, 1, 1, 1, 0]);
     world.weight = Some(vec![0.5, 2.0, 4.0, 1.0, 3.0]);
     world.edge_type = vec![0, 1, 0, 1, 0];
-    world.features =
-        features.then(|| Rows::real(4, 2, vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
+    world.features = features
+        .then(|| ElementRows::from_reals(4, 2, vec![1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 4.0, -4.0]));
     let columns = [
-        ("c", Rows::real(4, 1, vec![3.0, 1.0, 2.0, 5.0])),
-        ("k", Rows::whole(4, 1, vec![3, 1, 2, 5])),
+        ("c", ElementRows::from_reals(4, 1, vec![3.0, 1.0, 2.0, 5.0])),
+        ("k", ElementRows::from_integers(4, 1, vec![3, 1, 2, 5])),
     ];
     world.columns = columns.map(|(name, rows)| (name.to_owned(), rows)).into();
     let mut data = Data::bare(4, 5);

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use warploom_vertex::Facts;
+use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, Builtin, SettingError};
 use warploom_vertex::launch::LossKind;
 
 fn program(name: &str) -> &'static Builtin {
-    builtin::all().iter().find(|builtin| builtin.name == name).unwrap()
+    builtin::programs().iter().find(|builtin| builtin.name == name).unwrap()
 }
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> GraphFacts {
+    GraphFacts {
         nodes: 100,
         edges: 500,
         feature_columns: 10,
@@ -34,7 +34,7 @@ fn refused(name: &str, setting: &str, value: Value) -> SettingError {
 
 #[test]
 fn a_program_is_known_by_its_text() {
-    for shipped in builtin::all() {
+    for shipped in builtin::programs() {
         assert_eq!(builtin::find(shipped.text, shipped.name).unwrap().name, shipped.name);
         let windows = shipped.text.replace('\n', " \t\r\n") + "\r\n \r\n";
         assert_eq!(builtin::find(&windows, shipped.name).unwrap().name, shipped.name);
@@ -75,8 +75,10 @@ fn an_unknown_setting_names_the_nearest() {
         "`gcn` has no setting `hiden`: expected one of `hidden`, `layers`, `drop`"
     );
     assert_eq!(error.hint(), "did you mean  plan.set.hidden");
-    let none = program("components")
-        .build(&[("source".to_owned(), json!(0))].into(), &Facts { training: false, ..facts() });
+    let none = program("components").build(
+        &[("source".to_owned(), json!(0))].into(),
+        &GraphFacts { training: false, ..facts() },
+    );
     assert_eq!(none.unwrap_err().to_string(), "`components` has no settings, found `source`");
 }
 
@@ -150,18 +152,20 @@ fn resolved_settings_are_complete_and_of_one_spelling() {
 #[test]
 fn facts_that_do_not_fit_are_refused() {
     let none = BTreeMap::new();
-    let error = |name: &str, facts: Facts| program(name).build(&none, &facts).unwrap_err();
-    let no_features = error("gcn", Facts { feature_columns: 0, ..facts() });
+    let error = |name: &str, facts: GraphFacts| program(name).build(&none, &facts).unwrap_err();
+    let no_features = error("gcn", GraphFacts { feature_columns: 0, ..facts() });
     assert!(
         no_features.to_string().contains("node features")
             && no_features.hint().contains("ingest.features")
     );
     assert!(
-        error("sage", Facts { classes: 0, ..facts() }).to_string().contains("width of the target")
+        error("sage", GraphFacts { classes: 0, ..facts() })
+            .to_string()
+            .contains("width of the target")
     );
     assert!(error("pagerank", facts()).hint().contains("iterate"));
     assert!(
-        error("gcn", Facts { bytes_per_real: 2, ..facts() })
+        error("gcn", GraphFacts { bytes_per_real: 2, ..facts() })
             .to_string()
             .contains("bytes of a real")
     );

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use serde_json::{Value, json};
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
-    Emitted, Groups, Matmul, Order, ScheduleKind, Target, emit_in_groups,
+    Emitted, GpuTarget, Groups, Matmul, Order, ScheduleKind, emit_in_groups,
 };
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 use warploom_vertex::launch::LaunchList;
@@ -244,10 +244,17 @@ impl Combination {
         format!("{} {} {}", self.order.0, self.reals.0, self.device.0)
     }
 
-    fn target(&self) -> Target {
+    fn target(&self) -> GpuTarget {
         let (_, bytes_per_real, matmul) = self.reals;
         let (_, processors, shared_bytes, warpgroups) = self.device;
-        Target { bytes_per_real, processors, shared_bytes, matmul, order: self.order.1, warpgroups }
+        GpuTarget {
+            bytes_per_real,
+            processors,
+            shared_bytes,
+            matmul,
+            order: self.order.1,
+            warpgroups,
+        }
     }
 }
 
@@ -263,7 +270,7 @@ impl Case {
         made.list
     }
 
-    fn emitted(&self, list: &LaunchList, target: Target) -> Emitted {
+    fn emitted(&self, list: &LaunchList, target: GpuTarget) -> Emitted {
         let groups = Groups { neighbours: 16, lanes: 8, threads: 256 };
         let groups =
             if self.in_groups { vec![Some(groups); list.launches().len()] } else { Vec::new() };

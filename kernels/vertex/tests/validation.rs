@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use warploom_vertex::Facts;
-use warploom_vertex::builtin::{self, Order};
+use warploom_vertex::GraphFacts;
+use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::launch::{
     Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Launch,
     LaunchList, Loop, LossKind, Operation, Parameter, Role, Rows, Schedule, Train, Unary,
@@ -12,7 +12,7 @@ use warploom_vertex::launch::{
 
 fn list(program: &str, sparse: bool) -> LaunchList {
     let training = matches!(program, "gcn" | "sage");
-    let facts = Facts {
+    let facts = GraphFacts {
         nodes: 100,
         edges: 500,
         feature_columns: 30,
@@ -26,8 +26,8 @@ fn list(program: &str, sparse: bool) -> LaunchList {
         half: None,
         lanes: false,
     };
-    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
-    builtin.build_in_order(&BTreeMap::new(), &facts, Order::ProductFirst).unwrap()
+    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
+    builtin.build_in_order(&BTreeMap::new(), &facts, LayerOrder::ProductFirst).unwrap()
 }
 
 /// The flaw that a change to a sound list makes must be among those found, in the words `launch:
@@ -93,7 +93,7 @@ fn set_epilogue(launch: &mut Launch, expression: Expression) {
 }
 
 fn made_plus(name: &str) -> Expression {
-    Expression::made().plus(Expression::load(name))
+    Expression::identity().plus(Expression::load(name))
 }
 
 #[test]
@@ -476,7 +476,7 @@ fn elements() {
     for (expression, found) in [
         (Expression::Constant(1.0), "the constant 1"),
         (Expression::unary(Unary::Negate, load()), "negate"),
-        (Expression::binary(Binary::Max, Expression::made(), load()), "max"),
+        (Expression::binary(Binary::Max, Expression::identity(), load()), "max"),
         (load().if_positive(load()), "a select"),
         (load().dropped(Some(Dropout { probability: 0.5, site: 0 })), "a dropout"),
     ] {

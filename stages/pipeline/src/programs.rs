@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
-use warploom_plan::printed_forms::{Compiled, Program, show as show_form};
+use warploom_plan::printed_forms::{Compilation, Program, show as show_form};
 use warploom_shell::{
     Chain, Environment, Options, StageName,
     binary::read_pipelines,
@@ -289,7 +289,7 @@ fn source_in_store(
     warploom_plan::show(&inputs, &request, "source")
 }
 
-fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {
+fn parameters(made: &Compilation) -> Vec<(&str, &[u64])> {
     made.traced
         .gir
         .parameters
@@ -299,11 +299,11 @@ fn parameters(made: &Compiled) -> Vec<(&str, &[u64])> {
         .collect()
 }
 
-fn results(made: &Compiled) -> Vec<String> {
+fn results(made: &Compilation) -> Vec<String> {
     made.traced.gir.results.iter().map(|result| result.name.clone()).collect()
 }
 
-fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
+fn line(entry: &str, made: &Compilation, known_of: &str) -> String {
     let settings: Vec<String> =
         made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let numbers: u64 =
@@ -324,7 +324,7 @@ fn line(entry: &str, made: &Compiled, known_of: &str) -> String {
     )
 }
 
-fn object(entry: &str, made: &Compiled, known_of: &str) -> Value {
+fn object(entry: &str, made: &Compilation, known_of: &str) -> Value {
     let parameters: BTreeMap<&str, &[u64]> = parameters(made).into_iter().collect();
     json!({
         "program": entry, "for": known_of, "trains": !parameters.is_empty(), "settings": made.traced.settings, "parameters": parameters,

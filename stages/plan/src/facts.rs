@@ -22,7 +22,7 @@ use warploom_shell::{
 };
 use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
-    Facts,
+    GraphFacts,
     gir::{Data, NodeKind, Target},
     launch::LossKind,
 };
@@ -240,9 +240,9 @@ pub fn built_in(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
-) -> Result<Facts, StageError> {
+) -> Result<GraphFacts, StageError> {
     let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
-    Ok(Facts { symmetric, ..Facts::of(&data(inputs, request, training)?) })
+    Ok(GraphFacts { symmetric, ..GraphFacts::from_data(&data(inputs, request, training)?) })
 }
 
 fn refuse_without_labels(

@@ -13,7 +13,7 @@ use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
 use warploom_shell::{machine_limits::show_size, requests::PlanRequest};
 use warploom_spec::Residence;
 use warploom_vertex::{
-    Facts,
+    GraphFacts,
     emit::cuda::{Emitted, host_reads, memory_estimate},
     launch::{BufferName, LaunchList, Reason},
 };
@@ -36,7 +36,7 @@ pub struct Needed {
 pub fn decide(
     request: &PlanRequest,
     list: &LaunchList,
-    (emitted, facts): (&Emitted, &Facts),
+    (emitted, facts): (&Emitted, &GraphFacts),
 ) -> Needed {
     let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, emitted, facts, on_host);
     let of_all = weigh(&[]);

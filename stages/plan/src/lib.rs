@@ -34,14 +34,14 @@ use warploom_device::Nvrtc;
 use warploom_shell::{
     StageName, cubin_cache, memory_budget,
     program::{
-        self, Compiled, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
+        self, Compilation, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
         refuse_links, refuse_other_mode, setting_error,
     },
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
 use warploom_vertex::{
-    Facts,
+    GraphFacts,
     builtin::{self, Builtin},
     compile::STEPS,
     emit::cuda::{Argument, Emitted, Groups, Order},
@@ -153,7 +153,7 @@ impl Stage for PlanStage {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
         let training = page.mode == "train";
-        let facts = Facts::of(&facts::data(inputs, request, training)?);
+        let facts = GraphFacts::from_data(&facts::data(inputs, request, training)?);
         let Known { profile, order, stored } = Known::of(inputs, request)?;
         let emitted = for_gpu(request, (&list, &facts), (&profile, order))
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
@@ -202,7 +202,7 @@ impl Stage for PlanStage {
 }
 
 /// What a run does, as `plan.json` says it.
-fn mode(asked: Mode, facts: &Facts) -> &'static str {
+fn mode(asked: Mode, facts: &GraphFacts) -> &'static str {
     match asked {
         Mode::Infer => "infer",
         _ if facts.training => "train",
@@ -229,7 +229,7 @@ impl Known {
 /// A list and what it was made for.
 struct Made {
     list: LaunchList,
-    facts: Facts,
+    facts: GraphFacts,
     settings: BTreeMap<String, serde_json::Value>,
     warnings: Vec<String>,
     /// What kind of scores are predicted, where parameters are applied.
@@ -252,7 +252,7 @@ fn make(
             made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
         let predicts = if made.data.inferring { kind_of_scores(request, &made) } else { None };
         return Ok(Made {
-            facts: Facts::of(&made.data),
+            facts: GraphFacts::from_data(&made.data),
             list: made.list,
             settings: made.traced.settings,
             warnings,
@@ -318,7 +318,7 @@ fn compiled(
     request: &PlanRequest,
     program: &Program,
     on_step: &dyn Fn(),
-) -> Result<Compiled, StageError> {
+) -> Result<Compilation, StageError> {
     let still = facts::data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
     let learns = program.learns(&still).map_err(|error| {
@@ -355,7 +355,7 @@ pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), S
 /// What the one result of a program is, whose parameters are applied: what they were learned for,
 /// else what is asked for, else what its width says; nothing where it is no row of scores for each
 /// node, or graph: then values are written as they are.
-fn kind_of_scores(request: &PlanRequest, made: &Compiled) -> Option<LossKind> {
+fn kind_of_scores(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
     let [result] = made.list.results.as_slice() else { return None };
     let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer)?;
     if buffer.element != Element::Real || result.edges.is_some() {
@@ -397,10 +397,10 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
 /// The source for a program that no graph is given for: as for one whose rows have as many edges
 /// each, in no known order.
 pub fn source_without_graph(
-    compiled: &Compiled,
+    compiled: &Compilation,
     request: &PlanRequest,
 ) -> Result<String, StageError> {
-    let facts = Facts::of(&compiled.data);
+    let facts = GraphFacts::from_data(&compiled.data);
     let groups = if is_grouped(request) {
         time_prediction::groups(&compiled.list, &facts, &request.device, 0.0)
     } else {
@@ -414,7 +414,7 @@ pub fn source_without_graph(
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
 fn for_gpu(
     request: &PlanRequest,
-    (list, facts): (&LaunchList, &Facts),
+    (list, facts): (&LaunchList, &GraphFacts),
     (profile, order): (&Profile, Order),
 ) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
@@ -439,7 +439,7 @@ fn is_grouped(request: &PlanRequest) -> bool {
 /// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
 fn groups(
     request: &PlanRequest,
-    (list, facts): (&LaunchList, &Facts),
+    (list, facts): (&LaunchList, &GraphFacts),
     profile: &Profile,
 ) -> Vec<Option<Groups>> {
     if is_grouped(request) {
@@ -484,7 +484,7 @@ fn needed(
     request: &PlanRequest,
     emitted: Option<&Emitted>,
     list: &LaunchList,
-    (facts, stored): (&Facts, Stored),
+    (facts, stored): (&GraphFacts, Stored),
 ) -> Needed {
     let Some(emitted) = emitted else {
         return Needed {
@@ -502,7 +502,7 @@ fn needed(
 /// arena, nor has what kernels put down nowhere: what is made for them is made anew.
 fn settled(
     request: &PlanRequest,
-    (list, facts): (&mut LaunchList, &Facts),
+    (list, facts): (&mut LaunchList, &GraphFacts),
     known: &Known,
     on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, Needed), StageError> {
@@ -528,7 +528,7 @@ fn settled(
 /// moved, or more kernels are needed, all keeps its place.
 fn without_unmade(
     request: &PlanRequest,
-    (list, facts): (&mut LaunchList, &Facts),
+    (list, facts): (&mut LaunchList, &GraphFacts),
     known: (&Profile, Order),
     on_step: &dyn Fn(),
 ) -> Result<Option<Emitted>, StageError> {

@@ -4,13 +4,13 @@
 //!           `shell::program`
 //! never     reads a file
 use warploom_contract::StageError;
-pub use warploom_shell::program::{Compiled, Program};
+pub use warploom_shell::program::{Compilation, Program};
 
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
 /// One of the forms before kernels as text.
-pub fn show(compiled: &Compiled, form: &str, text: &str) -> Result<String, StageError> {
+pub fn show(compiled: &Compilation, form: &str, text: &str) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),

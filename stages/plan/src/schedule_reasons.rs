@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
 use warploom_vertex::{
-    Facts,
-    emit::cuda::{Blocks, Emitted, Walked},
+    GraphFacts,
+    emit::cuda::{Blocks, Emitted, WalkedLists},
     launch::{LaunchList, Reason, Work},
 };
 
@@ -29,7 +29,8 @@ pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
         launches.map(|(launch, _)| format!("`{}`", launch.name)).collect::<Vec<_>>()
     };
     let grouped = named(&|blocks| matches!(blocks, Blocks::Groups { .. }));
-    let others = named(&|blocks| matches!(blocks, Blocks::Items { walked: Walked::Edges(_), .. }));
+    let others =
+        named(&|blocks| matches!(blocks, Blocks::Items { walked: WalkedLists::Edges(_), .. }));
     let told =
         |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let why = format!(
@@ -50,7 +51,7 @@ pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
 /// The reasons, in the order in which they are told.
 pub fn reasons(
     list: &LaunchList,
-    facts: &Facts,
+    facts: &GraphFacts,
     inputs: &Inputs,
 ) -> Result<Vec<Reason>, StageError> {
     let works: Vec<Work> = list

@@ -11,7 +11,7 @@ use warploom_contract::kinds::{
 };
 use warploom_device::Facts as Device;
 use warploom_vertex::{
-    Facts,
+    GraphFacts,
     emit::cuda::Groups,
     launch::{Body, Launch, LaunchList, Work},
 };
@@ -22,7 +22,7 @@ use crate::neighbour_group_model::{Decider, Rows};
 /// reads of its host; nothing if none does.
 pub fn predicted(
     list: &LaunchList,
-    facts: &Facts,
+    facts: &GraphFacts,
     (device, over_bus): (&Device, &[u64]),
     (profile, is_grouped): (&Profile, bool),
 ) -> Predicted {
@@ -58,7 +58,7 @@ pub fn predicted(
 /// where rows are asked for.
 pub fn groups(
     list: &LaunchList,
-    facts: &Facts,
+    facts: &GraphFacts,
     device: &Device,
     in_degree_gini: f64,
 ) -> Vec<Option<Groups>> {
@@ -76,7 +76,7 @@ pub fn groups(
 }
 
 /// Numbers of the widest row that edges gather.
-fn widest(work: &Work, facts: &Facts) -> Option<u64> {
+fn widest(work: &Work, facts: &GraphFacts) -> Option<u64> {
     work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max()
 }
 
@@ -87,7 +87,7 @@ fn names(launches: &[Launch]) -> Vec<&str> {
 fn of_launch(
     list: &LaunchList,
     (launch, over_bus): (&Launch, u64),
-    (facts, device): (&Facts, &Device),
+    (facts, device): (&GraphFacts, &Device),
 ) -> PredictedLaunch {
     let work = list.work(launch, facts);
     let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
@@ -103,7 +103,7 @@ fn of_launch(
 }
 
 /// Seconds, and what they are spent on.
-fn limited(work: &Work, facts: &Facts, device: &Device) -> (f64, &'static str) {
+fn limited(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
     let per_second = |gather: &warploom_vertex::launch::Gathered| {
         device.gathered_per_second(gather.row_bytes, gather.table_bytes)
     };

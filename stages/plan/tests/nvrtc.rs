@@ -17,7 +17,7 @@ use warploom_test_support::nvrtc::{ARCHITECTURES, is_taken, nvrtc};
 use warploom_test_support::repository;
 use warploom_test_support::skips::is_long;
 use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{Groups, Matmul, Order, Target, emit, emit_in_groups};
+use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit, emit_in_groups};
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 use warploom_vertex::launch::LaunchList;
 
@@ -122,9 +122,9 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
     }
 }
 
-fn target(arch: (u32, u32)) -> Target {
-    let warpgroups = Target::has_warpgroups(arch);
-    Target {
+fn target(arch: (u32, u32)) -> GpuTarget {
+    let warpgroups = GpuTarget::has_warpgroups(arch);
+    GpuTarget {
         bytes_per_real: 4,
         processors: 132,
         shared_bytes: 232_448,
@@ -141,8 +141,8 @@ fn list((file, name): (&str, &str), settings: &Value, data: &Data) -> LaunchList
         .list
 }
 
-fn source(file_and_name: (&str, &str), settings: &Value, data: &Data, target: Target) -> String {
-    let target = Target { bytes_per_real: data.bytes_per_real, ..target };
+fn source(file_and_name: (&str, &str), settings: &Value, data: &Data, target: GpuTarget) -> String {
+    let target = GpuTarget { bytes_per_real: data.bytes_per_real, ..target };
     emit(&list(file_and_name, settings, data), target)
         .unwrap_or_else(|refused| panic!("{file_and_name:?}: {refused}"))
         .source
@@ -165,7 +165,7 @@ fn products_of_long_rows_compile_without_spills() {
         for arch in ARCHITECTURES {
             let source =
                 source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(arch));
-            let has = Target::has_warpgroups(arch);
+            let has = GpuTarget::has_warpgroups(arch);
             assert_eq!(
                 source.contains("multiply_many_rows<MANY, TILES>(all"),
                 !has,
@@ -178,7 +178,7 @@ fn products_of_long_rows_compile_without_spills() {
             );
             assert_eq!(
                 source.contains("multiply_group<TILES, PARTS>(of_step"),
-                Target::has_warpgroups(arch)
+                GpuTarget::has_warpgroups(arch)
             );
             found.extend(wrong_in_turn(
                 (nvrtc, (number, LONG.len())),
@@ -219,7 +219,7 @@ fn products_of_few_long_rows_compile_without_spills() {
             );
             assert_eq!(
                 source.contains("own_ticket"),
-                Target::has_warpgroups(arch),
+                GpuTarget::has_warpgroups(arch),
                 "{name}: {nodes} rows of {columns} by {hidden} are shared"
             );
             found.extend(wrong_in_turn(
@@ -274,7 +274,7 @@ fn products_that_one_kernel_makes_compile_without_spills() {
                 );
                 let by_warpgroups = ["of_half", "of_step"]
                     .map(|sums| source.contains(&format!("multiply_group<TILES, PARTS>({sums}")));
-                let has = hidden > 32 && Target::has_warpgroups(arch);
+                let has = hidden > 32 && GpuTarget::has_warpgroups(arch);
                 assert!(
                     by_warpgroups == [has; 2] || drop > 0.0,
                     "{name} of {columns} columns: {by_warpgroups:?}"
@@ -329,7 +329,7 @@ fn outer_products_that_make_their_rows_compile_without_spills() {
                 source(("pipelines/programs/sage.py", "sage"), &settings, &known, target(arch));
             assert_eq!(
                 source.contains("float matrix["),
-                are_made && Target::has_warpgroups(arch),
+                are_made && GpuTarget::has_warpgroups(arch),
                 "{columns} columns, {classes} classes"
             );
             found.extend(wrong_in_turn(
@@ -353,7 +353,7 @@ fn sums_of_near_rows_compile_without_spills() {
     ];
     for (number, (name, settings)) in cases.iter().enumerate() {
         for arch in ARCHITECTURES {
-            let near = Target { order: Order::Local, ..target(arch) };
+            let near = GpuTarget { order: Order::Local, ..target(arch) };
             let known =
                 Data { nodes: 500_000, edges: 1_500_000, ..data(22, Features::Dense, settings) };
             let source =
@@ -394,7 +394,7 @@ fn wrong_of_many_rows(
             .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
             .list;
         for arch in ARCHITECTURES {
-            let target = Target { order, bytes_per_real: known.bytes_per_real, ..target(arch) };
+            let target = GpuTarget { order, bytes_per_real: known.bytes_per_real, ..target(arch) };
             let source =
                 emit(&list, target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
             assert!(source.contains(says), "{name} of {width} columns");
@@ -476,7 +476,7 @@ fn sums_of_wide_odd_rows_compile_without_spills() {
                 (&format!("pipelines/programs/{name}.py"), name),
                 settings,
                 &known,
-                Target { order: *order, ..target(arch) },
+                GpuTarget { order: *order, ..target(arch) },
             );
             assert!(source.contains("slices"), "{name} of {columns} columns");
             let what = format!("{name} {settings} of {columns} columns, {nodes} rows, {order:?}");
@@ -548,7 +548,7 @@ fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, arch: (u32, u32)) -> Vec<Strin
         asked.len()
     );
     let blocks = |name: &str| asked.get(name).copied().unwrap_or(1);
-    let is_wrong = |kernel: &&warploom_device::Compiled| {
+    let is_wrong = |kernel: &&warploom_device::CompiledKernel| {
         let most = (REGISTERS / 256 / blocks(&kernel.name)).min(255);
         kernel.spill_stores + kernel.spill_loads + kernel.stack > 0 || kernel.registers > most
     };

@@ -15,8 +15,8 @@ use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
 use warploom_ops::Scalar;
-use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
-use warploom_ops::random::dropout::Context;
+use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use warploom_ops::random::dropout::DrawContext;
 use warploom_vertex::launch::{self, Half, Rows};
 
 use crate::{precision::Precision, resolved_program::Place};
@@ -232,12 +232,12 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
 
 impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
     /// What the loads of an expression are.
-    pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<Operand<'a, E>> {
+    pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<BufferOperand<'a, E>> {
         let operand = |&index: &usize| {
             let slot = self.slot(index);
             let rows =
                 if slot.rows == Rows::Fixed(1) { OperandRows::One } else { OperandRows::Many };
-            Operand { data: slot.contents, rows, columns: slot.columns }
+            BufferOperand { data: slot.contents, rows, columns: slot.columns }
         };
         epilogue.loads.iter().map(operand).collect()
     }
@@ -514,8 +514,8 @@ impl<E: Scalar> Epilogue<E> {
     /// Joins program, operands and where the rows lie in the graph artifact.
     pub fn bind<'a>(
         &'a self,
-        operands: &'a [Operand<'a, E>],
-        context: Context<'a>,
+        operands: &'a [BufferOperand<'a, E>],
+        context: DrawContext<'a>,
     ) -> Bound<'a, E> {
         Bound { program: &self.program, operands, context }
     }

@@ -36,7 +36,7 @@ use warploom_vertex::{
     gir::{Input, Op},
     launch::{
         Body, Buffer, Direction, Element, Half, Launch, LaunchList, LossKind, Operand, Operation,
-        Role, Rows, Train, Until,
+        Role, Rows, StopCondition, Train,
     },
     reference::{Inputs, Reference, ReferenceError, ReferenceGraph},
 };
@@ -737,14 +737,16 @@ fn values<T: Precision>(
     // What rounding to the run's type may move: some units in the last place of every value.
     let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
     match &repeated.until {
-        Until::ChangeAtMost(_, bound) if change.summed > bound + rounding => Err(violation(
-            &path,
-            format!(
-                "one more superstep changes the values by {:e}, and the run ended at {bound:e}",
-                change.summed
-            ),
-        )),
-        Until::Unchanged(_) if change.changed > 0 => Err(violation(
+        StopCondition::ChangeAtMost(_, bound) if change.summed > bound + rounding => {
+            Err(violation(
+                &path,
+                format!(
+                    "one more superstep changes the values by {:e}, and the run ended at {bound:e}",
+                    change.summed
+                ),
+            ))
+        }
+        StopCondition::Unchanged(_) if change.changed > 0 => Err(violation(
             &path,
             format!(
                 "one more superstep changes {} values, and the run ended at none",

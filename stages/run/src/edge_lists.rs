@@ -7,7 +7,7 @@
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
 use warploom_ops::balanced_units;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
-use warploom_vertex::launch::Lists;
+use warploom_vertex::launch::ListNeeds;
 
 use crate::graphs::Graphs;
 
@@ -44,7 +44,7 @@ struct ByVertex {
 
 impl EdgeLists {
     /// What is asked for, of a csr whose edge ids were proved to be in range.
-    pub fn of(csr: &Csr, wanted: Lists) -> Self {
+    pub fn of(csr: &Csr, wanted: ListNeeds) -> Self {
         let any = wanted.incoming || wanted.outgoing || wanted.ends;
         if !any && !wanted.relations {
             return EdgeLists::default();

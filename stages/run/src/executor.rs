@@ -13,7 +13,7 @@ use std::{
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{ErrorKind, StageError, stage::StopFlag};
-use warploom_ops::convergence::{changed_count, over, summed_change, whole_change};
+use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
 use warploom_ops::frontier::Run;
@@ -22,7 +22,7 @@ use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::optimizer::{Learned, Optimizer, optimize};
 use warploom_ops::product::{Product, RightLayout, product};
 use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
-use warploom_ops::random::dropout::Context;
+use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::sparse_product::{
     SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
 };
@@ -30,7 +30,8 @@ use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar, half_precision};
 use warploom_vertex::gir::{self, Op, Type};
 use warploom_vertex::launch::{
-    Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, Until, parameter_buffer,
+    Buffer, Direction, Dropout, Element, Half, LaunchList, Role, Rows, StopCondition,
+    parameter_buffer,
 };
 
 use crate::{
@@ -355,7 +356,7 @@ impl<T: Precision> Executor<T> {
     pub fn change(&self, number: usize, only: Option<&[Run]>) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
-        let counts = !matches!(repeated.until, Until::ChangeAtMost(..));
+        let counts = !matches!(repeated.until, StopCondition::ChangeAtMost(..));
         let Banks { reals, ids, wholes, .. } = self.machine.buffers.all();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             match (state, next) {
@@ -367,17 +368,19 @@ impl<T: Precision> Executor<T> {
                             if counts { changed_count(before, after) } else { 0 },
                         )
                     };
-                    change.add(over(pair, (reals.slot(state).columns, only), of));
+                    change.add(sum_changes(pair, (reals.slot(state).columns, only), of));
                 }
                 (Place::Id(state), Place::Id(next)) => {
                     let pair = (ids.get(state), ids.get(next));
-                    change.add(over(pair, (ids.slot(state).columns, only), |(before, after)| {
-                        (0.0, changed_count(before, after))
-                    }));
+                    change.add(sum_changes(
+                        pair,
+                        (ids.slot(state).columns, only),
+                        |(before, after)| (0.0, changed_count(before, after)),
+                    ));
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
                     let pair = (wholes.get(state), wholes.get(next));
-                    change.add(over(
+                    change.add(sum_changes(
                         pair,
                         (wholes.slot(state).columns, only),
                         |(before, after)| whole_change(before, after),
@@ -513,7 +516,7 @@ fn contents<T: Precision>(
 
 /// Halves as what is computed with.
 fn widened<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
-    bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::of_half(half.widened())).collect()
+    bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::from_half(half.widened())).collect()
 }
 
 /// What a buffer of halves holds at first: features, each rounded, or what a walk will write.
@@ -657,9 +660,9 @@ pub(crate) struct Walk<'a, T: Precision> {
 
 impl<'a, T: Precision> Walk<'a, T> {
     /// What a launch whose result has these rows must know to draw.
-    pub fn context(&self, rows: Rows) -> Context<'a> {
+    pub fn context(&self, rows: Rows) -> DrawContext<'a> {
         let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
-        Context {
+        DrawContext {
             seed: self.seed,
             epoch: self.pass.epoch as u32,
             active: self.pass.training,

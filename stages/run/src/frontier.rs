@@ -5,7 +5,9 @@
 //! never     is kept over a start: the first superstep after it makes all rows
 //! limits    two bits a vertex; where more than a part of the edges would be read, all rows are
 //!           made, since that goes in order
-use warploom_ops::frontier::{Marks, Run, entries, every, mark_readers, mark_reals, mark_wholes};
+use warploom_ops::frontier::{
+    Marks, Run, all_rows, entries, mark_readers, mark_reals, mark_wholes,
+};
 use warploom_vertex::launch::Direction;
 
 use crate::{
@@ -37,8 +39,8 @@ impl Frontier {
         let nodes = executor.machine.data.nodes;
         repeated.frontier.map(|direction| Frontier {
             direction,
-            changed: Marks::none(nodes),
-            again: Marks::none(nodes),
+            changed: Marks::empty(nodes),
+            again: Marks::empty(nodes),
             runs: None,
         })
     }
@@ -61,7 +63,7 @@ impl Frontier {
         if !repeated.watched.is_empty() && change.changed as usize > data.nodes / PART_CHANGED {
             return;
         }
-        let made = made.unwrap_or_else(|| every(data.nodes));
+        let made = made.unwrap_or_else(|| all_rows(data.nodes));
         self.changed.clear();
         let banks = executor.machine.buffers.all();
         repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));

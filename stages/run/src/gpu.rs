@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
-use warploom_device::gpu::{Graph, Grid, Kernel, Memory, Module, Pinned, Value};
+use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
@@ -27,7 +27,7 @@ use warploom_shell::{
     memory_budget,
 };
 use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, Walked, loss_of};
+use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, WalkedLists, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{
     Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
@@ -110,8 +110,8 @@ type Range = (usize, usize);
 struct Call {
     kernel: usize,
     grid: Grid,
-    training: Vec<Value>,
-    measuring: Vec<Value>,
+    training: Vec<ArgumentValue>,
+    measuring: Vec<ArgumentValue>,
 }
 
 /// What a pass of measuring counted: for each part of the target as `counts_of_part` lists it.
@@ -200,7 +200,7 @@ impl Machine {
         &mut self,
         list: &LaunchList,
         (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
-        lists: (&BTreeMap<Walked, edge_order::Items>, &kernel_arguments::Tables),
+        lists: (&BTreeMap<WalkedLists, edge_order::Items>, &kernel_arguments::Tables),
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
@@ -381,7 +381,7 @@ impl Machine {
     /// Whether a step counts what is right.
     fn counts_here(&self, step: usize) -> bool {
         let Some(place) = self.layout.part(&Argument::Measures) else { return false };
-        let pointer = Value::Pointer(self.memory.pointer() + place.offset);
+        let pointer = ArgumentValue::Pointer(self.memory.pointer() + place.offset);
         self.calls[step].iter().any(|call| call.measuring.contains(&pointer))
     }
 

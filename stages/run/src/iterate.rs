@@ -12,7 +12,7 @@ use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_ops::frontier::Run;
 use warploom_shell::{memory_budget, signals};
 use warploom_spec::RunSpec;
-use warploom_vertex::launch::{LaunchList, Until};
+use warploom_vertex::launch::{LaunchList, StopCondition};
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
@@ -281,18 +281,18 @@ impl<T: Precision> Walk<'_, T> {
 }
 
 /// Whether the condition holds after a superstep that changed so much.
-pub fn is_met(until: &Until, change: &Change) -> bool {
+pub fn is_met(until: &StopCondition, change: &Change) -> bool {
     match until {
-        Until::ChangeAtMost(_, bound) => change.summed <= *bound,
-        Until::Unchanged(_) | Until::Nowhere(_) => change.changed == 0,
+        StopCondition::ChangeAtMost(_, bound) => change.summed <= *bound,
+        StopCondition::Unchanged(_) | StopCondition::Nowhere(_) => change.changed == 0,
     }
 }
 
-fn shown(until: &Until, change: &Change) -> String {
+fn shown(until: &StopCondition, change: &Change) -> String {
     match until {
-        Until::ChangeAtMost(..) => format!("change {:.2e}", change.summed),
-        Until::Unchanged(_) => format!("{} values changed", change.changed),
-        Until::Nowhere(_) => format!("active at {}", change.changed),
+        StopCondition::ChangeAtMost(..) => format!("change {:.2e}", change.summed),
+        StopCondition::Unchanged(_) => format!("{} values changed", change.changed),
+        StopCondition::Nowhere(_) => format!("active at {}", change.changed),
     }
 }
 
@@ -313,25 +313,25 @@ struct Reached<'a> {
 const NEAR: f64 = 100.0;
 
 fn not_converged<T: Precision>(
-    until: &Until,
+    until: &StopCondition,
     change: &Change,
     (done, of_several): (u64, Option<usize>),
 ) -> StageError {
     let left = match until {
-        Until::ChangeAtMost(_, bound) => format!(
+        StopCondition::ChangeAtMost(_, bound) => format!(
             "the last one changed the values by {:e} in all, and it ends at {bound:e}",
             change.summed
         ),
-        Until::Unchanged(_) => {
+        StopCondition::Unchanged(_) => {
             format!("the last one changed {} values, and it ends at none", change.changed)
         }
-        Until::Nowhere(_) => {
+        StopCondition::Nowhere(_) => {
             format!("after the last one {} were active, and it ends at none", change.changed)
         }
     };
     // A change that rounding alone makes is not made smaller by more supersteps.
     let by_rounding =
-        matches!(until, Until::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
+        matches!(until, StopCondition::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
     let finer = if T::NAME == "f32" && by_rounding {
         "compute with finer numbers:  --set run.dtype=f64  , "
     } else {

@@ -76,11 +76,11 @@ impl Watch {
 
     /// The same as it is told to a device, which goes on with it alone: by which of the measures
     /// that it counts, over so many rows, and whether it is to keep the best parameters.
-    pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> training_control::Watch {
+    pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> training_control::TrainingState {
         let short = |epochs: u64| u32::try_from(epochs).unwrap_or(u32::MAX - 1);
         let plateau =
             if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
-        training_control::Watch {
+        training_control::TrainingState {
             measure,
             keeps,
             patience: self.early_stop.patience.map(short),
@@ -98,9 +98,9 @@ impl Watch {
     }
 
     /// Whether a device that went on alone saw the same.
-    pub fn agrees(&self, told: &training_control::Watch) -> bool {
+    pub fn agrees(&self, told: &training_control::TrainingState) -> bool {
         let seen = self.told(told.measure, told.rows as usize, told.keeps);
-        training_control::Watch { over: told.over, kept: told.kept, ..seen } == *told
+        training_control::TrainingState { over: told.over, kept: told.kept, ..seen } == *told
             && (self.is_over() == told.over)
     }
 

@@ -190,9 +190,9 @@ fn execute<T: Precision>(
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
     let needs = if memory_budget::courses_are_taken(spec) {
-        Needs::by_courses(list)
+        Needs::with_shortcuts(list)
     } else {
-        Needs::of(list)
+        Needs::from_list(list)
     };
     let data = upload::load::<T>(context, inputs, list, (needs, request))?;
     let mut executor = match request.device.kind {

@@ -21,7 +21,7 @@ use warploom_contract::{
 use warploom_shell::column_names;
 use warploom_vertex::{
     gir::{EdgeSet, Input, Type},
-    launch::{BufferName, Direction, LaunchList, Lists, Role},
+    launch::{BufferName, Direction, LaunchList, ListNeeds, Role},
 };
 
 use crate::{
@@ -39,8 +39,8 @@ pub fn load<T: Precision>(
     csr: &Csr,
     artifact: &Artifact,
 ) -> Result<BTreeMap<BufferName, Given<T>>, StageError> {
-    let walked = Lists { graphs: false, ..Lists::of(list) };
-    if walked != Lists::default() && data.edges as u64 > EDGES_MAX {
+    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
+    if walked != ListNeeds::default() && data.edges as u64 > EDGES_MAX {
         let what = format!(
             "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
             data.edges

@@ -13,8 +13,8 @@ use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
     Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
-    Half, LaunchList, LossKind, Operand, Operation, Role, Rows, Until, View, gradient_buffer,
-    parameter_buffer,
+    Half, LaunchList, LossKind, Operand, Operation, Role, Rows, StopCondition, View,
+    gradient_buffer, parameter_buffer,
 };
 
 use crate::{buffers::Epilogue, fused_launch::Fused, precision::Precision};
@@ -150,7 +150,7 @@ pub struct Repeated {
     /// The bools that must hold nowhere, where that is its end.
     pub active: Option<Place>,
     /// When it stops.
-    pub until: Until,
+    pub until: StopCondition,
     /// A shorter way to its end.
     pub course: Option<Course>,
     /// The edges along which changes are read, where only what reads one need be made again.
@@ -351,11 +351,11 @@ impl<'a> Names<'a> {
         next: &mut impl FnMut(usize) -> Range<usize>,
     ) -> Repeated {
         let is_watched = |commit: &Commit| match &repeated.until {
-            Until::ChangeAtMost(state, _) => commit.state == *state,
-            Until::Unchanged(states) => states.contains(&commit.state),
-            Until::Nowhere(_) => false,
+            StopCondition::ChangeAtMost(state, _) => commit.state == *state,
+            StopCondition::Unchanged(states) => states.contains(&commit.state),
+            StopCondition::Nowhere(_) => false,
         };
-        let active = if let Until::Nowhere(buffer) = &repeated.until {
+        let active = if let StopCondition::Nowhere(buffer) = &repeated.until {
             Some(self.place(buffer))
         } else {
             None

@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use warploom_contract::stage::StopFlag;
 use warploom_ops::shortcuts::{
-    GoOn, Lists,
+    GoOn, NeighbourLists,
     bfs::{self, FAR, Search},
     components,
     delta_stepping::{self, Lengths, Ways},
@@ -17,7 +17,7 @@ use warploom_ops::shortcuts::{
 };
 use warploom_vertex::{
     gir::Number,
-    launch::{Course, Direction, Step},
+    launch::{Course, Direction, EdgeLength},
 };
 
 use crate::{
@@ -45,16 +45,16 @@ pub fn take<T: Precision>(
     let sides = Sides::of(&machine.data, course.direction())?;
     let rounds = match course {
         Course::Cores { .. } => sides.cores(&mut machine.buffers, state, go_on),
-        Course::Least { step: Step::Nothing, .. } => {
+        Course::Least { step: EdgeLength::Nothing, .. } => {
             sides.parts(&mut machine.buffers, state, go_on)
         }
-        Course::Least { step: Step::Number(Number::Int(step)), .. } => {
+        Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
             sides.levels(&mut machine.buffers, (state, step), go_on)
         }
-        Course::Least { step: Step::Number(step), .. } => {
+        Course::Least { step: EdgeLength::Number(step), .. } => {
             sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on)
         }
-        Course::Least { step: Step::Weight, .. } => {
+        Course::Least { step: EdgeLength::Weight, .. } => {
             sides.paths(&mut machine.buffers, state, None, go_on)
         }
     }?;
@@ -81,11 +81,11 @@ impl<'a, T: Precision> Sides<'a, T> {
         Some(Sides { push, pull, both_ways })
     }
 
-    fn push(&self) -> Vec<Lists<'a>> {
+    fn push(&self) -> Vec<NeighbourLists<'a>> {
         self.push.iter().map(|side| side.lists()).collect()
     }
 
-    fn pull(&self) -> Vec<Lists<'a>> {
+    fn pull(&self) -> Vec<NeighbourLists<'a>> {
         self.pull.iter().map(|side| side.lists()).collect()
     }
 

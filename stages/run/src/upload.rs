@@ -26,7 +26,9 @@ use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units, shortcuts};
 use warploom_shell::{requests::RunRequest, signals};
 pub use warploom_vertex::launch::Needs;
-use warploom_vertex::launch::{Body, BufferName, Direction, LaunchList, Lists, Role, Rows, Stored};
+use warploom_vertex::launch::{
+    Body, BufferName, Direction, LaunchList, ListNeeds, Role, Rows, Stored,
+};
 
 use crate::{
     buffers::{Aligned, Contents},
@@ -72,8 +74,8 @@ impl<T: Precision> Neighbours<T> {
     }
 
     /// As courses and frontiers see it.
-    pub fn lists(&self) -> shortcuts::Lists<'_> {
-        shortcuts::Lists { offsets: &self.offsets, neighbours: &self.neighbours }
+    pub fn lists(&self) -> shortcuts::NeighbourLists<'_> {
+        shortcuts::NeighbourLists { offsets: &self.offsets, neighbours: &self.neighbours }
     }
 }
 
@@ -147,7 +149,7 @@ pub struct Data<T: Precision> {
     /// Edges by vertex and by id, for evaluated operations.
     pub lists: EdgeLists,
     /// Where these are made from once a loop goes in supersteps after all.
-    pub lists_later: Option<(Csr, Lists)>,
+    pub lists_later: Option<(Csr, ListNeeds)>,
     /// What the buffers of role `given` hold, by their names.
     pub given: BTreeMap<BufferName, Given<T>>,
     /// Dense features.

@@ -11,11 +11,11 @@ use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_device::{Facts, Grid};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
-pub use warploom_vertex::compile::Compiled;
+pub use warploom_vertex::compile::Compilation;
 use warploom_vertex::{
     builtin::SettingError,
     compile::compile_with_progress,
-    emit::cuda::{self, Emitted, Groups, Matmul, Order, Refused, Target},
+    emit::cuda::{self, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order},
     gir::Data,
     launch::{Body, Half, LaunchList},
     syntax::{Diagnostic, Severity},
@@ -54,7 +54,7 @@ impl Program<'_> {
     }
 
     /// All forms.
-    pub fn compile(&self, data: Data) -> Result<Compiled, StageError> {
+    pub fn compile(&self, data: Data) -> Result<Compilation, StageError> {
         self.compile_with_progress(data, &|| {})
     }
 
@@ -63,7 +63,7 @@ impl Program<'_> {
         &self,
         data: Data,
         on_step: &dyn Fn(),
-    ) -> Result<Compiled, StageError> {
+    ) -> Result<Compilation, StageError> {
         let compiled =
             compile_with_progress((self.text, self.entry), self.settings, &data, on_step)
                 .map_err(|wrong| self.error(&wrong))?;
@@ -246,8 +246,8 @@ pub fn emitted(
     device: &Facts,
 ) -> Result<Emitted, StageError> {
     let grid = grid_of_source(device)?;
-    let warpgroups = device.capability().is_some_and(Target::has_warpgroups);
-    let target = Target {
+    let warpgroups = device.capability().is_some_and(GpuTarget::has_warpgroups);
+    let target = GpuTarget {
         bytes_per_real,
         processors: grid.processors,
         shared_bytes: grid.shared_bytes_most,
@@ -268,7 +268,7 @@ pub fn grid_of_source(device: &Facts) -> Result<&Grid, StageError> {
 }
 
 /// What has no kernel on a GPU.
-fn refusal(refused: &Refused) -> StageError {
+fn refusal(refused: &NoKernel) -> StageError {
     StageError::new(
         ErrorKind::Specification,
         format!("this version has no kernel for a part of the program on a GPU: {refused}"),

@@ -10,7 +10,7 @@ use warploom_vertex::gir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, NodeId, Number, Op, Output, Place, Pooling,
     Reduction, Unary,
 };
-use warploom_vertex::interpret::{Rows, World};
+use warploom_vertex::interpret::{ElementRows, World};
 
 use crate::golden_cases::GoldenCase;
 
@@ -134,7 +134,7 @@ impl<'a> CaseInputs<'a> {
     }
 }
 
-fn beside(case: &GoldenCase, names: &[&str], rows: usize) -> Rows {
+fn beside(case: &GoldenCase, names: &[&str], rows: usize) -> ElementRows {
     let width = |name: &str| row_shape(case, name).iter().product::<u64>() as usize;
     let mut values = Vec::new();
     for row in 0..rows {
@@ -142,7 +142,7 @@ fn beside(case: &GoldenCase, names: &[&str], rows: usize) -> Rows {
             values.extend(&case.tensor(name).values[row * width(name)..(row + 1) * width(name)])
         });
     }
-    Rows::real(rows, names.iter().map(|name| width(name)).sum(), values)
+    ElementRows::from_reals(rows, names.iter().map(|name| width(name)).sum(), values)
 }
 
 fn first_places(builder: &mut Builder, node: NodeId, axis: usize, length: u64) -> NodeId {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use warploom_vertex::autodiff::differentiate;
 use warploom_vertex::gir::{
-    Binary, Builder, Data, Gir, Input, Loss, Made, Misfit, NodeId, Op, Parameter, Place, Pooling,
-    Target, Type, Unary,
+    Binary, Builder, Data, Gir, Input, Loss, Misfit, NodeId, NodeResult, Op, Parameter, Place,
+    Pooling, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes::clean;
 
@@ -63,7 +63,7 @@ impl GradientCase {
         let mut world = World::bare(nodes, source, target);
         world.weight = Some(draws.nonzero_reals(edges).iter().map(|weight| weight.abs()).collect());
         world.edge_type = (0..edges).map(|_| draws.below(3) as u32).collect();
-        world.edge_features = Some(Rows::real(
+        world.edge_features = Some(ElementRows::from_reals(
             edges,
             EDGE_FEATURES as usize,
             draws.nonzero_reals(edges * EDGE_FEATURES as usize),
@@ -71,17 +71,27 @@ impl GradientCase {
         // Graph 2 has no vertex.
         world.graph_of_node = (0..nodes).map(|_| [0, 1, 3][draws.below(3)]).collect();
         world.graphs = 4;
-        world.features = Some(Rows::real(
+        world.features = Some(ElementRows::from_reals(
             nodes,
             FEATURES as usize,
             draws.nonzero_reals(nodes * FEATURES as usize),
         ));
-        world.columns.insert("height".to_owned(), Rows::real(nodes, 1, draws.nonzero_reals(nodes)));
+        world
+            .columns
+            .insert("height".to_owned(), ElementRows::from_reals(nodes, 1, draws.nonzero_reals(nodes)));
         world.columns.insert(
             "kind".to_owned(),
-            Rows::whole(nodes, 1, (0..nodes).map(|_| draws.below(5) as i64 - 1).collect()),
+            ElementRows::from_integers(
+                nodes,
+                1,
+                (0..nodes).map(|_| draws.below(5) as i64 - 1).collect(),
+            ),
         );
-        world.targets = Some(Rows::real(4, 1, (0..4).map(|_| draws.below(3) as f64).collect()));
+        world.targets = Some(ElementRows::from_reals(
+            4,
+            1,
+            (0..4).map(|_| draws.below(3) as f64).collect(),
+        ));
         world.training_rows = vec![0, 1, 3];
         GradientCase { data, world, parameters: BTreeMap::new() }
     }
@@ -113,7 +123,7 @@ pub fn input(builder: &mut Builder, input: Input) -> NodeId {
 
 /// One number of a value of any place, to which each element counts otherwise: the sum of a *
 /// tanh(a + 0.3 + 0.1 column).
-pub fn summed(builder: &mut Builder, a: NodeId) -> Made {
+pub fn summed(builder: &mut Builder, a: NodeId) -> NodeResult {
     let columns = builder.node(a).columns();
     let mut flat = builder.make_shaped(Op::Reshape, &[a], &[columns])?;
     let mut shifts = Vec::new();
@@ -185,7 +195,7 @@ pub fn start(case: &mut GradientCase, gir: &Gir, seed: u64) {
 /// The values of a leaf, to be changed.
 fn elements<'a>(case: &'a mut GradientCase, gir: &Gir, leaf: NodeId) -> &'a mut [f64] {
     use warploom_vertex::interpret::Values;
-    let rows = |rows: Option<&'a mut Rows>| match &mut rows.unwrap().values {
+    let rows = |rows: Option<&'a mut ElementRows>| match &mut rows.unwrap().values {
         Values::Real(values) => values.as_mut_slice(),
         Values::Whole(_) => panic!("a leaf of reals"),
     };
@@ -290,7 +300,7 @@ pub fn compare_all(name: &str, make: &dyn Fn(&mut Builder) -> Result<NodeId, Mis
 }
 
 /// a where the condition `limit < b` holds, else 0.
-pub fn where_above(builder: &mut Builder, b: NodeId, limit: f64, a: NodeId) -> Made {
+pub fn where_above(builder: &mut Builder, b: NodeId, limit: f64, a: NodeId) -> NodeResult {
     let (limit, zero) = (builder.real(limit), builder.real(0.0));
     let condition = builder.binary(Binary::Less, limit, b)?;
     builder.select(condition, a, zero)

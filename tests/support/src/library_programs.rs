@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use warploom_vertex::autodiff;
 use warploom_vertex::gir::{Data, Gir, Input, Loss, NodeId, Op, Target};
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::passes;
 use warploom_vertex::trace::{trace, vertex_settings_of};
 
@@ -177,7 +177,11 @@ impl Compiled {
     }
 
     /// All values of an analytics program, and whether its loops ended by themselves.
-    pub fn iterate(&self, world: &World, supersteps_max: u64) -> (BTreeMap<String, Rows>, bool) {
+    pub fn iterate(
+        &self,
+        world: &World,
+        supersteps_max: u64,
+    ) -> (BTreeMap<String, ElementRows>, bool) {
         let world = World { chosen: self.chosen.clone(), ..world.clone() };
         let mut run = Interpreter::new(&self.gir, &self.data, &world).unwrap();
         let endings = run.run(supersteps_max);
@@ -212,12 +216,12 @@ pub fn problem(edges: &Edges, features: u64, classes: u64) -> (Data, World) {
     data.features = Some(features);
     data.target = Some(Target { columns: classes, loss: Loss::CrossEntropy });
     data.training = true;
-    world.features = Some(Rows::real(
+    world.features = Some(ElementRows::from_reals(
         nodes,
         features as usize,
         (0..nodes * features as usize).map(|index| drawn(1, index)).collect(),
     ));
-    world.targets = Some(Rows::real(
+    world.targets = Some(ElementRows::from_reals(
         nodes,
         1,
         (0..nodes).map(|node| (mixed(node as u64) % classes) as f64).collect(),

@@ -23,7 +23,7 @@ use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
-use warploom_vertex::{Facts, launch::LossKind};
+use warploom_vertex::{GraphFacts, launch::LossKind};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]
@@ -70,8 +70,8 @@ pub struct ListInputs {
 
 impl ListInputs {
     /// What a list of a shipped program is built for.
-    pub fn facts(&self, classes: u64, loss: LossKind) -> Facts {
-        Facts {
+    pub fn facts(&self, classes: u64, loss: LossKind) -> GraphFacts {
+        GraphFacts {
             nodes: self.nodes as u64,
             edges: self.source.len() as u64,
             feature_columns: self.feature_columns as u64,
@@ -124,7 +124,7 @@ impl ListInputs {
             incoming: balanced_units(&csr.incoming.offsets).into(),
             outgoing: balanced_units(&csr.outgoing.offsets).into(),
         };
-        let mut data = Data::<T>::of_graph(&csr, units, Needs::of(list));
+        let mut data = Data::<T>::of_graph(&csr, units, Needs::from_list(list));
         data.old_of_new = old_of_new;
         // The csr holds f32; what was given goes in as it is.
         for (side, edges) in
@@ -467,7 +467,7 @@ fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> 
 /// A list whose buffers are never written over, so that each can be looked at when a part has
 /// ended.
 pub fn separate_buffers(list: &LaunchList) -> LaunchList {
-    LaunchList { arena: list.arena.apart(), ..list.clone() }
+    LaunchList { arena: list.arena.without_reuse(), ..list.clone() }
 }
 
 /// A buffer of the executor in the data set's order.

@@ -41,7 +41,7 @@ fn found() -> &'static Result<Nvrtc, String> {
         if !output.status.success() {
             return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
         }
-        Nvrtc::at(&target).map_err(|fault| fault.to_string())
+        Nvrtc::open_at(&target).map_err(|fault| fault.to_string())
     })
 }
 

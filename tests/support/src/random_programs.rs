@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, Made, NodeId, NodeKind, Number, Op,
-    Output, Parameter, Place, Pooling, Reduction, Target, Type, Unary, Until,
+    Binary, Builder, Data, EdgeSet, Function, Gir, Input, Loss, NodeId, NodeKind, NodeResult,
+    Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{Rows, World};
+use warploom_vertex::interpret::{ElementRows, World};
 use warploom_vertex::launch::Init;
 
 use crate::draws::Draws;
@@ -77,13 +77,21 @@ fn world(draws: &mut Draws, tame: bool, extent: Extent) -> (Data, World) {
         let element = |draws: &mut Draws| {
             if !tame && draws.below(4) == 0 { draws.one_of(&odd) } else { draws.real() }
         };
-        Rows::real(rows, columns, (0..rows * columns).map(|_| element(draws)).collect())
+        ElementRows::from_reals(
+            rows,
+            columns,
+            (0..rows * columns).map(|_| element(draws)).collect(),
+        )
     };
     let end = |draws: &mut Draws| draws.below(nodes) as u32;
     let weighted = draws.below(2) == 0;
     let columns =
         BTreeMap::from([("age".to_owned(), Type::Int), ("length".to_owned(), Type::Real)]);
-    let ages = Rows::whole(nodes, 1, (0..nodes).map(|_| draws.below(5) as i64 - 2).collect());
+    let ages = ElementRows::from_integers(
+        nodes,
+        1,
+        (0..nodes).map(|_| draws.below(5) as i64 - 2).collect(),
+    );
     // Two kinds with features of other widths, one without.
     let kind_of_node: Vec<u32> = (0..nodes).map(|_| draws.below(3) as u32).collect();
     let of_kind = |kind: u32| kind_of_node.iter().filter(|of| **of == kind).count();
@@ -142,13 +150,13 @@ fn world(draws: &mut Draws, tame: bool, extent: Extent) -> (Data, World) {
 }
 
 /// A class a row, or three numbers.
-fn targets(rows: usize, loss: Loss, draws: &mut Draws) -> Rows {
+fn targets(rows: usize, loss: Loss, draws: &mut Draws) -> ElementRows {
     match loss {
         Loss::CrossEntropy => {
-            Rows::real(rows, 1, (0..rows).map(|_| draws.below(3) as f64).collect())
+            ElementRows::from_reals(rows, 1, (0..rows).map(|_| draws.below(3) as f64).collect())
         }
         Loss::MeanSquares | Loss::Binary => {
-            Rows::real(rows, 3, (0..3 * rows).map(|_| draws.real().abs()).collect())
+            ElementRows::from_reals(rows, 3, (0..3 * rows).map(|_| draws.real().abs()).collect())
         }
     }
 }
@@ -169,7 +177,7 @@ fn label_graphs(data: &mut Data, world: &mut World, draws: &mut Draws) {
             .into_iter()
             .map(|target| if draws.below(4) == 0 { f64::NAN } else { target })
             .collect();
-        *targets = Rows::real(targets.rows, targets.columns, known);
+        *targets = ElementRows::from_reals(targets.rows, targets.columns, known);
     }
 }
 
@@ -889,11 +897,11 @@ impl Maker<'_> {
             self.next(inside[1], edges, Some(second)),
         ];
         let until = match self.draws.below(3) {
-            0 if !tame => Until::Unchanged(vec![0, 1]),
-            1 => Until::ChangeAtMost(1, 1e-3),
+            0 if !tame => StopTest::Unchanged(vec![0, 1]),
+            1 => StopTest::ChangeAtMost(1, 1e-3),
             _ => match self.builder.binary(Binary::NotEqual, inside[0], next[0]) {
-                Ok(node) => Until::Nowhere(node),
-                Err(_) => Until::Unchanged(vec![0]),
+                Ok(node) => StopTest::Nowhere(node),
+                Err(_) => StopTest::Unchanged(vec![0]),
             },
         };
         self.values.truncate(before);
@@ -967,7 +975,7 @@ impl Maker<'_> {
     }
 
     /// Scores as rows of what has labels.
-    fn on_labelled(&mut self, score: NodeId) -> Made {
+    fn on_labelled(&mut self, score: NodeId) -> NodeResult {
         match (self.builder.data.target_place(), self.builder.node(score).place) {
             (Place::G, Place::D) => self.builder.make(Op::Pool(Pooling::Sum), &[score]),
             (Place::G, Place::P) => {
@@ -976,7 +984,7 @@ impl Maker<'_> {
                 self.builder.add(score, size)
             }
             (Place::G, _) => Ok(score),
-            _ => self.builder.on_vertices(score),
+            _ => self.builder.broadcast_to_vertices(score),
         }
     }
 

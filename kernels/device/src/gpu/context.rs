@@ -16,7 +16,7 @@ use std::{
 
 use cudarc::driver::sys::{self, CUcontext, CUdevice, CUmodule, CUresult, CUstream};
 
-use super::driver::{plain, words};
+use super::driver::{error_text, plain};
 use crate::gpu_error::{Code, Fault};
 
 /// Streams that wait for nobody else's.
@@ -132,9 +132,10 @@ impl Context {
             let code = Code::Memory { wanted: 0, free: free as u64, total: total as u64 };
             return Fault { what: format!("{what} on device {}", self.ordinal), code, hint: None };
         }
-        let mut fault = Fault::driver(format!("{what} on device {}", self.ordinal), words(result));
+        let mut fault =
+            Fault::driver(format!("{what} on device {}", self.ordinal), error_text(result));
         if breaks(result) {
-            if let Some(last) = &*held(&self.last) {
+            if let Some(last) = &*lock_mutex(&self.last) {
                 fault.what += &format!(", after the launch of `{last}`");
             }
             fault.hint = Some(
@@ -149,16 +150,16 @@ impl Context {
 
     /// Remembers what was launched last, for faults that only show later.
     pub(super) fn launched(&self, name: &Arc<str>) {
-        *held(&self.last) = Some(Arc::clone(name));
+        *lock_mutex(&self.last) = Some(Arc::clone(name));
     }
 
     /// The capture that is going on, if one is.
     pub(super) fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
-        held(&self.capture)
+        lock_mutex(&self.capture)
     }
 
     /// Refuses while a capture is going on: what is done at once would be no part of the graph.
-    pub(super) fn at_once(&self, what: &str) -> Result<(), Fault> {
+    pub(super) fn require_no_capture(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             None => Ok(()),
             Some(_) => Err(Fault::misuse(format!(
@@ -169,7 +170,7 @@ impl Context {
     }
 
     /// Refuses unless this thread captures.
-    pub(super) fn in_capture(&self, what: &str) -> Result<(), Fault> {
+    pub(super) fn require_own_capture(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             Some(capture) if capture.thread == std::thread::current().id() => Ok(()),
             _ => Err(Fault::misuse(format!("{what}: this thread captures no graph"))),
@@ -177,7 +178,7 @@ impl Context {
     }
 
     /// Refuses while another thread captures: what is asked for would get into its graph.
-    pub(super) fn in_order(&self, what: &str) -> Result<(), Fault> {
+    pub(super) fn require_no_other_capture(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             Some(capture) if capture.thread != std::thread::current().id() => {
                 Err(Fault::misuse(format!("{what}: another thread is capturing a graph")))
@@ -227,7 +228,7 @@ impl Drop for Loaded {
 }
 
 /// Locks; what a panic left behind is as good as before, for nothing here is written in two steps.
-pub(super) fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock_mutex<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

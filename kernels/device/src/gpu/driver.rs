@@ -49,14 +49,17 @@ fn start_once() -> Result<Driver, Fault> {
     // SAFETY: the library is there, and the version may be asked for before `cuInit`.
     let asked = unsafe { sys::cuDriverGetVersion(&mut version) };
     if asked != CUresult::CUDA_SUCCESS {
-        return Err(Fault::absent(format!("no NVIDIA driver that works: {}", words(asked)), MEND));
+        return Err(Fault::absent(
+            format!("no NVIDIA driver that works: {}", error_text(asked)),
+            MEND,
+        ));
     }
     let version = u32::try_from(version).unwrap_or(0);
     if version < VERSION_LEAST {
         let what = format!(
             "the NVIDIA driver is too old: it speaks CUDA {}, expected {} or newer",
-            spoken(version),
-            spoken(VERSION_LEAST)
+            version_text(version),
+            version_text(VERSION_LEAST)
         );
         return Err(Fault::absent(what, MEND));
     }
@@ -66,8 +69,8 @@ fn start_once() -> Result<Driver, Fault> {
         CUresult::CUDA_ERROR_NO_DEVICE => return Ok(Driver { version, count: 0 }),
         other => {
             return Err(Fault::driver(
-                format!("start the NVIDIA driver, which speaks CUDA {}", spoken(version)),
-                words(other),
+                format!("start the NVIDIA driver, which speaks CUDA {}", version_text(version)),
+                error_text(other),
             ));
         }
     }
@@ -78,12 +81,12 @@ fn start_once() -> Result<Driver, Fault> {
 }
 
 /// `13.0` for 13000.
-pub(super) fn spoken(version: u32) -> String {
+pub(super) fn version_text(version: u32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
 /// The driver's name of an error and its words.
-pub(super) fn words(result: CUresult) -> String {
+pub(super) fn error_text(result: CUresult) -> String {
     let text = |ask: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text: *const c_char = ptr::null();
         // SAFETY: the library is there, for it gave the error; what it answers is a string of its
@@ -101,7 +104,11 @@ pub(super) fn words(result: CUresult) -> String {
 
 /// A call that goes through no context.
 pub(super) fn plain(what: &str, result: CUresult) -> Result<(), Fault> {
-    if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(Fault::driver(what, words(result))) }
+    if result == CUresult::CUDA_SUCCESS {
+        Ok(())
+    } else {
+        Err(Fault::driver(what, error_text(result)))
+    }
 }
 
 /// What the driver says of a device, without a context on it.
@@ -159,7 +166,7 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
         clock_khz: ask(Attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE)?,
         memory_clock_khz: ask(Attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)?,
         memory_bus_bits: ask(Attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)?,
-        driver: spoken(driver.version),
+        driver: version_text(driver.version),
     };
     Ok((raw, device))
 }

@@ -20,7 +20,7 @@ use cudarc::driver::sys::{
 
 use super::{
     Gpu,
-    context::{Capture, Context, Loaded, held},
+    context::{Capture, Context, Loaded, lock_mutex},
 };
 use crate::gpu_error::Fault;
 
@@ -51,7 +51,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        let raw = *held(&self.raw);
+        let raw = *lock_mutex(&self.raw);
         if self.context.capture().is_none() {
             let _nobody_to_tell = self.context.wait("wait before dropping a graph");
         }
@@ -174,7 +174,7 @@ impl Gpu {
     /// What the next of what is captured follows: what was captured last, if nothing else was said.
     pub fn behind(&self) -> Result<Behind, Fault> {
         let what = || "ask what a capture goes on behind".to_owned();
-        self.context.in_capture("ask what a capture goes on behind")?;
+        self.context.require_own_capture("ask what a capture goes on behind")?;
         let mut status = CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
         let (mut nodes, mut edges, mut count) = (ptr::null(), ptr::null(), 0);
         // SAFETY: the stream lives as long as the context; all that is written to outlives the
@@ -202,7 +202,7 @@ impl Gpu {
     /// Lets the next of what is captured follow this, in place of what was captured last; what
     /// comes after that follows it.
     pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
-        self.context.in_capture("go on with a capture behind something")?;
+        self.context.require_own_capture("go on with a capture behind something")?;
         let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) =
             behind.nodes.iter().copied().unzip();
         let count = nodes.len();
@@ -226,9 +226,9 @@ impl Gpu {
     /// Does what was recorded, after everything asked for before it, without waiting for its end.
     pub fn replay(&self, graph: &Graph) -> Result<(), Fault> {
         let what = || format!("replay a graph of {} nodes", graph.nodes);
-        self.context.at_once("replay a graph")?;
-        self.of_this_device(&graph.context, what)?;
-        let raw = held(&graph.raw);
+        self.context.require_no_capture("replay a graph")?;
+        self.require_this_device(&graph.context, what)?;
+        let raw = lock_mutex(&graph.raw);
         // SAFETY: graph and stream are there, and its code is loaded.
         self.context.call(what, || unsafe { sys::cuGraphLaunch(*raw, self.context.work) })
     }
@@ -240,17 +240,17 @@ impl Gpu {
 
     /// Lets an event happen once everything asked for before it is done.
     pub fn record(&self, event: &Event) -> Result<(), Fault> {
-        self.context.at_once("record an event")?;
-        self.of_this_device(&event.context, || "record an event".to_owned())?;
+        self.context.require_no_capture("record an event")?;
+        self.require_this_device(&event.context, || "record an event".to_owned())?;
         event.record(self.context.work)
     }
 
     /// Milliseconds from one event to another, both recorded; waits for the second. About half a
     /// microsecond is the finest it tells.
     pub fn elapsed_ms(&self, from: &Event, to: &Event) -> Result<f64, Fault> {
-        self.context.at_once("read the time between events")?;
+        self.context.require_no_capture("read the time between events")?;
         for event in [from, to] {
-            self.of_this_device(&event.context, || "read the time between events".to_owned())?;
+            self.require_this_device(&event.context, || "read the time between events".to_owned())?;
         }
         to.wait()?;
         let mut milliseconds = 0.0_f32;
@@ -262,7 +262,7 @@ impl Gpu {
         Ok(f64::from(milliseconds))
     }
 
-    fn of_this_device(
+    fn require_this_device(
         &self,
         context: &Arc<Context>,
         what: impl Fn() -> String,

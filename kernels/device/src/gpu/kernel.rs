@@ -22,7 +22,7 @@ use cudarc::driver::sys::{
 use super::{
     Gpu,
     context::{Context, Loaded},
-    parameters::{self, Parameter, Value},
+    parameters::{self, ArgumentValue, Parameter},
 };
 use crate::gpu_error::{Fault, size};
 
@@ -88,7 +88,7 @@ impl Gpu {
     /// Loads CUBIN; `name` is for faults.
     pub fn load(&self, cubin: &[u8], name: &str) -> Result<Module, Fault> {
         let what = || format!("load `{name}`, {} of code", size(cubin.len() as u64));
-        self.context.at_once("load code")?;
+        self.context.require_no_capture("load code")?;
         if !crate::cubin::is_whole(cubin) {
             return Err(Fault::misuse(format!("{}: expected a whole CUBIN", what())));
         }
@@ -114,9 +114,14 @@ impl Gpu {
 
     /// Runs a kernel after everything asked for before it, without waiting for its end. A grid
     /// without blocks is nothing to do.
-    pub fn launch(&self, kernel: &Kernel, grid: Grid, values: &[Value]) -> Result<(), Fault> {
+    pub fn launch(
+        &self,
+        kernel: &Kernel,
+        grid: Grid,
+        values: &[ArgumentValue],
+    ) -> Result<(), Fault> {
         let name = &kernel.name;
-        self.context.in_order("launch")?;
+        self.context.require_no_other_capture("launch")?;
         if !Arc::ptr_eq(&kernel.loaded.context, &self.context) {
             return Err(Fault::misuse(format!(
                 "launch `{name}`: the kernel is that of another device"
@@ -196,7 +201,7 @@ impl Module {
         // SAFETY: `raw` is a kernel of a loaded module. Loading it now keeps that out of captures
         // and timings.
         context.call(what, || unsafe { sys::cuFuncLoad(raw) })?;
-        parameters::agree(entry, parameters, &found_parameters(context, raw, entry)?)?;
+        parameters::agree(entry, parameters, &query_parameters(context, raw, entry)?)?;
         let ask = |attribute| {
             let mut value: c_int = 0;
             // SAFETY: `raw` is a kernel of a loaded module; `value` outlives the call.
@@ -224,7 +229,7 @@ impl Module {
 }
 
 /// Place and size of every parameter of a loaded kernel.
-fn found_parameters(
+fn query_parameters(
     context: &Context,
     kernel: CUfunction,
     name: &str,

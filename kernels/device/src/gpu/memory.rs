@@ -12,7 +12,7 @@ use cudarc::driver::sys;
 
 use super::{
     Gpu,
-    context::{Context, held},
+    context::{Context, lock_mutex},
 };
 use crate::gpu_error::{Code, Fault, size};
 
@@ -77,7 +77,7 @@ impl Gpu {
     /// A stretch of memory of its own, at a multiple of 256; what it holds is not defined.
     pub fn allocate(&self, bytes: u64) -> Result<Memory, Fault> {
         let what = || format!("allocate {}", size(bytes));
-        self.context.at_once("allocate")?;
+        self.context.require_no_capture("allocate")?;
         let mut pointer = 0;
         if bytes > 0 {
             let length = usize::try_from(bytes).map_err(|_| Fault::misuse(what()))?;
@@ -99,7 +99,7 @@ impl Gpu {
     /// Writes one byte all over a part of memory, in the order of the other work.
     pub fn fill(&self, memory: &Memory, offset: u64, bytes: u64, byte: u8) -> Result<(), Fault> {
         let what = || format!("fill {}", size(bytes));
-        self.context.in_order("fill")?;
+        self.context.require_no_other_capture("fill")?;
         let pointer = memory.part(&self.context, offset, bytes, what)?;
         if bytes == 0 {
             return Ok(());
@@ -122,7 +122,7 @@ impl Gpu {
         bytes: u64,
     ) -> Result<(), Fault> {
         let what = || format!("copy {} on the device", size(bytes));
-        self.context.in_order("copy")?;
+        self.context.require_no_other_capture("copy")?;
         let source = from.part(&self.context, from_offset, bytes, what)?;
         let target = to.part(&self.context, to_offset, bytes, what)?;
         if source.abs_diff(target) < bytes {
@@ -144,7 +144,7 @@ impl Gpu {
     /// for it is taken at the first call.
     pub fn flush_l2(&self) -> Result<(), Fault> {
         let bytes = 2 * self.device.cache_bytes.max(1 << 20);
-        let mut scratch = held(&self.scratch);
+        let mut scratch = lock_mutex(&self.scratch);
         let memory = match &mut *scratch {
             Some(memory) => memory,
             none => none.insert(self.allocate(bytes)?),

@@ -37,7 +37,7 @@ pub enum ParameterKind {
 
 /// What a parameter is given at a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Value {
+pub enum ArgumentValue {
     /// An address on the device.
     Pointer(u64),
     /// A number of 32 bits without a sign.
@@ -80,16 +80,16 @@ impl ParameterKind {
     }
 }
 
-impl Value {
+impl ArgumentValue {
     /// What it is.
     pub fn kind(self) -> ParameterKind {
         match self {
-            Value::Pointer(_) => ParameterKind::Pointer,
-            Value::U32(_) => ParameterKind::U32,
-            Value::U64(_) => ParameterKind::U64,
-            Value::I32(_) => ParameterKind::I32,
-            Value::F32(_) => ParameterKind::F32,
-            Value::F64(_) => ParameterKind::F64,
+            ArgumentValue::Pointer(_) => ParameterKind::Pointer,
+            ArgumentValue::U32(_) => ParameterKind::U32,
+            ArgumentValue::U64(_) => ParameterKind::U64,
+            ArgumentValue::I32(_) => ParameterKind::I32,
+            ArgumentValue::F32(_) => ParameterKind::F32,
+            ArgumentValue::F64(_) => ParameterKind::F64,
         }
     }
 
@@ -97,20 +97,24 @@ impl Value {
     /// bits lie where the driver reads them.
     pub(super) fn bits(self) -> u64 {
         match self {
-            Value::Pointer(bits) | Value::U64(bits) => bits,
-            Value::U32(number) => u64::from(number),
-            Value::I32(number) => u64::from(number.cast_unsigned()),
-            Value::F32(number) => u64::from(number.to_bits()),
-            Value::F64(number) => number.to_bits(),
+            ArgumentValue::Pointer(bits) | ArgumentValue::U64(bits) => bits,
+            ArgumentValue::U32(number) => u64::from(number),
+            ArgumentValue::I32(number) => u64::from(number.cast_unsigned()),
+            ArgumentValue::F32(number) => u64::from(number.to_bits()),
+            ArgumentValue::F64(number) => number.to_bits(),
         }
     }
 }
 
 /// Place and size of each parameter that the loaded code has.
-pub(super) type Found = [(usize, usize)];
+pub(super) type ParameterSlots = [(usize, usize)];
 
 /// Whether a list is that of the code that was loaded.
-pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Result<(), Fault> {
+pub(super) fn agree(
+    kernel: &str,
+    parameters: &[Parameter],
+    found: &ParameterSlots,
+) -> Result<(), Fault> {
     let mut end = 0_usize;
     for (index, parameter) in parameters.iter().enumerate() {
         let bytes = parameter.kind.bytes();
@@ -147,7 +151,11 @@ pub(super) fn agree(kernel: &str, parameters: &[Parameter], found: &Found) -> Re
 }
 
 /// Whether values are what the parameters want.
-pub(super) fn fit(kernel: &str, parameters: &[Parameter], values: &[Value]) -> Result<(), Fault> {
+pub(super) fn fit(
+    kernel: &str,
+    parameters: &[Parameter],
+    values: &[ArgumentValue],
+) -> Result<(), Fault> {
     if parameters.len() != values.len() {
         return Err(Fault::misuse(format!(
             "launch `{kernel}`: expected {} values, found {}",
@@ -182,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_list_is_compared_with_the_code_place_by_place() {
-        let said = |parameters: &[Parameter], found: &Found| {
+        let said = |parameters: &[Parameter], found: &ParameterSlots| {
             agree("saxpy", parameters, found).unwrap_err().to_string()
         };
         let code = [(0, 8), (8, 8), (16, 4), (20, 4)];
@@ -216,7 +224,12 @@ mod tests {
 
     #[test]
     fn a_launch_is_compared_with_the_list_kind_by_kind() {
-        let values = [Value::Pointer(1), Value::Pointer(2), Value::F32(0.5), Value::U32(3)];
+        let values = [
+            ArgumentValue::Pointer(1),
+            ArgumentValue::Pointer(2),
+            ArgumentValue::F32(0.5),
+            ArgumentValue::U32(3),
+        ];
         assert_eq!(fit("saxpy", &saxpy(), &values), Ok(()));
         let swapped = [values[0], values[1], values[3], values[2]];
         let said = fit("saxpy", &saxpy(), &swapped).unwrap_err().to_string();
@@ -227,6 +240,9 @@ mod tests {
                 .to_string()
                 .contains("expected 4 values, found 3")
         );
-        assert_eq!((Value::I32(-1).bits(), Value::F32(1.0).bits()), (0xFFFF_FFFF, 0x3F80_0000));
+        assert_eq!(
+            (ArgumentValue::I32(-1).bits(), ArgumentValue::F32(1.0).bits()),
+            (0xFFFF_FFFF, 0x3F80_0000)
+        );
     }
 }

@@ -34,9 +34,13 @@ unsafe impl Send for Pages {}
 
 impl Pages {
     /// So many bytes, at least one, all zero.
-    pub(super) fn of(context: &Arc<Context>, bytes: u64, flags: c_uint) -> Result<Self, Fault> {
+    pub(super) fn allocate(
+        context: &Arc<Context>,
+        bytes: u64,
+        flags: c_uint,
+    ) -> Result<Self, Fault> {
         let what = || format!("pin {} of the host", size(bytes));
-        context.at_once("pin memory of the host")?;
+        context.require_no_capture("pin memory of the host")?;
         let length = usize::try_from(bytes)
             .ok()
             .filter(|length| *length > 0)
@@ -91,7 +95,7 @@ impl Pinned {
 
     /// What the host writes, once the device is done with everything that was asked for.
     pub fn contents(&mut self) -> Result<&mut [u8], Fault> {
-        self.pages.context.at_once("write to pinned memory")?;
+        self.pages.context.require_no_capture("write to pinned memory")?;
         self.pages.context.wait("wait for readers of pinned memory")?;
         // SAFETY: that many bytes were pinned and written; the device is done with them, and `self`
         // is borrowed as long as they are.
@@ -117,7 +121,8 @@ impl Gpu {
     /// least one byte.
     pub fn pin(&self, bytes: u64) -> Result<Pinned, Fault> {
         // From here on it is freed, whatever comes.
-        let mut pinned = Pinned { pages: Pages::of(&self.context, bytes, MAPPED)?, pointer: 0 };
+        let mut pinned =
+            Pinned { pages: Pages::allocate(&self.context, bytes, MAPPED)?, pointer: 0 };
         let (start, address) = (pinned.pages.start, &mut pinned.pointer);
         let what = || format!("pin {} of the host", size(bytes));
         // SAFETY: `start` was pinned above with an address of the device, which is put where it
@@ -138,7 +143,7 @@ impl Gpu {
         bytes: u64,
     ) -> Result<(), Fault> {
         let what = || format!("copy {} of pinned memory to the device", size(bytes));
-        self.context.at_once("copy pinned memory")?;
+        self.context.require_no_capture("copy pinned memory")?;
         if !Arc::ptr_eq(&from.pages.context, &self.context) || bytes > from.bytes() {
             return Err(Fault::misuse(format!(
                 "{}: there are {} of this device",

@@ -40,7 +40,7 @@ impl Landing {
 
     /// What has arrived, once all of it has.
     pub fn contents(&self) -> Result<&[u8], Fault> {
-        self.pages.context.at_once("read what arrived")?;
+        self.pages.context.require_no_capture("read what arrived")?;
         self.arrived.wait()?;
         // SAFETY: that many bytes were pinned and written, and what was on its way has arrived;
         // more comes only to who has `self` alone.
@@ -65,13 +65,13 @@ impl Gpu {
     /// Room for so many bytes, at least one.
     pub fn landing(&self, bytes: u64) -> Result<Landing, Fault> {
         let arrived = Event::new(&self.context, UNTIMED)?;
-        Ok(Landing { pages: Pages::of(&self.context, bytes, 0)?, arrived })
+        Ok(Landing { pages: Pages::allocate(&self.context, bytes, 0)?, arrived })
     }
 
     /// Lets pieces of memory arrive, as everything asked for before has left them, and returns at
     /// once.
     pub fn land(&self, from: &Memory, pieces: &[Piece], to: &mut Landing) -> Result<(), Fault> {
-        self.context.at_once("send to the host")?;
+        self.context.require_no_capture("send to the host")?;
         for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
             let what = || format!("send {} to the host", size(piece.bytes));
             let source = from.part(&self.context, piece.offset, piece.bytes, what)?;

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::{
     Gpu,
-    context::{Context, held},
+    context::{Context, lock_mutex},
     graph::Event,
     memory::Memory,
     pinned_memory::Pages,
@@ -62,7 +62,8 @@ impl Stretch {
             }
             // No flags: downloads are read from it, and memory that combines writes reads slowly.
             none => {
-                let made = (Pages::of(context, STRETCH as u64, 0)?, Event::new(context, UNTIMED)?);
+                let made =
+                    (Pages::allocate(context, STRETCH as u64, 0)?, Event::new(context, UNTIMED)?);
                 let (pages, done) = none.insert(made);
                 (pages, done)
             }
@@ -101,12 +102,12 @@ impl Gpu {
         make: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<(), Fault> {
         let what = || format!("upload {}", size(length as u64));
-        self.context.at_once("upload")?;
+        self.context.require_no_capture("upload")?;
         let target = memory.part(&self.context, offset, length as u64, what)?;
         if length == 0 {
             return Ok(());
         }
-        self.by_team(length, pieces_of(length), |stretches, next| {
+        self.move_pieces(length, pieces_of(length), |stretches, next| {
             let mut turn = 0;
             while let Some((at, now)) = next() {
                 let (bytes, done) = stretches[turn % stretches.len()].ready(&self.context)?;
@@ -132,7 +133,7 @@ impl Gpu {
     pub fn download(&self, memory: &Memory, offset: u64, bytes: &mut [u8]) -> Result<(), Fault> {
         let length = bytes.len();
         let what = || format!("download {}", size(length as u64));
-        self.context.at_once("download")?;
+        self.context.require_no_capture("download")?;
         let source = memory.part(&self.context, offset, length as u64, what)?;
         if bytes.is_empty() {
             return Ok(());
@@ -157,7 +158,7 @@ impl Gpu {
             rest = after;
             (at, target)
         });
-        self.by_team(length, pieces, |stretches, next| {
+        self.move_pieces(length, pieces, |stretches, next| {
             let mut asked = |stretch: &mut Stretch| {
                 next()
                     .map(|(at, target)| ask(stretch, at, target.len()).map(|()| target))
@@ -180,7 +181,7 @@ impl Gpu {
     /// later. Each thread has stretches of its own and asks for the next piece, whichever that is.
     /// A thread of rayon is its own team: while it waited for others it might take up work that
     /// wants the staging it holds.
-    fn by_team<P: Send>(
+    fn move_pieces<P: Send>(
         &self,
         length: usize,
         pieces: impl Iterator<Item = P> + Send,
@@ -191,7 +192,8 @@ impl Gpu {
         fence.record(self.context.work)?;
         fence.hold(self.context.copies)?;
         let pieces = Mutex::new(pieces);
-        let moved = |stretches: &mut [Stretch]| moved(stretches, &mut || held(&pieces).next());
+        let moved =
+            |stretches: &mut [Stretch]| moved(stretches, &mut || lock_mutex(&pieces).next());
         let alone = length <= PIECE || rayon::current_thread_index().is_some();
         let team = if alone { 1 } else { rayon::current_num_threads().min(TEAM) };
         let done = match team {
@@ -206,7 +208,7 @@ impl Gpu {
 
     /// The pinned memory; it is there in what comes back.
     fn staging(&self) -> Result<MutexGuard<'_, Option<Staging>>, Fault> {
-        let mut staging = held(&self.staging);
+        let mut staging = lock_mutex(&self.staging);
         if staging.is_none() {
             let stretches = (0..OF_THREAD * TEAM).map(|_| Stretch::default()).collect();
             *staging = Some(Staging { stretches, fence: Event::new(&self.context, UNTIMED)? });

@@ -1,6 +1,6 @@
 //! tests: changes against one loop, and at infinities and NaN.
 use super::{changed_count, summed_change};
-use crate::test_support::{in_pools, numbers};
+use crate::test_support::{numbers, run_in_pools};
 
 #[test]
 fn sums_and_counts() {
@@ -13,7 +13,7 @@ fn sums_and_counts() {
             .zip(&after)
             .map(|(&before, &after)| (f64::from(before) - f64::from(after)).abs())
             .sum();
-        let made = in_pools(|| vec![summed_change(&before, &after)])[0];
+        let made = run_in_pools(|| vec![summed_change(&before, &after)])[0];
         assert!(
             (made - expected).abs() <= 1e-12 * expected,
             "{count}: {made}, expected {expected}"

@@ -2,14 +2,14 @@
 use rayon::prelude::*;
 use warploom_vertex::gir::{Op, Pooling, Reduction};
 
-use super::element::{Element, over_nothing};
+use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Layout, Rows, Source, Way};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 use crate::expression::{Bound, Compiled};
 use crate::product::{Product, RightLayout, product};
 use crate::product_over_rows::{ProductOverRows, product_over_rows};
-use crate::random::dropout::Context;
+use crate::random::dropout::DrawContext;
 use crate::row_tasks::rows_per_task;
 
 /// Rows whose sum is one partial result.
@@ -20,17 +20,17 @@ const TASK_GRAPHS: usize = 16;
 /// Writes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
-        (Op::Pool(pooling), ValuesMut::Real(out)) => pool(out, call, *pooling, Values::real),
-        (Op::Pool(pooling), ValuesMut::Whole(out)) => pool(out, call, *pooling, Values::whole),
-        (Op::SumRows, ValuesMut::Real(out)) => sum_rows(out, call, Values::real),
-        (Op::SumRows, ValuesMut::Whole(out)) => sum_rows(out, call, Values::whole),
+        (Op::Pool(pooling), ValuesMut::Real(out)) => pool(out, call, *pooling, Values::reals),
+        (Op::Pool(pooling), ValuesMut::Whole(out)) => pool(out, call, *pooling, Values::integers),
+        (Op::SumRows, ValuesMut::Real(out)) => sum_rows(out, call, Values::reals),
+        (Op::SumRows, ValuesMut::Whole(out)) => sum_rows(out, call, Values::integers),
         (Op::Product { transposed }, ValuesMut::Real(out)) => products(out, call, *transposed),
         (Op::Outer, ValuesMut::Real(out)) => outer(out, call),
         (Op::Lookup { transposed }, ValuesMut::Real(out)) => {
-            lookup(out, call, *transposed, Values::real)
+            lookup(out, call, *transposed, Values::reals)
         }
         (Op::Lookup { transposed }, ValuesMut::Whole(out)) => {
-            lookup(out, call, *transposed, Values::whole)
+            lookup(out, call, *transposed, Values::integers)
         }
         (Op::Scatter { transposed }, ValuesMut::Real(out)) => scatter(out, call, *transposed),
         (op, _) => unreachable!("a validated list gives `{op:?}` a result of its type"),
@@ -40,7 +40,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 /// Rows of an input in its own shape.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
-        Part::Leaf(leaf) => Rows::of(leaf, get, &call.graph, (leaf.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (leaf.shape, None)),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     }
 }
@@ -51,7 +51,7 @@ fn flat<'a, A: Element>(rows: &Rows<'a, A>, count: usize) -> std::borrow::Cow<'a
     match (&rows.layout, rows.way) {
         (Layout::Same, Way::Same | Way::One) => rows.values.into(),
         _ => (0..count)
-            .flat_map(|row| rows.of_row(At::row(row)).iter().copied())
+            .flat_map(|row| rows.values_at(At::row(row)).iter().copied())
             .collect::<Vec<A>>()
             .into(),
     }
@@ -84,7 +84,7 @@ fn last<T>(part: &Part<T>) -> usize {
 }
 
 fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
-    let (left, right) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
+    let (left, right) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
     let (inner, columns) =
         (last(&call.inputs[0]), call.shape.last().map_or(1, |length| *length as usize));
     let left = flat(&left, call.rows);
@@ -95,7 +95,11 @@ fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) 
         rows: out.len().checked_div(columns).unwrap_or(0),
         inner,
         columns,
-        epilogue: Bound { program: &Compiled::made(), operands: &[], context: Context::default() },
+        epilogue: Bound {
+            program: &Compiled::identity(),
+            operands: &[],
+            context: DrawContext::default(),
+        },
     };
     product(out, &work);
 }
@@ -103,7 +107,7 @@ fn products<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) 
 fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
     let (left_columns, right_columns) = (last(&call.inputs[0]), last(&call.inputs[1]));
     let count = row_count(call, &call.inputs[0]);
-    let (left, right) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
+    let (left, right) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
     let (left, right) = (flat(&left, count), flat(&right, count));
     let rows = left.len().checked_div(left_columns).unwrap_or(0);
     product_over_rows(
@@ -115,7 +119,7 @@ fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
 /// Sums of blocks of rows that depend on sizes only, added in order.
 fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let input = &call.inputs[0];
-    let source = Source::of(input, get, &call.graph, (&input.shape(), None));
+    let source = Source::new(input, get, &call.graph, (&input.shape(), None));
     joined(
         out,
         row_count(call, input),
@@ -163,7 +167,7 @@ fn pool<'a, T: Sync, A: Element>(
         Pooling::Maximum => (A::most, Reduction::Maximum),
         Pooling::Minimum => (A::least, Reduction::Minimum),
     };
-    let nothing: A = over_nothing(reduction, call.kind);
+    let nothing: A = empty_reduction(reduction, call.kind);
     let columns = call.columns();
     let Some(graphs) = call.graph.graphs else {
         out.fill(nothing);
@@ -171,7 +175,7 @@ fn pool<'a, T: Sync, A: Element>(
             joined(
                 &mut out[..columns],
                 call.graph.nodes,
-                |row, made, _| take(made, source.of_row(At::row(row)), work),
+                |row, made, _| take(made, source.values_at(At::row(row)), work),
                 (nothing, work),
             );
         }
@@ -186,7 +190,7 @@ fn pool<'a, T: Sync, A: Element>(
             for vertex in
                 &graphs.vertices[graphs.offsets[graph] as usize..graphs.offsets[graph + 1] as usize]
             {
-                let values = source.of_row(At::row(*vertex as usize));
+                let values = source.values_at(At::row(*vertex as usize));
                 take(out, values, work);
             }
         },
@@ -226,14 +230,14 @@ fn lookup<'a, T: Sync, A: Element>(
     let shape = call.inputs[0].shape();
     let count = if transposed { shape[1] } else { shape[0] } as usize;
     let (table, index, columns) =
-        (rows(call, 0, get).values, rows(call, 1, Values::whole), call.columns());
+        (rows(call, 0, get).values, rows(call, 1, Values::integers), call.columns());
     if columns == 0 {
         return;
     }
     let in_task = rows_per_task(columns);
     out.par_chunks_mut(in_task * columns).enumerate().for_each(|(task, out)| {
         for (row, out) in out.chunks_exact_mut(columns).enumerate() {
-            let wanted = index.of_row(At::row(task * in_task + row))[0];
+            let wanted = index.values_at(At::row(task * in_task + row))[0];
             match usize::try_from(wanted).ok().filter(|wanted| *wanted < count) {
                 None => out.fill(A::default()),
                 Some(wanted) if transposed => out
@@ -254,11 +258,11 @@ fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
         (call.shape[0] as usize, call.shape[1] as usize)
     };
     let (source, index, row_count) = (
-        rows(call, 0, Values::real),
-        rows(call, 1, Values::whole),
+        rows(call, 0, Values::reals),
+        rows(call, 1, Values::integers),
         row_count(call, &call.inputs[0]),
     );
-    let keys = (0..row_count).map(|row| usize::try_from(index.of_row(At::row(row))[0]).ok());
+    let keys = (0..row_count).map(|row| usize::try_from(index.values_at(At::row(row))[0]).ok());
     let (starts, sorted) = sorted_by(keys, count);
     if columns == 0 {
         return;
@@ -266,7 +270,7 @@ fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
     let mut made = vec![T::ZERO; count * columns];
     made.par_chunks_exact_mut(columns).enumerate().for_each(|(place, made)| {
         for row in &sorted[starts[place]..starts[place + 1]] {
-            let values = source.of_row(At::row(*row));
+            let values = source.values_at(At::row(*row));
             made.iter_mut().zip(values).for_each(|(made, value)| *made = *made + *value);
         }
     });

@@ -3,7 +3,7 @@ use rayon::prelude::*;
 use warploom_vertex::gir::{EdgeSet, Function, Op, Reduction, Type};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
-use super::element::{Element, over_nothing};
+use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Rows, Source, ends, walk};
 use super::triangles::{common_neighbors, common_neighbors_sum};
 use super::{Call, Part, Values, ValuesMut};
@@ -18,28 +18,32 @@ const TASK_EDGES: usize = 8 * 1024;
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Reduce(reduction, edges), ValuesMut::Real(out)) => {
-            reduce(out, call, (*reduction, *edges), Values::real)
+            reduce(out, call, (*reduction, *edges), Values::reals)
         }
         (Op::Reduce(reduction, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
-            reduce(out, call, (*reduction, *edges), Values::whole)
+            reduce(out, call, (*reduction, *edges), Values::integers)
         }
         (Op::Reduce(_, edges), ValuesMut::Whole(out)) => count(out, call, *edges),
         (Op::Fold(function, edges), ValuesMut::Real(out)) => {
-            fold(out, call, (function, *edges), Values::real)
+            fold(out, call, (function, *edges), Values::reals)
         }
         (Op::Fold(function, edges), ValuesMut::Whole(out)) => {
-            fold(out, call, (function, *edges), Values::whole)
+            fold(out, call, (function, *edges), Values::integers)
         }
         (Op::Winner(largest, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
-            winner(out, call, (*largest, *edges), Values::whole)
+            winner(out, call, (*largest, *edges), Values::integers)
         }
         (Op::Winner(largest, edges), ValuesMut::Whole(out)) => {
-            winner(out, call, (*largest, *edges), Values::real)
+            winner(out, call, (*largest, *edges), Values::reals)
         }
-        (Op::Others(edges), ValuesMut::Real(out)) => others(out, call, *edges, Values::real),
-        (Op::Others(edges), ValuesMut::Whole(out)) => others(out, call, *edges, Values::whole),
-        (Op::Turn, ValuesMut::Real(out)) => turn(out, call, Values::real),
-        (Op::Turn, ValuesMut::Whole(out)) => turn(out, call, Values::whole),
+        (Op::Others(edges), ValuesMut::Real(out)) => {
+            multiply_other_edges(out, call, *edges, Values::reals)
+        }
+        (Op::Others(edges), ValuesMut::Whole(out)) => {
+            multiply_other_edges(out, call, *edges, Values::integers)
+        }
+        (Op::Turn, ValuesMut::Real(out)) => turn(out, call, Values::reals),
+        (Op::Turn, ValuesMut::Whole(out)) => turn(out, call, Values::integers),
         (Op::CommonNeighbors, ValuesMut::Whole(out)) => common_neighbors(out, &call.graph),
         (Op::CommonNeighborsSum(edges), ValuesMut::Whole(out)) => {
             common_neighbors_sum(out, &call.graph, *edges)
@@ -52,9 +56,9 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 struct Mask<'a>(Option<Rows<'a, i64>>);
 
 impl<'a> Mask<'a> {
-    fn of<T>(call: &Call<'a, T>, input: usize, edges: EdgeSet) -> Self {
+    fn new<T>(call: &Call<'a, T>, input: usize, edges: EdgeSet) -> Self {
         let rows = call.inputs.get(input).map(|part| match part {
-            Part::Leaf(leaf) => Rows::of(leaf, Values::whole, &call.graph, (&[], Some(edges))),
+            Part::Leaf(leaf) => Rows::new(leaf, Values::integers, &call.graph, (&[], Some(edges))),
             Part::Times(..) => unreachable!("a mask is a bool"),
         });
         Mask(rows)
@@ -67,7 +71,7 @@ impl<'a> Mask<'a> {
 }
 
 /// Calls `work` for each vertex with its row of the result and scratch for a row.
-fn by_vertices<A: Element, O: Element>(
+fn for_each_vertex<A: Element, O: Element>(
     out: &mut [O],
     columns: usize,
     work: impl Fn(usize, &mut [O], &mut [A]) + Sync,
@@ -89,11 +93,11 @@ fn reduce<'a, T: Sync, A: Element>(
     (reduction, edges): (Reduction, EdgeSet),
     get: Get<'a, T, A>,
 ) {
-    let source = Source::of(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
-    let mask = Mask::of(call, 1, edges);
+    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let mask = Mask::new(call, 1, edges);
     let nothing = match reduction {
         Reduction::Mode | Reduction::HIndex => A::default(),
-        other => over_nothing(other, call.kind),
+        other => empty_reduction(other, call.kind),
     };
     match reduction {
         Reduction::Sum => combine(out, call, (&source, &mask, edges), (nothing, A::sum)),
@@ -119,7 +123,7 @@ fn combine<T: Sync, A: Element>(
     (source, mask, edges): (&Source<A>, &Mask, EdgeSet),
     (nothing, work): (A, impl Fn(A, A) -> A + Sync),
 ) {
-    by_vertices(out, call.columns(), |vertex, out, scratch| {
+    for_each_vertex(out, call.columns(), |vertex, out, scratch| {
         out.fill(nothing);
         walk(&call.graph, edges, vertex, |at| {
             if mask.holds(at) {
@@ -138,7 +142,7 @@ fn collect<T: Sync, A: Element>(
     reduction: Reduction,
 ) {
     let columns = call.columns();
-    by_vertices(out, columns, |vertex, out, scratch| {
+    for_each_vertex(out, columns, |vertex, out, scratch| {
         let mut values: Vec<Vec<Number>> = vec![Vec::new(); columns];
         walk(&call.graph, edges, vertex, |at| {
             if mask.holds(at) {
@@ -149,15 +153,15 @@ fn collect<T: Sync, A: Element>(
             }
         });
         out.iter_mut().zip(&values).for_each(|(out, values)| {
-            *out = A::of(interpret::reduce(reduction, call.kind, values))
+            *out = A::from_number(interpret::reduce(reduction, call.kind, values))
         });
     });
 }
 
 /// The number of edges that count; the values do not.
 fn count<T: Sync>(out: &mut [i64], call: &Call<T>, edges: EdgeSet) {
-    let mask = Mask::of(call, 1, edges);
-    by_vertices(out, call.columns(), |vertex, out, _scratch: &mut [i64]| {
+    let mask = Mask::new(call, 1, edges);
+    for_each_vertex(out, call.columns(), |vertex, out, _scratch: &mut [i64]| {
         let mut count = 0;
         walk(&call.graph, edges, vertex, |at| count += i64::from(mask.holds(at)));
         out.fill(count);
@@ -170,15 +174,16 @@ fn fold<'a, T: Sync, A: Element>(
     (function, edges): (&Function, EdgeSet),
     get: Get<'a, T, A>,
 ) {
-    let of =
-        |input: usize| Source::of(&call.inputs[input], get, &call.graph, (call.shape, Some(edges)));
-    let (source, start, mask) = (of(0), of(1), Mask::of(call, 2, edges));
-    by_vertices(out, call.columns(), |vertex, out, scratch| {
+    let of = |input: usize| {
+        Source::new(&call.inputs[input], get, &call.graph, (call.shape, Some(edges)))
+    };
+    let (source, start, mask) = (of(0), of(1), Mask::new(call, 2, edges));
+    for_each_vertex(out, call.columns(), |vertex, out, scratch| {
         out.copy_from_slice(start.row(At::row(0), scratch));
         walk(&call.graph, edges, vertex, |at| {
             if mask.holds(at) {
                 for (out, value) in out.iter_mut().zip(source.row(at, scratch)) {
-                    *out = A::of(interpret::cast(
+                    *out = A::from_number(interpret::cast(
                         call.kind,
                         interpret::apply(function, out.number(), value.number()),
                     ));
@@ -201,8 +206,8 @@ fn winner<'a, T: Sync, A: Element>(
     if columns == 0 {
         return;
     }
-    let source = Source::of(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
-    let mask = Mask::of(call, 1, edges);
+    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let mask = Mask::new(call, 1, edges);
     let mut winners = vec![NO_EDGE; call.graph.nodes * columns];
     winners.par_chunks_mut(TASK_VERTICES * columns).enumerate().for_each(|(task, winners)| {
         let (mut scratch, mut best) = (vec![A::default(); columns], vec![A::default(); columns]);
@@ -235,7 +240,7 @@ fn winner<'a, T: Sync, A: Element>(
 }
 
 /// From the left and from the right, so that no edge looks at all others.
-fn others<'a, T: Sync, A: Element>(
+fn multiply_other_edges<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
     edges: EdgeSet,
@@ -245,8 +250,8 @@ fn others<'a, T: Sync, A: Element>(
     if columns == 0 {
         return;
     }
-    let source = Source::of(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
-    let (mask, unit) = (Mask::of(call, 1, edges), A::of(Number::Whole(1)));
+    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let (mask, unit) = (Mask::new(call, 1, edges), A::from_number(Number::Whole(1)));
     let of_task = |task: usize| {
         let (mut scratch, mut made) = (vec![A::default(); columns], Vec::new());
         for vertex in task * TASK_VERTICES..((task + 1) * TASK_VERTICES).min(call.graph.nodes) {
@@ -294,7 +299,7 @@ fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a,
         return;
     }
     let (source, edges) =
-        (Source::of(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
+        (Source::new(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
     out.par_chunks_mut(TASK_EDGES * columns).enumerate().for_each(|(task, out)| {
         let mut scratch = vec![A::default(); columns];
         for (row, out) in out.chunks_exact_mut(columns).enumerate() {

@@ -19,9 +19,9 @@ pub trait Element: Copy + Default + Send + Sync + PartialOrd + 'static {
     /// As the interpreter has it.
     fn number(self) -> Number;
     /// From what the interpreter has, rounded.
-    fn of(number: Number) -> Self;
+    fn from_number(number: Number) -> Self;
     /// From what is kept in 16 bits, which no whole number is.
-    fn of_half(number: f32) -> Self;
+    fn from_half(number: f32) -> Self;
 }
 
 macro_rules! real {
@@ -105,16 +105,16 @@ impl Element for i64 {
     }
 
     #[inline(always)]
-    fn of(number: Number) -> Self {
-        number.whole()
+    fn from_number(number: Number) -> Self {
+        number.integer()
     }
 
-    fn of_half(_: f32) -> Self {
+    fn from_half(_: f32) -> Self {
         unreachable!("a validated list keeps whole numbers whole")
     }
 }
 
 /// What a reduction over nothing gives.
-pub(crate) fn over_nothing<A: Element>(reduction: Reduction, kind: Type) -> A {
-    A::of(interpret::reduce(reduction, kind, &[]))
+pub(crate) fn empty_reduction<A: Element>(reduction: Reduction, kind: Type) -> A {
+    A::from_number(interpret::reduce(reduction, kind, &[]))
 }

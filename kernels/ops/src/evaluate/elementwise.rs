@@ -16,8 +16,8 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Unary(operator), out) => unary(out, call, *operator),
         (Op::Binary(operator), out) => binary(out, call, *operator),
-        (Op::Select, ValuesMut::Real(out)) => select(out, call, Values::real),
-        (Op::Select, ValuesMut::Whole(out)) => select(out, call, Values::whole),
+        (Op::Select, ValuesMut::Real(out)) => select(out, call, Values::reals),
+        (Op::Select, ValuesMut::Whole(out)) => select(out, call, Values::integers),
         (Op::Cast(kind), out) => cast(out, call, *kind),
         (Op::Dropout { probability, site }, ValuesMut::Real(out)) => {
             dropout(out, call, Dropout { probability: *probability, site: *site })
@@ -30,40 +30,42 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 pub(super) fn copy<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     let input = usize::from(*call.op == Op::WhenTraining && !call.context.active);
     match out {
-        ValuesMut::Real(out) => one(out, &rows(call, input, Values::real), call, |a| a),
-        ValuesMut::Whole(out) => one(out, &rows(call, input, Values::whole), call, |a| a),
+        ValuesMut::Real(out) => map_one(out, &rows(call, input, Values::reals), call, |a| a),
+        ValuesMut::Whole(out) => map_one(out, &rows(call, input, Values::integers), call, |a| a),
     }
 }
 
 /// Rows of an input, laid out as the result's.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
-        Part::Leaf(leaf) => Rows::of(leaf, get, &call.graph, (call.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (call.shape, None)),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     }
 }
 
 fn unary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Unary) {
     match out {
-        ValuesMut::Whole(out) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
-            interpret::unary(operator, Number::Whole(a)).whole()
+        ValuesMut::Whole(out) => map_one(out, &rows(call, 0, Values::integers), call, |a: i64| {
+            interpret::unary(operator, Number::Whole(a)).integer()
         }),
         ValuesMut::Real(out) => {
-            let a = rows(call, 0, Values::real);
+            let a = rows(call, 0, Values::reals);
             let (zero, unit) = (T::ZERO, T::ONE);
             match operator {
-                Unary::Negative => one(out, &a, call, |a: T| -a),
-                Unary::Absolute => one(out, &a, call, Real::magnitude),
-                Unary::Square => one(out, &a, call, |a: T| a * a),
-                Unary::Sqrt => one(out, &a, call, Real::root),
-                Unary::Rsqrt => one(out, &a, call, |a: T| unit / a.root()),
-                Unary::Reciprocal => one(out, &a, call, |a: T| unit / a),
-                Unary::Relu => one(out, &a, call, |a: T| if a <= zero { zero } else { a }),
+                Unary::Negative => map_one(out, &a, call, |a: T| -a),
+                Unary::Absolute => map_one(out, &a, call, Real::magnitude),
+                Unary::Square => map_one(out, &a, call, |a: T| a * a),
+                Unary::Sqrt => map_one(out, &a, call, Real::root),
+                Unary::Rsqrt => map_one(out, &a, call, |a: T| unit / a.root()),
+                Unary::Reciprocal => map_one(out, &a, call, |a: T| unit / a),
+                Unary::Relu => map_one(out, &a, call, |a: T| if a <= zero { zero } else { a }),
                 Unary::LeakyRelu(slope) => {
                     let slope = T::rounded(slope);
-                    one(out, &a, call, |a: T| if a > zero { a } else { slope * a });
+                    map_one(out, &a, call, |a: T| if a > zero { a } else { slope * a });
                 }
-                _ => one(out, &a, call, |a: T| T::of(interpret::unary(operator, a.number()))),
+                _ => map_one(out, &a, call, |a: T| {
+                    T::from_number(interpret::unary(operator, a.number()))
+                }),
             }
         }
     }
@@ -73,34 +75,34 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
     let is_whole = call.inputs[0].is_whole();
     match (out, is_whole) {
         (ValuesMut::Real(out), _) => {
-            let (a, b) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
+            let (a, b) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
             match operator {
-                Binary::Add => two(out, (&a, &b), call, |a: T, b: T| a + b),
-                Binary::Subtract => two(out, (&a, &b), call, |a: T, b: T| a - b),
-                Binary::Multiply => two(out, (&a, &b), call, |a: T, b: T| a * b),
-                Binary::Divide => two(out, (&a, &b), call, |a: T, b: T| a / b),
-                Binary::Minimum => two(out, (&a, &b), call, T::least),
-                Binary::Maximum => two(out, (&a, &b), call, T::most),
-                _ => two(out, (&a, &b), call, |a: T, b: T| {
-                    T::of(interpret::binary(operator, a.number(), b.number()))
+                Binary::Add => map_two(out, (&a, &b), call, |a: T, b: T| a + b),
+                Binary::Subtract => map_two(out, (&a, &b), call, |a: T, b: T| a - b),
+                Binary::Multiply => map_two(out, (&a, &b), call, |a: T, b: T| a * b),
+                Binary::Divide => map_two(out, (&a, &b), call, |a: T, b: T| a / b),
+                Binary::Minimum => map_two(out, (&a, &b), call, T::least),
+                Binary::Maximum => map_two(out, (&a, &b), call, T::most),
+                _ => map_two(out, (&a, &b), call, |a: T, b: T| {
+                    T::from_number(interpret::binary(operator, a.number(), b.number()))
                 }),
             }
         }
         (ValuesMut::Whole(out), true) => {
-            let (a, b) = (rows(call, 0, Values::whole), rows(call, 1, Values::whole));
+            let (a, b) = (rows(call, 0, Values::integers), rows(call, 1, Values::integers));
             match operator {
-                Binary::Add => two(out, (&a, &b), call, interpret::integer_arithmetic::plus),
-                Binary::Minimum => two(out, (&a, &b), call, i64::min),
-                Binary::Equal => two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
-                _ => two(out, (&a, &b), call, |a: i64, b: i64| {
-                    interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()
+                Binary::Add => map_two(out, (&a, &b), call, interpret::integer_arithmetic::plus),
+                Binary::Minimum => map_two(out, (&a, &b), call, i64::min),
+                Binary::Equal => map_two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
+                _ => map_two(out, (&a, &b), call, |a: i64, b: i64| {
+                    interpret::binary(operator, Number::Whole(a), Number::Whole(b)).integer()
                 }),
             }
         }
         (ValuesMut::Whole(out), false) => {
-            let (a, b) = (rows(call, 0, Values::real), rows(call, 1, Values::real));
-            two(out, (&a, &b), call, |a: T, b: T| {
-                interpret::binary(operator, a.number(), b.number()).whole()
+            let (a, b) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
+            map_two(out, (&a, &b), call, |a: T, b: T| {
+                interpret::binary(operator, a.number(), b.number()).integer()
             });
         }
     }
@@ -108,35 +110,47 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
 
 fn cast<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, kind: Type) {
     match (out, call.inputs[0].is_whole()) {
-        (ValuesMut::Real(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
-            T::of(interpret::cast(kind, Number::Whole(a)))
-        }),
-        (ValuesMut::Real(out), false) => one(out, &rows(call, 0, Values::real), call, |a: T| a),
-        (ValuesMut::Whole(out), true) => one(out, &rows(call, 0, Values::whole), call, |a: i64| {
-            interpret::cast(kind, Number::Whole(a)).whole()
-        }),
-        (ValuesMut::Whole(out), false) => one(out, &rows(call, 0, Values::real), call, |a: T| {
-            interpret::cast(kind, a.number()).whole()
-        }),
+        (ValuesMut::Real(out), true) => {
+            map_one(out, &rows(call, 0, Values::integers), call, |a: i64| {
+                T::from_number(interpret::cast(kind, Number::Whole(a)))
+            })
+        }
+        (ValuesMut::Real(out), false) => {
+            map_one(out, &rows(call, 0, Values::reals), call, |a: T| a)
+        }
+        (ValuesMut::Whole(out), true) => {
+            map_one(out, &rows(call, 0, Values::integers), call, |a: i64| {
+                interpret::cast(kind, Number::Whole(a)).integer()
+            })
+        }
+        (ValuesMut::Whole(out), false) => {
+            map_one(out, &rows(call, 0, Values::reals), call, |a: T| {
+                interpret::cast(kind, a.number()).integer()
+            })
+        }
     }
 }
 
 fn select<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let (condition, yes, no) =
-        (rows(call, 0, Values::whole), rows(call, 1, get), rows(call, 2, get));
-    by_rows(out, call, |row, out| {
+        (rows(call, 0, Values::integers), rows(call, 1, get), rows(call, 2, get));
+    for_each_row(out, call, |row, out| {
         let (condition, yes, no) =
-            (Laid::of(&condition, row), Laid::of(&yes, row), Laid::of(&no, row));
+            (RowView::new(&condition, row), RowView::new(&yes, row), RowView::new(&no, row));
         for (column, out) in out.iter_mut().enumerate() {
-            *out = if condition.at(column) != 0 { yes.at(column) } else { no.at(column) };
+            *out = if condition.element(column) != 0 {
+                yes.element(column)
+            } else {
+                no.element(column)
+            };
         }
     });
 }
 
 fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
-    let a = rows(call, 0, Values::real);
+    let a = rows(call, 0, Values::reals);
     let Some(drops) = Drops::new(dropout, &call.context) else {
-        return one(out, &a, call, |a: T| a);
+        return map_one(out, &a, call, |a: T| a);
     };
     let scale = T::rounded(drops.scale());
     // The rows of a table that all share are those of its first axis.
@@ -161,28 +175,28 @@ fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
             }
         });
     }
-    by_rows(out, call, |row, out| {
-        let (a, graph_row) = (Laid::of(&a, row), call.context.graph_row(row));
+    for_each_row(out, call, |row, out| {
+        let (a, graph_row) = (RowView::new(&a, row), call.context.graph_row(row));
         for (column, out) in out.iter_mut().enumerate() {
-            *out = if drops.keeps(graph_row, column) { a.at(column) * scale } else { T::ZERO };
+            *out = if drops.keeps(graph_row, column) { a.element(column) * scale } else { T::ZERO };
         }
     });
 }
 
 /// A row of an operand as it is laid out in the result's.
-struct Laid<'a, A> {
+struct RowView<'a, A> {
     row: &'a [A],
     layout: &'a Layout,
 }
 
-impl<'a, A: Element> Laid<'a, A> {
+impl<'a, A: Element> RowView<'a, A> {
     #[inline(always)]
-    fn of(rows: &'a Rows<'_, A>, row: usize) -> Self {
-        Laid { row: rows.of_row(At::row(row)), layout: &rows.layout }
+    fn new(rows: &'a Rows<'_, A>, row: usize) -> Self {
+        RowView { row: rows.values_at(At::row(row)), layout: &rows.layout }
     }
 
     #[inline(always)]
-    fn at(&self, column: usize) -> A {
+    fn element(&self, column: usize) -> A {
         match self.layout {
             Layout::Same => self.row[column],
             Layout::First => self.row[0],
@@ -191,7 +205,7 @@ impl<'a, A: Element> Laid<'a, A> {
     }
 }
 
-fn by_rows<T: Sync, A: Element>(
+fn for_each_row<T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<T>,
     work: impl Fn(usize, &mut [A]) + Sync,
@@ -220,7 +234,7 @@ fn only<A: Copy>(rows: &Rows<A>) -> Option<A> {
 
 const FLAT_TASK: usize = 32 * 1024;
 
-fn one<T: Sync, A: Element, O: Element>(
+fn map_one<T: Sync, A: Element, O: Element>(
     out: &mut [O],
     a: &Rows<A>,
     call: &Call<T>,
@@ -231,13 +245,13 @@ fn one<T: Sync, A: Element, O: Element>(
         return tasks
             .for_each(|(out, a)| out.iter_mut().zip(a).for_each(|(out, a)| *out = work(*a)));
     }
-    by_rows(out, call, |row, out| {
-        let a = Laid::of(a, row);
-        out.iter_mut().enumerate().for_each(|(column, out)| *out = work(a.at(column)));
+    for_each_row(out, call, |row, out| {
+        let a = RowView::new(a, row);
+        out.iter_mut().enumerate().for_each(|(column, out)| *out = work(a.element(column)));
     });
 }
 
-fn two<T: Sync, A: Element, O: Element>(
+fn map_two<T: Sync, A: Element, O: Element>(
     out: &mut [O],
     (a, b): (&Rows<A>, &Rows<A>),
     call: &Call<T>,
@@ -253,13 +267,13 @@ fn two<T: Sync, A: Element, O: Element>(
                 out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = work(*a, *b))
             });
         }
-        (true, _, _, Some(b)) => one(out, a, call, |a| work(a, b)),
-        (_, true, Some(a), _) => one(out, b, call, |b| work(a, b)),
-        _ => by_rows(out, call, |row, out| {
-            let (a, b) = (Laid::of(a, row), Laid::of(b, row));
+        (true, _, _, Some(b)) => map_one(out, a, call, |a| work(a, b)),
+        (_, true, Some(a), _) => map_one(out, b, call, |b| work(a, b)),
+        _ => for_each_row(out, call, |row, out| {
+            let (a, b) = (RowView::new(a, row), RowView::new(b, row));
             out.iter_mut()
                 .enumerate()
-                .for_each(|(column, out)| *out = work(a.at(column), b.at(column)));
+                .for_each(|(column, out)| *out = work(a.element(column), b.element(column)));
         }),
     }
 }

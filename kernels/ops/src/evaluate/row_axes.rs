@@ -2,7 +2,7 @@
 use rayon::prelude::*;
 use warploom_vertex::gir::{Op, Pooling, Reduction};
 
-use super::element::{Element, over_nothing};
+use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Rows, Source};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
@@ -11,25 +11,25 @@ use crate::row_tasks::rows_per_task;
 /// Writes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match out {
-        ValuesMut::Real(out) => typed(out, call, Values::real),
-        ValuesMut::Whole(out) => typed(out, call, Values::whole),
+        ValuesMut::Real(out) => typed(out, call, Values::reals),
+        ValuesMut::Whole(out) => typed(out, call, Values::integers),
     }
 }
 
 fn typed<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     match call.op {
-        Op::Axis(pooling, axis) => along(out, call, (*pooling, *axis), get),
+        Op::Axis(pooling, axis) => reduce_axis(out, call, (*pooling, *axis), get),
         _ => picked(out, call, get),
     }
 }
 
 /// Lengths before an axis, of it, and after it.
-pub(crate) fn around(shape: &[u64], axis: usize) -> [usize; 3] {
+pub(crate) fn axis_lengths(shape: &[u64], axis: usize) -> [usize; 3] {
     let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
     [product(&shape[..axis]), shape[axis] as usize, product(&shape[axis + 1..])]
 }
 
-fn by_rows<A: Element>(out: &mut [A], columns: usize, work: impl Fn(usize, &mut [A]) + Sync) {
+fn for_each_row<A: Element>(out: &mut [A], columns: usize, work: impl Fn(usize, &mut [A]) + Sync) {
     if columns == 0 {
         return;
     }
@@ -41,7 +41,7 @@ fn by_rows<A: Element>(out: &mut [A], columns: usize, work: impl Fn(usize, &mut 
     });
 }
 
-fn along<'a, T: Sync, A: Element>(
+fn reduce_axis<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
     (pooling, axis): (Pooling, usize),
@@ -49,14 +49,14 @@ fn along<'a, T: Sync, A: Element>(
 ) {
     let shape = call.inputs[0].shape();
     let wide = shape.iter().product::<u64>() as usize;
-    let [_, length, after] = around(&shape, axis);
-    let source = Source::of(&call.inputs[0], get, &call.graph, (&shape, None));
+    let [_, length, after] = axis_lengths(&shape, axis);
+    let source = Source::new(&call.inputs[0], get, &call.graph, (&shape, None));
     let (work, reduction): (fn(A, A) -> A, Reduction) = match pooling {
         Pooling::Sum => (A::sum, Reduction::Sum),
         Pooling::Maximum => (A::most, Reduction::Maximum),
         Pooling::Minimum => (A::least, Reduction::Minimum),
     };
-    let nothing: A = over_nothing(reduction, call.kind);
+    let nothing: A = empty_reduction(reduction, call.kind);
     let columns = call.columns();
     if columns == 0 {
         return;
@@ -80,26 +80,26 @@ fn along<'a, T: Sync, A: Element>(
 /// Each element of a row is one of an input's, or 0.
 fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let inputs = call.inputs.iter().map(|part| match part {
-        Part::Leaf(leaf) => Rows::of(leaf, get, &call.graph, (leaf.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (leaf.shape, None)),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     });
     let inputs: Vec<Rows<A>> = inputs.collect();
     let shapes: Vec<Vec<u64>> = call.inputs.iter().map(Part::shape).collect();
     let runs = runs(call.op, call.shape, &shapes);
-    by_rows(out, call.columns(), |row, out| {
+    for_each_row(out, call.columns(), |row, out| {
         if let Op::Unslice { .. } = call.op {
             out.fill(A::default());
         }
-        for Run { input, from, to, length } in &runs {
+        for AxisRun { input, from, to, length } in &runs {
             out[*to..to + length]
-                .copy_from_slice(&inputs[*input].of_row(At::row(row))[*from..from + length]);
+                .copy_from_slice(&inputs[*input].values_at(At::row(row))[*from..from + length]);
         }
     });
 }
 
 /// Elements that stand side by side in a row of an input and in one of the result.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
+pub(crate) struct AxisRun {
     pub input: usize,
     pub from: usize,
     pub to: usize,
@@ -107,13 +107,13 @@ pub(crate) struct Run {
 }
 
 /// What a row of the result is copied from: for each place before the axis a run of each input.
-pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<Run> {
+pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<AxisRun> {
     let (axis, first) = match op {
         Op::Concat(axis) => (*axis, 0),
         Op::Slice { axis, start, .. } | Op::Unslice { axis, start, .. } => (*axis, *start as usize),
         op => unreachable!("`{op:?}` picks nothing"),
     };
-    let [before, made, after] = around(made, axis);
+    let [before, made, after] = axis_lengths(made, axis);
     let mut runs = Vec::with_capacity(before * shapes.len());
     for before in 0..before {
         let mut to = before * made * after;
@@ -124,7 +124,7 @@ pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<Run> {
                 Op::Unslice { .. } => (0, first, held),
                 _ => (0, 0, held),
             };
-            runs.push(Run {
+            runs.push(AxisRun {
                 input,
                 from: (before * held + from) * after,
                 to: to + start * after,

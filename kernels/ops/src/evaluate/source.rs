@@ -81,16 +81,16 @@ pub(super) type Get<'a, T, A> = fn(&Values<'a, T>) -> &'a [A];
 impl<'a, A: Element> Source<'a, A> {
     /// Of a part, laid out as rows of this shape; `walked` are the edges that are being walked,
     /// whose ends are at hand.
-    pub fn of<T>(
+    pub fn new<T>(
         part: &Part<'a, T>,
         get: Get<'a, T, A>,
         graph: &EdgeGraph<'a>,
         (shape, walked): (&[u64], Option<EdgeSet>),
     ) -> Self {
         match part {
-            Part::Leaf(leaf) => Source::Rows(Rows::of(leaf, get, graph, (shape, walked))),
+            Part::Leaf(leaf) => Source::Rows(Rows::new(leaf, get, graph, (shape, walked))),
             Part::Times(first, second) => {
-                let of = |part| Box::new(Source::of(part, get, graph, (shape, walked)));
+                let of = |part| Box::new(Source::new(part, get, graph, (shape, walked)));
                 Source::Times(of(first), of(second))
             }
         }
@@ -106,7 +106,7 @@ impl<'a, A: Element> Source<'a, A> {
         if let Source::Rows(rows) = self
             && let Layout::Same = rows.layout
         {
-            return rows.of_row(at);
+            return rows.values_at(at);
         }
         self.lay(at, scratch);
         scratch
@@ -114,7 +114,7 @@ impl<'a, A: Element> Source<'a, A> {
 
     fn lay(&self, at: At, out: &mut [A]) {
         match self {
-            Source::Rows(rows) => rows.each(at, out, |out, value| *out = value),
+            Source::Rows(rows) => rows.combine_row(at, out, |out, value| *out = value),
             Source::Times(first, second) => {
                 first.lay(at, out);
                 second.multiply(at, out);
@@ -124,7 +124,7 @@ impl<'a, A: Element> Source<'a, A> {
 
     fn multiply(&self, at: At, out: &mut [A]) {
         match self {
-            Source::Rows(rows) => rows.each(at, out, |out, value| *out = out.product(value)),
+            Source::Rows(rows) => rows.combine_row(at, out, |out, value| *out = out.product(value)),
             Source::Times(first, second) => {
                 first.multiply(at, out);
                 second.multiply(at, out);
@@ -134,7 +134,7 @@ impl<'a, A: Element> Source<'a, A> {
 }
 
 impl<'a, A: Element> Rows<'a, A> {
-    pub fn of<T>(
+    pub fn new<T>(
         leaf: &Leaf<'a, T>,
         get: Get<'a, T, A>,
         graph: &EdgeGraph<'a>,
@@ -151,14 +151,14 @@ impl<'a, A: Element> Rows<'a, A> {
     }
 
     #[inline(always)]
-    pub fn of_row(&self, at: At) -> &'a [A] {
+    pub fn values_at(&self, at: At) -> &'a [A] {
         let start = self.way.row(at) * self.columns;
         &self.values[start..start + self.columns]
     }
 
     #[inline(always)]
-    fn each(&self, at: At, out: &mut [A], put: impl Fn(&mut A, A)) {
-        let row = self.of_row(at);
+    fn combine_row(&self, at: At, out: &mut [A], put: impl Fn(&mut A, A)) {
+        let row = self.values_at(at);
         match &self.layout {
             Layout::Same => out.iter_mut().zip(row).for_each(|(out, value)| put(out, *value)),
             Layout::First => out.iter_mut().for_each(|out| put(out, row[0])),

@@ -10,9 +10,9 @@ use warploom_vertex::launch::Direction;
 use super::element::Element;
 use super::{Call, EdgeGraph, EdgeList, GraphList, Index, Leaf, Part, Values, ValuesMut, evaluate};
 use crate::Real;
-use crate::random::dropout::Context;
+use crate::random::dropout::DrawContext;
 use crate::random::philox4x32;
-use crate::test_support::in_pools;
+use crate::test_support::run_in_pools;
 
 /// A graph with everything that an operation may walk.
 struct Sample {
@@ -213,12 +213,12 @@ fn check_on<T: Real + Element>(sample: &Sample, op: &Op, inputs: &[Given], shape
         kind: node.kind,
         inputs: &parts,
         graph: sample.graph(),
-        context: Context::default(),
+        context: DrawContext::default(),
     };
     let count = rows * node.columns() as usize;
     let what = format!("{op:?} of {inputs:?} on {}", sample.name);
     if node.kind == Type::Real {
-        let found = in_pools(|| {
+        let found = run_in_pools(|| {
             let mut out = vec![T::rounded(-77.0); count];
             evaluate(ValuesMut::Real(&mut out), &call);
             out
@@ -248,21 +248,23 @@ fn interpreted<T: Real>(
     node: &Node,
     inputs: &[Given],
     held: &[Held<T>],
-) -> interpret::Rows {
+) -> interpret::ElementRows {
     let context = interpret::Context { training: false, draw: None };
-    let pairs: Vec<(Node, interpret::Rows)> = inputs
+    let pairs: Vec<(Node, interpret::ElementRows)> = inputs
         .iter()
         .zip(held)
         .map(|(input, held)| {
             let (rows, columns) =
                 (sample.world.rows(input.place), input.shape.iter().product::<u64>() as usize);
             let given = match held {
-                Held::Real(values) => interpret::Rows::real(
+                Held::Real(values) => interpret::ElementRows::from_reals(
                     rows,
                     columns,
                     values.iter().map(|value| value.widened()).collect(),
                 ),
-                Held::Whole(values) => interpret::Rows::whole(rows, columns, values.clone()),
+                Held::Whole(values) => {
+                    interpret::ElementRows::from_integers(rows, columns, values.clone())
+                }
             };
             let own = self::node(Op::State(0), input.place, input.kind, &input.shape);
             let Some(view) = &input.view else { return (own, given) };
@@ -272,7 +274,7 @@ fn interpreted<T: Real>(
             (seen, rows)
         })
         .collect();
-    let (nodes, rows): (Vec<&Node>, Vec<&interpret::Rows>) =
+    let (nodes, rows): (Vec<&Node>, Vec<&interpret::ElementRows>) =
         pairs.iter().map(|(node, rows)| (node, rows)).unzip();
     interpret::evaluate(node, &rows, &nodes, &sample.world, context)
 }
@@ -518,7 +520,7 @@ fn a_nan_wins_once_and_spreads() {
         kind: Type::Bool,
         inputs: &part,
         graph: sample.graph(),
-        context: Context::default(),
+        context: DrawContext::default(),
     };
     let mut wins = [7; 4];
     evaluate(ValuesMut::<f64>::Whole(&mut wins), &call(&Op::Winner(false, EdgeSet::IN)));
@@ -541,7 +543,7 @@ fn products_made_where_they_are_summed() {
             Box::new(part(&rows[..], &[2, 3], Index::Far(EdgeSet::IN))),
         )];
         let run = |op: &Op, shape: &[u64], count: usize, inputs: &[Part<f64>]| {
-            in_pools(|| {
+            run_in_pools(|| {
                 let mut out = vec![-77.0; count * shape.iter().product::<u64>() as usize];
                 evaluate(
                     ValuesMut::Real(&mut out),
@@ -552,7 +554,7 @@ fn products_made_where_they_are_summed() {
                         kind: Type::Real,
                         inputs,
                         graph: sample.graph(),
-                        context: Context::default(),
+                        context: DrawContext::default(),
                     },
                 );
                 out
@@ -665,11 +667,11 @@ fn tables_are_dropped_row_by_row() {
     for shape in [[4000u64, 3], [1, 9], [0, 4], [4, 0]] {
         let count = (shape[0] * shape[1]) as usize;
         let values = real::<f64>(count, 3);
-        let context = Context { seed: 5, epoch: 2, active: true, row_in_graph: None };
+        let context = DrawContext { seed: 5, epoch: 2, active: true, row_in_graph: None };
         let op = Op::Dropout { probability: 0.5, site: 7 };
         let run = |shape: &[u64], rows: usize, index: Index| {
             let inputs = [Part::Leaf(Leaf { values: Values::Real(&values), shape, index })];
-            in_pools(|| {
+            run_in_pools(|| {
                 let mut out = vec![-77.0; count];
                 evaluate(
                     ValuesMut::Real(&mut out),
@@ -703,7 +705,7 @@ fn tables_are_dropped_row_by_row() {
         let context = interpret::Context { training: true, draw: Some(&draw) };
         let (of, given) = (
             node(op.clone(), Place::P, Type::Real, &shape),
-            interpret::Rows::real(1, count, values.clone()),
+            interpret::ElementRows::from_reals(1, count, values.clone()),
         );
         let expected = interpret::evaluate(&of, &[&given], &[&of], &sample.world, context);
         assert_eq!(run(&shape, 1, Index::One), expected.values.reals(), "{shape:?}");

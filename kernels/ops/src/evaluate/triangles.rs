@@ -27,12 +27,12 @@ const TASK_ELEMENTS: usize = 1 << 14;
 
 /// Writes the number for every edge.
 pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
-    let pairs = Pairs::of(graph);
+    let pairs = Pairs::new(graph);
     let counts = pairs.counts();
     let found: Vec<AtomicU32> = out.iter().map(|_| AtomicU32::new(0)).collect();
-    by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
+    map_tasks(graph.nodes, |vertices, marks: &mut VertexMarks| {
         for vertex in vertices {
-            let own = pairs.of_vertex(vertex);
+            let own = pairs.vertex_range(vertex);
             marks.set(&pairs.far[own.clone()], own.start as u32);
             walk(graph, EdgeSet::BOTH, vertex, |at| {
                 // Rows of out-edges come after those of all in-edges.
@@ -54,7 +54,7 @@ pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
 
 /// Writes the sum over the edges of every vertex.
 pub(super) fn common_neighbors_sum(out: &mut [i64], graph: &EdgeGraph, edges: EdgeSet) {
-    let pairs = Pairs::of(graph);
+    let pairs = Pairs::new(graph);
     if pairs.are_simple && edges.relation.is_none() {
         // Each of the two other vertices has one edge to the vertex and one from it.
         let times = if edges.direction == Direction::Both { 4 } else { 2 };
@@ -94,7 +94,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn of(graph: &EdgeGraph) -> Pairs {
+    fn new(graph: &EdgeGraph) -> Pairs {
         let mut sides = vec![graph.incoming, graph.outgoing];
         let both_ways = graph
             .incoming
@@ -112,7 +112,7 @@ impl Pairs {
         let ranks: Vec<u32> =
             (0..graph.nodes).into_par_iter().with_min_len(TASK_ELEMENTS).map(entries).collect();
         let is_above = |far: usize, vertex: usize| (ranks[far], far) > (ranks[vertex], vertex);
-        let parts = by_tasks(graph.nodes, |vertices, marks: &mut Marks| {
+        let parts = map_tasks(graph.nodes, |vertices, marks: &mut VertexMarks| {
             let (mut far, mut ends, mut are_simple) = (Vec::new(), Vec::new(), both_ways);
             for vertex in vertices {
                 let start = far.len();
@@ -141,7 +141,7 @@ impl Pairs {
         Pairs { nodes: graph.nodes, are_simple, offsets, far }
     }
 
-    fn of_vertex(&self, vertex: usize) -> std::ops::Range<usize> {
+    fn vertex_range(&self, vertex: usize) -> std::ops::Range<usize> {
         self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize
     }
 
@@ -154,7 +154,7 @@ impl Pairs {
             .into_par_iter()
             .with_max_len(1)
             .map(|_| {
-                let (mut counts, mut marks) = (vec![0; self.far.len()], Marks::default());
+                let (mut counts, mut marks) = (vec![0; self.far.len()], VertexMarks::default());
                 marks.fit(self.nodes);
                 while let Some(vertices) = task(&next, self.nodes) {
                     vertices.for_each(|vertex| self.count(vertex, &mut counts, &mut marks));
@@ -183,7 +183,7 @@ impl Pairs {
     /// Counts the triangles of which this vertex ranks lowest at all three.
     #[inline]
     fn close(&self, vertex: usize, found: &mut [u64], is_near: &mut [u8]) {
-        let own = &self.far[self.of_vertex(vertex)];
+        let own = &self.far[self.vertex_range(vertex)];
         if own.len() < 2 {
             return;
         }
@@ -191,7 +191,7 @@ impl Pairs {
         let mut all = 0;
         for &second in own {
             let mut closed = 0;
-            for &third in &self.far[self.of_vertex(second as usize)] {
+            for &third in &self.far[self.vertex_range(second as usize)] {
                 if is_near[third as usize] != 0 {
                     closed += 1;
                     found[third as usize] += 1;
@@ -206,14 +206,14 @@ impl Pairs {
 
     /// The triangles of which this vertex ranks lowest.
     #[inline]
-    fn count(&self, vertex: usize, counts: &mut [u32], marks: &mut Marks) {
-        let own = self.of_vertex(vertex);
+    fn count(&self, vertex: usize, counts: &mut [u32], marks: &mut VertexMarks) {
+        let own = self.vertex_range(vertex);
         if own.len() < 2 {
             return;
         }
         marks.set(&self.far[own.clone()], own.start as u32);
         for pair in own.clone() {
-            let second = self.of_vertex(self.far[pair] as usize);
+            let second = self.vertex_range(self.far[pair] as usize);
             let mut closed = 0;
             for (third, count) in self.far[second.clone()].iter().zip(&mut counts[second]) {
                 if let Some(other) = marks.get(*third as usize) {
@@ -231,14 +231,14 @@ impl Pairs {
 
 /// A number for some vertices; 0 for all others.
 #[derive(Default)]
-struct Marks {
+struct VertexMarks {
     /// One more than the number.
     of: Vec<u32>,
     /// Pairs that were just closed.
     closed: Vec<u32>,
 }
 
-impl Marks {
+impl VertexMarks {
     fn fit(&mut self, nodes: usize) {
         self.of.resize(nodes, 0);
     }
@@ -273,16 +273,16 @@ fn task(next: &AtomicUsize, nodes: usize) -> Option<std::ops::Range<usize>> {
 }
 
 /// What each task makes, in the order of the vertices; every thread has marks of its own.
-fn by_tasks<R: Send>(
+fn map_tasks<R: Send>(
     nodes: usize,
-    work: impl Fn(std::ops::Range<usize>, &mut Marks) -> R + Sync,
+    work: impl Fn(std::ops::Range<usize>, &mut VertexMarks) -> R + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let of_threads: Vec<Vec<(usize, R)>> = (0..rayon::current_num_threads())
         .into_par_iter()
         .with_max_len(1)
         .map(|_| {
-            let (mut marks, mut made) = (Marks::default(), Vec::new());
+            let (mut marks, mut made) = (VertexMarks::default(), Vec::new());
             marks.fit(nodes);
             while let Some(vertices) = task(&next, nodes) {
                 made.push((vertices.start, work(vertices, &mut marks)));

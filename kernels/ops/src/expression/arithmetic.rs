@@ -8,7 +8,7 @@ use pulp::Simd;
 use warploom_vertex::launch::{Binary, Unary};
 
 use crate::Scalar;
-use crate::random::dropout::{Draws, Drops, Place};
+use crate::random::dropout::{Draws, Drops, TilePlace};
 
 /// An operand of an operator: an element each, or one for all.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ pub trait Arithmetic: Copy + Sized + 'static {
         values: &mut [Self],
         draws: &mut Draws,
         columns: usize,
-        place: Place,
+        place: TilePlace,
     );
 }
 
@@ -96,7 +96,11 @@ pub(crate) fn select<T: Scalar>(
 
 /// One operand, which may be of another type.
 #[inline(always)]
-pub(crate) fn each<T: Copy, O: Copy>(out: &mut [O], operand: Source<T>, operator: impl Fn(T) -> O) {
+pub(crate) fn map_operand<T: Copy, O: Copy>(
+    out: &mut [O],
+    operand: Source<T>,
+    operator: impl Fn(T) -> O,
+) {
     match operand {
         Source::Slice(operand) => {
             for (out, &operand) in out.iter_mut().zip(operand) {
@@ -122,9 +126,9 @@ pub(crate) fn pairs<T: Copy, O: Copy>(
             }
         }
         (Source::Slice(left), Source::Number(right)) => {
-            each(out, Source::Slice(left), |left| operator(left, right))
+            map_operand(out, Source::Slice(left), |left| operator(left, right))
         }
-        (Source::Number(left), right) => each(out, right, |right| operator(left, right)),
+        (Source::Number(left), right) => map_operand(out, right, |right| operator(left, right)),
     }
 }
 
@@ -235,7 +239,7 @@ impl Arithmetic for u32 {
         }
     }
 
-    fn drop_tile<S: Simd>(_: S, _: &Drops, _: &mut [Self], _: &mut Draws, _: usize, _: Place) {
+    fn drop_tile<S: Simd>(_: S, _: &Drops, _: &mut [Self], _: &mut Draws, _: usize, _: TilePlace) {
         unreachable!("`compile` refuses dropout of ids");
     }
 }

@@ -8,7 +8,7 @@ use pulp::{Simd, WithSimd};
 use super::arithmetic::{Source, copy, select};
 use super::{Action, Compiled, Place, Step};
 use crate::Scalar;
-use crate::random::dropout::{self, Context, Draws, Drops};
+use crate::random::dropout::{self, DrawContext, Draws, Drops};
 
 /// Elements of a tile: with 4 bytes each, 8 registers fill a first cache of 32 KiB. A multiple of
 /// the 8 columns of a dropout block.
@@ -25,7 +25,7 @@ pub enum OperandRows {
 
 /// A buffer that an expression reads; one column or one row is given to all.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand<'a, T> {
+pub struct BufferOperand<'a, T> {
     /// Row-major elements.
     pub data: &'a [T],
     /// Whether each row of the launch has its own.
@@ -40,9 +40,9 @@ pub struct Bound<'a, T> {
     /// What to do.
     pub program: &'a Compiled<T>,
     /// Slot i is the buffer `program.loads()[i]`.
-    pub operands: &'a [Operand<'a, T>],
+    pub operands: &'a [BufferOperand<'a, T>],
     /// For dropout and ids.
-    pub context: Context<'a>,
+    pub context: DrawContext<'a>,
 }
 
 impl<T: Scalar> Bound<'_, T> {
@@ -78,7 +78,7 @@ impl<T: Scalar> Bound<'_, T> {
 
 /// How an operand meets an output of some width.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Shape {
+enum OperandFit {
     /// An element each.
     Full,
     /// One column, repeated along the row.
@@ -95,7 +95,7 @@ pub(crate) struct Evaluator<'a, T> {
     bound: &'a Bound<'a, T>,
     /// Elements in a row of the output.
     width: usize,
-    shapes: Vec<Shape>,
+    shapes: Vec<OperandFit>,
     drops: Vec<Option<Drops>>,
     draws: Draws,
     registers: Vec<Vec<T>>,
@@ -108,7 +108,7 @@ pub(crate) struct Evaluator<'a, T> {
 
 /// Where a tile lies: whole rows, or a part of one.
 #[derive(Clone, Copy)]
-struct Tile {
+struct OutputTile {
     first_row: usize,
     first_column: usize,
     columns: usize,
@@ -116,11 +116,11 @@ struct Tile {
 
 impl<'a, T: Scalar> Evaluator<'a, T> {
     pub(crate) fn new(arch: pulp::Arch, bound: &'a Bound<'a, T>, width: usize) -> Self {
-        let shape = |operand: &Operand<T>| match (operand.rows, operand.columns) {
-            (OperandRows::Many, columns) if columns == width => Shape::Full,
-            (OperandRows::Many, _) => Shape::Column,
-            (OperandRows::One, 1) => Shape::Number,
-            (OperandRows::One, _) => Shape::Row,
+        let shape = |operand: &BufferOperand<T>| match (operand.rows, operand.columns) {
+            (OperandRows::Many, columns) if columns == width => OperandFit::Full,
+            (OperandRows::Many, _) => OperandFit::Column,
+            (OperandRows::One, 1) => OperandFit::Number,
+            (OperandRows::One, _) => OperandFit::Row,
         };
         let drops = |step: &Step<T>| match step.action {
             Action::Dropout(dropout, _) => Drops::new(dropout, &bound.context),
@@ -148,43 +148,43 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
         if self.width <= TILE_ELEMENTS {
             let rows = TILE_ELEMENTS / self.width;
             for (tile, part) in out.chunks_mut(rows * self.width).enumerate() {
-                let place = Tile {
+                let place = OutputTile {
                     first_row: first_row + tile * rows,
                     first_column: 0,
                     columns: self.width,
                 };
-                self.arch.dispatch(Run { evaluator: self, tile: place, out: part });
+                self.arch.dispatch(TileRun { evaluator: self, tile: place, out: part });
             }
             return;
         }
         for (row, out_row) in out.chunks_mut(self.width).enumerate() {
             for (tile, part) in out_row.chunks_mut(TILE_ELEMENTS).enumerate() {
                 let columns = part.len();
-                let place = Tile {
+                let place = OutputTile {
                     first_row: first_row + row,
                     first_column: tile * TILE_ELEMENTS,
                     columns,
                 };
-                self.arch.dispatch(Run { evaluator: self, tile: place, out: part });
+                self.arch.dispatch(TileRun { evaluator: self, tile: place, out: part });
             }
         }
     }
 
     #[inline(always)]
-    fn repeat_operands(&mut self, tile: Tile, count: usize) {
+    fn repeat_operands(&mut self, tile: OutputTile, count: usize) {
         for slot in 0..self.shapes.len() {
             let data = self.bound.operands[slot].data;
             let repeated = &mut self.repeated[slot];
             match self.shapes[slot] {
-                Shape::Full | Shape::Number => {}
-                Shape::Column => {
+                OperandFit::Full | OperandFit::Number => {}
+                OperandFit::Column => {
                     repeated.resize(TILE_ELEMENTS, T::ZERO);
                     let rows = data[tile.first_row..].iter();
                     for (out, &value) in repeated[..count].chunks_mut(tile.columns).zip(rows) {
                         out.fill(value);
                     }
                 }
-                Shape::Row if tile.columns == self.width => {
+                OperandFit::Row if tile.columns == self.width => {
                     if self.repeated_rows[slot] < count {
                         repeated.resize(TILE_ELEMENTS, T::ZERO);
                         repeated[..count]
@@ -193,7 +193,7 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
                         self.repeated_rows[slot] = count;
                     }
                 }
-                Shape::Row => {
+                OperandFit::Row => {
                     repeated.clear();
                     repeated.extend_from_slice(
                         &data[tile.first_column..tile.first_column + tile.columns],
@@ -207,7 +207,7 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
     fn source<'s>(
         &'s self,
         place: Place<T>,
-        tile: Tile,
+        tile: OutputTile,
         made: &'s [T],
         count: usize,
     ) -> Source<'s, T> {
@@ -216,19 +216,21 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
             Place::Number(number) => Source::Number(number),
             Place::Register(register) => Source::Slice(&self.registers[register][..count]),
             Place::Load(slot) => match self.shapes[slot] {
-                Shape::Full => {
+                OperandFit::Full => {
                     let start = tile.first_row * self.width + tile.first_column;
                     Source::Slice(&self.bound.operands[slot].data[start..start + count])
                 }
-                Shape::Column | Shape::Row => Source::Slice(&self.repeated[slot][..count]),
-                Shape::Number => Source::Number(self.bound.operands[slot].data[0]),
+                OperandFit::Column | OperandFit::Row => {
+                    Source::Slice(&self.repeated[slot][..count])
+                }
+                OperandFit::Number => Source::Number(self.bound.operands[slot].data[0]),
             },
         }
     }
 
     /// Runs one step into `out`.
     #[inline(always)]
-    fn step<S: Simd>(&mut self, simd: S, step: usize, tile: Tile, made: &[T], out: &mut [T]) {
+    fn step<S: Simd>(&mut self, simd: S, step: usize, tile: OutputTile, made: &[T], out: &mut [T]) {
         let count = out.len();
         let source = |place| self.source(place, tile, made, count);
         let context = self.bound.context;
@@ -249,8 +251,8 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
             Action::Dropout(_, operand) => {
                 copy(out, source(operand));
                 if let Some(drops) = &self.drops[step] {
-                    let Tile { first_row, first_column, columns } = tile;
-                    let place = dropout::Place {
+                    let OutputTile { first_row, first_column, columns } = tile;
+                    let place = dropout::TilePlace {
                         first_row,
                         first_column,
                         row_in_graph: context.row_in_graph,
@@ -263,18 +265,18 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
 }
 
 /// One tile, with the CPU's widest instructions.
-struct Run<'e, 'a, T> {
+struct TileRun<'e, 'a, T> {
     evaluator: &'e mut Evaluator<'a, T>,
-    tile: Tile,
+    tile: OutputTile,
     out: &'e mut [T],
 }
 
-impl<T: Scalar> WithSimd for Run<'_, '_, T> {
+impl<T: Scalar> WithSimd for TileRun<'_, '_, T> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Run { evaluator, tile, out } = self;
+        let TileRun { evaluator, tile, out } = self;
         let count = out.len();
         evaluator.repeat_operands(tile, count);
         let program = evaluator.bound.program;

@@ -5,10 +5,10 @@
 //!           keeps
 use warploom_vertex::launch::{Binary, Expression, Unary};
 
-use crate::random::dropout::{Context, Drops};
+use crate::random::dropout::{DrawContext, Drops};
 
 /// What surrounds one element.
-pub struct Element<'a> {
+pub struct ElementContext<'a> {
     /// Its row.
     pub row: usize,
     /// Its column.
@@ -18,11 +18,11 @@ pub struct Element<'a> {
     /// The element of a buffer at (row, column), broadcast.
     pub load: &'a dyn Fn(&str, usize, usize) -> f64,
     /// For dropout and ids.
-    pub context: Context<'a>,
+    pub context: DrawContext<'a>,
 }
 
 /// The value of an expression at one element.
-pub fn evaluate(expression: &Expression, element: &Element) -> f64 {
+pub fn evaluate(expression: &Expression, element: &ElementContext) -> f64 {
     let value = |operand: &Expression| evaluate(operand, element);
     match expression {
         Expression::Made => element.made,

@@ -2,11 +2,11 @@
 use proptest::prelude::*;
 use warploom_vertex::launch::{Binary, Dropout, Expression, Unary};
 
-use super::reference::{Element, evaluate};
-use super::{Bound, CompileError, Compiled, Operand, OperandRows};
+use super::reference::{ElementContext, evaluate};
+use super::{Bound, BufferOperand, CompileError, Compiled, OperandRows};
 use crate::elementwise::elementwise;
-use crate::random::dropout::Context;
-use crate::test_support::{in_pools, numbers};
+use crate::random::dropout::DrawContext;
+use crate::test_support::{numbers, run_in_pools};
 use crate::{Real, Scalar};
 
 /// Buffers `full`, `column`, `row` and `number`, named by how they meet the output.
@@ -27,12 +27,12 @@ impl<T: Scalar> Buffers<T> {
         }
     }
 
-    fn operand(&self, name: &str, columns: usize) -> Operand<'_, T> {
+    fn operand(&self, name: &str, columns: usize) -> BufferOperand<'_, T> {
         match name {
-            "full" => Operand { data: &self.full, rows: OperandRows::Many, columns },
-            "column" => Operand { data: &self.column, rows: OperandRows::Many, columns: 1 },
-            "row" => Operand { data: &self.row, rows: OperandRows::One, columns },
-            _ => Operand { data: &self.number, rows: OperandRows::One, columns: 1 },
+            "full" => BufferOperand { data: &self.full, rows: OperandRows::Many, columns },
+            "column" => BufferOperand { data: &self.column, rows: OperandRows::Many, columns: 1 },
+            "row" => BufferOperand { data: &self.row, rows: OperandRows::One, columns },
+            _ => BufferOperand { data: &self.number, rows: OperandRows::One, columns: 1 },
         }
     }
 
@@ -52,14 +52,14 @@ fn both<T: Scalar>(
     expression: &Expression,
     rows: usize,
     columns: usize,
-    context: Context,
+    context: DrawContext,
 ) -> (Vec<T>, Vec<f64>) {
     let buffers = Buffers::<T>::new(rows, columns);
     let program = Compiled::compile(expression).expect("compiles");
     let operands: Vec<_> =
         program.loads().iter().map(|name| buffers.operand(name, columns)).collect();
     let bound = Bound { program: &program, operands: &operands, context };
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut out = buffers.full.clone();
         elementwise(&mut out, &bound, rows, columns);
         out
@@ -68,7 +68,7 @@ fn both<T: Scalar>(
     let expected = |at: usize| {
         let (row, column) = (at / columns, at % columns);
         let made = buffers.full[at].widened();
-        evaluate(expression, &Element { row, column, made, load: &load, context })
+        evaluate(expression, &ElementContext { row, column, made, load: &load, context })
     };
     (made, (0..rows * columns).map(expected).collect())
 }
@@ -106,7 +106,7 @@ fn every_operator_meets_every_operand() {
         for operator in UNARIES {
             let expression = Expression::unary(operator, left.clone());
             assert_equal(
-                both::<f64>(&expression, 70, 33, Context::default()),
+                both::<f64>(&expression, 70, 33, DrawContext::default()),
                 &format!("{expression:?}"),
             );
         }
@@ -114,7 +114,7 @@ fn every_operator_meets_every_operand() {
             for operator in BINARIES {
                 let expression = Expression::binary(operator, left.clone(), right.clone());
                 assert_equal(
-                    both::<f64>(&expression, 70, 33, Context::default()),
+                    both::<f64>(&expression, 70, 33, DrawContext::default()),
                     &format!("{expression:?}"),
                 );
             }
@@ -125,12 +125,12 @@ fn every_operator_meets_every_operand() {
                 let (yes, no) = (Box::new(right.clone()), Box::new(left.clone()));
                 let expression = Expression::Select(Box::new(condition), yes, no);
                 assert_equal(
-                    both::<f64>(&expression, 9, 5, Context::default()),
+                    both::<f64>(&expression, 9, 5, DrawContext::default()),
                     &format!("{expression:?}"),
                 );
             }
         }
-        assert_equal(both::<f64>(left, 9, 5, Context::default()), &format!("{left:?}"));
+        assert_equal(both::<f64>(left, 9, 5, DrawContext::default()), &format!("{left:?}"));
     }
 }
 
@@ -142,7 +142,7 @@ fn every_width_and_row_count() {
     let dropout = Dropout { probability: 0.3, site: 1 };
     let expression = Expression::Dropout(dropout, Box::new(Expression::unary(Unary::Relu, sum)));
     let graph_rows: Vec<u32> = (0..100).map(|row| row * 7 % 100).collect();
-    let context = Context { seed: 5, epoch: 2, active: true, row_in_graph: Some(&graph_rows) };
+    let context = DrawContext { seed: 5, epoch: 2, active: true, row_in_graph: Some(&graph_rows) };
     for columns in [1, 2, 3, 7, 8, 16, 31, 100, 1000, 1023, 1024, 1025, 2100] {
         for rows in [0, 1, 2, 13, 100] {
             assert_equal(
@@ -159,7 +159,7 @@ fn special_numbers() {
         for operator in UNARIES {
             let expression = Expression::unary(operator, Expression::Constant(number));
             assert_equal(
-                both::<f64>(&expression, 1, 1, Context::default()),
+                both::<f64>(&expression, 1, 1, DrawContext::default()),
                 &format!("{expression:?}"),
             );
         }
@@ -171,7 +171,7 @@ fn special_numbers() {
                     Expression::Constant(right),
                 );
                 assert_equal(
-                    both::<f64>(&expression, 1, 1, Context::default()),
+                    both::<f64>(&expression, 1, 1, DrawContext::default()),
                     &format!("{expression:?}"),
                 );
             }
@@ -182,7 +182,7 @@ fn special_numbers() {
 #[test]
 fn ids_have_minimum_select_and_their_row() {
     let graph_rows: Vec<u32> = (0..50).rev().collect();
-    let context = Context { row_in_graph: Some(&graph_rows), ..Context::default() };
+    let context = DrawContext { row_in_graph: Some(&graph_rows), ..DrawContext::default() };
     let smaller = Expression::binary(Binary::Min, Expression::Id, Expression::load("full"));
     assert_equal(both::<u32>(&smaller, 50, 3, context), "min");
     let sentinel = Expression::Constant(f64::INFINITY);
@@ -194,8 +194,8 @@ fn ids_have_minimum_select_and_their_row() {
     let program = Compiled::<u32>::compile(&select).expect("compiles");
     let flags: Vec<u32> = (0..50).map(|row| row % 2).collect();
     let operands = [
-        Operand { data: &flags, rows: OperandRows::Many, columns: 1 },
-        Operand { data: &graph_rows, rows: OperandRows::Many, columns: 1 },
+        BufferOperand { data: &flags, rows: OperandRows::Many, columns: 1 },
+        BufferOperand { data: &graph_rows, rows: OperandRows::Many, columns: 1 },
     ];
     let mut out = vec![0; 50];
     elementwise(&mut out, &Bound { program: &program, operands: &operands, context }, 50, 1);
@@ -257,14 +257,14 @@ fn f32_is_near() {
     let product = Expression::binary(Binary::Multiply, full, column);
     let expression =
         Expression::unary(Unary::Exp, Expression::binary(Binary::Subtract, product, row));
-    near(both::<f32>(&expression, 123, 22, Context::default()));
+    near(both::<f32>(&expression, 123, 22, DrawContext::default()));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn drawn_trees(tree in trees(), rows in 1usize..40, columns in 1usize..40) {
-        let context = Context { seed: 9, epoch: 1, active: true, row_in_graph: None };
+        let context = DrawContext { seed: 9, epoch: 1, active: true, row_in_graph: None };
         assert_equal(both::<f64>(&tree, rows, columns, context), &format!("{tree:?}"));
     }
 }

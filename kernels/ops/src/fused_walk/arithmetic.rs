@@ -10,7 +10,7 @@ use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
 use super::gather::{LANES, joined};
 use crate::Real;
 use crate::evaluate::Element;
-use crate::expression::arithmetic::{Source, each, pairs};
+use crate::expression::arithmetic::{Source, map_operand, pairs};
 
 /// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is
 /// need not be.
@@ -25,7 +25,7 @@ impl<T: Copy, O: Copy, F: Fn(T) -> O> WithSimd for One<'_, T, O, F> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        each(self.out, self.a, self.work);
+        map_operand(self.out, self.a, self.work);
     }
 }
 
@@ -46,11 +46,11 @@ impl<T: Copy, O: Copy, F: Fn(T, T) -> O> WithSimd for Two<'_, T, O, F> {
     }
 }
 
-fn one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl Fn(T) -> O) {
+fn map_one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl Fn(T) -> O) {
     arch.dispatch(One { out, a, work });
 }
 
-fn two<T: Copy, O: Copy>(
+fn map_two<T: Copy, O: Copy>(
     arch: Arch,
     out: &mut [O],
     (a, b): (Source<T>, Source<T>),
@@ -63,22 +63,22 @@ fn two<T: Copy, O: Copy>(
 pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, operator: Unary) {
     let (zero, unit) = (T::ZERO, T::ONE);
     match operator {
-        Unary::Negative => one(arch, out, a, |a: T| -a),
-        Unary::Absolute => one(arch, out, a, Real::magnitude),
-        Unary::Square => one(arch, out, a, |a: T| a * a),
-        Unary::Sqrt => one(arch, out, a, Real::root),
-        Unary::Rsqrt => one(arch, out, a, |a: T| unit / a.root()),
-        Unary::Reciprocal => one(arch, out, a, |a: T| unit / a),
-        Unary::Relu => one(arch, out, a, |a: T| if a <= zero { zero } else { a }),
+        Unary::Negative => map_one(arch, out, a, |a: T| -a),
+        Unary::Absolute => map_one(arch, out, a, Real::magnitude),
+        Unary::Square => map_one(arch, out, a, |a: T| a * a),
+        Unary::Sqrt => map_one(arch, out, a, Real::root),
+        Unary::Rsqrt => map_one(arch, out, a, |a: T| unit / a.root()),
+        Unary::Reciprocal => map_one(arch, out, a, |a: T| unit / a),
+        Unary::Relu => map_one(arch, out, a, |a: T| if a <= zero { zero } else { a }),
         Unary::LeakyRelu(slope) => {
             let slope = T::rounded(slope);
-            one(arch, out, a, |a: T| if a > zero { a } else { slope * a });
+            map_one(arch, out, a, |a: T| if a > zero { a } else { slope * a });
         }
-        Unary::Exp => one(arch, out, a, |a: T| a.exponential()),
-        Unary::Sigmoid => one(arch, out, a, sigmoid),
-        Unary::Silu => one(arch, out, a, |a: T| a * sigmoid(a)),
-        Unary::Elu => one(arch, out, a, |a: T| if a > zero { a } else { less_one(a) }),
-        _ => each(out, a, |a: T| T::of(interpret::unary(operator, a.number()))),
+        Unary::Exp => map_one(arch, out, a, |a: T| a.exponential()),
+        Unary::Sigmoid => map_one(arch, out, a, sigmoid),
+        Unary::Silu => map_one(arch, out, a, |a: T| a * sigmoid(a)),
+        Unary::Elu => map_one(arch, out, a, |a: T| if a > zero { a } else { less_one(a) }),
+        _ => map_operand(out, a, |a: T| T::from_number(interpret::unary(operator, a.number()))),
     }
 }
 
@@ -112,14 +112,14 @@ pub(super) fn binary<T: Real + Element>(
     operator: Binary,
 ) {
     match operator {
-        Binary::Add => two(arch, out, (a, b), |a: T, b: T| a + b),
-        Binary::Subtract => two(arch, out, (a, b), |a: T, b: T| a - b),
-        Binary::Multiply => two(arch, out, (a, b), |a: T, b: T| a * b),
-        Binary::Divide => two(arch, out, (a, b), |a: T, b: T| a / b),
-        Binary::Minimum => two(arch, out, (a, b), T::least),
-        Binary::Maximum => two(arch, out, (a, b), T::most),
+        Binary::Add => map_two(arch, out, (a, b), |a: T, b: T| a + b),
+        Binary::Subtract => map_two(arch, out, (a, b), |a: T, b: T| a - b),
+        Binary::Multiply => map_two(arch, out, (a, b), |a: T, b: T| a * b),
+        Binary::Divide => map_two(arch, out, (a, b), |a: T, b: T| a / b),
+        Binary::Minimum => map_two(arch, out, (a, b), T::least),
+        Binary::Maximum => map_two(arch, out, (a, b), T::most),
         _ => pairs(out, a, b, |a: T, b: T| {
-            T::of(interpret::binary(operator, a.number(), b.number()))
+            T::from_number(interpret::binary(operator, a.number(), b.number()))
         }),
     }
 }
@@ -133,18 +133,24 @@ pub(super) fn binary_by_row<T: Real + Element>(
     is_first: bool,
 ) {
     match (operator, is_first) {
-        (Binary::Add, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a + b }),
-        (Binary::Multiply, _) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a * b }),
+        (Binary::Add, _) => {
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| a + b })
+        }
+        (Binary::Multiply, _) => {
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| a * b })
+        }
         (Binary::Subtract, false) => {
-            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a - b })
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| a - b })
         }
         (Binary::Subtract, true) => {
-            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b - a })
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| b - a })
         }
         (Binary::Divide, false) => {
-            arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| a / b })
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| a / b })
         }
-        (Binary::Divide, true) => arch.dispatch(ByRow { out, rows, row, work: |a: T, b: T| b / a }),
+        (Binary::Divide, true) => {
+            arch.dispatch(RowBroadcast { out, rows, row, work: |a: T, b: T| b / a })
+        }
         _ => unreachable!("asked for by `has_form_by_row`"),
     }
 }
@@ -155,14 +161,14 @@ pub(super) fn has_form_by_row(operator: Binary) -> bool {
 }
 
 /// A loop over rows and one row.
-struct ByRow<'a, T, F> {
+struct RowBroadcast<'a, T, F> {
     out: &'a mut [T],
     rows: Source<'a, T>,
     row: &'a [T],
     work: F,
 }
 
-impl<T: Copy, F: Fn(T, T) -> T> WithSimd for ByRow<'_, T, F> {
+impl<T: Copy, F: Fn(T, T) -> T> WithSimd for RowBroadcast<'_, T, F> {
     type Output = ();
 
     #[inline(always)]
@@ -180,16 +186,16 @@ impl<T: Copy, F: Fn(T, T) -> T> WithSimd for ByRow<'_, T, F> {
 
 /// Sums along the last axis, of so many elements each, in eight lanes.
 pub(super) fn sums_along<T: Real>(arch: Arch, out: &mut [T], rows: &[T], length: usize) {
-    arch.dispatch(Along { out, rows, length });
+    arch.dispatch(SumRowsJob { out, rows, length });
 }
 
-struct Along<'a, T> {
+struct SumRowsJob<'a, T> {
     out: &'a mut [T],
     rows: &'a [T],
     length: usize,
 }
 
-impl<T: Real> WithSimd for Along<'_, T> {
+impl<T: Real> WithSimd for SumRowsJob<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -216,19 +222,19 @@ pub(super) fn compare<T: Real + Element>(
     operator: Binary,
 ) {
     match operator {
-        Binary::Less => two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
-        Binary::LessEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
-        Binary::Equal => two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
-        Binary::NotEqual => two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
+        Binary::Less => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
+        Binary::LessEqual => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
+        Binary::Equal => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
+        Binary::NotEqual => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
         _ => pairs(out, a, b, |a: T, b: T| {
-            interpret::binary(operator, a.number(), b.number()).whole()
+            interpret::binary(operator, a.number(), b.number()).integer()
         }),
     }
 }
 
 /// One whole operand.
 pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
-    each(out, a, |a: i64| interpret::unary(operator, Number::Whole(a)).whole());
+    map_operand(out, a, |a: i64| interpret::unary(operator, Number::Whole(a)).integer());
 }
 
 /// Two whole operands.
@@ -239,34 +245,34 @@ pub(super) fn binary_whole(
     operator: Binary,
 ) {
     match operator {
-        Binary::Add => two(arch, out, (a, b), integer_arithmetic::plus),
-        Binary::Subtract => two(arch, out, (a, b), integer_arithmetic::minus),
-        Binary::Minimum => two(arch, out, (a, b), i64::min),
-        Binary::Maximum => two(arch, out, (a, b), i64::max),
-        Binary::Less => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
-        Binary::Equal => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a == b)),
-        Binary::NotEqual => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
-        Binary::And => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
-        Binary::Or => two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
+        Binary::Add => map_two(arch, out, (a, b), integer_arithmetic::plus),
+        Binary::Subtract => map_two(arch, out, (a, b), integer_arithmetic::minus),
+        Binary::Minimum => map_two(arch, out, (a, b), i64::min),
+        Binary::Maximum => map_two(arch, out, (a, b), i64::max),
+        Binary::Less => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
+        Binary::Equal => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a == b)),
+        Binary::NotEqual => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
+        Binary::And => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
+        Binary::Or => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
         _ => pairs(out, a, b, |a: i64, b: i64| {
-            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()
+            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).integer()
         }),
     }
 }
 
 /// A whole number as a real one.
 pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
-    one(arch, out, a, |a: i64| T::rounded(integer_arithmetic::widened(a)));
+    map_one(arch, out, a, |a: i64| T::rounded(integer_arithmetic::widened(a)));
 }
 
 /// As another whole type.
 pub(super) fn cast_whole(out: &mut [i64], a: Source<i64>, kind: Type) {
-    each(out, a, |a: i64| interpret::cast(kind, Number::Whole(a)).whole());
+    map_operand(out, a, |a: i64| interpret::cast(kind, Number::Whole(a)).integer());
 }
 
 /// A real number as a whole one.
 pub(super) fn narrow<T: Real + Element>(out: &mut [i64], a: Source<T>, kind: Type) {
-    each(out, a, |a: T| interpret::cast(kind, a.number()).whole());
+    map_operand(out, a, |a: T| interpret::cast(kind, a.number()).integer());
 }
 
 /// Second where first holds, else third.
@@ -280,19 +286,19 @@ pub(super) fn select<A: Copy>(
         Source::Number(holds) => {
             crate::expression::arithmetic::copy(out, if holds != 0 { yes } else { no })
         }
-        Source::Slice(holds) => arch.dispatch(Choice { out, holds, yes, no }),
+        Source::Slice(holds) => arch.dispatch(SelectJob { out, holds, yes, no }),
     }
 }
 
 /// A choice for each element.
-struct Choice<'a, A> {
+struct SelectJob<'a, A> {
     out: &'a mut [A],
     holds: &'a [i64],
     yes: Source<'a, A>,
     no: Source<'a, A>,
 }
 
-impl<A: Copy> WithSimd for Choice<'_, A> {
+impl<A: Copy> WithSimd for SelectJob<'_, A> {
     type Output = ();
 
     #[inline(always)]

@@ -4,20 +4,20 @@ use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
 use super::fetch::{Hand, is_real, reals, wholes};
-use super::gather::{Rows, RowsOf, dots};
+use super::gather::{GatheredRows, RowIndices, dots};
 use super::inlined_steps::choose;
 use super::kernel::Kernel;
-use super::operands::{Compared, Resolved, Way};
+use super::operands::{Compared, Resolved, StepMethod};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
-use super::registers::{Held, Registers};
-use super::tile::{Cursor, Lists, Tile};
+use super::registers::{RegisterData, Registers};
+use super::tile::{Cursor, Tile, WalkLists};
 use super::{Level, StoredMut, Work, arithmetic};
 use crate::Real;
-use crate::evaluate::{Element, around, over_nothing, runs};
+use crate::evaluate::{Element, axis_lengths, empty_reduction, runs};
 use crate::expression::arithmetic::{Source, copy};
 use crate::half_precision::round;
-use crate::random::dropout::{Draws, Drops, Place};
+use crate::random::dropout::{Draws, Drops, TilePlace};
 
 /// Everything that a task writes down.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct Worker<'o, T> {
 
 /// Rows that a step is done for.
 #[derive(Clone, Copy)]
-struct Span {
+struct RowSpan {
     first_row: usize,
     first_near: usize,
     count: usize,
@@ -48,7 +48,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         Worker {
             arch: Arch::new(),
             registers: Registers {
-                reals: (0..count).map(|_| Held::default()).collect(),
+                reals: (0..count).map(|_| RegisterData::default()).collect(),
                 wholes: vec![Vec::new(); count],
             },
             tile: Tile::default(),
@@ -79,7 +79,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         for done in (0..count).step_by(at_once) {
             let rows = at_once.min(count - done);
             let span =
-                Span { first_row: first_row + done, first_near: first_row + done, count: rows };
+                RowSpan { first_row: first_row + done, first_near: first_row + done, count: rows };
             self.lend(kernel, rows, outputs);
             match kernel.over {
                 Over::Edges(_) => self.edges(kernel, work, span),
@@ -91,7 +91,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// Adds the rows of a block to the totals.
-    fn add_totals(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+    fn add_totals(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: RowSpan) {
         if self.totals.is_empty() {
             self.totals = nothing(kernel);
         }
@@ -123,7 +123,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// Steps over rows of edges: the tile is the block.
-    fn edges(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+    fn edges(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: RowSpan) {
         let graph = &work.graph;
         let tile = &mut self.tile;
         tile.rows.clear();
@@ -146,20 +146,20 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         kernel
             .first
             .iter()
-            .for_each(|step| self.step(kernel, work, *step, Span { first_near: 0, ..span }));
+            .for_each(|step| self.step(kernel, work, *step, RowSpan { first_near: 0, ..span }));
     }
 
-    fn vertices(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: Span) {
+    fn vertices(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: RowSpan) {
         kernel.first.iter().for_each(|step| self.step(kernel, work, *step, span));
         let Over::EdgesOf(direction) = kernel.over else { return };
-        let lists = Lists::of(&work.graph, direction);
+        let lists = WalkLists::new(&work.graph, direction);
         for pass in &kernel.passes {
             pass.reductions
                 .iter()
                 .for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
             let (mut cursor, block) = (Cursor::default(), (span.first_row, span.count));
             while self.tile.next(&lists, block, &mut cursor, kernel.wanted()) {
-                let edges = Span { count: self.tile.len(), ..span };
+                let edges = RowSpan { count: self.tile.len(), ..span };
                 pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
                 pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
             }
@@ -187,7 +187,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     /// The largest id over no edge is the sentinel, which is larger than every id.
     fn end(&mut self, step: &Resolved<T>, number: usize) {
         if is_largest_id(step) {
-            let sentinel = over_nothing(Reduction::Maximum, Type::Id);
+            let sentinel = empty_reduction(Reduction::Maximum, Type::Id);
             self.registers.wholes[number]
                 .iter_mut()
                 .filter(|made| **made == i64::MIN)
@@ -195,7 +195,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    fn reduction(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: Span) {
+    fn reduction(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: RowSpan) {
         let step = &kernel.steps[number];
         if is_real(step.kind) {
             let mut out = std::mem::take(&mut self.registers.reals[number]);
@@ -229,21 +229,21 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// A step that is no reduction over edges, for all rows at hand.
-    fn step(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: Span) {
+    fn step(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: RowSpan) {
         let step = &kernel.steps[number];
         if is_real(step.kind) {
             let mut out = std::mem::take(&mut self.registers.reals[number]);
-            self.real(step, work, out.room(span.count * step.columns), span);
+            self.real_step(step, work, out.room(span.count * step.columns), span);
             self.registers.reals[number] = out;
         } else {
             let mut out = std::mem::take(&mut self.registers.wholes[number]);
             out.resize(span.count * step.columns, 0);
-            self.whole(step, work, &mut out, span);
+            self.integer_step(step, work, &mut out, span);
             self.registers.wholes[number] = out;
         }
     }
 
-    fn real(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [T], span: Span) {
+    fn real_step(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [T], span: RowSpan) {
         let hand = Hand {
             work,
             registers: &self.registers,
@@ -310,11 +310,11 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                     (&mut self.draws, &mut self.graph_rows),
                 );
             }
-            Op::Axis(pooling, axis) if step.way == Way::Dot => {
+            Op::Axis(pooling, axis) if step.way == StepMethod::Dot => {
                 debug_assert_eq!(*pooling, Pooling::Sum);
                 let width = step.input_shapes[0][*axis] as usize;
                 let rows = |factor: usize, scratch| {
-                    rows_as_they_lie(&hand, (step, factor), span.count, scratch)
+                    contiguous_rows(&hand, (step, factor), span.count, scratch)
                 };
                 dots(self.arch, out, (rows(0, first), rows(1, second)), (step.columns, width));
             }
@@ -331,7 +331,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                     {
                         arithmetic::sums_along(self.arch, out, rows, length);
                     }
-                    source => along(out, source, step, (*pooling, *axis)),
+                    source => reduce_axis(out, source, step, (*pooling, *axis)),
                 }
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
@@ -347,11 +347,13 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                     picked(out, source, (step, input), wide);
                 }
             }
-            op => copy(out, hand.source(&step.inputs[which(op, work)], &reals(), size, first)),
+            op => {
+                copy(out, hand.source(&step.inputs[copied_input(op, work)], &reals(), size, first))
+            }
         }
     }
 
-    fn whole(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [i64], span: Span) {
+    fn integer_step(&mut self, step: &Resolved<T>, work: &Work<T>, out: &mut [i64], span: RowSpan) {
         let hand = Hand {
             work,
             registers: &self.registers,
@@ -404,7 +406,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
                 let source =
                     hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
-                along(out, source, step, (*pooling, *axis));
+                reduce_axis(out, source, step, (*pooling, *axis));
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
                 out.fill(0);
@@ -419,7 +421,9 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                     picked(out, source, (step, input), wide);
                 }
             }
-            op => copy(out, hand.source(&step.inputs[which(op, work)], &wholes(), size, first)),
+            op => {
+                copy(out, hand.source(&step.inputs[copied_input(op, work)], &wholes(), size, first))
+            }
         }
     }
 
@@ -430,7 +434,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             if let StoredMut::Real(rest) = &mut outputs[output] {
                 let (block, after) = std::mem::take(rest).split_at_mut(rows * step.columns);
                 *rest = after;
-                self.registers.reals[number] = Held::Output(block);
+                self.registers.reals[number] = RegisterData::Output(block);
             }
         }
     }
@@ -467,15 +471,15 @@ impl<'o, T: Real + Element> Worker<'o, T> {
 }
 
 /// The rows of a factor of a step, to be multiplied with others; halves are laid out as reals.
-fn rows_as_they_lie<'s, T: Real + Element>(
+fn contiguous_rows<'s, T: Real + Element>(
     hand: &'s Hand<T>,
     (step, factor): (&Resolved<T>, usize),
     count: usize,
     scratch: &'s mut Vec<T>,
-) -> Rows<'s, T> {
+) -> GatheredRows<'s, T> {
     let operand = &step.inputs[0][factor];
     if !hand.is_half(operand) {
-        return Rows {
+        return GatheredRows {
             values: hand.values(operand, &reals()),
             which: hand.rows_of(operand, step.level),
         };
@@ -486,7 +490,7 @@ fn rows_as_they_lie<'s, T: Real + Element>(
         (step.level, count, operand.columns),
         scratch,
     ) {
-        Source::Slice(values) => Rows { values, which: RowsOf::From(0) },
+        Source::Slice(values) => GatheredRows { values, which: RowIndices::From(0) },
         Source::Number(_) => unreachable!("rows are no number"),
     }
 }
@@ -502,7 +506,7 @@ fn two<T: Real + Element>(
     for (which, other) in
         [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(operator))
     {
-        if let Some(row) = hand.one_row(&step.inputs[which], &reals(), step.columns) {
+        if let Some(row) = hand.shared_row(&step.inputs[which], &reals(), step.columns) {
             let rows = hand.source(&step.inputs[other], &reals(), size, first);
             return arithmetic::binary_by_row(arch, out, (rows, row), operator, which == 0);
         }
@@ -520,7 +524,7 @@ fn nothing<T: Real>(kernel: &Kernel<T>) -> Vec<Vec<T>> {
 }
 
 /// The input that a copy is of: of two, that which belongs to the pass.
-fn which<T>(op: &Op, work: &Work<T>) -> usize {
+fn copied_input<T>(op: &Op, work: &Work<T>) -> usize {
     usize::from(*op == Op::WhenTraining && !work.context.active)
 }
 
@@ -542,7 +546,7 @@ impl<T: Real> WithSimd for DropRows<'_, T> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let place = Place { first_row: 0, first_column: 0, row_in_graph: Some(self.rows) };
+        let place = TilePlace { first_row: 0, first_column: 0, row_in_graph: Some(self.rows) };
         self.drops.drop_tile(simd, self.values, self.draws, self.columns, place);
     }
 }
@@ -571,7 +575,7 @@ fn drop<T: Real>(
 }
 
 /// Sums, largest or smallest elements along an axis.
-fn along<T, A: Element>(
+fn reduce_axis<T, A: Element>(
     out: &mut [A],
     source: Source<A>,
     step: &Resolved<T>,
@@ -579,13 +583,13 @@ fn along<T, A: Element>(
 ) {
     let shape = &step.input_shapes[0];
     let wide = shape.iter().product::<u64>() as usize;
-    let [_, length, after] = around(shape, axis);
+    let [_, length, after] = axis_lengths(shape, axis);
     let (work, reduction): (fn(A, A) -> A, Reduction) = match pooling {
         Pooling::Sum => (A::sum, Reduction::Sum),
         Pooling::Maximum => (A::most, Reduction::Maximum),
         Pooling::Minimum => (A::least, Reduction::Minimum),
     };
-    let nothing: A = over_nothing(reduction, step.kind);
+    let nothing: A = empty_reduction(reduction, step.kind);
     for (row, out) in out.chunks_exact_mut(step.columns.max(1)).enumerate() {
         for (column, out) in out.iter_mut().enumerate() {
             let first = column / after * length * after + column % after;

@@ -4,8 +4,8 @@ use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::Type;
 
-use super::gather::{RowsOf, ask_for};
-use super::operands::{At, Layout, Operand, Source as Origin};
+use super::gather::{RowIndices, prefetch_row};
+use super::operands::{OperandLayout, Origin, RowChoice, RowOperand};
 use super::registers::Registers;
 use super::tile::Tile;
 use super::{Level, Stored, Work};
@@ -77,7 +77,7 @@ pub(super) fn is_real(kind: Type) -> bool {
 
 impl<'h, T: Element> Hand<'h, '_, T> {
     /// All elements of the rows that an operand's lie among.
-    pub fn values<A>(&self, operand: &Operand<T>, access: &Access<T, A>) -> &'h [A] {
+    pub fn values<A>(&self, operand: &RowOperand<T>, access: &Access<T, A>) -> &'h [A] {
         match operand.from {
             Origin::Step(step) => (access.step)(self.registers, step),
             Origin::Buffer(buffer) => (access.buffer)(&self.work.reads[buffer]),
@@ -86,7 +86,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 
     /// The same, as they are kept.
-    pub fn stored(&self, operand: &Operand<T>) -> Stored<'h, T> {
+    pub fn stored(&self, operand: &RowOperand<T>) -> Stored<'h, T> {
         match operand.from {
             Origin::Step(step) if is_real(operand.kind) => {
                 Stored::Real(self.registers.reals[step].elements())
@@ -98,14 +98,14 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 
     /// Whether an operand's rows are kept in 16 bits.
-    pub fn is_half(&self, operand: &Operand<T>) -> bool {
+    pub fn is_half(&self, operand: &RowOperand<T>) -> bool {
         matches!(operand.from, Origin::Buffer(buffer) if matches!(self.work.reads[buffer], Stored::Bf16(_) | Stored::F16(_)))
     }
 
     /// An input of `count` rows of `columns` elements; products are made in scratch.
     pub fn source<'s, A: Element>(
         &'s self,
-        factors: &[Operand<T>],
+        factors: &[RowOperand<T>],
         access: &Access<T, A>,
         (level, count, columns): (Level, usize, usize),
         scratch: &'s mut Vec<A>,
@@ -115,15 +115,17 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 Origin::Real(_) | Origin::Whole(_) => {
                     return Source::Number((access.number)(operand.from));
                 }
-                _ if operand.at == At::One && operand.columns == 1 => {
+                _ if operand.at == RowChoice::One && operand.columns == 1 => {
                     return Source::Number(self.values(operand, access)[0]);
                 }
-                Origin::Step(_) if operand.at == At::Own && operand.layout == Layout::Same => {
+                Origin::Step(_)
+                    if operand.at == RowChoice::Own && operand.layout == OperandLayout::Same =>
+                {
                     return Source::Slice(&self.values(operand, access)[..count * columns]);
                 }
                 Origin::Buffer(_)
-                    if operand.at == At::Own
-                        && operand.layout == Layout::Same
+                    if operand.at == RowChoice::Own
+                        && operand.layout == OperandLayout::Same
                         && level == Level::Row
                         && !self.is_half(operand) =>
                 {
@@ -149,16 +151,16 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 
     /// The one row that an input is, the same for all: where it lies.
-    pub fn one_row<'s, A: Element>(
+    pub fn shared_row<'s, A: Element>(
         &'s self,
-        factors: &[Operand<T>],
+        factors: &[RowOperand<T>],
         access: &Access<T, A>,
         columns: usize,
     ) -> Option<&'s [A]> {
         match factors {
             [operand]
-                if operand.at == At::One
-                    && operand.layout == Layout::Same
+                if operand.at == RowChoice::One
+                    && operand.layout == OperandLayout::Same
                     && columns > 1
                     && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)) =>
             {
@@ -171,7 +173,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// Joins an operand's elements to those of `out`, row by row.
     fn lay<A: Element>(
         &self,
-        operand: &Operand<T>,
+        operand: &RowOperand<T>,
         access: &Access<T, A>,
         (level, columns): (Level, usize),
         out: &mut [A],
@@ -196,14 +198,14 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// `lay` of rows as they are kept.
     fn lay_rows<A: Element, V: Kept<A>>(
         &self,
-        (operand, values): (&Operand<T>, &[V]),
+        (operand, values): (&RowOperand<T>, &[V]),
         (level, columns): (Level, usize),
         out: &mut [A],
         join: impl Fn(&mut A, A),
     ) {
         let which = self.rows_of(operand, level);
-        if let (RowsOf::By(first, index), Layout::Same) = (which, &operand.layout) {
-            let is_far = operand.at == At::Far;
+        if let (RowIndices::By(first, index), OperandLayout::Same) = (which, &operand.layout) {
+            let is_far = operand.at == RowChoice::Far;
             return match columns {
                 1 => gathered::<A, V, 1>(out, values, (first, index, is_far), join),
                 2 => gathered::<A, V, 2>(out, values, (first, index, is_far), join),
@@ -214,7 +216,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                     for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate()
                     {
                         if let Some(&later) = index.get(place + AHEAD).filter(|_| is_far) {
-                            ask_for(values, first + later as usize, columns);
+                            prefetch_row(values, first + later as usize, columns);
                         }
                         let row = &values[(first + *row as usize) * columns..][..columns];
                         out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read()));
@@ -222,68 +224,69 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 }
             };
         }
-        if let (RowsOf::From(first), Layout::Same) = (which, &operand.layout) {
+        if let (RowIndices::From(first), OperandLayout::Same) = (which, &operand.layout) {
             let values = &values[first * columns..][..out.len()];
-            return Arch::new().dispatch(Joined { out, values, join });
+            return Arch::new().dispatch(GatherJoin { out, values, join });
         }
         let rows = out.chunks_exact_mut(columns);
         let put = |out: &mut [A], row: usize| {
             let row = &values[row * operand.columns..][..operand.columns];
             match &operand.layout {
-                Layout::Same => {
+                OperandLayout::Same => {
                     out.iter_mut().zip(row).for_each(|(out, value)| join(out, value.read()))
                 }
-                Layout::First => out.iter_mut().for_each(|out| join(out, row[0].read())),
-                Layout::Each(8) => {
+                OperandLayout::First => out.iter_mut().for_each(|out| join(out, row[0].read())),
+                OperandLayout::Each(8) => {
                     out.as_chunks_mut::<8>().0.iter_mut().zip(row).for_each(|(out, value)| {
                         out.iter_mut().for_each(|out| join(out, value.read()))
                     })
                 }
-                Layout::Each(times) => {
+                OperandLayout::Each(times) => {
                     out.chunks_exact_mut(*times).zip(row).for_each(|(out, value)| {
                         out.iter_mut().for_each(|out| join(out, value.read()))
                     })
                 }
-                Layout::Table(table) => out
+                OperandLayout::Table(table) => out
                     .iter_mut()
                     .zip(table)
                     .for_each(|(out, column)| join(out, row[*column as usize].read())),
             }
         };
-        rows.enumerate().for_each(|(place, out)| put(out, which.at(place)));
+        rows.enumerate().for_each(|(place, out)| put(out, which.row_index(place)));
     }
 
     /// Which rows an operand's are, one after the other.
-    pub fn rows_of(&self, operand: &Operand<T>, level: Level) -> RowsOf<'h> {
+    pub fn rows_of(&self, operand: &RowOperand<T>, level: Level) -> RowIndices<'h> {
         let is_step = matches!(operand.from, Origin::Step(_));
         match (operand.at, level) {
-            (At::One, _) => RowsOf::One,
-            (At::Own, _) if is_step => RowsOf::From(0),
-            (At::Own, Level::Row | Level::Total) => RowsOf::From(self.first_row),
-            (At::Own, Level::Edge) => RowsOf::By(0, &self.tile.rows),
-            (At::Near, _) => RowsOf::By(if is_step { 0 } else { self.first_near }, &self.tile.near),
-            (At::Far, _) => RowsOf::By(0, &self.tile.far),
-            (At::Graph, _) => self.graphs(),
+            (RowChoice::One, _) => RowIndices::One,
+            (RowChoice::Own, _) if is_step => RowIndices::From(0),
+            (RowChoice::Own, Level::Row | Level::Total) => RowIndices::From(self.first_row),
+            (RowChoice::Own, Level::Edge) => RowIndices::By(0, &self.tile.rows),
+            (RowChoice::Near, _) => {
+                RowIndices::By(if is_step { 0 } else { self.first_near }, &self.tile.near)
+            }
+            (RowChoice::Far, _) => RowIndices::By(0, &self.tile.far),
+            (RowChoice::Graph, _) => self.graphs(),
         }
     }
 
     /// The graph of each row of the block.
-    fn graphs(&self) -> RowsOf<'h> {
-        self.work
-            .graph
-            .graphs
-            .map_or(RowsOf::One, |graphs| RowsOf::By(0, &graphs.of_vertex[self.first_row..]))
+    fn graphs(&self) -> RowIndices<'h> {
+        self.work.graph.graphs.map_or(RowIndices::One, |graphs| {
+            RowIndices::By(0, &graphs.of_vertex[self.first_row..])
+        })
     }
 }
 
 /// Elements joined to others one by one, compiled for the CPU at hand.
-struct Joined<'a, A, V, F> {
+struct GatherJoin<'a, A, V, F> {
     out: &'a mut [A],
     values: &'a [V],
     join: F,
 }
 
-impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for Joined<'_, A, V, F> {
+impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for GatherJoin<'_, A, V, F> {
     type Output = ();
 
     #[inline(always)]

@@ -41,7 +41,7 @@ pub(super) struct Weights<'a, T> {
 
 /// Asks for a row of a table; nothing waits for it.
 #[inline(always)]
-pub(super) fn ask_for<T>(values: &[T], row: usize, columns: usize) {
+pub(super) fn prefetch_row<T>(values: &[T], row: usize, columns: usize) {
     for column in (0..columns).step_by(BYTES_OF_LINE / size_of::<T>()) {
         prefetch_index(values, row * columns + column);
     }
@@ -58,7 +58,7 @@ pub(super) fn sums<T: Real, V: Kept<T>>(
 ) {
     match weights {
         Some(weights) if weights.parts > 1 => {
-            arch.dispatch(ByParts { out, values, columns, edges, weights })
+            arch.dispatch(WeightedParts { out, values, columns, edges, weights })
         }
         weights => arch.dispatch(Whole {
             out,
@@ -138,7 +138,7 @@ impl<T: Real, V: Kept<T>> Whole<'_, T, V> {
 }
 
 /// Sums of rows whose parts have factors of their own.
-struct ByParts<'a, T, V> {
+struct WeightedParts<'a, T, V> {
     out: &'a mut [T],
     values: &'a [V],
     columns: usize,
@@ -146,7 +146,7 @@ struct ByParts<'a, T, V> {
     weights: Weights<'a, T>,
 }
 
-impl<T: Real, V: Kept<T>> WithSimd for ByParts<'_, T, V> {
+impl<T: Real, V: Kept<T>> WithSimd for WeightedParts<'_, T, V> {
     type Output = ();
 
     #[inline(always)]
@@ -158,12 +158,12 @@ impl<T: Real, V: Kept<T>> WithSimd for ByParts<'_, T, V> {
             (4, 8) => self.parts::<4, 8>(),
             (2, 16) => self.parts::<2, 16>(),
             (2, 8) => self.parts::<2, 8>(),
-            _ => self.any(),
+            _ => self.sum_any_width(),
         }
     }
 }
 
-impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
+impl<T: Real, V: Kept<T>> WeightedParts<'_, T, V> {
     /// `PARTS` of `WIDTH` columns, in registers.
     #[inline(always)]
     fn parts<const PARTS: usize, const WIDTH: usize>(self) {
@@ -174,7 +174,7 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
             made.as_flattened_mut().copy_from_slice(held);
             for edge in ends[0] as usize..ends[1] as usize {
                 if let Some(&later) = edges.far.get(edge + AHEAD) {
-                    ask_for(self.values, later as usize, columns);
+                    prefetch_row(self.values, later as usize, columns);
                 }
                 let place = edges.places.map_or(edge, |places| places[edge] as usize);
                 let read = self.values[edges.far[edge] as usize * columns..][..columns]
@@ -193,14 +193,14 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
     }
 
     #[inline(always)]
-    fn any(self) {
+    fn sum_any_width(self) {
         let (columns, edges, parts) = (self.columns, self.edges, self.weights.parts);
         let width = columns / parts;
         for (row, ends) in edges.starts.windows(2).enumerate() {
             let made = &mut self.out[row * columns..][..columns];
             for edge in ends[0] as usize..ends[1] as usize {
                 if let Some(&later) = edges.far.get(edge + AHEAD) {
-                    ask_for(self.values, later as usize, columns);
+                    prefetch_row(self.values, later as usize, columns);
                 }
                 let place = edges.places.map_or(edge, |places| places[edge] as usize);
                 let read = &self.values[edges.far[edge] as usize * columns..][..columns];
@@ -219,7 +219,7 @@ impl<T: Real, V: Kept<T>> ByParts<'_, T, V> {
 
 /// Rows, one after the other.
 #[derive(Clone, Copy)]
-pub(super) enum RowsOf<'h> {
+pub(super) enum RowIndices<'h> {
     /// The only one, each time.
     One,
     /// Neighbours, from this on.
@@ -228,37 +228,37 @@ pub(super) enum RowsOf<'h> {
     By(usize, &'h [u32]),
 }
 
-impl RowsOf<'_> {
+impl RowIndices<'_> {
     /// The row at this place.
     #[inline(always)]
-    pub fn at(&self, place: usize) -> usize {
+    pub fn row_index(&self, place: usize) -> usize {
         match self {
-            RowsOf::One => 0,
-            RowsOf::From(first) => first + place,
-            RowsOf::By(first, index) => first + index[place] as usize,
+            RowIndices::One => 0,
+            RowIndices::From(first) => first + place,
+            RowIndices::By(first, index) => first + index[place] as usize,
         }
     }
 }
 
 /// Rows of an operand: all elements that they lie among, and which they are.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<'a, T> {
+pub(super) struct GatheredRows<'a, T> {
     pub values: &'a [T],
-    pub which: RowsOf<'a>,
+    pub which: RowIndices<'a>,
 }
 
-impl<'a, T> Rows<'a, T> {
+impl<'a, T> GatheredRows<'a, T> {
     #[inline(always)]
     fn row(&self, place: usize, columns: usize) -> &'a [T] {
-        &self.values[self.which.at(place) * columns..][..columns]
+        &self.values[self.which.row_index(place) * columns..][..columns]
     }
 
     #[inline(always)]
-    fn ask_ahead(&self, place: usize, columns: usize) {
-        if let RowsOf::By(first, index) = self.which
+    fn prefetch_ahead(&self, place: usize, columns: usize) {
+        if let RowIndices::By(first, index) = self.which
             && let Some(&later) = index.get(place + AHEAD)
         {
-            ask_for(self.values, first + later as usize, columns);
+            prefetch_row(self.values, first + later as usize, columns);
         }
     }
 }
@@ -267,7 +267,7 @@ impl<'a, T> Rows<'a, T> {
 pub(super) fn dots<T: Real>(
     arch: Arch,
     out: &mut [T],
-    (a, b): (Rows<T>, Rows<T>),
+    (a, b): (GatheredRows<T>, GatheredRows<T>),
     (parts, width): (usize, usize),
 ) {
     arch.dispatch(Dots { out, a, b, parts, width });
@@ -275,8 +275,8 @@ pub(super) fn dots<T: Real>(
 
 struct Dots<'a, T> {
     out: &'a mut [T],
-    a: Rows<'a, T>,
-    b: Rows<'a, T>,
+    a: GatheredRows<'a, T>,
+    b: GatheredRows<'a, T>,
     parts: usize,
     width: usize,
 }
@@ -287,15 +287,15 @@ impl<T: Real> WithSimd for Dots<'_, T> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
         match self.width {
-            8 => self.of::<8>(),
-            16 => self.of::<16>(),
-            32 => self.of::<32>(),
-            64 => self.of::<64>(),
+            8 => self.dot_rows::<8>(),
+            16 => self.dot_rows::<16>(),
+            32 => self.dot_rows::<32>(),
+            64 => self.dot_rows::<64>(),
             width => {
                 let columns = self.parts * width;
                 for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
-                    self.a.ask_ahead(place, columns);
-                    self.b.ask_ahead(place, columns);
+                    self.a.prefetch_ahead(place, columns);
+                    self.b.prefetch_ahead(place, columns);
                     let (a, b) = (self.a.row(place, columns), self.b.row(place, columns));
                     for (part, out) in out.iter_mut().enumerate() {
                         *out = dot(&a[part * width..][..width], &b[part * width..][..width]);
@@ -308,11 +308,11 @@ impl<T: Real> WithSimd for Dots<'_, T> {
 
 impl<T: Real> Dots<'_, T> {
     #[inline(always)]
-    fn of<const WIDTH: usize>(self) {
+    fn dot_rows<const WIDTH: usize>(self) {
         let columns = self.parts * WIDTH;
         for (place, out) in self.out.chunks_exact_mut(self.parts.max(1)).enumerate() {
-            self.a.ask_ahead(place, columns);
-            self.b.ask_ahead(place, columns);
+            self.a.prefetch_ahead(place, columns);
+            self.b.prefetch_ahead(place, columns);
             let (a, b) = (
                 self.a.row(place, columns).as_chunks::<WIDTH>().0,
                 self.b.row(place, columns).as_chunks::<WIDTH>().0,

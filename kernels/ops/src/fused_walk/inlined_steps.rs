@@ -8,7 +8,9 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Type};
 
 use super::Level;
-use super::operands::{At, Compared, Layout, Operand, Resolved, Source as Origin, Way};
+use super::operands::{
+    Compared, OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod,
+};
 use crate::Real;
 use crate::expression::arithmetic::Source;
 
@@ -36,7 +38,7 @@ pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
         if let Some(product) = summed_product(steps, number) {
             let factors = steps[product].inputs.concat();
             steps[number].inputs = vec![factors];
-            steps[number].way = Way::Dot;
+            steps[number].way = StepMethod::Dot;
             left_out[product] = true;
         }
     }
@@ -52,7 +54,7 @@ fn summed_product<T>(steps: &[Resolved<T>], number: usize) -> Option<usize> {
     let made = &steps[product];
     let is_last =
         axis + 1 == made.shape.len() && sum.input_shapes[0] == made.shape && sum.columns > 0;
-    let is_row = |input: &Vec<Operand<T>>| matches!(input.as_slice(), [operand] if operand.layout == Layout::Same && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)));
+    let is_row = |input: &Vec<RowOperand<T>>| matches!(input.as_slice(), [operand] if operand.layout == OperandLayout::Same && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_)));
     let users = steps
         .iter()
         .flat_map(|step| step.inputs.iter().flatten())
@@ -80,7 +82,7 @@ fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
 fn is_for_masks<T>(steps: &[Resolved<T>], number: usize) -> bool {
     let compared = &steps[number];
     let is_single =
-        |input: &Vec<Operand<T>>| matches!(input.as_slice(), [operand] if operand.columns == 1);
+        |input: &Vec<RowOperand<T>>| matches!(input.as_slice(), [operand] if operand.columns == 1);
     let is_reduction =
         |step: &Resolved<T>| mask(step) == Some(number) && !reads(&step.inputs[..1], number);
     let fits = compared.level == Level::Edge
@@ -104,7 +106,7 @@ fn is_comparison_for<T>(
     known && compared.store.is_none() && users.peek().is_some() && users.all(is_such)
 }
 
-fn reads<T>(inputs: &[Vec<Operand<T>>], number: usize) -> bool {
+fn reads<T>(inputs: &[Vec<RowOperand<T>>], number: usize) -> bool {
     inputs
         .iter()
         .flatten()
@@ -125,10 +127,12 @@ fn mask<T>(step: &Resolved<T>) -> Option<usize> {
 }
 
 /// The step that an input is, row for row.
-fn own_step<T>(input: &[Operand<T>]) -> Option<usize> {
+fn own_step<T>(input: &[RowOperand<T>]) -> Option<usize> {
     let [operand] = input else { return None };
     match operand.from {
-        Origin::Step(number) if operand.at == At::Own && operand.layout == Layout::Same => {
+        Origin::Step(number)
+            if operand.at == RowChoice::Own && operand.layout == OperandLayout::Same =>
+        {
             Some(number)
         }
         _ => None,
@@ -143,10 +147,14 @@ pub(super) fn choose<T: Real>(
     sources: [Source<T>; 4],
 ) {
     match operator {
-        Binary::Less => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a < b }),
-        Binary::LessEqual => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a <= b }),
-        Binary::Equal => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a == b }),
-        Binary::NotEqual => arch.dispatch(Choice { out, sources, holds: |a: T, b: T| a != b }),
+        Binary::Less => arch.dispatch(InlinedSelect { out, sources, holds: |a: T, b: T| a < b }),
+        Binary::LessEqual => {
+            arch.dispatch(InlinedSelect { out, sources, holds: |a: T, b: T| a <= b })
+        }
+        Binary::Equal => arch.dispatch(InlinedSelect { out, sources, holds: |a: T, b: T| a == b }),
+        Binary::NotEqual => {
+            arch.dispatch(InlinedSelect { out, sources, holds: |a: T, b: T| a != b })
+        }
         _ => unreachable!("only comparisons are put into choices"),
     }
 }
@@ -154,18 +162,18 @@ pub(super) fn choose<T: Real>(
 /// Elements that are done at once: numbers are laid out once for all of these.
 const AT_ONCE: usize = 64;
 
-struct Choice<'a, T, F> {
+struct InlinedSelect<'a, T, F> {
     out: &'a mut [T],
     sources: [Source<'a, T>; 4],
     holds: F,
 }
 
-impl<T: Real, F: Fn(T, T) -> bool> WithSimd for Choice<'_, T, F> {
+impl<T: Real, F: Fn(T, T) -> bool> WithSimd for InlinedSelect<'_, T, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Choice { out, sources, holds } = self;
+        let InlinedSelect { out, sources, holds } = self;
         let numbers = sources.map(|source| {
             if let Source::Number(number) = source { [number; AT_ONCE] } else { [T::ZERO; AT_ONCE] }
         });

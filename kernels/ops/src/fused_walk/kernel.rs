@@ -6,7 +6,7 @@ use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Direction, Over, Rows, reduced};
 
 use super::inlined_steps::inline;
-use super::operands::{At, Layout, Operand, Resolved, Source, Way};
+use super::operands::{OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod};
 use super::tile::Wanted;
 use super::{From, Input, Level, Read, Step};
 use crate::Real;
@@ -98,7 +98,7 @@ impl<T: Real> Kernel<T> {
             held().filter(|step| step.level == level).map(|step| step.columns).sum::<usize>()
         };
         let widest = held()
-            .filter(|step| step.level == Level::Edge || step.way != Way::Plain)
+            .filter(|step| step.level == Level::Edge || step.way != StepMethod::Plain)
             .map(|step| step.columns)
             .max()
             .unwrap_or(1);
@@ -114,9 +114,10 @@ impl<T: Real> Kernel<T> {
             _ => false,
         };
         let wants_rows = resolved.iter().any(by_edge)
-            || operands()
-                .any(|operand| operand.at == At::Own && matches!(operand.from, Source::Buffer(_)));
-        let wants_near = operands().any(|operand| operand.at == At::Near);
+            || operands().any(|operand| {
+                operand.at == RowChoice::Own && matches!(operand.from, Origin::Buffer(_))
+            });
+        let wants_near = operands().any(|operand| operand.at == RowChoice::Near);
         let has_product =
             resolved.iter().any(|step| matches!(step.op, Op::Product { .. } | Op::Outer));
         Kernel {
@@ -140,7 +141,7 @@ impl<T: Real> Kernel<T> {
 
     /// The same with so many rows and edges at hand at once.
     #[cfg(test)]
-    pub(super) fn at_once(self, block_rows: usize, tile_edges: usize) -> Self {
+    pub(super) fn with_block_sizes(self, block_rows: usize, tile_edges: usize) -> Self {
         Kernel { block_rows, tile_edges, ..self }
     }
 
@@ -220,12 +221,12 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
         factors(input)
             .into_iter()
             .map(|factor| operand(factor, wanted, (at_edges, direction)))
-            .collect::<Vec<Operand<T>>>()
+            .collect::<Vec<RowOperand<T>>>()
     };
-    let mut inputs: Vec<Vec<Operand<T>>> =
+    let mut inputs: Vec<Vec<RowOperand<T>>> =
         step.inputs.iter().zip(&input_shapes).map(resolve).collect();
     if let (Op::Reduce(..), Some(mask)) = (&step.op, inputs.get_mut(1)) {
-        mask.iter_mut().for_each(|operand| operand.layout = Layout::Same);
+        mask.iter_mut().for_each(|operand| operand.layout = OperandLayout::Same);
     }
     let input_kind = step.inputs.first().map_or(Type::Real, kind_of);
     let way = way(step, &inputs, columns, input_kind);
@@ -274,93 +275,98 @@ fn operand<T: Real>(
     input: &Input,
     wanted: &[u64],
     (at_edges, direction): (bool, Option<Direction>),
-) -> Operand<T> {
+) -> RowOperand<T> {
     let Input::Rows(read) = input else {
         let Input::Number(number) = input else { unreachable!("products are taken apart before") };
         let from = match number {
-            Number::Real(number) => Source::Real(T::rounded(*number)),
-            Number::Int(number) => Source::Whole(*number),
-            Number::Bool(holds) => Source::Whole(i64::from(*holds)),
+            Number::Real(number) => Origin::Real(T::rounded(*number)),
+            Number::Int(number) => Origin::Whole(*number),
+            Number::Bool(holds) => Origin::Whole(i64::from(*holds)),
         };
-        return Operand {
+        return RowOperand {
             from,
             kind: number.kind(),
             columns: 1,
             shape: Vec::new(),
-            layout: Layout::First,
-            at: At::One,
+            layout: OperandLayout::First,
+            at: RowChoice::One,
         };
     };
     let columns = read.shape.iter().product::<u64>() as usize;
     let wide = wanted.iter().product::<u64>() as usize;
     let layout = match columns {
-        _ if columns == wide => Layout::Same,
-        1 => Layout::First,
+        _ if columns == wide => OperandLayout::Same,
+        1 => OperandLayout::First,
         _ => laid(broadcast_columns(wanted, &read.shape), columns),
     };
     let from = match read.from {
-        From::Step(number) => Source::Step(number),
-        From::Buffer(number) => Source::Buffer(number),
+        From::Step(number) => Origin::Step(number),
+        From::Buffer(number) => Origin::Buffer(number),
     };
-    Operand {
+    RowOperand {
         from,
         kind: read.kind,
         columns,
         shape: read.shape.clone(),
         layout,
-        at: at(read.index, at_edges, direction),
+        at: resolve_row(read.index, at_edges, direction),
     }
 }
 
 /// Which row, seen from a walk in this direction: the far end of in-edges is the near end of
 /// out-edges.
-fn at(index: Index, at_edges: bool, direction: Option<Direction>) -> At {
+fn resolve_row(index: Index, at_edges: bool, direction: Option<Direction>) -> RowChoice {
     let is_walked = |edges: EdgeSet| {
         direction.is_none_or(|direction| {
             direction == edges.direction || edges.direction == Direction::Both
         })
     };
     match index {
-        Index::One => At::One,
-        Index::Same => At::Own,
-        Index::Graph => At::Graph,
+        Index::One => RowChoice::One,
+        Index::Same => RowChoice::Own,
+        Index::Graph => RowChoice::Graph,
         _ if !at_edges => unreachable!("rows of vertices are not seen from edges by vertices"),
-        Index::Far(edges) if is_walked(edges) => At::Far,
-        Index::Near(edges) if is_walked(edges) => At::Near,
-        Index::Far(_) => At::Near,
-        Index::Near(_) => At::Far,
+        Index::Far(edges) if is_walked(edges) => RowChoice::Far,
+        Index::Near(edges) if is_walked(edges) => RowChoice::Near,
+        Index::Far(_) => RowChoice::Near,
+        Index::Near(_) => RowChoice::Far,
     }
 }
 
-fn way<T: Real>(step: &Step, inputs: &[Vec<Operand<T>>], columns: usize, input_kind: Type) -> Way {
+fn way<T: Real>(
+    step: &Step,
+    inputs: &[Vec<RowOperand<T>>],
+    columns: usize,
+    input_kind: Type,
+) -> StepMethod {
     match &step.op {
         Op::Reduce(Reduction::Sum, _) if step.kind == Type::Real => {
-            gathered(step, &inputs[0], columns).unwrap_or(Way::Plain)
+            gathered(step, &inputs[0], columns).unwrap_or(StepMethod::Plain)
         }
         Op::Axis(Pooling::Sum, axis)
             if input_kind == Type::Real && inputs[0].len() == 2 && columns > 0 =>
         {
             let shape = shape_of(&step.inputs[0]);
-            let is_row = |operand: &Operand<T>| {
-                operand.layout == Layout::Same
-                    && matches!(operand.from, Source::Step(_) | Source::Buffer(_))
+            let is_row = |operand: &RowOperand<T>| {
+                operand.layout == OperandLayout::Same
+                    && matches!(operand.from, Origin::Step(_) | Origin::Buffer(_))
             };
             if axis + 1 == shape.len() && inputs[0].iter().all(is_row) {
-                Way::Dot
+                StepMethod::Dot
             } else {
-                Way::Plain
+                StepMethod::Plain
             }
         }
-        _ => Way::Plain,
+        _ => StepMethod::Plain,
     }
 }
 
 /// A sum whose messages are whole rows of far vertices, times what is narrower.
-fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Option<Way> {
-    let is_far = |operand: &Operand<T>| {
-        operand.at == At::Far
-            && operand.layout == Layout::Same
-            && matches!(operand.from, Source::Buffer(_))
+fn gathered<T: Real>(step: &Step, factors: &[RowOperand<T>], columns: usize) -> Option<StepMethod> {
+    let is_far = |operand: &RowOperand<T>| {
+        operand.at == RowChoice::Far
+            && operand.layout == OperandLayout::Same
+            && matches!(operand.from, Origin::Buffer(_))
     };
     let far = factors.iter().position(is_far)?;
     let mut narrow: Vec<u64> = Vec::new();
@@ -379,27 +385,27 @@ fn gathered<T: Real>(step: &Step, factors: &[Operand<T>], columns: usize) -> Opt
             .iter()
             .enumerate()
             .all(|(column, part)| *part as usize == column / width);
-    is_even.then_some(Way::Gathered { far, parts, narrow })
+    is_even.then_some(StepMethod::Gathered { far, parts, narrow })
 }
 
 /// Where each element of a row comes from, in the shortest form.
-fn laid(table: Vec<u32>, columns: usize) -> Layout {
+fn laid(table: Vec<u32>, columns: usize) -> OperandLayout {
     let times = table.len().checked_div(columns).unwrap_or(0);
     let is_even = times > 0
         && table.len() == times * columns
         && table.iter().enumerate().all(|(place, column)| place / times == *column as usize);
-    if is_even { Layout::Each(times) } else { Layout::Table(table) }
+    if is_even { OperandLayout::Each(times) } else { OperandLayout::Table(table) }
 }
 
-impl<T: Copy> Operand<T> {
+impl<T: Copy> RowOperand<T> {
     /// The same operand laid out as rows of a narrower shape.
     pub(super) fn narrowed(&self, shape: &[u64]) -> Self {
         let wide = shape.iter().product::<u64>() as usize;
         let layout = match self.columns {
-            columns if columns == wide => Layout::Same,
-            1 => Layout::First,
+            columns if columns == wide => OperandLayout::Same,
+            1 => OperandLayout::First,
             _ => laid(broadcast_columns(shape, &self.shape), self.columns),
         };
-        Operand { layout, ..self.clone() }
+        RowOperand { layout, ..self.clone() }
     }
 }

@@ -12,20 +12,20 @@ pub(super) struct Resolved<T> {
     pub kind: Type,
     pub level: Level,
     /// Factors of each input; more than one only where it is a product.
-    pub inputs: Vec<Vec<Operand<T>>>,
+    pub inputs: Vec<Vec<RowOperand<T>>>,
     /// Type of the elements of the first input.
     pub input_kind: Type,
     /// Shape of each input, as it is read.
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
-    pub way: Way,
+    pub way: StepMethod,
     /// Of a choice, or of a reduction of some edges: what it compares, where that lies nowhere.
     pub compared: Option<Compared<T>>,
 }
 
 /// How a step is done.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Way {
+pub(super) enum StepMethod {
     /// On laid out operands.
     Plain,
     /// A sum of far rows, each times a number for each of this many parts of it: the position of
@@ -37,18 +37,18 @@ pub(super) enum Way {
 
 /// Rows of one operand, as a step reads them.
 #[derive(Clone, Debug)]
-pub(super) struct Operand<T> {
-    pub from: Source<T>,
+pub(super) struct RowOperand<T> {
+    pub from: Origin<T>,
     pub kind: Type,
     pub columns: usize,
     pub shape: Vec<u64>,
-    pub layout: Layout,
-    pub at: At,
+    pub layout: OperandLayout,
+    pub at: RowChoice,
 }
 
 /// Where elements come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Source<T> {
+pub(super) enum Origin<T> {
     Real(T),
     Whole(i64),
     Step(usize),
@@ -57,7 +57,7 @@ pub(super) enum Source<T> {
 
 /// Which row is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum RowChoice {
     /// The only one.
     One,
     /// That of the row or edge at hand.
@@ -72,7 +72,7 @@ pub(super) enum At {
 
 /// How a row is laid out in the step's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(super) enum OperandLayout {
     Same,
     /// One element for all.
     First,
@@ -85,5 +85,5 @@ pub(super) enum Layout {
 #[derive(Clone, Debug)]
 pub(super) struct Compared<T> {
     pub operator: Binary,
-    pub inputs: [Vec<Operand<T>>; 2],
+    pub inputs: [Vec<RowOperand<T>>; 2],
 }

@@ -8,7 +8,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use crate::Real;
 use crate::expression::arithmetic::Source;
-use crate::product::gemm::{Before, Matrix, gemm_onto};
+use crate::product::gemm::{Matrix, OutputUpdate, gemm_onto};
 
 /// Rows times a matrix, which is `[inner, made]`, or transposed.
 pub(super) fn rows_times<T: Real>(
@@ -22,7 +22,9 @@ pub(super) fn rows_times<T: Real>(
         false => Matrix { data: right, row_stride: made, column_stride: 1 },
     };
     let rows = out.len().checked_div(made).unwrap_or(0);
-    with_matrix(left, inner, |left| gemm_onto(out, Before::Gone, left, right, [rows, inner, made]));
+    with_matrix(left, inner, |left| {
+        gemm_onto(out, OutputUpdate::Gone, left, right, [rows, inner, made])
+    });
 }
 
 /// Adds the product of each row of one with the same row of the other to a total of `tall` x
@@ -36,7 +38,7 @@ pub(super) fn add_outer<T: Real>(
         let left =
             Matrix { row_stride: left.column_stride, column_stride: left.row_stride, ..left };
         with_matrix(right, broad, |right| {
-            gemm_onto(total, Before::Kept, left, right, [tall, rows, broad])
+            gemm_onto(total, OutputUpdate::Kept, left, right, [tall, rows, broad])
         });
     });
 }

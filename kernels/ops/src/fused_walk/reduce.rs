@@ -3,12 +3,12 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
 use super::fetch::{Access, Hand, reals, wholes};
-use super::gather::{Edges, RowsOf, Weights, sums};
-use super::operands::{At, Compared, Operand, Resolved, Source as Origin, Way};
+use super::gather::{Edges, RowIndices, Weights, sums};
+use super::operands::{Compared, Origin, Resolved, RowChoice, RowOperand, StepMethod};
 use super::tile::Tile;
 use super::{Level, Stored, Work};
 use crate::Real;
-use crate::evaluate::{Element, over_nothing};
+use crate::evaluate::{Element, empty_reduction};
 use crate::expression::arithmetic::Source;
 
 /// Scratch of one task's reductions.
@@ -24,7 +24,7 @@ pub(super) struct Scratch<T> {
 /// What a reduction starts from, before any edge.
 pub(super) fn start<A: Element>(step_op: &Op, kind: Type) -> A {
     let Op::Reduce(reduction, _) = step_op else { unreachable!("called for reductions") };
-    over_nothing(*reduction, kind)
+    empty_reduction(*reduction, kind)
 }
 
 /// The edges of a tile that count, where not all do.
@@ -98,7 +98,7 @@ fn pick<T: Real + Element, A: Element>(
 }
 
 /// Elements of one column, and which belongs to which edge.
-enum Side<'s, A> {
+enum CompareSide<'s, A> {
     /// The same for all.
     Number(A),
     /// One for all edges of a row, from the tile's first row on.
@@ -106,60 +106,62 @@ enum Side<'s, A> {
     /// That of the far end.
     Far(&'s [A]),
     /// Any other.
-    Other(&'s [A], RowsOf<'s>),
+    Other(&'s [A], RowIndices<'s>),
 }
 
 fn side<'s, T: Real + Element, A: Element>(
     hand: &Hand<'s, '_, T>,
-    operand: &Operand<T>,
+    operand: &RowOperand<T>,
     access: &Access<T, A>,
-) -> Side<'s, A> {
+) -> CompareSide<'s, A> {
     if let Origin::Real(_) | Origin::Whole(_) = operand.from {
-        return Side::Number(access.number(operand.from));
+        return CompareSide::Number(access.number(operand.from));
     }
     let values = hand.values(operand, access);
     match (operand.at, hand.rows_of(operand, Level::Edge)) {
-        (At::Near, RowsOf::By(first, _)) => Side::Near(&values[first + hand.tile.first..]),
-        (At::Far, _) => Side::Far(values),
-        (_, RowsOf::One) => Side::Number(values[0]),
-        (_, which) => Side::Other(values, which),
+        (RowChoice::Near, RowIndices::By(first, _)) => {
+            CompareSide::Near(&values[first + hand.tile.first..])
+        }
+        (RowChoice::Far, _) => CompareSide::Far(values),
+        (_, RowIndices::One) => CompareSide::Number(values[0]),
+        (_, which) => CompareSide::Other(values, which),
     }
 }
 
 fn pick_where<T, A: Element>(
     tile: &Tile,
-    sides: (Side<A>, Side<A>),
+    sides: (CompareSide<A>, CompareSide<A>),
     holds: impl Fn(A, A) -> bool,
     (by_place, scratch): (bool, &mut Scratch<T>),
 ) {
     match sides {
-        (Side::Far(a), Side::Near(b)) if !by_place => {
-            put_down_far(tile, |row| (a, b[row]), holds, scratch)
+        (CompareSide::Far(a), CompareSide::Near(b)) if !by_place => {
+            keep_far_edges(tile, |row| (a, b[row]), holds, scratch)
         }
-        (Side::Near(a), Side::Far(b)) if !by_place => {
-            put_down_far(tile, |row| (b, a[row]), |far, near| holds(near, far), scratch)
+        (CompareSide::Near(a), CompareSide::Far(b)) if !by_place => {
+            keep_far_edges(tile, |row| (b, a[row]), |far, near| holds(near, far), scratch)
         }
-        (Side::Far(a), Side::Number(b)) if !by_place => {
-            put_down_far(tile, |_| (a, b), holds, scratch)
+        (CompareSide::Far(a), CompareSide::Number(b)) if !by_place => {
+            keep_far_edges(tile, |_| (a, b), holds, scratch)
         }
-        (Side::Number(a), Side::Far(b)) if !by_place => {
-            put_down_far(tile, |_| (b, a), |far, near| holds(near, far), scratch)
+        (CompareSide::Number(a), CompareSide::Far(b)) if !by_place => {
+            keep_far_edges(tile, |_| (b, a), |far, near| holds(near, far), scratch)
         }
         (a, b) => {
-            let of = |side: &Side<A>, row: usize, place: usize| match side {
-                Side::Number(number) => *number,
-                Side::Near(values) => values[row],
-                Side::Far(values) => values[tile.far[place] as usize],
-                Side::Other(values, which) => values[which.at(place)],
+            let of = |side: &CompareSide<A>, row: usize, place: usize| match side {
+                CompareSide::Number(number) => *number,
+                CompareSide::Near(values) => values[row],
+                CompareSide::Far(values) => values[tile.far[place] as usize],
+                CompareSide::Other(values, which) => values[which.row_index(place)],
             };
-            put_down(tile, |row, place| holds(of(&a, row, place), of(&b, row, place)), scratch);
+            keep_edges(tile, |row, place| holds(of(&a, row, place), of(&b, row, place)), scratch);
         }
     }
 }
 
 /// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be
 /// guessed.
-fn put_down<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut Scratch<T>) {
+fn keep_edges<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut Scratch<T>) {
     scratch.places.resize(tile.len() + 1, 0);
     scratch.far.resize(tile.len() + 1, 0);
     let mut count = 0;
@@ -178,7 +180,7 @@ fn put_down<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut 
 
 /// `put_down` of far ends alone, compared with one number a row.
 #[inline(always)]
-fn put_down_far<'s, T, A: Element>(
+fn keep_far_edges<'s, T, A: Element>(
     tile: &Tile,
     of_row: impl Fn(usize) -> (&'s [A], A),
     holds: impl Fn(A, A) -> bool,
@@ -202,7 +204,7 @@ fn put_down_far<'s, T, A: Element>(
 /// Whether of picked edges a reduction reads one element of their far rows.
 fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> bool {
     let [operand] = &step.inputs[0][..] else { return false };
-    operand.at == At::Far
+    operand.at == RowChoice::Far
         && operand.columns == 1
         && step.columns == 1
         && matches!(operand.from, Origin::Buffer(_))
@@ -240,7 +242,7 @@ pub(super) fn reals_of<T: Real + Element>(
     };
     let out = &mut out[hand.tile.first * step.columns..];
     let count = hand.tile.len();
-    if let Way::Gathered { far, parts, narrow } = &step.way {
+    if let StepMethod::Gathered { far, parts, narrow } = &step.way {
         let rows = (hand.stored(&step.inputs[0][*far]), step.columns);
         if step.inputs[0].len() == 1 {
             return sums_of(arch, out, rows, edges, None);
@@ -322,15 +324,15 @@ fn joined<T, A: Element>(
     let Op::Reduce(reduction, _) = step.op else { return };
     let columns = step.columns;
     match reduction {
-        Reduction::Sum => arch.dispatch(Joined { out, columns, source, edges, work: A::sum }),
+        Reduction::Sum => arch.dispatch(EdgeJoin { out, columns, source, edges, work: A::sum }),
         Reduction::Product => {
-            arch.dispatch(Joined { out, columns, source, edges, work: A::product })
+            arch.dispatch(EdgeJoin { out, columns, source, edges, work: A::product })
         }
         Reduction::Minimum | Reduction::All => {
-            arch.dispatch(Joined { out, columns, source, edges, work: A::least })
+            arch.dispatch(EdgeJoin { out, columns, source, edges, work: A::least })
         }
         Reduction::Maximum | Reduction::Any => {
-            arch.dispatch(Joined { out, columns, source, edges, work: A::most })
+            arch.dispatch(EdgeJoin { out, columns, source, edges, work: A::most })
         }
         Reduction::Count | Reduction::Mode | Reduction::HIndex => {
             unreachable!("not reduced in this way")
@@ -339,7 +341,7 @@ fn joined<T, A: Element>(
 }
 
 /// The edges of each row joined, compiled for the CPU at hand.
-struct Joined<'a, A, F> {
+struct EdgeJoin<'a, A, F> {
     out: &'a mut [A],
     columns: usize,
     source: Source<'a, A>,
@@ -347,17 +349,17 @@ struct Joined<'a, A, F> {
     work: F,
 }
 
-impl<A: Element, F: Fn(A, A) -> A> WithSimd for Joined<'_, A, F> {
+impl<A: Element, F: Fn(A, A) -> A> WithSimd for EdgeJoin<'_, A, F> {
     type Output = ();
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        each(self.out, self.columns, self.source, self.edges, self.work);
+        reduce_rows(self.out, self.columns, self.source, self.edges, self.work);
     }
 }
 
 #[inline(always)]
-fn each<A: Element>(
+fn reduce_rows<A: Element>(
     out: &mut [A],
     columns: usize,
     source: Source<A>,

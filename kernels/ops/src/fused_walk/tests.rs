@@ -8,7 +8,7 @@ use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
 use crate::half_precision::{Half, Kept};
 use crate::random::philox4x32;
-use crate::test_support::in_pools;
+use crate::test_support::run_in_pools;
 
 const NODES: usize = 700;
 const HEADS: u64 = 8;
@@ -238,7 +238,7 @@ fn run_rows<T: Real + Element>(
         kernel,
         outputs.collect(),
         Vec::new(),
-        &Work { reads: &reads, graph, unit_starts: units, context: Context::default(), only },
+        &Work { reads: &reads, graph, unit_starts: units, context: DrawContext::default(), only },
     );
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
         if *kind == Type::Real {
@@ -282,7 +282,7 @@ fn apart<T: Real + Element>(
                 kind: step.kind,
                 inputs: &parts,
                 graph,
-                context: Context::default(),
+                context: DrawContext::default(),
             },
         );
         drop(parts);
@@ -331,8 +331,8 @@ fn what_is_at_hand_changes_no_bit_and_steps_are_what_they_are_apart() {
         let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
         let expected = run(&Kernel::new(over, &steps), &steps, &buffers, sample.graph(), &units);
         for (rows, edges) in [(1, 1), (3, 5), (50, 64), (1000, 10_000)] {
-            let kernel = Kernel::new(over, &steps).at_once(rows, edges);
-            let found = in_pools(|| {
+            let kernel = Kernel::new(over, &steps).with_block_sizes(rows, edges);
+            let found = run_in_pools(|| {
                 run(&kernel, &steps, &buffers, sample.graph(), &[0, 1, 78, 78, NODES as u32])
                     .concat()
             });
@@ -382,7 +382,7 @@ fn every_width_of_a_gathered_sum_is_right() {
             reads: &[wide],
             graph: sample.graph(),
             unit_starts: &[0, 77, NODES as u32],
-            context: Context::default(),
+            context: DrawContext::default(),
             only: None,
         };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
@@ -432,7 +432,7 @@ fn a_walk_over_edges_sees_both_ends() {
             reads: &[Stored::Real(&left)],
             graph: sample.graph(),
             unit_starts: &[],
-            context: Context::default(),
+            context: DrawContext::default(),
             only: None,
         };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
@@ -542,10 +542,10 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
             reads: &reads,
             graph: sample.graph(),
             unit_starts: &[0, 77, NODES as u32],
-            context: Context::default(),
+            context: DrawContext::default(),
             only: None,
         };
-        let found = in_pools(|| {
+        let found = run_in_pools(|| {
             let mut made: Vec<Vec<f64>> =
                 [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
             let mut totals = [vec![1.0; 5], vec![1.0], vec![1.0; 45]];
@@ -692,7 +692,7 @@ fn halves_are_read_and_written<H: Half + Kept<f32>>(
                 reads: &reads,
                 graph: sample.graph(),
                 unit_starts: &units,
-                context: Context::default(),
+                context: DrawContext::default(),
                 only: None,
             },
         );
@@ -797,7 +797,7 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
                 reads: &[Stored::Whole(&levels), Stored::Real(&numbers)],
                 graph: sample.graph(),
                 unit_starts: &units,
-                context: Context::default(),
+                context: DrawContext::default(),
                 only: None,
             };
             fused(&Kernel::new(Over::EdgesOf(direction), &steps), outputs, Vec::new(), &work);

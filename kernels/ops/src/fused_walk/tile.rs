@@ -39,12 +39,12 @@ pub(super) struct Cursor {
 }
 
 /// The edges of a vertex in a walk: one list, or in-edges and then out-edges.
-pub(super) struct Lists<'a> {
+pub(super) struct WalkLists<'a> {
     lists: Vec<(EdgeList<'a>, usize)>,
 }
 
-impl<'a> Lists<'a> {
-    pub fn of(graph: &EdgeGraph<'a>, direction: Direction) -> Self {
+impl<'a> WalkLists<'a> {
+    pub fn new(graph: &EdgeGraph<'a>, direction: Direction) -> Self {
         let loaded = "the lists that are walked were made";
         let incoming = || (graph.incoming.expect(loaded), 0);
         let outgoing = |first: usize| (graph.outgoing.expect(loaded), first);
@@ -53,7 +53,7 @@ impl<'a> Lists<'a> {
             Direction::Out => vec![outgoing(0)],
             Direction::Both => vec![incoming(), outgoing(graph.edge_count)],
         };
-        Lists { lists }
+        WalkLists { lists }
     }
 }
 
@@ -62,7 +62,7 @@ impl Tile {
     /// without edges have a start too.
     pub fn next(
         &mut self,
-        lists: &Lists,
+        lists: &WalkLists,
         (first_row, rows): (usize, usize),
         cursor: &mut Cursor,
         wanted: Wanted,
@@ -76,14 +76,14 @@ impl Tile {
         self.starts.clear();
         self.first = cursor.row;
         match lists.lists.as_slice() {
-            [(list, _)] => self.of_one(list, (first_row, rows), cursor, wanted),
-            _ => self.of_both(lists, (first_row, rows), cursor, wanted),
+            [(list, _)] => self.fill_one_list(list, (first_row, rows), cursor, wanted),
+            _ => self.fill_both_lists(lists, (first_row, rows), cursor, wanted),
         }
         true
     }
 
     /// Edges of one list lie side by side.
-    fn of_one(
+    fn fill_one_list(
         &mut self,
         list: &EdgeList,
         (first_row, rows): (usize, usize),
@@ -114,9 +114,9 @@ impl Tile {
         }
     }
 
-    fn of_both(
+    fn fill_both_lists(
         &mut self,
-        lists: &Lists,
+        lists: &WalkLists,
         (first_row, rows): (usize, usize),
         cursor: &mut Cursor,
         wanted: Wanted,

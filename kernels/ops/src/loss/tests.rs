@@ -3,7 +3,7 @@ use warploom_vertex::launch::LossKind;
 
 use super::{Loss, loss, reference};
 use crate::Real;
-use crate::test_support::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn target<T: Real>(kind: LossKind, rows: usize, columns: usize) -> Vec<T> {
     match kind {
@@ -23,7 +23,7 @@ fn check<T: Real>(kind: LossKind, rows: usize, columns: usize, training_rows: &[
         numbers::<T>(rows * columns, 3).into_iter().map(|value| value * T::rounded(5.0)).collect();
     let target = target(kind, rows, columns);
     let work = Loss { kind, result: &result, target: &target, columns, training_rows };
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut gradient = vec![T::ONE; result.len()];
         let value = loss(&mut gradient, &work);
         gradient.push(T::rounded(value));

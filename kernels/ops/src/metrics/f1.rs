@@ -19,7 +19,7 @@ struct Counts {
 }
 
 impl Counts {
-    fn with(self, other: Counts) -> Counts {
+    fn merge(self, other: Counts) -> Counts {
         Counts {
             right: self.right + other.right,
             answered: self.answered + other.answered,
@@ -63,7 +63,7 @@ pub fn macro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
         counts
     };
     let sum = |first: Vec<Counts>, second: Vec<Counts>| {
-        first.into_iter().zip(second).map(|(first, second)| first.with(second)).collect()
+        first.into_iter().zip(second).map(|(first, second)| first.merge(second)).collect()
     };
     let counts =
         rows.par_chunks(TASK_ROWS).map(of_rows).reduce(|| vec![Counts::default(); columns], sum);
@@ -83,12 +83,12 @@ pub fn micro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
             .filter(|(_, target)| !target.widened().is_nan());
         known.fold(Counts::default(), |counts, (result, target)| {
             let (answered, wanted) = (result.widened() > 0.0, target.widened() > 0.5);
-            counts.with(Counts {
+            counts.merge(Counts {
                 right: u64::from(answered && wanted),
                 answered: u64::from(answered),
                 wanted: u64::from(wanted),
             })
         })
     };
-    rows.par_iter().map(of_row).reduce(Counts::default, Counts::with).score().unwrap_or(f64::NAN)
+    rows.par_iter().map(of_row).reduce(Counts::default, Counts::merge).score().unwrap_or(f64::NAN)
 }

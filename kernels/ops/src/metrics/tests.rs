@@ -3,7 +3,7 @@ use super::{
     accuracy, auc_of_classes, auc_of_labels, macro_f1, mean_absolute_error, mean_squared_error,
     micro_f1, right_count, right_share,
 };
-use crate::test_support::{in_pools, numbers};
+use crate::test_support::{numbers, run_in_pools};
 
 #[test]
 fn ties_go_to_the_smallest_class_and_nan_is_never_right() {
@@ -59,7 +59,7 @@ fn squared_error() {
     assert_eq!(mean_squared_error::<f32>(&[1.0], &[2.0], 1, &[]), 0.0);
     let (result, target): (Vec<f32>, Vec<f32>) = (numbers(30_000, 1), numbers(30_000, 2));
     let rows: Vec<u32> = (0..10_000).collect();
-    let made = in_pools(|| vec![mean_squared_error(&result, &target, 3, &rows)])[0];
+    let made = run_in_pools(|| vec![mean_squared_error(&result, &target, 3, &rows)])[0];
     assert!((made - 2.0 / 3.0).abs() < 0.02, "{made}");
 }
 

@@ -172,7 +172,7 @@ impl<'a, T: Scalar> Entries<'a, T> {
     }
 
     #[inline(always)]
-    fn of_row(&self, row: usize) -> (&'a [u32], Option<&'a [T]>) {
+    fn row(&self, row: usize) -> (&'a [u32], Option<&'a [T]>) {
         let start = (self.offsets[row] - self.first_entry) as usize;
         let end = (self.offsets[row + 1] - self.first_entry) as usize;
         (&self.neighbours[start..end], self.weights.map(|weights| &weights[start..end]))
@@ -180,7 +180,7 @@ impl<'a, T: Scalar> Entries<'a, T> {
 
     /// The neighbours `ahead` entries after those of the row, whichever rows they belong to.
     #[inline(always)]
-    fn after(&self, row: usize, ahead: Option<usize>) -> &'a [u32] {
+    fn neighbours_ahead(&self, row: usize, ahead: Option<usize>) -> &'a [u32] {
         let start = (self.offsets[row] - self.first_entry) as usize;
         ahead.and_then(|ahead| self.neighbours.get(start + ahead..)).unwrap_or_default()
     }
@@ -279,9 +279,9 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         for (row, out) in std::mem::take(&mut self.out).iter_mut().enumerate() {
             let row = self.first_row + row;
             let of_side = |adjacency: &Entries<'_, T>| {
-                let (neighbours, weights) = adjacency.of_row(row);
+                let (neighbours, weights) = adjacency.row(row);
                 adjacency
-                    .after(row, self.ahead)
+                    .neighbours_ahead(row, self.ahead)
                     .iter()
                     .take(neighbours.len())
                     .for_each(|&later| prefetch_index(self.source, later as usize));
@@ -341,11 +341,11 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         let (row, source) = (self.first_row + row, self.source);
         let mut made = [[J::START; WIDTH]; COUNT];
         for adjacency in self.adjacencies {
-            let (neighbours, weights) = adjacency.of_row(row);
-            let after = adjacency.after(row, self.ahead);
+            let (neighbours, weights) = adjacency.row(row);
+            let after = adjacency.neighbours_ahead(row, self.ahead);
             for (entry, &neighbour) in neighbours.iter().enumerate() {
                 if let Some(&later) = after.get(entry) {
-                    ask_for::<T, WIDTH, COUNT>(source, later as usize * columns, firsts);
+                    prefetch_row::<T, WIDTH, COUNT>(source, later as usize * columns, firsts);
                 }
                 let start = neighbour as usize * columns;
                 match weights {
@@ -392,7 +392,7 @@ fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
 
 /// Asks for the lines of the tiles of a row; nothing waits for them.
 #[inline(always)]
-fn ask_for<T, const WIDTH: usize, const COUNT: usize>(
+fn prefetch_row<T, const WIDTH: usize, const COUNT: usize>(
     source: &[T],
     start: usize,
     firsts: [usize; COUNT],
@@ -414,7 +414,7 @@ fn reduce_ones<T: Scalar, J: Join<T>>(out: &mut [T], adjacencies: &[Entries<T>],
     for (row, out) in out.iter_mut().enumerate() {
         *out = J::START;
         for adjacency in adjacencies {
-            let (neighbours, weights) = adjacency.of_row(first_row + row);
+            let (neighbours, weights) = adjacency.row(first_row + row);
             for entry in 0..neighbours.len() {
                 *out = J::join(*out, weights.map_or(T::ONE, |weights| weights[entry]));
             }

@@ -4,9 +4,9 @@ use warploom_vertex::launch::{Binary, Combine, EdgeFactor, Expression};
 
 use super::{NeighbourReduce, neighbour_reduce, reference};
 use crate::Scalar;
-use crate::expression::{Bound, Compiled, Operand, OperandRows};
-use crate::random::dropout::Context;
-use crate::test_support::{Graph, WIDTHS, graphs, in_pools, numbers, random_graph};
+use crate::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use crate::random::dropout::DrawContext;
+use crate::test_support::{Graph, WIDTHS, graphs, numbers, random_graph, run_in_pools};
 
 const COMBINES: [Combine; 3] = [Combine::Sum, Combine::Min, Combine::Max];
 const FACTORS: [EdgeFactor; 2] = [EdgeFactor::One, EdgeFactor::Weight];
@@ -46,7 +46,7 @@ fn check<T: Scalar>(
         .collect();
     let rows = graphs[0].rows();
     let source: Vec<T> = numbers(rows * columns, 4);
-    let program = Compiled::made();
+    let program = Compiled::identity();
     let units = graphs[0].units();
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
@@ -55,7 +55,7 @@ fn check<T: Scalar>(
         factor,
         source: has_source.then_some(&source[..]),
         columns,
-        epilogue: Bound { program: &program, operands: &[], context: Context::default() },
+        epilogue: Bound { program: &program, operands: &[], context: DrawContext::default() },
     };
     let mut made = vec![T::ONE; rows * columns];
     neighbour_reduce(&mut made, &work);
@@ -124,11 +124,11 @@ fn rows_of_a_source_beyond_a_cache_are_asked_for_and_summed_alike() {
 }
 
 fn reduce(graph: &Graph, source: &[f32], columns: usize, combine: Combine) -> Vec<f32> {
-    let program = Compiled::made();
+    let program = Compiled::identity();
     let adjacencies = [graph.adjacency(None)];
     let units = graph.units();
     let mut made = vec![7.0; graph.rows() * columns];
-    let epilogue = Bound { program: &program, operands: &[], context: Context::default() };
+    let epilogue = Bound { program: &program, operands: &[], context: DrawContext::default() };
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
         unit_starts: &units,
@@ -176,7 +176,7 @@ fn threads_change_no_bit_and_the_order_is_that_of_the_row() {
     let graph = random_graph(997, 20_000, 8);
     for columns in [1, 16, 33] {
         let source: Vec<f32> = numbers(graph.rows() * columns, 2);
-        let made = in_pools(|| reduce(&graph, &source, columns, Combine::Sum));
+        let made = run_in_pools(|| reduce(&graph, &source, columns, Combine::Sum));
         for (at, &made) in made.iter().enumerate() {
             let (row, column) = (at / columns, at % columns);
             let entries = graph.offsets[row] as usize..graph.offsets[row + 1] as usize;
@@ -223,8 +223,8 @@ fn the_epilogue_sees_each_element_once() {
         let program = program.expect("compiles");
         assert_eq!(program.loads(), ["scale", "bias"]);
         let operands = [
-            Operand { data: &scale, rows: OperandRows::Many, columns: 1 },
-            Operand { data: &bias, rows: OperandRows::One, columns },
+            BufferOperand { data: &scale, rows: OperandRows::Many, columns: 1 },
+            BufferOperand { data: &bias, rows: OperandRows::One, columns },
         ];
         let (adjacencies, units) = ([graph.adjacency(None)], graph.units());
         let work = NeighbourReduce {
@@ -234,7 +234,11 @@ fn the_epilogue_sees_each_element_once() {
             factor: EdgeFactor::One,
             source: Some(&source),
             columns,
-            epilogue: Bound { program: &program, operands: &operands, context: Context::default() },
+            epilogue: Bound {
+                program: &program,
+                operands: &operands,
+                context: DrawContext::default(),
+            },
         };
         let mut made = vec![0.0; rows * columns];
         neighbour_reduce(&mut made, &work);

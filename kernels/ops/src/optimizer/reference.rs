@@ -6,7 +6,7 @@ use super::Optimizer;
 
 /// A parameter element and its moments.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Element {
+pub struct ParameterElement {
     /// The parameter.
     pub parameter: f64,
     /// First moment, or momentum.
@@ -16,8 +16,13 @@ pub struct Element {
 }
 
 /// The element after step number `step` (the first is 1).
-pub fn optimize(element: Element, gradient: f64, optimizer: &Optimizer, step: u64) -> Element {
-    let Element { mut parameter, mut first, mut second } = element;
+pub fn optimize(
+    element: ParameterElement,
+    gradient: f64,
+    optimizer: &Optimizer,
+    step: u64,
+) -> ParameterElement {
+    let ParameterElement { mut parameter, mut first, mut second } = element;
     match *optimizer {
         Optimizer::Adam(adam) | Optimizer::AdamW(adam) => {
             let mut gradient = gradient;
@@ -42,5 +47,5 @@ pub fn optimize(element: Element, gradient: f64, optimizer: &Optimizer, step: u6
             }
         }
     }
-    Element { parameter, first, second }
+    ParameterElement { parameter, first, second }
 }

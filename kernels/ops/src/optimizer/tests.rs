@@ -1,7 +1,7 @@
 //! tests: optimisers against their definitions in f64, over several steps.
 use super::{Adam, Learned, Optimizer, optimize, reference};
 use crate::Real;
-use crate::test_support::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn optimizers() -> Vec<Optimizer> {
     let adam = Adam { rate: 0.01, weight_decay: 5e-4, ..Adam::default() };
@@ -18,7 +18,7 @@ fn check<T: Real>(optimizer: &Optimizer, count: usize) {
     const STEPS: u64 = 5;
     let gradient = |step: u64| -> Vec<T> { numbers(count, step as u32) };
     let start: Vec<T> = numbers(count, 77);
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut parameter = start.clone();
         let (mut first, mut second) = (vec![T::ZERO; count], vec![T::ZERO; count]);
         for step in 1..=STEPS {
@@ -28,9 +28,12 @@ fn check<T: Real>(optimizer: &Optimizer, count: usize) {
         }
         parameter
     });
-    let mut expected: Vec<reference::Element> = start
+    let mut expected: Vec<reference::ParameterElement> = start
         .iter()
-        .map(|start| reference::Element { parameter: start.widened(), ..Default::default() })
+        .map(|start| reference::ParameterElement {
+            parameter: start.widened(),
+            ..Default::default()
+        })
         .collect();
     for step in 1..=STEPS {
         for (element, gradient) in expected.iter_mut().zip(gradient(step)) {

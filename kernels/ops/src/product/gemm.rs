@@ -30,7 +30,7 @@ impl<T> Matrix<'_, T> {
 
 /// What becomes of the elements that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Before {
+pub(crate) enum OutputUpdate {
     /// They are written over.
     Gone,
     /// The product is added to them.
@@ -40,13 +40,13 @@ pub(crate) enum Before {
 /// `out = left @ right` with left rows x inner, right inner x columns and out rows x columns,
 /// row-major.
 pub(crate) fn gemm<T: Real>(out: &mut [T], left: Matrix<T>, right: Matrix<T>, sizes: [usize; 3]) {
-    gemm_onto(out, Before::Gone, left, right, sizes);
+    gemm_onto(out, OutputUpdate::Gone, left, right, sizes);
 }
 
 /// `out = left @ right`, or `out += left @ right`.
 pub(crate) fn gemm_onto<T: Real>(
     out: &mut [T],
-    before: Before,
+    before: OutputUpdate,
     left: Matrix<T>,
     right: Matrix<T>,
     [rows, inner, columns]: [usize; 3],
@@ -55,7 +55,7 @@ pub(crate) fn gemm_onto<T: Real>(
     if out.is_empty() {
         return;
     }
-    let is_kept = before == Before::Kept;
+    let is_kept = before == OutputUpdate::Kept;
     if inner == 0 {
         if !is_kept {
             out.fill(T::ZERO);

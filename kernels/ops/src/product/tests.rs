@@ -5,17 +5,17 @@ use warploom_vertex::launch::{Expression, Unary};
 use super::{Product, RightLayout, product, reference};
 use crate::Real;
 use crate::expression::{Bound, Compiled};
-use crate::random::dropout::Context;
-use crate::test_support::{assert_close, in_pools, numbers};
+use crate::random::dropout::DrawContext;
+use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn check<T: Real>(rows: usize, inner: usize, columns: usize, layout: RightLayout) {
     let left: Vec<T> = numbers(rows * inner, 1);
     let right: Vec<T> = numbers(inner * columns, 2);
     let program =
         Compiled::compile(&Expression::unary(Unary::Relu, Expression::Made)).expect("compiles");
-    let epilogue = Bound { program: &program, operands: &[], context: Context::default() };
+    let epilogue = Bound { program: &program, operands: &[], context: DrawContext::default() };
     let work = Product { left: &left, right: &right, layout, rows, inner, columns, epilogue };
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut made = vec![T::ONE; rows * columns];
         product(&mut made, &work);
         made

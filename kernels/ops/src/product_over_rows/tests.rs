@@ -3,13 +3,13 @@ use proptest::prelude::*;
 
 use super::{ProductOverRows, product_over_rows, reference};
 use crate::Real;
-use crate::test_support::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn check<T: Real>(rows: usize, left_columns: usize, right_columns: usize) {
     let left: Vec<T> = numbers(rows * left_columns, 1);
     let right: Vec<T> = numbers(rows * right_columns, 2);
     let work = ProductOverRows { left: &left, right: &right, rows, left_columns, right_columns };
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut made = vec![T::ONE; left_columns * right_columns];
         product_over_rows(&mut made, &work);
         made

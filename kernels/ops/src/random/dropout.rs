@@ -25,7 +25,7 @@ pub(crate) const BLOCK_COLUMNS: usize = 8;
 
 /// What a launch must know to draw, and where its rows lie in the graph artifact.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'a> {
+pub struct DrawContext<'a> {
     /// Seed of the run.
     pub seed: u64,
     /// Epoch, counted from 0.
@@ -37,7 +37,7 @@ pub struct Context<'a> {
     pub row_in_graph: Option<&'a [u32]>,
 }
 
-impl Context<'_> {
+impl DrawContext<'_> {
     /// The row in the graph artifact of a row of the launch.
     #[inline(always)]
     pub fn graph_row(&self, row: usize) -> u32 {
@@ -61,7 +61,7 @@ pub struct Drops {
 /// Where a tile lies: whole rows from `first_row` on, or columns of that row from `first_column`, a
 /// multiple of 8, on.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct TilePlace<'a> {
     pub(crate) first_row: usize,
     pub(crate) first_column: usize,
     pub(crate) row_in_graph: Option<&'a [u32]>,
@@ -96,7 +96,7 @@ impl Draws {
 
 impl Drops {
     /// `None` where nothing is dropped: when measuring, or when the probability rounds to 0.
-    pub fn new(dropout: Dropout, context: &Context) -> Option<Self> {
+    pub fn new(dropout: Dropout, context: &DrawContext) -> Option<Self> {
         let threshold = ((dropout.probability * 65536.0).round() as u32).min(65535);
         (context.active && threshold > 0).then(|| Drops {
             key: key(context.seed),
@@ -146,7 +146,7 @@ impl Drops {
         values: &mut [T],
         draws: &mut Draws,
         columns: usize,
-        place: Place,
+        place: TilePlace,
     ) {
         debug_assert!(place.first_column.is_multiple_of(BLOCK_COLUMNS));
         if columns == 0 {
@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     fn drops(probability: f64) -> Drops {
-        let context = Context { seed: 11, epoch: 3, active: true, row_in_graph: None };
+        let context = DrawContext { seed: 11, epoch: 3, active: true, row_in_graph: None };
         Drops::new(Dropout { probability, site: 2 }, &context).expect("draws")
     }
 
@@ -241,7 +241,7 @@ mod tests {
             for rows in [1usize, 2, 5, 16, 33] {
                 for first_column in [0, 8, 1024] {
                     let mut values = vec![1.0f64; rows * columns];
-                    let place = Place { first_row: 7, first_column, row_in_graph: Some(&map) };
+                    let place = TilePlace { first_row: 7, first_column, row_in_graph: Some(&map) };
                     drops.drop_tile(pulp::Scalar::new(), &mut values, &mut draws, columns, place);
                     for (at, &value) in values.iter().enumerate() {
                         let keeps = drops.keeps(map[7 + at / columns], first_column + at % columns);
@@ -273,7 +273,7 @@ mod tests {
     fn the_share_kept_is_the_probability() {
         for probability in [0.01, 0.5, 0.9] {
             let mut values = vec![1.0f64; 1000 * 96];
-            let place = Place { first_row: 0, first_column: 0, row_in_graph: None };
+            let place = TilePlace { first_row: 0, first_column: 0, row_in_graph: None };
             let drops = drops(probability);
             drops.drop_tile(pulp::Scalar::new(), &mut values, &mut Draws::default(), 96, place);
             let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn nothing_is_dropped_when_measuring_or_at_probability_zero() {
-        let mut context = Context { seed: 1, epoch: 0, active: false, row_in_graph: None };
+        let mut context = DrawContext { seed: 1, epoch: 0, active: false, row_in_graph: None };
         assert!(Drops::new(Dropout { probability: 0.5, site: 0 }, &context).is_none());
         context.active = true;
         assert!(Drops::new(Dropout { probability: 0.0, site: 0 }, &context).is_none());
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn each_part_of_the_place_matters() {
         let mask = |seed, epoch, site, row: u32| -> Vec<bool> {
-            let context = Context { seed, epoch, active: true, row_in_graph: None };
+            let context = DrawContext { seed, epoch, active: true, row_in_graph: None };
             let drops = Drops::new(Dropout { probability: 0.5, site }, &context).expect("draws");
             (0..64).map(|column| drops.keeps(row, column)).collect()
         };

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{GoOn, Lists};
+use super::{GoOn, NeighbourLists};
 
 /// Not reached.
 pub const FAR: u32 = u32::MAX;
@@ -33,9 +33,9 @@ const TASK_WORDS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
     /// From a vertex to those that are one further.
-    pub push: &'a [Lists<'a>],
+    pub push: &'a [NeighbourLists<'a>],
     /// The same edges from their other ends.
-    pub pull: &'a [Lists<'a>],
+    pub pull: &'a [NeighbourLists<'a>],
     /// The vertices that are at level 0, each once.
     pub sources: &'a [u32],
     /// Vertices at this level reach no others.
@@ -46,7 +46,7 @@ pub struct Search<'a> {
 /// stop.
 pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     let nodes = search.push[0].rows();
-    let walk = Walk::new(search, nodes);
+    let walk = BfsWalk::new(search, nodes);
     let mut left = Left {
         vertices: nodes as u64,
         edges: search.push.iter().map(|lists| lists.neighbours.len() as u64).sum(),
@@ -119,7 +119,7 @@ impl Frontier {
     }
 }
 
-struct Walk<'a> {
+struct BfsWalk<'a> {
     search: &'a Search<'a>,
     level: Vec<AtomicU32>,
     /// A bit for what was reached. Threads may lose each other's bits: `level` is the truth, which
@@ -127,7 +127,7 @@ struct Walk<'a> {
     reached: Vec<AtomicU64>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BfsWalk<'a> {
     fn new(search: &'a Search<'a>, nodes: usize) -> Self {
         let mut reached = vec![0u64; nodes.div_ceil(64)];
         // What lies behind the last vertex is never looked for.
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
             reached[source as usize / 64] |= 1 << (source % 64);
             level[source as usize] = 0;
         }
-        Walk {
+        BfsWalk {
             search,
             level: level.into_iter().map(AtomicU32::new).collect(),
             reached: reached.into_iter().map(AtomicU64::new).collect(),
@@ -158,7 +158,7 @@ impl<'a> Walk<'a> {
             Frontier::List(list) => list.iter().map(|&vertex| degree(vertex)).sum(),
             Frontier::Bits(bits, _) => {
                 let mut edges = 0;
-                each_bit(bits, |vertex| edges += degree(vertex));
+                for_each_bit(bits, |vertex| edges += degree(vertex));
                 edges
             }
         }
@@ -192,8 +192,8 @@ impl<'a> Walk<'a> {
         let mut count = 0;
         for (at, &vertex) in list.iter().enumerate() {
             for lists in self.search.push {
-                lists.ask_ahead(list, at);
-                for &far in lists.of(vertex as usize) {
+                lists.prefetch_ahead(list, at);
+                for &far in lists.neighbours(vertex as usize) {
                     let (word, bit) = (&self.reached[far as usize / 64], far % 64);
                     let bits = word.load(Relaxed);
                     word.store(bits | 1 << bit, Relaxed);
@@ -217,8 +217,8 @@ impl<'a> Walk<'a> {
     fn push_from(&self, list: &[u32], level: u32, next: &mut Vec<u32>) {
         for (at, &vertex) in list.iter().enumerate() {
             for lists in self.search.push {
-                lists.ask_ahead(list, at);
-                for &far in lists.of(vertex as usize) {
+                lists.prefetch_ahead(list, at);
+                for &far in lists.neighbours(vertex as usize) {
                     self.reach(far, level, next);
                 }
             }
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
                         .search
                         .pull
                         .iter()
-                        .any(|lists| lists.of(vertex).chunks(AT_ONCE).any(is_next))
+                        .any(|lists| lists.neighbours(vertex).chunks(AT_ONCE).any(is_next))
                     {
                         *next |= 1 << bit;
                         self.level[vertex].store(level, Relaxed);
@@ -286,7 +286,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn each_bit(bits: &[u64], mut work: impl FnMut(u32)) {
+fn for_each_bit(bits: &[u64], mut work: impl FnMut(u32)) {
     for (word, &bits) in bits.iter().enumerate() {
         let mut left = bits;
         while left != 0 {
@@ -298,6 +298,6 @@ fn each_bit(bits: &[u64], mut work: impl FnMut(u32)) {
 
 fn listed(bits: &[u64]) -> Vec<u32> {
     let mut list = Vec::new();
-    each_bit(bits, |vertex| list.push(vertex));
+    for_each_bit(bits, |vertex| list.push(vertex));
     list
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
-use super::{GoOn, Lists};
+use super::{GoOn, NeighbourLists};
 
 /// Edges of each vertex that are looked at first.
 const FIRST_OF_ALL: usize = 2;
@@ -20,7 +20,7 @@ const TASK_VERTICES: usize = 2048;
 const SAMPLE: usize = 1024;
 
 /// The smallest vertex of the part of each vertex; nothing where it was told to stop.
-pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
+pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = lists[0].rows();
     let root: Vec<AtomicU32> = (0..nodes as u32).map(AtomicU32::new).collect();
     let each = |work: &(dyn Fn(usize) + Sync)| {
@@ -36,7 +36,7 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
         }
         each(&|vertex| {
             for lists in lists {
-                if let Some(&far) = lists.of(vertex).get(first) {
+                if let Some(&far) = lists.neighbours(vertex).get(first) {
                     join(&root, vertex as u32, far);
                 }
             }
@@ -51,7 +51,7 @@ pub fn parts(lists: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
         if root[vertex].load(Relaxed) != largest {
             for lists in lists {
                 lists
-                    .of(vertex)
+                    .neighbours(vertex)
                     .iter()
                     .skip(looked_at)
                     .for_each(|&far| join(&root, vertex as u32, far));

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
-use super::{GoOn, Lists};
+use super::{GoOn, NeighbourLists};
 use crate::Real;
 
 /// A bucket is so many mean lengths wide, for a vertex of one edge; the more edges, the narrower.
@@ -91,7 +91,7 @@ lowered!(f64, std::sync::atomic::AtomicU64);
 #[derive(Clone, Copy, Debug)]
 pub struct Ways<'a, T> {
     /// Edges.
-    pub lists: Lists<'a>,
+    pub lists: NeighbourLists<'a>,
     /// Their lengths.
     pub lengths: Lengths<'a, T>,
 }
@@ -117,11 +117,11 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
     let per_length = 1.0 / width(ways);
     let sums: Vec<T::Cell> = values.iter().map(|value| value.cell()).collect();
     let done: Vec<T::Cell> = values.iter().map(|_| T::LARGEST.cell()).collect();
-    let walk = Walk { sums: &sums, done: &done, ways, per_length };
+    let walk = BucketWalk { sums: &sums, done: &done, ways, per_length };
     let mut buckets = Buckets::new();
     for (vertex, value) in values.iter().enumerate() {
         if *value < T::LARGEST {
-            buckets.put(walk.bucket(*value), vertex as u32);
+            buckets.insert(walk.bucket(*value), vertex as u32);
         }
     }
     let mut rounds = 0;
@@ -169,7 +169,7 @@ fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
     if width > 0.0 && width.is_finite() { width } else { 1.0 }
 }
 
-struct Walk<'a, T: Lowered> {
+struct BucketWalk<'a, T: Lowered> {
     sums: &'a [T::Cell],
     /// The sum with which a vertex was done last: standing in a bucket twice, it is done once.
     done: &'a [T::Cell],
@@ -178,7 +178,7 @@ struct Walk<'a, T: Lowered> {
     per_length: f64,
 }
 
-impl<T: Lowered> Walk<'_, T> {
+impl<T: Lowered> BucketWalk<'_, T> {
     #[inline(always)]
     fn bucket(&self, value: T) -> u64 {
         // What is beyond all numbers is in the last.
@@ -225,11 +225,11 @@ impl<T: Lowered> Walk<'_, T> {
         let mut at = 0;
         while at < list.len() {
             let vertex = list[at];
-            self.ways.iter().for_each(|way| way.lists.ask_ahead(&list, at));
+            self.ways.iter().for_each(|way| way.lists.prefetch_ahead(&list, at));
             at += 1;
             self.go(vertex, number, T::lower_alone, |far, value| {
                 let bucket = self.bucket(value);
-                if bucket == number { list.push(far) } else { buckets.put(bucket, far) }
+                if bucket == number { list.push(far) } else { buckets.insert(bucket, far) }
             });
             if list.len() - at >= VERTICES_ALONE {
                 return list.split_off(at);
@@ -244,7 +244,7 @@ impl<T: Lowered> Walk<'_, T> {
             .par_chunks(TASK_VERTICES)
             .fold(Vec::new, |mut fallen, part| {
                 for (at, &vertex) in part.iter().enumerate() {
-                    self.ways.iter().for_each(|way| way.lists.ask_ahead(part, at));
+                    self.ways.iter().for_each(|way| way.lists.prefetch_ahead(part, at));
                     self.go(vertex, number, T::lower, |far, value| {
                         fallen.push((self.bucket(value), far))
                     });
@@ -256,7 +256,7 @@ impl<T: Lowered> Walk<'_, T> {
         for (bucket, vertex) in parts.into_iter().flatten() {
             // Of the same bucket or, where another thread was first, of one before it, which is not
             // entered again.
-            if bucket <= number { same.push(vertex) } else { buckets.put(bucket, vertex) }
+            if bucket <= number { same.push(vertex) } else { buckets.insert(bucket, vertex) }
         }
         same
     }
@@ -285,7 +285,7 @@ impl Buckets {
     }
 
     #[inline(always)]
-    fn put(&mut self, number: u64, vertex: u32) {
+    fn insert(&mut self, number: u64, vertex: u32) {
         match self.near.get_mut(number.saturating_sub(self.first) as usize) {
             Some(bucket) => bucket.push(vertex),
             None => self.far.push((number, vertex)),
@@ -305,7 +305,7 @@ impl Buckets {
             let first = self.far.iter().map(|(number, _)| *number).min()?;
             (self.first, self.at) = (first, 0);
             for (number, vertex) in std::mem::take(&mut self.far) {
-                self.put(number, vertex);
+                self.insert(number, vertex);
             }
         }
     }

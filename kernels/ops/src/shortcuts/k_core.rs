@@ -7,11 +7,11 @@
 //! bytes     every edge once, with one number of its far end; and once a level the numbers of what
 //!           is left
 //! limits    one thread: most levels take away few vertices
-use super::{GoOn, Lists};
+use super::{GoOn, NeighbourLists};
 
 /// Core numbers. A vertex counts what it reads, `pull`; `push` is the same edges from their other
 /// ends. Nothing where it was told to stop.
-pub fn cores(push: &[Lists], pull: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
+pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = push[0].rows();
     let mut left: Vec<u32> = (0..nodes)
         .map(|vertex| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as u32)
@@ -40,8 +40,8 @@ pub fn cores(push: &[Lists], pull: &[Lists], go_on: GoOn) -> Option<Vec<u32>> {
         let mut at = 0;
         while let Some(&vertex) = taken.get(at) {
             for lists in push {
-                lists.ask_ahead(&taken, at);
-                for &far in lists.of(vertex as usize) {
+                lists.prefetch_ahead(&taken, at);
+                for &far in lists.neighbours(vertex as usize) {
                     let held = &mut left[far as usize];
                     if *held > core {
                         *held -= 1;

@@ -41,12 +41,12 @@ impl Graph {
         )
     }
 
-    fn outgoing(&self) -> Lists<'_> {
-        Lists { offsets: &self.out.0, neighbours: &self.out.1 }
+    fn outgoing(&self) -> NeighbourLists<'_> {
+        NeighbourLists { offsets: &self.out.0, neighbours: &self.out.1 }
     }
 
-    fn incoming(&self) -> Lists<'_> {
-        Lists { offsets: &self.into.0, neighbours: &self.into.1 }
+    fn incoming(&self) -> NeighbourLists<'_> {
+        NeighbourLists { offsets: &self.into.0, neighbours: &self.into.1 }
     }
 }
 
@@ -95,7 +95,7 @@ fn levels_are_right(graph: &Graph, sources: &[u32], last: u32) {
     let (expected, supersteps) = by_supersteps(first, |vertex, levels: &[u32]| {
         let reached = graph
             .incoming()
-            .of(vertex)
+            .neighbours(vertex)
             .iter()
             .map(|&far| levels[far as usize])
             .filter(|&level| level < last)
@@ -229,7 +229,7 @@ proptest! {
     #[test]
     fn parts_are_those_of_supersteps(graph in graphs()) {
         let (expected, _) = by_supersteps((0..graph.nodes as u32).collect(), |vertex, labels: &[u32]| {
-            let both = graph.incoming().of(vertex).iter().chain(graph.outgoing().of(vertex));
+            let both = graph.incoming().neighbours(vertex).iter().chain(graph.outgoing().neighbours(vertex));
             both.fold(labels[vertex], |least, &far| least.min(labels[far as usize]))
         });
         let symmetric = graph.symmetric();
@@ -253,7 +253,7 @@ proptest! {
         for graph in [graph.symmetric(), graph] {
             let first = (0..graph.nodes).map(|vertex| graph.incoming().degree(vertex) as u32).collect();
             let (expected, _) = by_supersteps(first, |vertex, cores: &[u32]| {
-                let mut read: Vec<u32> = graph.incoming().of(vertex).iter().map(|&far| cores[far as usize]).collect();
+                let mut read: Vec<u32> = graph.incoming().neighbours(vertex).iter().map(|&far| cores[far as usize]).collect();
                 read.sort_unstable_by(|one, other| other.cmp(one));
                 read.iter().enumerate().take_while(|(at, core)| **core > *at as u32).count() as u32
             });

@@ -6,7 +6,7 @@ use super::{SparseProduct, SparseProductOverRows};
 use crate::Real;
 use crate::expression::Evaluator;
 use crate::neighbour_reduce::{Entries, SumOf, reduce_rows, rows_per_block};
-use crate::random::dropout::{Context, Drops};
+use crate::random::dropout::{DrawContext, Drops};
 use crate::row_tasks::{assert_shape, balanced_units, split_rows};
 
 /// Multiplies sparse features by a weight; see the head of `sparse_product`.
@@ -62,7 +62,7 @@ pub(crate) fn sparse_product_over_rows_of_type<T: Real>(
     work: &SparseProductOverRows<T>,
 ) {
     let (features, columns) = (work.right, work.left_columns);
-    let context: &Context = &work.context;
+    let context: &DrawContext = &work.context;
     assert_shape(work.left, features.rows(), columns, "left");
     assert_shape(out, columns, features.columns(), "out");
     if out.is_empty() {

@@ -6,13 +6,13 @@ use warploom_vertex::launch::Dropout;
 
 use super::SparseRows;
 use crate::Real;
-use crate::random::dropout::{Context, Drops};
+use crate::random::dropout::{DrawContext, Drops};
 
 /// The features after dropout, dense and row-major.
 pub fn dense<T: Real>(
     features: &SparseRows<T>,
     dropout: Option<Dropout>,
-    context: &Context,
+    context: &DrawContext,
 ) -> Vec<f64> {
     let drops = dropout.and_then(|dropout| Drops::new(dropout, context));
     let mut dense = vec![0.0; features.rows() * features.columns];

@@ -8,8 +8,8 @@ use super::{
 };
 use crate::Real;
 use crate::expression::{Bound, Compiled};
-use crate::random::dropout::Context;
-use crate::test_support::{Graph, assert_close, in_pools, numbers};
+use crate::random::dropout::DrawContext;
+use crate::test_support::{Graph, assert_close, numbers, run_in_pools};
 
 /// Features whose entry (row, column) are the edges of a graph of as many columns as rows, or
 /// fewer.
@@ -28,7 +28,7 @@ fn check<T: Real>(
     };
     let rows = features.rows();
     let graph_rows: Vec<u32> = (0..rows as u32).rev().collect();
-    let context = Context { seed: 3, epoch: 1, active: true, row_in_graph: Some(&graph_rows) };
+    let context = DrawContext { seed: 3, epoch: 1, active: true, row_in_graph: Some(&graph_rows) };
     let dense = reference::dense(&sparse, dropout, &context);
     let what = format!("{rows} x {feature_columns} x {columns}, {dropout:?}");
     let size = features.neighbours.len() as f64;
@@ -37,7 +37,7 @@ fn check<T: Real>(
     let program =
         Compiled::compile(&Expression::unary(Unary::Negate, Expression::Made)).expect("compiles");
     let epilogue = Bound { program: &program, operands: &[], context };
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut made = vec![T::ONE; rows * columns];
         sparse_product(
             &mut made,
@@ -50,7 +50,7 @@ fn check<T: Real>(
 
     let left: Vec<T> = numbers(rows * columns, 3);
     let by_columns = sparse.transpose();
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut made = vec![T::ONE; columns * feature_columns];
         let right = &by_columns;
         let work =

@@ -1,11 +1,11 @@
 //! tests: sums over rows against one loop in f64.
 use super::{reference, sum_over_rows};
 use crate::Real;
-use crate::test_support::{assert_close, in_pools, numbers};
+use crate::test_support::{assert_close, numbers, run_in_pools};
 
 fn check<T: Real>(rows: usize, columns: usize) {
     let source: Vec<T> = numbers(rows * columns, 1);
-    let made = in_pools(|| {
+    let made = run_in_pools(|| {
         let mut made = vec![T::ONE; columns];
         sum_over_rows(&mut made, &source, rows, columns);
         made

@@ -19,7 +19,8 @@ impl Active {
         let depends = depends(gir, by);
         let wanted = ancestors(gir, loss);
         for id in gir.ids().filter(|id| depends[id.index()] && wanted[id.index()]) {
-            refused(gir, id).map_or(Ok(()), |refusal| Err(refusal.at(id, gir.node(id).span)))?;
+            refused(gir, id)
+                .map_or(Ok(()), |refusal| Err(refusal.with_location(id, gir.node(id).span)))?;
         }
         let mut carries = vec![false; gir.nodes.len()];
         for id in gir.ids() {

@@ -10,8 +10,8 @@
 use std::collections::HashMap;
 
 use crate::gir::{
-    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Made, Misfit, Node, NodeId,
-    Number, Op, Pooling, Reduction, Unary,
+    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Misfit, Node, NodeId,
+    NodeResult, Number, Op, Pooling, Reduction, Unary,
 };
 use crate::launch::Direction;
 
@@ -32,7 +32,7 @@ pub(super) fn orient(mut gir: Gir, data: &Data, first: usize) -> Result<Gir, Mis
     };
     for index in 0..turner.old.len() {
         let id = NodeId((first + index) as u32);
-        let made = if turner.uses[id.index()] == 0 { NodeId(0) } else { turner.again(id)? };
+        let made = if turner.uses[id.index()] == 0 { NodeId(0) } else { turner.rebuild(id)? };
         turner.new.push(made);
     }
     let new = turner.new;
@@ -116,7 +116,7 @@ impl Turner<'_> {
     }
 
     /// A node of the backward part, made again of new inputs.
-    fn again(&mut self, id: NodeId) -> Made {
+    fn rebuild(&mut self, id: NodeId) -> NodeResult {
         let node = self.was(id);
         self.builder.span = node.span;
         let made = match node.op {
@@ -134,7 +134,7 @@ impl Turner<'_> {
                 let inputs: Vec<NodeId> = node
                     .inputs
                     .iter()
-                    .map(|input| self.seen(*input, edges))
+                    .map(|input| self.rewrite_view(*input, edges))
                     .collect::<Result<_, _>>()?;
                 self.remake(&node, &inputs)?
             }
@@ -151,7 +151,7 @@ impl Turner<'_> {
         Ok(made)
     }
 
-    fn remake(&mut self, node: &Node, inputs: &[NodeId]) -> Made {
+    fn remake(&mut self, node: &Node, inputs: &[NodeId]) -> NodeResult {
         match &node.op {
             Op::Constant(number) => Ok(self.builder.constant(*number)),
             Op::Reshape | Op::Expand | Op::Scatter { .. } => {
@@ -163,7 +163,7 @@ impl Turner<'_> {
     }
 
     /// The same rows as far as edges of this set read them, written for it.
-    fn seen(&mut self, id: NodeId, edges: EdgeSet) -> Made {
+    fn rewrite_view(&mut self, id: NodeId, edges: EdgeSet) -> NodeResult {
         let node = self.was(id);
         let first = || self.new[node.inputs[0].index()];
         // Over `Both` the two directions are in the rows already.
@@ -179,19 +179,19 @@ impl Turner<'_> {
                 let value = first();
                 self.builder.make(Op::Near(edges), &[value])
             }
-            Op::Turn => self.seen_turned(id, edges),
+            Op::Turn => self.rewrite_turned_view(id, edges),
             // A sum over one relation reads no other rows.
             Op::Select
                 if edges.relation.is_some()
                     && self.relation_of(node.inputs[0]) == edges.relation =>
             {
-                self.seen(node.inputs[1], edges)
+                self.rewrite_view(node.inputs[1], edges)
             }
             _ if id.index() >= self.first && self.uses[id.index()] == 1 && is_rowwise(&node.op) => {
                 let inputs: Vec<NodeId> = node
                     .inputs
                     .iter()
-                    .map(|input| self.seen(*input, edges))
+                    .map(|input| self.rewrite_view(*input, edges))
                     .collect::<Result<_, _>>()?;
                 self.remake(&node, &inputs)
             }
@@ -200,7 +200,7 @@ impl Turner<'_> {
     }
 
     /// As `seen`, of a turned value: an edge is of the same relation from either end.
-    fn seen_turned(&mut self, turn: NodeId, edges: EdgeSet) -> Made {
+    fn rewrite_turned_view(&mut self, turn: NodeId, edges: EdgeSet) -> NodeResult {
         let mut inner = self.was(turn).inputs[0];
         while self.was(inner).op == Op::Select
             && edges.relation.is_some()
@@ -293,7 +293,7 @@ impl Turner<'_> {
     /// Rows of in-edges and of out-edges in each other's place: what is near is far, element-wise
     /// work is done on turned values. Only what depends on a vertex's other edges is turned as a
     /// whole.
-    fn turned(&mut self, id: NodeId) -> Made {
+    fn turned(&mut self, id: NodeId) -> NodeResult {
         if let Some(known) = self.turned.get(&id) {
             return Ok(*known);
         }

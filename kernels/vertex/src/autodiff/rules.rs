@@ -11,12 +11,12 @@ mod dense;
 mod edges;
 mod elementwise;
 
-use super::{Refusal, Walk};
+use super::{GradientWalk, Refusal};
 use crate::gir::{Node, NodeId, Op};
 
 /// Runs the rule of one node.
 pub(super) fn rule(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     id: NodeId,
     node: &Node,
     slope: NodeId,

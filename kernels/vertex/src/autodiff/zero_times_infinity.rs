@@ -109,12 +109,12 @@ fn is_detached(gir: &Gir, id: NodeId) -> bool {
 }
 
 /// A value and the end of the edges that it is seen from, if it is.
-type Seen<'a> = (Option<&'a Op>, NodeId);
+type ViewedValue<'a> = (Option<&'a Op>, NodeId);
 
 /// What a condition keeps away from a number.
 #[derive(Clone, Copy)]
 struct Guard<'a> {
-    value: Seen<'a>,
+    value: ViewedValue<'a>,
     /// Kept from 0; else from an infinity.
     zero: bool,
 }
@@ -167,7 +167,7 @@ fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>, depth: u32) -
 }
 
 /// The value that is only seen, repeated or written otherwise.
-fn bare(gir: &Gir, mut id: NodeId) -> Seen<'_> {
+fn bare(gir: &Gir, mut id: NodeId) -> ViewedValue<'_> {
     let mut view = None;
     loop {
         let node = gir.node(id);

@@ -6,12 +6,12 @@
 //! limits    as many supersteps as the longest shortest path to a component's smallest id, and one
 //!           to see that it stands
 use crate::builtin::Builtin;
-use crate::builtin::draft::{Draft, Part};
-use crate::builtin::layers::Order;
-use crate::builtin::settings::Chosen;
-use crate::facts::Facts;
+use crate::builtin::draft::{Draft, DraftPart};
+use crate::builtin::layers::LayerOrder;
+use crate::builtin::settings::ChosenSettings;
+use crate::facts::GraphFacts;
 use crate::launch::{
-    Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, Until,
+    Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition,
 };
 
 pub(super) const BUILTIN: Builtin = Builtin {
@@ -23,12 +23,12 @@ pub(super) const BUILTIN: Builtin = Builtin {
     list,
 };
 
-fn list(_: &Chosen, facts: &Facts, _: Order) -> LaunchList {
+fn list(_: &ChosenSettings, facts: &GraphFacts, _: LayerOrder) -> LaunchList {
     let mut draft = Draft::new(BUILTIN.name, facts);
     let label = draft.ids("label");
     let next = draft.ids("label.next");
     draft.push(
-        Part::Prepare,
+        DraftPart::Prepare,
         "start",
         Operation::Elementwise { out: label.clone(), expression: Expression::Id },
     );
@@ -39,8 +39,12 @@ fn list(_: &Chosen, facts: &Facts, _: Order) -> LaunchList {
         direction: if facts.symmetric { Direction::In } else { Direction::Both },
         combine: Combine::Min,
         factor: EdgeFactor::One,
-        epilogue: Expression::binary(Binary::Min, Expression::made(), Expression::load(&*label)),
+        epilogue: Expression::binary(
+            Binary::Min,
+            Expression::identity(),
+            Expression::load(&*label),
+        ),
     };
-    draft.push(Part::Step, "min", reduce);
-    draft.iterate(&label, &next, Until::Unchanged(vec![label.clone()]), Vec::new())
+    draft.push(DraftPart::Step, "min", reduce);
+    draft.iterate(&label, &next, StopCondition::Unchanged(vec![label.clone()]), Vec::new())
 }

@@ -3,10 +3,10 @@
 //! promises  a buffer is declared where its launch is written; bytes and schedules are filled in at
 //!           the end, all by one rule
 //! never     chooses what is computed
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::launch::{
     Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop,
-    LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, Train, Until,
+    LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, StopCondition, Train,
     gradient_buffer, parameter_buffer,
 };
 
@@ -17,7 +17,7 @@ const TARGET: &str = "target";
 
 /// A launch list while it is being written.
 pub(super) struct Draft<'a> {
-    pub facts: &'a Facts,
+    pub facts: &'a GraphFacts,
     program: &'static str,
     buffers: Vec<Buffer>,
     parameters: Vec<Parameter>,
@@ -28,7 +28,7 @@ pub(super) struct Draft<'a> {
 
 /// Part of a list that a launch is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum DraftPart {
     /// Once.
     Prepare,
     /// Forward pass or superstep.
@@ -38,7 +38,7 @@ pub(super) enum Part {
 }
 
 impl<'a> Draft<'a> {
-    pub fn new(program: &'static str, facts: &'a Facts) -> Self {
+    pub fn new(program: &'static str, facts: &'a GraphFacts) -> Self {
         let (prepare, steps, backward) = (Vec::new(), Vec::new(), Vec::new());
         Draft {
             facts,
@@ -86,11 +86,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Adds a launch.
-    pub fn push(&mut self, part: Part, name: impl Into<String>, operation: Operation) {
+    pub fn push(&mut self, part: DraftPart, name: impl Into<String>, operation: Operation) {
         let launches = match part {
-            Part::Prepare => &mut self.prepare,
-            Part::Step => &mut self.steps,
-            Part::Backward => &mut self.backward,
+            DraftPart::Prepare => &mut self.prepare,
+            DraftPart::Step => &mut self.steps,
+            DraftPart::Backward => &mut self.backward,
         };
         launches.push(Launch::unreckoned(name.into(), operation));
     }
@@ -155,7 +155,7 @@ impl<'a> Draft<'a> {
         self,
         state: &str,
         next: &str,
-        until: Until,
+        until: StopCondition,
         reasons: Vec<Reason>,
     ) -> LaunchList {
         let commit = vec![Commit { state: state.to_owned(), next: next.to_owned() }];

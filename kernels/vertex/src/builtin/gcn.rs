@@ -15,10 +15,10 @@
 //! never     adds self loops (ingest does, `self_loops: add`); makes a gradient for features or
 //!           weights of edges; stores a mask of relu or dropout
 use crate::builtin::Builtin;
-use crate::builtin::draft::{Draft, Part};
-use crate::builtin::layers::{Order, Stack, in_best_order};
-use crate::builtin::settings::{Chosen, Domain, Setting};
-use crate::facts::Facts;
+use crate::builtin::draft::{Draft, DraftPart};
+use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
+use crate::builtin::settings::{ChosenSettings, Domain, Setting};
+use crate::facts::GraphFacts;
 use crate::launch::{
     BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer,
     parameter_buffer,
@@ -51,20 +51,20 @@ pub(super) const BUILTIN: Builtin = Builtin {
 
 const SCALE: &str = "scale";
 
-fn list(settings: &Chosen, facts: &Facts, order: Order) -> LaunchList {
+fn list(settings: &ChosenSettings, facts: &GraphFacts, order: LayerOrder) -> LaunchList {
     let stack = Stack::new(
-        settings.whole("hidden"),
-        settings.whole("layers"),
+        settings.integer("hidden"),
+        settings.integer("layers"),
         settings.real("drop"),
         facts,
     );
-    in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
+    build_in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
 }
 
 struct Program<'a> {
     stack: &'a Stack,
-    facts: &'a Facts,
-    orders: &'a [Order],
+    facts: &'a GraphFacts,
+    orders: &'a [LayerOrder],
 }
 
 /// One layer's names.
@@ -82,14 +82,14 @@ impl Program<'_> {
     fn list(&self) -> LaunchList {
         let mut draft = Draft::new(BUILTIN.name, self.facts);
         draft.value(SCALE, 1);
-        let inverse_root =
-            Expression::made().if_positive(Expression::unary(Unary::Rsqrt, Expression::made()));
+        let inverse_root = Expression::identity()
+            .if_positive(Expression::unary(Unary::Rsqrt, Expression::identity()));
         draft.push(
-            Part::Prepare,
+            DraftPart::Prepare,
             SCALE,
             Operation::degree(SCALE, Direction::In, self.factor(), inverse_root),
         );
-        let scale = (self.orders[0] == Order::SumFirst).then_some(SCALE);
+        let scale = (self.orders[0] == LayerOrder::SumFirst).then_some(SCALE);
         let mut input = self.stack.first_input(&mut draft, scale);
         let mut layers = Vec::new();
         for index in 0..self.stack.layers() {
@@ -116,7 +116,7 @@ impl Program<'_> {
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);
         draft.weight(weight, out, inner);
         draft.bias(bias, out);
-        let next_sums = self.orders.get(index + 1) == Some(&Order::SumFirst);
+        let next_sums = self.orders.get(index + 1) == Some(&LayerOrder::SumFirst);
         let next =
             if next_sums { format!("h.{}.scaled", index + 1) } else { format!("h.{}", index + 1) };
         let next = draft.value(next, out);
@@ -125,22 +125,22 @@ impl Program<'_> {
             let active = self.stack.activated(*index, biased);
             if next_sums { active.times(Expression::load(SCALE)) } else { active }
         };
-        if self.orders[*index] == Order::SumFirst {
+        if self.orders[*index] == LayerOrder::SumFirst {
             draft.value(summed, inner);
             draft.push(
-                Part::Step,
+                DraftPart::Step,
                 format!("sum.{index}"),
                 Operation::sum(summed, input, Direction::In, self.factor(), scaled()),
             );
             let product =
-                self.stack.product(*index, &next, summed, weight, finish(Expression::made()));
-            draft.push(Part::Step, format!("product.{index}"), product);
+                self.stack.product(*index, &next, summed, weight, finish(Expression::identity()));
+            draft.push(DraftPart::Step, format!("product.{index}"), product);
         } else {
             let z = draft.value(format!("z.{index}"), out);
             let product = self.stack.product(*index, &z, input, weight, scaled());
-            draft.push(Part::Step, format!("product.{index}"), product);
+            draft.push(DraftPart::Step, format!("product.{index}"), product);
             let sum = Operation::sum(&next, &z, Direction::In, self.factor(), finish(scaled()));
-            draft.push(Part::Step, format!("sum.{index}"), sum);
+            draft.push(DraftPart::Step, format!("sum.{index}"), sum);
         }
         next
     }
@@ -152,49 +152,49 @@ impl Program<'_> {
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);
         let bias_gradient =
             Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
-        draft.push(Part::Backward, format!("bias.{index}"), bias_gradient);
+        draft.push(DraftPart::Backward, format!("bias.{index}"), bias_gradient);
         let previous = format!("slope.h.{index}");
-        if self.orders[*index] == Order::SumFirst {
+        if self.orders[*index] == LayerOrder::SumFirst {
             let gradient = Operation::ProductOverRows {
                 out: gradient_buffer(weight),
                 left: slope.to_owned(),
                 right: summed.clone(),
             };
-            draft.push(Part::Backward, format!("weight.{index}"), gradient);
+            draft.push(DraftPart::Backward, format!("weight.{index}"), gradient);
             if *index == 0 {
                 return previous;
             }
             let spread = draft.value(format!("slope.a.{index}"), inner);
             draft.push(
-                Part::Backward,
+                DraftPart::Backward,
                 format!("back.product.{index}"),
-                Operation::back(&spread, slope, weight, scaled()),
+                Operation::input_gradient(&spread, slope, weight, scaled()),
             );
             draft.value(&previous, inner);
             let epilogue = self.stack.deactivated(*index, input, scaled());
             let sum = Operation::sum(&previous, &spread, self.reversed(), self.factor(), epilogue);
-            draft.push(Part::Backward, format!("back.sum.{index}"), sum);
+            draft.push(DraftPart::Backward, format!("back.sum.{index}"), sum);
             return previous;
         }
         let spread = draft.value(format!("slope.h.{}.scaled", index + 1), out);
         let expression = Expression::load(slope).times(Expression::load(SCALE));
         draft.push(
-            Part::Backward,
+            DraftPart::Backward,
             format!("back.scale.{index}"),
             Operation::Elementwise { out: spread.clone(), expression },
         );
         let z = draft.value(format!("slope.z.{index}"), out);
         let sum = Operation::sum(&z, &spread, self.reversed(), self.factor(), scaled());
-        draft.push(Part::Backward, format!("back.sum.{index}"), sum);
+        draft.push(DraftPart::Backward, format!("back.sum.{index}"), sum);
         let gradient = self.stack.weight_gradient(*index, &z, input, weight);
-        draft.push(Part::Backward, format!("weight.{index}"), gradient);
+        draft.push(DraftPart::Backward, format!("weight.{index}"), gradient);
         if *index > 0 {
             draft.value(&previous, inner);
-            let epilogue = self.stack.deactivated(*index, input, Expression::made());
+            let epilogue = self.stack.deactivated(*index, input, Expression::identity());
             draft.push(
-                Part::Backward,
+                DraftPart::Backward,
                 format!("back.product.{index}"),
-                Operation::back(&previous, &z, weight, epilogue),
+                Operation::input_gradient(&previous, &z, weight, epilogue),
             );
         }
         previous
@@ -211,5 +211,5 @@ impl Program<'_> {
 }
 
 fn scaled() -> Expression {
-    Expression::made().times(Expression::load(SCALE))
+    Expression::identity().times(Expression::load(SCALE))
 }

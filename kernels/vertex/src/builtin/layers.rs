@@ -12,8 +12,8 @@
 //! never     moves a sum out of the epoch, although the sum of features without dropout is the same
 //!           in each: an epoch does the work that other systems do in one; adds up sparse features
 //!           over neighbours (the sum is dense)
-use crate::builtin::draft::{Draft, FEATURES, Part};
-use crate::facts::Facts;
+use crate::builtin::draft::{Draft, DraftPart, FEATURES};
+use crate::facts::GraphFacts;
 use crate::launch::{
     Body, BufferName, Combine, Direction, Dropout, EdgeFactor, Expression, LaunchList, Operation,
     Reason, Unary, gradient_buffer, parameter_buffer,
@@ -21,7 +21,7 @@ use crate::launch::{
 
 /// Which comes first in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum LayerOrder {
     /// What moves fewer bytes, layer by layer; the product when equal.
     Cheapest,
     /// The product with the weight, then the sum over neighbours.
@@ -44,7 +44,7 @@ pub(super) struct Stack {
 }
 
 impl Stack {
-    pub fn new(hidden: u64, layers: u64, drop: f64, facts: &Facts) -> Self {
+    pub fn new(hidden: u64, layers: u64, drop: f64, facts: &GraphFacts) -> Self {
         let hidden = std::iter::repeat_n(hidden, layers.saturating_sub(1) as usize);
         let widths =
             std::iter::once(facts.feature_columns).chain(hidden).chain([facts.classes]).collect();
@@ -136,7 +136,7 @@ impl Stack {
             None => ("h.0", dropped),
         };
         let out = draft.value(name, self.widths[0]);
-        let part = if self.draws() { Part::Step } else { Part::Prepare };
+        let part = if self.draws() { DraftPart::Step } else { DraftPart::Prepare };
         draft.push(part, "input.0", Operation::Elementwise { out: out.clone(), expression });
         out
     }
@@ -181,32 +181,37 @@ impl Operation {
     }
 
     /// Gradient of a product's input: the gradient of its result times the weight as it is stored.
-    pub(super) fn back(out: &str, slope: &str, weight: &str, epilogue: Expression) -> Self {
+    pub(super) fn input_gradient(
+        out: &str,
+        slope: &str,
+        weight: &str,
+        epilogue: Expression,
+    ) -> Self {
         let [out, left, right] = [out.to_owned(), slope.to_owned(), parameter_buffer(weight)];
         Operation::Product { out, left, right, right_transposed: false, epilogue }
     }
 }
 
 /// Builds with each layer in the better order and says why.
-pub(super) fn in_best_order(
+pub(super) fn build_in_best_order(
     stack: &Stack,
-    wanted: Order,
-    list: impl Fn(&[Order]) -> LaunchList,
+    wanted: LayerOrder,
+    list: impl Fn(&[LayerOrder]) -> LaunchList,
 ) -> LaunchList {
-    let fixed = |layer: usize, order: Order| {
-        if layer == 0 && stack.sparse { Order::ProductFirst } else { order }
+    let fixed = |layer: usize, order: LayerOrder| {
+        if layer == 0 && stack.sparse { LayerOrder::ProductFirst } else { order }
     };
-    let uniform = |order: Order| -> Vec<Order> {
+    let uniform = |order: LayerOrder| -> Vec<LayerOrder> {
         (0..stack.layers()).map(|layer| fixed(layer, order)).collect()
     };
-    let product_first = bytes_by_layer(&list(&uniform(Order::ProductFirst)), stack.layers());
-    let sum_first = bytes_by_layer(&list(&uniform(Order::SumFirst)), stack.layers());
+    let product_first = bytes_by_layer(&list(&uniform(LayerOrder::ProductFirst)), stack.layers());
+    let sum_first = bytes_by_layer(&list(&uniform(LayerOrder::SumFirst)), stack.layers());
     let choose = |layer: usize| match wanted {
-        Order::Cheapest if sum_first[layer] < product_first[layer] => Order::SumFirst,
-        Order::Cheapest => Order::ProductFirst,
+        LayerOrder::Cheapest if sum_first[layer] < product_first[layer] => LayerOrder::SumFirst,
+        LayerOrder::Cheapest => LayerOrder::ProductFirst,
         forced => fixed(layer, forced),
     };
-    let orders: Vec<Order> = (0..stack.layers()).map(choose).collect();
+    let orders: Vec<LayerOrder> = (0..stack.layers()).map(choose).collect();
     let mut chosen = list(&orders);
     chosen.reasons = (0..stack.layers())
         .map(|layer| {
@@ -231,18 +236,20 @@ fn bytes_by_layer(list: &LaunchList, layers: usize) -> Vec<u64> {
 
 fn reason(
     stack: &Stack,
-    (layer, order): (usize, Order),
-    wanted: Order,
+    (layer, order): (usize, LayerOrder),
+    wanted: LayerOrder,
     (product, sum): (u64, u64),
 ) -> Reason {
-    let name = |order: Order| if order == Order::SumFirst { "sum first" } else { "product first" };
+    let name = |order: LayerOrder| {
+        if order == LayerOrder::SumFirst { "sum first" } else { "product first" }
+    };
     let (inner, out) = (stack.widths[layer], stack.widths[layer + 1]);
     let only = layer == 0 && stack.sparse;
-    let gathered = if order == Order::SumFirst { inner } else { out };
+    let gathered = if order == LayerOrder::SumFirst { inner } else { out };
     let cause = match order {
         _ if only => "sparse features cannot be summed over neighbours".to_owned(),
-        _ if wanted != Order::Cheapest => "prescribed".to_owned(),
-        Order::SumFirst if layer == 0 && stack.training => {
+        _ if wanted != LayerOrder::Cheapest => "prescribed".to_owned(),
+        LayerOrder::SumFirst if layer == 0 && stack.training => {
             format!(
                 "fewer bytes an epoch: rows of {inner} columns are gathered forward only, features \
                  need no gradient"
@@ -251,9 +258,9 @@ fn reason(
         _ => format!("fewer bytes an epoch: rows of {gathered} columns are gathered"),
     };
     let why = format!("{inner} columns in, {out} out; {cause}");
-    let mut alternatives = vec![(name(Order::ProductFirst).to_owned(), product)];
+    let mut alternatives = vec![(name(LayerOrder::ProductFirst).to_owned(), product)];
     if !only {
-        alternatives.push((name(Order::SumFirst).to_owned(), sum));
+        alternatives.push((name(LayerOrder::SumFirst).to_owned(), sum));
     }
     Reason {
         what: format!("order of layer {layer}"),

@@ -8,12 +8,12 @@
 //!           without out-edges are dropped, so the ranks need not sum to 1
 //! never     uses weights of edges; reads a rank of the superstep it is in
 use crate::builtin::Builtin;
-use crate::builtin::draft::{Draft, Part};
-use crate::builtin::layers::Order;
-use crate::builtin::settings::{Chosen, Domain, Setting};
-use crate::facts::Facts;
+use crate::builtin::draft::{Draft, DraftPart};
+use crate::builtin::layers::LayerOrder;
+use crate::builtin::settings::{ChosenSettings, Domain, Setting};
+use crate::facts::GraphFacts;
 use crate::launch::{
-    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, Unary, Until,
+    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, StopCondition, Unary,
 };
 
 pub(super) const BUILTIN: Builtin = Builtin {
@@ -41,7 +41,7 @@ pub(super) const BUILTIN: Builtin = Builtin {
     list,
 };
 
-fn list(settings: &Chosen, facts: &Facts, _: Order) -> LaunchList {
+fn list(settings: &ChosenSettings, facts: &GraphFacts, _: LayerOrder) -> LaunchList {
     let (damping, tolerance) = (settings.real("damping"), settings.real("tolerance"));
     let nodes = facts.nodes.max(1) as f64;
     let mut draft = Draft::new(BUILTIN.name, facts);
@@ -52,33 +52,38 @@ fn list(settings: &Chosen, facts: &Facts, _: Order) -> LaunchList {
     // Where each in-edge has its reverse, the in-degree is the out-degree, and one set of offsets
     // is enough.
     let direction = if facts.symmetric { Direction::In } else { Direction::Out };
-    let inverse =
-        Expression::made().if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
+    let inverse = Expression::identity()
+        .if_positive(Expression::unary(Unary::Reciprocal, Expression::identity()));
     draft.push(
-        Part::Prepare,
+        DraftPart::Prepare,
         "share",
         Operation::degree(&share, direction, EdgeFactor::One, inverse),
     );
     let start =
         Operation::Elementwise { out: rank.clone(), expression: Expression::Constant(1.0 / nodes) };
-    draft.push(Part::Prepare, "start", start);
+    draft.push(DraftPart::Prepare, "start", start);
     let expression = Expression::load(&*rank).times(Expression::load(share));
     draft.push(
-        Part::Step,
+        DraftPart::Step,
         "contribution",
         Operation::Elementwise { out: contribution.clone(), expression },
     );
-    let damped = Expression::Constant(damping).times(Expression::made());
+    let damped = Expression::Constant(damping).times(Expression::identity());
     let epilogue = Expression::Constant((1.0 - damping) / nodes).plus(damped);
     draft.push(
-        Part::Step,
+        DraftPart::Step,
         "sum",
         Operation::sum(&next, &contribution, Direction::In, EdgeFactor::One, epilogue),
     );
-    draft.iterate(&rank, &next, Until::ChangeAtMost(rank.clone(), tolerance), vec![reason(facts)])
+    draft.iterate(
+        &rank,
+        &next,
+        StopCondition::ChangeAtMost(rank.clone(), tolerance),
+        vec![reason(facts)],
+    )
 }
 
-fn reason(facts: &Facts) -> Reason {
+fn reason(facts: &GraphFacts) -> Reason {
     let (nodes, edges, real) = (facts.nodes, facts.edges, facts.bytes_per_real);
     let by_vertex = nodes.saturating_mul(3 * real).saturating_add(edges.saturating_mul(real));
     let by_edge = edges.saturating_mul(2 * real);

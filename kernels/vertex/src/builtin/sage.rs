@@ -10,10 +10,10 @@
 //!           of nothing is 0
 //! never     adds self loops; makes a gradient for features; stores a mask of relu or dropout
 use crate::builtin::Builtin;
-use crate::builtin::draft::{Draft, Part};
-use crate::builtin::layers::{Order, Stack, in_best_order};
-use crate::builtin::settings::{Chosen, Domain, Setting};
-use crate::facts::Facts;
+use crate::builtin::draft::{Draft, DraftPart};
+use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
+use crate::builtin::settings::{ChosenSettings, Domain, Setting};
+use crate::facts::GraphFacts;
 use crate::launch::{
     BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer,
     parameter_buffer,
@@ -46,20 +46,20 @@ pub(super) const BUILTIN: Builtin = Builtin {
 
 const SHARE: &str = "share";
 
-fn list(settings: &Chosen, facts: &Facts, order: Order) -> LaunchList {
+fn list(settings: &ChosenSettings, facts: &GraphFacts, order: LayerOrder) -> LaunchList {
     let stack = Stack::new(
-        settings.whole("hidden"),
-        settings.whole("layers"),
+        settings.integer("hidden"),
+        settings.integer("layers"),
         settings.real("drop"),
         facts,
     );
-    in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
+    build_in_best_order(&stack, order, |orders| Program { stack: &stack, facts, orders }.list())
 }
 
 struct Program<'a> {
     stack: &'a Stack,
-    facts: &'a Facts,
-    orders: &'a [Order],
+    facts: &'a GraphFacts,
+    orders: &'a [LayerOrder],
 }
 
 /// One layer's names.
@@ -79,10 +79,10 @@ impl Program<'_> {
     fn list(&self) -> LaunchList {
         let mut draft = Draft::new(BUILTIN.name, self.facts);
         draft.value(SHARE, 1);
-        let inverse = Expression::made()
-            .if_positive(Expression::unary(Unary::Reciprocal, Expression::made()));
+        let inverse = Expression::identity()
+            .if_positive(Expression::unary(Unary::Reciprocal, Expression::identity()));
         draft.push(
-            Part::Prepare,
+            DraftPart::Prepare,
             SHARE,
             Operation::degree(SHARE, Direction::In, EdgeFactor::One, inverse),
         );
@@ -118,23 +118,29 @@ impl Program<'_> {
         let next = draft.value(format!("h.{}", index + 1), out);
         let bias = Expression::load(parameter_buffer(bias));
         let own_product =
-            self.stack.product(*index, &own, input, own_weight, Expression::made().plus(bias));
-        draft.push(Part::Step, format!("own.{index}"), own_product);
+            self.stack.product(*index, &own, input, own_weight, Expression::identity().plus(bias));
+        draft.push(DraftPart::Step, format!("own.{index}"), own_product);
         let finish =
             |made: Expression| self.stack.activated(*index, made.plus(Expression::load(&*own)));
-        if self.orders[*index] == Order::SumFirst {
+        if self.orders[*index] == LayerOrder::SumFirst {
             draft.value(mean, inner);
             let sum = Operation::sum(mean, input, Direction::In, EdgeFactor::One, shared());
-            draft.push(Part::Step, format!("sum.{index}"), sum);
-            let product =
-                self.stack.product(*index, &next, mean, mean_weight, finish(Expression::made()));
-            draft.push(Part::Step, format!("product.{index}"), product);
+            draft.push(DraftPart::Step, format!("sum.{index}"), sum);
+            let product = self.stack.product(
+                *index,
+                &next,
+                mean,
+                mean_weight,
+                finish(Expression::identity()),
+            );
+            draft.push(DraftPart::Step, format!("product.{index}"), product);
         } else {
             let z = draft.value(format!("z.{index}"), out);
-            let product = self.stack.product(*index, &z, input, mean_weight, Expression::made());
-            draft.push(Part::Step, format!("product.{index}"), product);
+            let product =
+                self.stack.product(*index, &z, input, mean_weight, Expression::identity());
+            draft.push(DraftPart::Step, format!("product.{index}"), product);
             let sum = Operation::sum(&next, &z, Direction::In, EdgeFactor::One, finish(shared()));
-            draft.push(Part::Step, format!("sum.{index}"), sum);
+            draft.push(DraftPart::Step, format!("sum.{index}"), sum);
         }
         next
     }
@@ -145,9 +151,9 @@ impl Program<'_> {
         let Layer { index, input, bias, own_weight, .. } = layer;
         let bias_gradient =
             Operation::SumOverRows { out: gradient_buffer(bias), source: slope.to_owned() };
-        draft.push(Part::Backward, format!("bias.{index}"), bias_gradient);
+        draft.push(DraftPart::Backward, format!("bias.{index}"), bias_gradient);
         let own_gradient = self.stack.weight_gradient(*index, slope, input, own_weight);
-        draft.push(Part::Backward, format!("own.weight.{index}"), own_gradient);
+        draft.push(DraftPart::Backward, format!("own.weight.{index}"), own_gradient);
         let previous = format!("slope.h.{index}");
         let own = format!("slope.own.{index}");
         if *index > 0 {
@@ -155,15 +161,18 @@ impl Program<'_> {
             draft.value(&own, inner);
             draft.value(&previous, inner);
             draft.push(
-                Part::Backward,
+                DraftPart::Backward,
                 format!("back.own.{index}"),
-                Operation::back(&own, slope, own_weight, Expression::made()),
+                Operation::input_gradient(&own, slope, own_weight, Expression::identity()),
             );
         }
-        let finish =
-            self.stack.deactivated(*index, input, Expression::made().plus(Expression::load(&*own)));
+        let finish = self.stack.deactivated(
+            *index,
+            input,
+            Expression::identity().plus(Expression::load(&*own)),
+        );
         match self.orders[*index] {
-            Order::SumFirst => self.backward_of_mean(draft, layer, slope, (&previous, finish)),
+            LayerOrder::SumFirst => self.backward_of_mean(draft, layer, slope, (&previous, finish)),
             _ => self.backward_of_product(draft, layer, slope, (&previous, finish)),
         }
         previous
@@ -182,17 +191,17 @@ impl Program<'_> {
             left: slope.to_owned(),
             right: mean.clone(),
         };
-        draft.push(Part::Backward, format!("weight.{index}"), gradient);
+        draft.push(DraftPart::Backward, format!("weight.{index}"), gradient);
         if *index > 0 {
             let spread = draft.value(format!("slope.mean.{index}"), self.stack.widths[*index]);
             draft.push(
-                Part::Backward,
+                DraftPart::Backward,
                 format!("back.product.{index}"),
-                Operation::back(&spread, slope, mean_weight, shared()),
+                Operation::input_gradient(&spread, slope, mean_weight, shared()),
             );
             let sum =
                 Operation::sum(previous.0, &spread, self.reversed(), EdgeFactor::One, previous.1);
-            draft.push(Part::Backward, format!("back.sum.{index}"), sum);
+            draft.push(DraftPart::Backward, format!("back.sum.{index}"), sum);
         }
     }
 
@@ -208,20 +217,21 @@ impl Program<'_> {
         let spread = draft.value(format!("slope.h.{}.shared", index + 1), out);
         let expression = Expression::load(slope).times(Expression::load(SHARE));
         draft.push(
-            Part::Backward,
+            DraftPart::Backward,
             format!("back.share.{index}"),
             Operation::Elementwise { out: spread.clone(), expression },
         );
         let z = draft.value(format!("slope.z.{index}"), out);
-        let sum = Operation::sum(&z, &spread, self.reversed(), EdgeFactor::One, Expression::made());
-        draft.push(Part::Backward, format!("back.sum.{index}"), sum);
+        let sum =
+            Operation::sum(&z, &spread, self.reversed(), EdgeFactor::One, Expression::identity());
+        draft.push(DraftPart::Backward, format!("back.sum.{index}"), sum);
         let gradient = self.stack.weight_gradient(*index, &z, input, mean_weight);
-        draft.push(Part::Backward, format!("weight.{index}"), gradient);
+        draft.push(DraftPart::Backward, format!("weight.{index}"), gradient);
         if *index > 0 {
             draft.push(
-                Part::Backward,
+                DraftPart::Backward,
                 format!("back.product.{index}"),
-                Operation::back(previous.0, &z, mean_weight, previous.1),
+                Operation::input_gradient(previous.0, &z, mean_weight, previous.1),
             );
         }
     }
@@ -232,5 +242,5 @@ impl Program<'_> {
 }
 
 fn shared() -> Expression {
-    Expression::made().times(Expression::load(SHARE))
+    Expression::identity().times(Expression::load(SHARE))
 }

@@ -199,11 +199,11 @@ impl fmt::Display for SettingError {
 impl std::error::Error for SettingError {}
 
 /// Settings that were checked, each with its value.
-pub(super) struct Chosen(pub BTreeMap<String, Value>);
+pub(super) struct ChosenSettings(pub BTreeMap<String, Value>);
 
-impl Chosen {
+impl ChosenSettings {
     /// Value of a `Domain::Whole` that the program declares.
-    pub fn whole(&self, name: &str) -> u64 {
+    pub fn integer(&self, name: &str) -> u64 {
         self.0
             .get(name)
             .and_then(Value::as_u64)

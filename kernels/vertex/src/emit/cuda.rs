@@ -44,7 +44,8 @@ pub use schedule_kinds::ScheduleKind;
 
 use crate::gir::Op;
 use crate::launch::{
-    Body, BufferName, Direction, Joined, Launch, LaunchList, LossKind, Operation, Rows, aside,
+    Body, BufferName, Direction, Launch, LaunchList, LossKind, MergedLaunches, Operation, Rows,
+    off_path_launches,
 };
 
 /// What every kernel is made of.
@@ -58,7 +59,7 @@ const AFTER_OTHERS: &str = "after_others();\n";
 
 /// What the source is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct GpuTarget {
     /// Bytes of a real: 4 or 8.
     pub bytes_per_real: u64,
     /// Processors of the device: how finely what is added up over all rows is cut.
@@ -73,7 +74,7 @@ pub struct Target {
     pub warpgroups: bool,
 }
 
-impl Target {
+impl GpuTarget {
     /// Whether a device of this capability multiplies by groups of four warps.
     pub fn has_warpgroups(capability: (u32, u32)) -> bool {
         capability == (9, 0)
@@ -194,7 +195,7 @@ pub enum Blocks {
     /// Items of a walk over lists: some have a block, some a warp, the others a group of lanes.
     Items {
         /// What is walked.
-        walked: Walked,
+        walked: WalkedLists,
         /// How they are cut.
         cut: Cut,
         /// Blocks that share an item.
@@ -239,7 +240,7 @@ pub struct Groups {
 
 impl Groups {
     /// Groups of a block.
-    pub fn of_block(self) -> u32 {
+    pub fn per_block(self) -> u32 {
         self.threads / self.lanes
     }
 
@@ -275,9 +276,9 @@ pub enum Argument {
     Slots(BufferName, Direction),
     /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges,
     /// relations, values.
-    Items(Walked, Part),
+    Items(WalkedLists, ListPart),
     /// Number of items that have several blocks, a block, or a warp; of all items.
-    Count(Walked, Cut, Tier),
+    Count(WalkedLists, Cut, Tier),
     /// Of groups of neighbours.
     Groups(Direction, Groups, Grouped),
     /// What blocks have of rows whose groups lie in several: so many bytes for the first and for
@@ -365,22 +366,22 @@ impl Argument {
 
 /// Lists that are walked, each of an item's.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Walked {
+pub enum WalkedLists {
     /// Edges of each vertex.
     Edges(Direction),
     /// What sparse features keep of each row, or of each column.
     Entries(BufferName, bool),
 }
 
-impl From<Direction> for Walked {
-    fn from(direction: Direction) -> Walked {
-        Walked::Edges(direction)
+impl From<Direction> for WalkedLists {
+    fn from(direction: Direction) -> WalkedLists {
+        WalkedLists::Edges(direction)
     }
 }
 
 /// A list of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
+pub enum ListPart {
     /// Row of each item.
     Row,
     /// First slot of each item, and the end.
@@ -440,27 +441,27 @@ pub enum Tier {
 
 /// What has no kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct NoKernel {
     /// Name of the launch.
     pub launch: String,
     /// What it asks for.
     pub what: String,
 }
 
-impl Refused {
+impl NoKernel {
     fn new(what: String) -> Self {
-        Refused { launch: String::new(), what }
+        NoKernel { launch: String::new(), what }
     }
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for NoKernel {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "`{}`: {}", self.launch, self.what)
     }
 }
 
 /// The source of a list that trains, or is computed once.
-pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
+pub fn emit(list: &LaunchList, target: GpuTarget) -> Result<Emitted, NoKernel> {
     emit_in_groups(list, target, &[])
 }
 
@@ -468,9 +469,9 @@ pub fn emit(list: &LaunchList, target: Target) -> Result<Emitted, Refused> {
 /// can (`groups`): all others have rows.
 pub fn emit_in_groups(
     list: &LaunchList,
-    target: Target,
+    target: GpuTarget,
     groups: &[Option<Groups>],
-) -> Result<Emitted, Refused> {
+) -> Result<Emitted, NoKernel> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
     let mut emitted = Emitted {
         source: format!(
@@ -481,7 +482,7 @@ pub fn emit_in_groups(
         launches: Vec::new(),
         scratch_bytes: 0,
         scratch_aside_bytes: 0,
-        aside: aside(list),
+        aside: off_path_launches(list),
         writes: BTreeMap::new(),
         clockwork: Vec::new(),
         watch: Vec::new(),
@@ -494,7 +495,7 @@ pub fn emit_in_groups(
         online_softmax::shares(list, target),
     );
     let beside = shared_read_sums::sums(list, target, &twins);
-    let (joined, mut elsewhere) = (Joined::of(list), BTreeMap::new());
+    let (joined, mut elsewhere) = (MergedLaunches::from_list(list), BTreeMap::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
@@ -520,7 +521,7 @@ pub fn emit_in_groups(
             scratch_bytes: 0,
             schedules,
         };
-        unit.write().map_err(|refused| Refused { launch: launch.name.clone(), ..refused })?;
+        unit.write().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
         emitted.source.push_str(&unit.source);
         let scratch = if emitted.aside.contains(&number) {
             &mut emitted.scratch_aside_bytes
@@ -606,17 +607,17 @@ fn anonymous(definition: &str) -> String {
 /// The kernels of one launch, as they are written.
 struct Unit<'a> {
     list: &'a LaunchList,
-    target: Target,
+    target: GpuTarget,
     /// How its edges are cut into groups, if that is asked for.
     groups: Option<Groups>,
     /// Sums over rows that others make, and outer products.
-    beside: &'a shared_read_sums::Beside,
+    beside: &'a shared_read_sums::SharedSums,
     twins: &'a shared_read_sums::Twins,
     /// Exponentials of softmaxes, by name.
     shares: &'a BTreeSet<String>,
     /// Products that one kernel may make, and, as it goes on, launches that others make, with
     /// these, and what nobody puts down.
-    joined: &'a Joined,
+    joined: &'a MergedLaunches,
     elsewhere: BTreeMap<usize, usize>,
     unmade: Vec<BufferName>,
     number: usize,
@@ -687,7 +688,7 @@ impl Unit<'_> {
         name
     }
 
-    fn write(&mut self) -> Result<(), Refused> {
+    fn write(&mut self) -> Result<(), NoKernel> {
         match &self.launch.operation {
             Operation::Loss { .. } => self.loss(),
             Operation::Optimize { parameter } => self.optimize(parameter),
@@ -699,7 +700,7 @@ impl Unit<'_> {
             Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
             Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => {
                 self.note([(ScheduleKind::EdgesAmongRow, true)]);
-                self.among_edges()
+                self.emit_edge_operation()
             }
             Operation::Evaluate { op: Op::Turn, .. } => {
                 self.note([(ScheduleKind::ReversedEdges, true)]);
@@ -716,7 +717,7 @@ impl Unit<'_> {
             // Sparse features as dense rows: whoever has them puts them down.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
-            other => Err(Refused::new(format!("{} is for the CPU alone", other.words()))),
+            other => Err(NoKernel::new(format!("{} is for the CPU alone", other.describe()))),
         }
     }
 

@@ -9,7 +9,7 @@ mod gpu_fusion_rules;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inlined_edge_values::{Kind, Reading, Values};
+use super::inlined_edge_values::{FusionKind, ListValues, Reading};
 use crate::launch::{
     Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View,
     is_row_wise, name_of_again, reduced, width,
@@ -20,7 +20,7 @@ use crate::tuning;
 #[derive(Clone)]
 struct Item<'a> {
     launch: &'a Launch,
-    kind: Kind,
+    kind: FusionKind,
     reading: Reading,
     /// The edges that it reduces.
     direction: Option<Direction>,
@@ -41,25 +41,25 @@ pub(super) struct Group<'a> {
 
 /// The launches of a part in groups, in an order in which they can be done.
 pub(super) fn grouped<'a>(
-    values: &Values<'a>,
+    values: &ListValues<'a>,
     part: usize,
     launches: &'a [Launch],
 ) -> Vec<Group<'a>> {
     let is_needed = |launch: &&Launch| match values.kind(&launch.operation) {
-        Kind::Edge(_) => launch.operation.writes().iter().any(|name| values.is_stored(name)),
+        FusionKind::Edge(_) => launch.operation.writes().iter().any(|name| values.is_stored(name)),
         _ => true,
     };
     let mut waiting: Vec<Item> =
-        launches.iter().filter(is_needed).map(|launch| Item::of(values, part, launch)).collect();
+        launches.iter().filter(is_needed).map(|launch| Item::new(values, part, launch)).collect();
     let mut unmade: BTreeSet<&str> = waiting.iter().flat_map(Item::writes).collect();
-    let mut followers = gpu_fusion_rules::Followers::of(&waiting);
+    let mut followers = gpu_fusion_rules::Followers::new(&waiting);
     let mut groups = Vec::new();
     while !waiting.is_empty() {
         let nothing = Group::new();
         let ready: Vec<usize> =
             (0..waiting.len()).filter(|at| waiting[*at].is_ready(&unmade, &nothing)).collect();
         let late = late(values, &waiting, &unmade);
-        let apart = ready.iter().copied().find(|at| waiting[*at].kind == Kind::Other);
+        let apart = ready.iter().copied().find(|at| waiting[*at].kind == FusionKind::Other);
         let in_time = ready.iter().copied().find(|at| !late[*at]);
         let following = ready
             .iter()
@@ -94,7 +94,7 @@ pub(super) fn grouped<'a>(
 /// Positions of the launches that become one with that at `first`, in an order in which they can be
 /// done.
 fn grown<'a>(
-    values: &Values<'a>,
+    values: &ListValues<'a>,
     waiting: &[Item<'a>],
     (unmade, late): (&BTreeSet<&str>, &[bool]),
     first: usize,
@@ -128,7 +128,7 @@ fn grown<'a>(
 /// By position: whether a reduction had better wait for another over the same edges, which reads
 /// the same far rows and wants nothing but work on rows to be done before it: the rows are then
 /// read once for both.
-fn late(values: &Values, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool> {
+fn late(values: &ListValues, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool> {
     let makes: BTreeMap<&str, usize> = (0..waiting.len())
         .flat_map(|at| waiting[at].writes().into_iter().map(move |name| (name, at)))
         .collect();
@@ -144,7 +144,7 @@ fn late(values: &Values, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool>
                 .filter(|(name, _)| unmade.contains(name.as_str()))
             {
                 let Some(maker) = makes.get(name.as_str()).copied() else { return false };
-                if waiting[maker].kind != Kind::Vertex
+                if waiting[maker].kind != FusionKind::Vertex
                     || waiting[maker].direction.is_some()
                     || gpu_fusion_rules::is_product(&waiting[maker])
                 {
@@ -189,13 +189,13 @@ fn late(values: &Values, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool>
 /// Whether a member of a group, work on rows that no other member reads, is better done by those
 /// that read it: they read no more then than they would read of it, and do it where its rows are at
 /// hand.
-fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> bool {
+fn can_wait(values: &ListValues, waiting: &[Item], members: &[usize], at: usize) -> bool {
     let item = &waiting[at];
     let Operation::Evaluate { out, op, .. } = &item.launch.operation else { return false };
     if values.facts.lanes && !gpu_fusion_rules::can_wait(waiting, at) {
         return false;
     }
-    if item.kind != Kind::Vertex
+    if item.kind != FusionKind::Vertex
         || item.direction.is_some()
         || !is_row_wise(op)
         || values.is_kept(out)
@@ -208,7 +208,7 @@ fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> 
         .partition(|other| members.contains(other));
     let at_hand = |other: &usize| {
         let leaves = &waiting[*other].reading.leaves;
-        matches!(waiting[*other].kind, Kind::Vertex | Kind::Total)
+        matches!(waiting[*other].kind, FusionKind::Vertex | FusionKind::Total)
             && leaves.iter().all(|(name, view)| name != out || *view == View::Own)
     };
     if !inside.is_empty()
@@ -244,10 +244,10 @@ fn can_wait(values: &Values, waiting: &[Item], members: &[usize], at: usize) -> 
 }
 
 impl<'a> Item<'a> {
-    fn of(values: &Values<'a>, part: usize, launch: &'a Launch) -> Self {
+    fn new(values: &ListValues<'a>, part: usize, launch: &'a Launch) -> Self {
         let kind = values.kind(&launch.operation);
         let direction = match &launch.operation {
-            Operation::Evaluate { op, .. } if kind == Kind::Vertex => {
+            Operation::Evaluate { op, .. } if kind == FusionKind::Vertex => {
                 reduced(op).map(|edges| edges.direction)
             }
             _ => None,
@@ -305,12 +305,12 @@ impl<'a> Group<'a> {
     }
 
     /// Whether a launch, which is ready, can be done in the same walk.
-    fn takes(&self, values: &Values, item: &Item) -> bool {
+    fn takes(&self, values: &ListValues, item: &Item) -> bool {
         let fits = match (self.over, item.kind) {
-            (Some(Over::Edges(rows)), Kind::Edge(wanted)) => rows == wanted,
-            (Some(Over::Vertices), Kind::Vertex) => true,
-            (Some(Over::Vertices | Over::EdgesOf(_)), Kind::Total) => true,
-            (Some(Over::EdgesOf(direction)), Kind::Vertex) => {
+            (Some(Over::Edges(rows)), FusionKind::Edge(wanted)) => rows == wanted,
+            (Some(Over::Vertices), FusionKind::Vertex) => true,
+            (Some(Over::Vertices | Over::EdgesOf(_)), FusionKind::Total) => true,
+            (Some(Over::EdgesOf(direction)), FusionKind::Vertex) => {
                 item.direction.is_none_or(|wanted| wanted == direction)
             }
             _ => false,
@@ -326,13 +326,13 @@ impl<'a> Group<'a> {
             && self.columns + columns(values, item) <= tuning::fused_columns()
     }
 
-    fn add(&mut self, values: &Values, item: &Item<'a>) {
+    fn add(&mut self, values: &ListValues, item: &Item<'a>) {
         self.over = match (item.kind, item.direction) {
-            (Kind::Other, _) => None,
-            (Kind::Edge(rows), _) => Some(Over::Edges(rows)),
-            (Kind::Vertex, Some(direction)) => Some(Over::EdgesOf(direction)),
-            (Kind::Vertex | Kind::Total, None) => self.over.or(Some(Over::Vertices)),
-            (Kind::Total, Some(_)) => self.over,
+            (FusionKind::Other, _) => None,
+            (FusionKind::Edge(rows), _) => Some(Over::Edges(rows)),
+            (FusionKind::Vertex, Some(direction)) => Some(Over::EdgesOf(direction)),
+            (FusionKind::Vertex | FusionKind::Total, None) => self.over.or(Some(Over::Vertices)),
+            (FusionKind::Total, Some(_)) => self.over,
         };
         let new = item
             .reading
@@ -341,16 +341,20 @@ impl<'a> Group<'a> {
             .map(|(name, _)| name)
             .filter(|name| !self.made.contains(name.as_str()));
         self.reads.extend(new.cloned());
-        if item.kind == Kind::Total { &mut self.totals } else { &mut self.made }
+        if item.kind == FusionKind::Total { &mut self.totals } else { &mut self.made }
             .extend(item.writes());
         self.columns += columns(values, item);
         self.members.push(item.clone());
     }
 
     /// The launch that does all of it; `is_read_outside` says what must lie somewhere.
-    pub fn launch(&self, values: &Values<'a>, is_read_outside: &dyn Fn(&str) -> bool) -> Launch {
+    pub fn launch(
+        &self,
+        values: &ListValues<'a>,
+        is_read_outside: &dyn Fn(&str) -> bool,
+    ) -> Launch {
         let Some(over) = self.over else { return self.members[0].launch.clone() };
-        if let [Item { kind: Kind::Total, launch, .. }] = self.members.as_slice() {
+        if let [Item { kind: FusionKind::Total, launch, .. }] = self.members.as_slice() {
             return (*launch).clone();
         }
         let (mut locals, mut steps): (Vec<Buffer>, Vec<Operation>) = (Vec::new(), Vec::new());
@@ -379,7 +383,9 @@ impl<'a> Group<'a> {
             }
             let Operation::Evaluate { out, .. } = &member.launch.operation else { continue };
             if let Some(buffer) = values.buffer(out).filter(|buffer| {
-                buffer.role == Role::Value && member.kind != Kind::Total && !is_read_outside(out)
+                buffer.role == Role::Value
+                    && member.kind != FusionKind::Total
+                    && !is_read_outside(out)
             }) {
                 locals.push(buffer.clone());
             }
@@ -392,7 +398,7 @@ impl<'a> Group<'a> {
 }
 
 /// Columns of rows of vertices that a launch adds to a group.
-fn columns(values: &Values, item: &Item) -> u64 {
+fn columns(values: &ListValues, item: &Item) -> u64 {
     let of = |name: &str| {
         values
             .buffer(name)
@@ -403,7 +409,7 @@ fn columns(values: &Values, item: &Item) -> u64 {
 }
 
 /// Name of a value of edges where it is made again: its own where it lies nowhere.
-fn local_name(values: &Values, name: &str) -> BufferName {
+fn local_name(values: &ListValues, name: &str) -> BufferName {
     if values.is_stored(name) { name_of_again(name) } else { name.to_owned() }
 }
 

@@ -10,7 +10,7 @@
 //!           rounded again and again
 use std::collections::BTreeSet;
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::launch::{Body, Buffer, Element, Half, Launch, LaunchList, Operation, Role, Rows};
 
 /// Columns of a row at least: of fewer, as many bytes come with a cache line.
@@ -18,7 +18,7 @@ const COLUMNS_LEAST: u64 = 16;
 
 /// Makes halves of what can be such. Gradients of rows are small, as the loss is a mean, and want
 /// the range of bf16 in any case.
-pub(super) fn halve(list: &mut LaunchList, facts: &Facts) {
+pub(super) fn halve(list: &mut LaunchList, facts: &GraphFacts) {
     let Some(half) = facts.half else { return };
     let backward = match &list.body {
         Body::Train(train) => train.backward.iter().flat_map(written).collect(),

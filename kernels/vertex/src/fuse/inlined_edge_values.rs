@@ -1,11 +1,11 @@
 //! inlined_edge_values: which values of edges are made where they are read, and what a launch reads then.
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::{Binary, Op};
 use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows,
-    Until, View, is_row_wise, is_total, reduced,
+    StopCondition, View, is_row_wise, is_total, reduced,
 };
 use crate::tuning;
 
@@ -24,8 +24,8 @@ pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
 }
 
 /// What is known of the values of a list.
-pub(super) struct Values<'a> {
-    pub facts: &'a Facts,
+pub(super) struct ListValues<'a> {
+    pub facts: &'a GraphFacts,
     buffers: BTreeMap<&'a str, &'a Buffer>,
     /// What must lie somewhere, whoever reads it.
     kept: BTreeSet<BufferName>,
@@ -46,7 +46,7 @@ struct EdgeValue<'a> {
 
 /// How a launch can be fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum FusionKind {
     /// Work on rows of vertices, or a reduction over edges to them.
     Vertex,
     /// Something added up over all vertices.
@@ -59,7 +59,7 @@ pub(super) enum Kind {
 
 /// A product of two values of the same vertex that need lie nowhere for its own sake, and all who
 /// read it, in the same part of the list.
-pub(super) struct Product<'l> {
+pub(super) struct InlinedProduct<'l> {
     pub out: &'l BufferName,
     pub shape: &'l [u64],
     pub factors: [&'l Rowed; 2],
@@ -75,12 +75,12 @@ pub(super) struct Reading {
     pub leaves: Vec<(BufferName, View)>,
 }
 
-impl<'a> Values<'a> {
-    pub fn of(list: &'a LaunchList, facts: &'a Facts) -> Self {
-        let mut values = Values {
+impl<'a> ListValues<'a> {
+    pub fn new(list: &'a LaunchList, facts: &'a GraphFacts) -> Self {
+        let mut values = ListValues {
             facts,
             buffers: list.index(),
-            kept: kept(list),
+            kept: kept_buffers(list),
             edges: BTreeMap::new(),
             last: BTreeMap::new(),
             is_training: matches!(list.body, Body::Train(_)),
@@ -91,7 +91,7 @@ impl<'a> Values<'a> {
             .flat_map(|(part, launches)| launches.iter().map(move |launch| (part, launch)))
             .collect();
         for (order, (part, launch)) in all.iter().enumerate() {
-            if let (Kind::Edge(_), Operation::Evaluate { out, .. }) =
+            if let (FusionKind::Edge(_), Operation::Evaluate { out, .. }) =
                 (values.kind(&launch.operation), &launch.operation)
             {
                 values.edges.insert(
@@ -140,7 +140,7 @@ impl<'a> Values<'a> {
         &self,
         (all, here): (&[&Launch], &'l [Launch]),
         launch: &'l Launch,
-    ) -> Option<Product<'l>> {
+    ) -> Option<InlinedProduct<'l>> {
         let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } =
             &launch.operation
         else {
@@ -149,14 +149,14 @@ impl<'a> Values<'a> {
         let [Operand::Rows(first), Operand::Rows(second)] = inputs.as_slice() else { return None };
         let is_plain =
             first.view == View::Own && second.view == View::Own && first.buffer != second.buffer;
-        if !is_plain || self.kind(&launch.operation) != Kind::Vertex || self.is_kept(out) {
+        if !is_plain || self.kind(&launch.operation) != FusionKind::Vertex || self.is_kept(out) {
             return None;
         }
         let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == out);
         let readers: Vec<&Launch> = here.iter().filter(|launch| reads(launch)).collect();
         // What another part reads stays where it is.
         let is_apart = all.iter().filter(|launch| reads(launch)).count() > readers.len();
-        (!readers.is_empty() && !is_apart).then_some(Product {
+        (!readers.is_empty() && !is_apart).then_some(InlinedProduct {
             out,
             shape,
             factors: [first, second],
@@ -168,9 +168,9 @@ impl<'a> Values<'a> {
     fn makes_again(&self, operation: &Operation) -> bool {
         let Operation::Evaluate { op, .. } = operation else { return false };
         match self.kind(operation) {
-            Kind::Vertex => reduced(op).is_some(),
-            Kind::Edge(_) => true,
-            Kind::Total | Kind::Other => false,
+            FusionKind::Vertex => reduced(op).is_some(),
+            FusionKind::Edge(_) => true,
+            FusionKind::Total | FusionKind::Other => false,
         }
     }
 
@@ -197,9 +197,11 @@ impl<'a> Values<'a> {
         self.edges.get(name).map(|value| value.operation)
     }
 
-    pub fn kind(&self, operation: &Operation) -> Kind {
-        let Operation::Evaluate { out, op, inputs, .. } = operation else { return Kind::Other };
-        let Some(made) = self.buffers.get(out.as_str()) else { return Kind::Other };
+    pub fn kind(&self, operation: &Operation) -> FusionKind {
+        let Operation::Evaluate { out, op, inputs, .. } = operation else {
+            return FusionKind::Other;
+        };
+        let Some(made) = self.buffers.get(out.as_str()) else { return FusionKind::Other };
         let rows_read = |wanted: &dyn Fn(Rows) -> bool| {
             inputs.iter().flat_map(Operand::rows).any(|rows| {
                 rows.view == View::Own
@@ -222,20 +224,20 @@ impl<'a> Values<'a> {
                     .iter()
                     .all(|input| !input.rows().is_empty() && input.rows().into_iter().all(of_nodes))
                 {
-                    Kind::Total
+                    FusionKind::Total
                 } else {
-                    Kind::Other
+                    FusionKind::Other
                 }
             }
-            Rows::Nodes if is_row_wise(op) || reduced(op).is_some() => Kind::Vertex,
+            Rows::Nodes if is_row_wise(op) || reduced(op).is_some() => FusionKind::Vertex,
             // A product of values of edges is one of many rows with a small matrix: by itself.
-            Rows::Edges | Rows::EdgesTwice if matches!(op, Op::Product { .. }) => Kind::Other,
+            Rows::Edges | Rows::EdgesTwice if matches!(op, Op::Product { .. }) => FusionKind::Other,
             Rows::Edges | Rows::EdgesTwice
                 if is_row_wise(op) && !rows_read(&|rows| matches!(rows, Rows::Graphs(_))) =>
             {
-                Kind::Edge(made.rows)
+                FusionKind::Edge(made.rows)
             }
-            _ => Kind::Other,
+            _ => FusionKind::Other,
         }
     }
 
@@ -282,7 +284,7 @@ impl<'a> Values<'a> {
 }
 
 /// What is read after its part, by name.
-fn kept(list: &LaunchList) -> BTreeSet<BufferName> {
+fn kept_buffers(list: &LaunchList) -> BTreeSet<BufferName> {
     let mut kept: BTreeSet<BufferName> =
         list.results.iter().map(|result| result.buffer.clone()).collect();
     match &list.body {
@@ -311,7 +313,7 @@ fn kept(list: &LaunchList) -> BTreeSet<BufferName> {
                         .iter()
                         .flat_map(|commit| [commit.state.clone(), commit.next.clone()]),
                 );
-                if let Until::Nowhere(name) = &repeated.until {
+                if let StopCondition::Nowhere(name) = &repeated.until {
                     kept.insert(name.clone());
                 }
             }

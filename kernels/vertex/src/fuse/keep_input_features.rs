@@ -7,7 +7,7 @@
 //!           another order
 //! never     moves a launch, or makes a product where someone reads it as it is, or in another
 //!           shape
-use super::inlined_edge_values::{Product, Values};
+use super::inlined_edge_values::{InlinedProduct, ListValues};
 use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
@@ -15,7 +15,7 @@ use crate::launch::{
 use crate::tuning;
 
 /// The list with such products where they are reduced.
-pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
+pub(super) fn multiply_in_place(list: &LaunchList, values: &ListValues) -> LaunchList {
     let mut made = list.clone();
     let Body::Train(train) = &mut made.body else { return made };
     let all = list.launches();
@@ -48,11 +48,11 @@ pub(super) fn as_they_stand(list: &LaunchList, values: &Values) -> LaunchList {
 /// A product of features and a number that only reductions over edges read: its name, and its
 /// factors.
 fn product(
-    values: &Values,
+    values: &ListValues,
     lists: (&[&Launch], &[Launch]),
     launch: &Launch,
 ) -> Option<(BufferName, [Rowed; 2])> {
-    let Product { out, shape, factors, readers } = values.product(lists, launch)?;
+    let InlinedProduct { out, shape, factors, readers } = values.product(lists, launch)?;
     let of_nodes = |rows: &Rowed| {
         values
             .buffer(&rows.buffer)

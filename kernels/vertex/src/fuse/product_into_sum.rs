@@ -5,14 +5,14 @@
 //!           written then: one of its factors lies somewhere anyway, the other is narrow or the
 //!           same for all
 //! never     moves a launch, or makes a product twice that someone else reads
-use super::inlined_edge_values::{Product, Values};
+use super::inlined_edge_values::{InlinedProduct, ListValues};
 use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Launch, LaunchList, Operand, Operation, Role, Rows, View, is_row_wise, width,
 };
 
 /// The list with such products where they are added up.
-pub(super) fn taken_along(list: &LaunchList, values: &Values) -> LaunchList {
+pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList {
     let mut made = list.clone();
     let Body::Train(train) = &mut made.body else { return made };
     let all = list.launches();
@@ -40,11 +40,11 @@ pub(super) fn taken_along(list: &LaunchList, values: &Values) -> LaunchList {
 
 /// A product that is better made where it is added up: its name, and what is added up instead.
 fn product(
-    values: &Values,
+    values: &ListValues,
     (all, here): (&[&Launch], &[Launch]),
     (launch, part): (&Launch, usize),
 ) -> Option<(BufferName, Operand)> {
-    let Product { out, shape, factors: [first, second], readers } =
+    let InlinedProduct { out, shape, factors: [first, second], readers } =
         values.product((all, here), launch)?;
     let reads =
         |launch: &Launch, name: &str| launch.operation.reads().iter().any(|read| read == name);

@@ -54,7 +54,7 @@ impl fmt::Display for Misfit {
 impl std::error::Error for Misfit {}
 
 /// Result of making a node.
-pub type Made = Result<NodeId, Misfit>;
+pub type NodeResult = Result<NodeId, Misfit>;
 
 /// A program while it is being made. Nodes are added to the region that was set last.
 pub struct Builder<'a> {
@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
     /// A number known when compiled.
     pub fn constant(&mut self, number: Number) -> NodeId {
         let row = Row { place: Place::C, kind: number.kind(), shape: Vec::new() };
-        self.put(Op::Constant(number), &[], row)
+        self.push_node(Op::Constant(number), &[], row)
     }
 
     /// A real number known when compiled.
@@ -111,7 +111,7 @@ impl<'a> Builder<'a> {
         let shape = parameter.shape.clone();
         self.gir.parameters.push(parameter);
         let row = Row { place: Place::P, kind: Type::Real, shape };
-        self.put(Op::Parameter(self.gir.parameters.len() - 1), &[], row)
+        self.push_node(Op::Parameter(self.gir.parameters.len() - 1), &[], row)
     }
 
     /// The node of a parameter that was declared before, by its position.
@@ -121,21 +121,22 @@ impl<'a> Builder<'a> {
             kind: Type::Real,
             shape: self.gir.parameters[position].shape.clone(),
         };
-        self.put(Op::Parameter(position), &[], row)
+        self.push_node(Op::Parameter(position), &[], row)
     }
 
     /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read
     /// its states, which are `(name, first value)`. `end_loop` closes it.
     pub fn begin_loop(&mut self, states: &[(String, NodeId)]) -> (usize, Vec<NodeId>) {
         let number = self.gir.loops.len();
-        self.gir
-            .loops
-            .push(super::Loop { states: Vec::new(), until: super::Until::Unchanged(Vec::new()) });
+        self.gir.loops.push(super::Loop {
+            states: Vec::new(),
+            until: super::StopTest::Unchanged(Vec::new()),
+        });
         self.region = Some(number);
         let mut made = Vec::new();
         for (position, (name, first)) in states.iter().enumerate() {
             let row = Row::like(self.node(*first));
-            let inside = self.put(Op::State(position), &[], row);
+            let inside = self.push_node(Op::State(position), &[], row);
             self.gir.loops[number].states.push(super::State {
                 name: name.clone(),
                 first: *first,
@@ -153,7 +154,7 @@ impl<'a> Builder<'a> {
         &mut self,
         number: usize,
         next: &[NodeId],
-        until: super::Until,
+        until: super::StopTest,
     ) -> Result<Vec<NodeId>, Misfit> {
         for (position, &next) in next.iter().enumerate() {
             let (state, node) = (self.gir.loops[number].states[position].clone(), self.node(next));
@@ -177,7 +178,7 @@ impl<'a> Builder<'a> {
         Ok(rows
             .into_iter()
             .enumerate()
-            .map(|(position, row)| self.put(Op::Ended(number, position), &[], row))
+            .map(|(position, row)| self.push_node(Op::Ended(number, position), &[], row))
             .collect())
     }
 
@@ -208,28 +209,28 @@ impl<'a> Builder<'a> {
 
     /// Makes a node whose row follows from its inputs. For `Reshape`, `Expand` and `Scatter` see
     /// `make_shaped`.
-    pub fn make(&mut self, op: Op, inputs: &[NodeId]) -> Made {
+    pub fn make(&mut self, op: Op, inputs: &[NodeId]) -> NodeResult {
         if let Some(moved) = self.moved_to_vertices(&op, inputs) {
             return moved;
         }
         let row = self.row(&op, inputs)?;
-        Ok(self.put(op, inputs, row))
+        Ok(self.push_node(op, inputs, row))
     }
 
     /// Makes a dropout that is or was of this place: one of edges is drawn by the edge also of what
     /// is seen from an end of it, which `make` draws once a vertex.
-    pub fn dropout_at(&mut self, place: Place, dropout: &Op, input: NodeId) -> Made {
+    pub fn dropout_at(&mut self, place: Place, dropout: &Op, input: NodeId) -> NodeResult {
         let is_of_edges =
             matches!(place, Place::E(rows) if self.node(input).place.edge_rows() == Some(rows));
         if !is_of_edges {
             return self.make(dropout.clone(), &[input]);
         }
         let row = Row { place, ..self.row(dropout, &[input])? };
-        Ok(self.put(dropout.clone(), &[input], row))
+        Ok(self.push_node(dropout.clone(), &[input], row))
     }
 
     /// Makes a node of a given shape: `Reshape`, `Expand` or `Scatter`.
-    pub fn make_shaped(&mut self, op: Op, inputs: &[NodeId], shape: &[u64]) -> Made {
+    pub fn make_shaped(&mut self, op: Op, inputs: &[NodeId], shape: &[u64]) -> NodeResult {
         if let (Op::Reshape | Op::Expand, &[input]) = (&op, inputs) {
             if self.node(input).shape == shape {
                 return Ok(input);
@@ -276,50 +277,50 @@ impl<'a> Builder<'a> {
             }
             _ => self.row(&op, inputs)?,
         };
-        Ok(self.put(op, inputs, row))
+        Ok(self.push_node(op, inputs, row))
     }
 
     /// Of one value.
-    pub fn unary(&mut self, operator: Unary, a: NodeId) -> Made {
+    pub fn unary(&mut self, operator: Unary, a: NodeId) -> NodeResult {
         self.make(Op::Unary(operator), &[a])
     }
 
     /// Of two values; bool and int are made real where the other is, bool is made int for
     /// arithmetic.
-    pub fn binary(&mut self, operator: Binary, a: NodeId, b: NodeId) -> Made {
+    pub fn binary(&mut self, operator: Binary, a: NodeId, b: NodeId) -> NodeResult {
         let (a, b) = self.same_kind(operator, a, b)?;
         self.make(Op::Binary(operator), &[a, b])
     }
 
     /// a + b.
-    pub fn add(&mut self, a: NodeId, b: NodeId) -> Made {
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeResult {
         self.binary(Binary::Add, a, b)
     }
 
     /// a - b.
-    pub fn subtract(&mut self, a: NodeId, b: NodeId) -> Made {
+    pub fn subtract(&mut self, a: NodeId, b: NodeId) -> NodeResult {
         self.binary(Binary::Subtract, a, b)
     }
 
     /// a * b.
-    pub fn multiply(&mut self, a: NodeId, b: NodeId) -> Made {
+    pub fn multiply(&mut self, a: NodeId, b: NodeId) -> NodeResult {
         self.binary(Binary::Multiply, a, b)
     }
 
     /// a / b.
-    pub fn divide(&mut self, a: NodeId, b: NodeId) -> Made {
+    pub fn divide(&mut self, a: NodeId, b: NodeId) -> NodeResult {
         self.binary(Binary::Divide, a, b)
     }
 
     /// `yes` where the condition holds; types are made equal as in `binary`.
-    pub fn select(&mut self, condition: NodeId, yes: NodeId, no: NodeId) -> Made {
+    pub fn select(&mut self, condition: NodeId, yes: NodeId, no: NodeId) -> NodeResult {
         let kind = self.common_kind(yes, no)?;
         let (yes, no) = (self.cast(kind, yes)?, self.cast(kind, no)?);
         self.make(Op::Select, &[condition, yes, no])
     }
 
     /// The same as another type; itself if it has that type.
-    pub fn cast(&mut self, kind: Type, a: NodeId) -> Made {
+    pub fn cast(&mut self, kind: Type, a: NodeId) -> NodeResult {
         if self.node(a).kind == kind { Ok(a) } else { self.make(Op::Cast(kind), &[a]) }
     }
 
@@ -330,14 +331,14 @@ impl<'a> Builder<'a> {
         edges: EdgeSet,
         a: NodeId,
         mask: Option<NodeId>,
-    ) -> Made {
+    ) -> NodeResult {
         let inputs: Vec<NodeId> = [a].into_iter().chain(mask).collect();
         self.make(Op::Reduce(reduction, edges), &inputs)
     }
 
     /// The value summed over what broadcasting repeated, so that it has this shape again: the
     /// gradient of `Expand`.
-    pub fn unbroadcast(&mut self, mut a: NodeId, shape: &[u64]) -> Made {
+    pub fn unbroadcast(&mut self, mut a: NodeId, shape: &[u64]) -> NodeResult {
         while self.node(a).shape.len() > shape.len() {
             a = self.make(Op::Axis(Pooling::Sum, 0), &[a])?;
         }
@@ -351,7 +352,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Sum over the last axis, which stays with length 1.
-    pub fn sum_last(&mut self, a: NodeId) -> Made {
+    pub fn sum_last(&mut self, a: NodeId) -> NodeResult {
         let mut shape = self.node(a).shape.clone();
         let Some(last) = shape.last_mut() else { return Ok(a) };
         *last = 1;
@@ -361,7 +362,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The value as one of S or E over these edges: rows of vertices are those of the owner.
-    pub fn on_edges(&mut self, edges: EdgeSet, a: NodeId) -> Made {
+    pub fn broadcast_to_edges(&mut self, edges: EdgeSet, a: NodeId) -> NodeResult {
         match self.node(a).place {
             Place::S(_) | Place::E(_) => Ok(a),
             Place::G => {
@@ -377,7 +378,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The value as one of D: shared rows are given to every vertex.
-    pub fn on_vertices(&mut self, a: NodeId) -> Made {
+    pub fn broadcast_to_vertices(&mut self, a: NodeId) -> NodeResult {
         match self.node(a).place {
             Place::G => self.make(Op::Give, &[a]),
             Place::C | Place::P => self.constant_rows(a),
@@ -387,13 +388,13 @@ impl<'a> Builder<'a> {
 
     /// A shared row given to every vertex, without arithmetic that could change it: a select on
     /// what always holds.
-    fn constant_rows(&mut self, a: NodeId) -> Made {
+    fn constant_rows(&mut self, a: NodeId) -> NodeResult {
         let id = self.make(Op::Input(Input::Id), &[])?;
         let holds = self.make(Op::Binary(Binary::Equal), &[id, id])?;
         self.make(Op::Select, &[holds, a, a])
     }
 
-    fn put(&mut self, op: Op, inputs: &[NodeId], row: Row) -> NodeId {
+    fn push_node(&mut self, op: Op, inputs: &[NodeId], row: Row) -> NodeId {
         // A node of a loop whose inputs are all of the outside is made outside: it does not change
         // between supersteps.
         let inside = inputs.iter().any(|input| self.node(*input).region.is_some())
@@ -427,7 +428,7 @@ impl<'a> Builder<'a> {
 
     /// Element-wise work whose row values all come from one end of the same edges is done once a
     /// vertex.
-    fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<Made> {
+    fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<NodeResult> {
         let rowwise = matches!(
             op,
             Op::Unary(_)

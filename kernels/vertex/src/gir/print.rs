@@ -4,7 +4,7 @@
 //!           column it was made of
 use std::fmt::Write;
 
-use super::{Gir, Input, Node, NodeId, Op, Span, Until};
+use super::{Gir, Input, Node, NodeId, Op, Span, StopTest};
 
 impl Gir {
     /// All values in order, then what is returned. `text` is the program, for line and column.
@@ -30,11 +30,11 @@ impl Gir {
                 );
             }
             let until = match &repeated.until {
-                Until::Unchanged(states) => format!("nothing changes in states {states:?}"),
-                Until::ChangeAtMost(state, bound) => {
+                StopTest::Unchanged(states) => format!("nothing changes in states {states:?}"),
+                StopTest::ChangeAtMost(state, bound) => {
                     format!("the summed change of state {state} is <= {bound:?}")
                 }
-                Until::Nowhere(node) => format!("{} holds nowhere", shown(*node)),
+                StopTest::Nowhere(node) => format!("{} holds nowhere", shown(*node)),
             };
             let _ = writeln!(page, "loop {number} until {until}");
         }
@@ -99,14 +99,14 @@ impl Gir {
                 "parameter {}",
                 self.parameters.get(*index).map_or("?", |parameter| parameter.name.as_str())
             ),
-            op => op.words(),
+            op => op.describe(),
         }
     }
 }
 
 impl Op {
     /// What it does, without what it is done with.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         match self {
             Op::Constant(number) => number.to_string(),

@@ -13,11 +13,11 @@ impl Row {
         Row { place: node.place, kind: node.kind, shape: node.shape.clone() }
     }
 
-    pub(super) fn at(self, place: Place) -> Row {
+    pub(super) fn with_place(self, place: Place) -> Row {
         Row { place, ..self }
     }
 
-    pub(super) fn of(self, kind: Type) -> Row {
+    pub(super) fn with_kind(self, kind: Type) -> Row {
         Row { kind, ..self }
     }
 

@@ -43,7 +43,7 @@ impl Builder<'_> {
             Op::Select => {
                 expect_kind("condition", of(0)?, &[Type::Bool])?;
                 same_kinds("values to choose from", of(1)?, of(2)?)?;
-                Ok(self.together("parts of a select", inputs)?.of(of(1)?.kind))
+                Ok(self.together("parts of a select", inputs)?.with_kind(of(1)?.kind))
             }
             Op::Cast(kind) => cast_row(*kind, of(0)?),
             Op::Dropout { probability, .. } => {
@@ -60,7 +60,9 @@ impl Builder<'_> {
             Op::Detach => Ok(Row::like(of(0)?)),
             Op::WhenTraining => {
                 same_kinds("values in training and out of it", of(0)?, of(1)?)?;
-                Ok(self.together("values in training and out of it", inputs)?.of(of(0)?.kind))
+                Ok(self
+                    .together("values in training and out of it", inputs)?
+                    .with_kind(of(0)?.kind))
             }
             Op::Far(_)
             | Op::Near(_)
@@ -202,7 +204,7 @@ impl Builder<'_> {
                 let twice = Place::E(super::EdgeRows::Twice);
                 let fits = node(0).place.edge_rows() == Some(super::EdgeRows::Twice);
                 return if fits {
-                    Ok(Row::like(node(0)).at(twice))
+                    Ok(Row::like(node(0)).with_place(twice))
                 } else {
                     Err(Misfit::new(
                         "value that is turned",
@@ -224,7 +226,7 @@ impl Builder<'_> {
                 } else {
                     Place::E(edges.rows())
                 };
-                return Ok(Row::like(node(0)).at(place));
+                return Ok(Row::like(node(0)).with_place(place));
             }
             Op::Fold(_, edges) => (edges, 2),
             Op::Reduce(_, edges) | Op::Winner(_, edges) | Op::Others(edges) => (edges, 1),
@@ -256,8 +258,8 @@ impl Builder<'_> {
         }
         let row = Row::like(node(0));
         match op {
-            Op::Winner(..) => Ok(row.at(Place::E(edges.rows())).of(Type::Bool)),
-            Op::Others(_) => Ok(row.at(Place::E(edges.rows()))),
+            Op::Winner(..) => Ok(row.with_place(Place::E(edges.rows())).with_kind(Type::Bool)),
+            Op::Others(_) => Ok(row.with_place(Place::E(edges.rows()))),
             Op::Fold(function, _) => {
                 same_kinds("values and start of a fold", node(0), node(1))?;
                 let kind = function_kind(function, node(0).kind)?;
@@ -268,12 +270,11 @@ impl Builder<'_> {
                         kind.to_string(),
                     ));
                 }
-                Ok(row.at(Place::D))
+                Ok(row.with_place(Place::D))
             }
-            Op::Reduce(reduction, _) => {
-                reduction_kind(*reduction, node(0)).map(|kind| row.at(Place::D).of(kind))
-            }
-            _ => Ok(row.at(Place::D)),
+            Op::Reduce(reduction, _) => reduction_kind(*reduction, node(0))
+                .map(|kind| row.with_place(Place::D).with_kind(kind)),
+            _ => Ok(row.with_place(Place::D)),
         }
     }
 
@@ -483,7 +484,7 @@ fn binary_row(operator: Binary, a: &Node, b: &Node, row: Row) -> Result<Row, Mis
         _ => (&[Type::Int, Type::Real], a.kind),
     };
     expect_kind(&name, a, kinds)?;
-    Ok(row.of(result))
+    Ok(row.with_kind(result))
 }
 
 fn cast_row(kind: Type, a: &Node) -> Result<Row, Misfit> {
@@ -496,7 +497,7 @@ fn cast_row(kind: Type, a: &Node) -> Result<Row, Misfit> {
         _ => true,
     };
     if fits {
-        Ok(Row::like(a).of(kind))
+        Ok(Row::like(a).with_kind(kind))
     } else {
         Err(Misfit::new("type of a value", kind.to_string(), a.kind.to_string()))
     }
@@ -518,7 +519,7 @@ fn pool_row(op: &Op, a: &Node) -> Result<Row, Misfit> {
     if !matches!(op, Op::Give) {
         expect_kind("value that is pooled", a, &[Type::Int, Type::Real])?;
     }
-    Ok(Row::like(a).at(place))
+    Ok(Row::like(a).with_place(place))
 }
 
 fn reduction_kind(reduction: Reduction, a: &Node) -> Result<Type, Misfit> {

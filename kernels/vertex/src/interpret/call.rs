@@ -4,7 +4,7 @@
 //! promises  a row's elements are in the order of its shape, the last axis running fastest
 //! never     knows what an operation means
 use super::input_data::World;
-use super::rows::{Rows, Scalar};
+use super::rows::{ElementRows, Scalar};
 use crate::gir::Node;
 
 /// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: site, probability,
@@ -23,7 +23,7 @@ pub struct Context<'a> {
 /// One operation with all that it needs.
 pub(super) struct Call<'a> {
     pub node: &'a Node,
-    pub inputs: &'a [&'a Rows],
+    pub inputs: &'a [&'a ElementRows],
     pub input_nodes: &'a [&'a Node],
     pub world: &'a World,
     pub context: Context<'a>,
@@ -42,12 +42,12 @@ impl Call<'_> {
 
     /// The row of an input that belongs to this row of the result.
     pub fn input_row(&self, input: usize, row: usize) -> usize {
-        self.world.seen_from(self.input_nodes[input].place, self.node.place, row)
+        self.world.map_row(self.input_nodes[input].place, self.node.place, row)
     }
 
     /// Rows of one whole number, made by the row.
-    pub fn whole_rows(&self, element: impl Fn(usize) -> i64) -> Rows {
-        Rows::whole(self.rows(), 1, (0..self.rows()).map(element).collect())
+    pub fn whole_rows(&self, element: impl Fn(usize) -> i64) -> ElementRows {
+        ElementRows::from_integers(self.rows(), 1, (0..self.rows()).map(element).collect())
     }
 
     /// Each element made of those of up to three inputs, which broadcast as in numpy, its row and
@@ -55,13 +55,13 @@ impl Call<'_> {
     pub fn element_by_element(
         &self,
         element: impl Fn([Scalar; 3], usize, usize) -> Scalar,
-    ) -> Rows {
+    ) -> ElementRows {
         let seen: Vec<Vec<usize>> = self
             .input_nodes
             .iter()
             .map(|input| broadcast_columns(&self.node.shape, &input.shape))
             .collect();
-        Rows::made(self.node.kind, self.rows(), self.columns(), |row, column| {
+        ElementRows::from_fn(self.node.kind, self.rows(), self.columns(), |row, column| {
             let mut parts = [Scalar::Whole(0); 3];
             for (input, part) in parts.iter_mut().enumerate().take(self.inputs.len()) {
                 *part = self.inputs[input].at(self.input_row(input, row), seen[input][column]);

@@ -3,25 +3,25 @@
 //! promises  each element is summed in the order of rows, from 0
 //! never     leaves out a product because a factor is 0, so that NaN and infinity spread
 use super::call::Call;
-use super::rows::{Rows, Scalar, Values};
+use super::rows::{ElementRows, Scalar, Values};
 use super::scalar;
 use crate::gir::{Binary, Place};
 
 /// Sum of all rows.
-pub(super) fn sum_rows(call: &Call) -> Rows {
+pub(super) fn sum_rows(call: &Call) -> ElementRows {
     let a = call.inputs[0];
-    Rows::made(call.node.kind, 1, call.columns(), |_, column| {
+    ElementRows::from_fn(call.node.kind, 1, call.columns(), |_, column| {
         let start = scalar::cast(call.node.kind, Scalar::Whole(0));
         (0..a.rows).fold(start, |sum, row| scalar::binary(Binary::Add, sum, a.at(row, column)))
     })
 }
 
 /// Rows `[.., k]` times a shared matrix.
-pub(super) fn product(call: &Call, transposed: bool) -> Rows {
+pub(super) fn product(call: &Call, transposed: bool) -> ElementRows {
     let (shape, made_shape) = (&call.input_nodes[0].shape, &call.node.shape);
     let (inner, width) = (last(shape), last(made_shape));
     let (a, matrix) = (call.inputs[0], call.inputs[1].values.reals());
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
         let (line, out) = (column / width, column % width);
         let mut sum = 0.0;
         for position in 0..inner {
@@ -37,7 +37,7 @@ pub(super) fn product(call: &Call, transposed: bool) -> Rows {
 }
 
 /// Sum over rows and leading axes of the outer product of last axes.
-pub(super) fn outer(call: &Call) -> Rows {
+pub(super) fn outer(call: &Call) -> ElementRows {
     let (height, width) = (last(&call.input_nodes[0].shape), last(&call.input_nodes[1].shape));
     let (a, b) = (call.inputs[0].values.reals(), call.inputs[1].values.reals());
     let mut sums = vec![0.0; height * width];
@@ -50,14 +50,14 @@ pub(super) fn outer(call: &Call) -> Rows {
             }
         }
     }
-    Rows::real(1, height * width, sums)
+    ElementRows::from_reals(1, height * width, sums)
 }
 
 /// A row, or a column, of a table for each index; zeros for an index outside.
-pub(super) fn lookup(call: &Call, transposed: bool) -> Rows {
+pub(super) fn lookup(call: &Call, transposed: bool) -> ElementRows {
     let (table, shape) = (call.inputs[0], &call.input_nodes[0].shape);
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
-        let index = call.inputs[1].at(call.input_row(1, row), 0).whole();
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
+        let index = call.inputs[1].at(call.input_row(1, row), 0).integer();
         match table_column(shape, transposed, index, column) {
             Some(place) => table.at(0, place),
             None => scalar::cast(call.node.kind, Scalar::Whole(0)),
@@ -66,7 +66,7 @@ pub(super) fn lookup(call: &Call, transposed: bool) -> Rows {
 }
 
 /// Each row added to a table at its index; rows whose index is outside are left out.
-pub(super) fn scatter(call: &Call, transposed: bool) -> Rows {
+pub(super) fn scatter(call: &Call, transposed: bool) -> ElementRows {
     let (rows, indices) = (call.inputs[0], call.inputs[1]);
     let (place, index_place) = (call.input_nodes[0].place, call.input_nodes[1].place);
     let mut sums = vec![0.0; call.columns()];
@@ -78,16 +78,16 @@ pub(super) fn scatter(call: &Call, transposed: bool) -> Rows {
         rows.rows
     };
     for row in 0..count {
-        let index = indices.at(call.world.seen_from(index_place, place, row), 0).whole();
+        let index = indices.at(call.world.map_row(index_place, place, row), 0).integer();
         for column in 0..rows.columns {
             if let Some(place_in_table) = table_column(&call.node.shape, transposed, index, column)
             {
                 sums[place_in_table] +=
-                    rows.at(call.world.seen_from(place, index_place, row), column).real();
+                    rows.at(call.world.map_row(place, index_place, row), column).real();
             }
         }
     }
-    Rows { rows: 1, columns: call.columns(), values: Values::Real(sums) }
+    ElementRows { rows: 1, columns: call.columns(), values: Values::Real(sums) }
 }
 
 /// Where column `column` of the row (transposed: column) of this index lies in a table.

@@ -7,27 +7,31 @@ use std::collections::BTreeSet;
 
 use super::call::{Call, broadcast_columns};
 use super::input_data::World;
-use super::rows::{Rows, Scalar};
+use super::rows::{ElementRows, Scalar};
 use super::scalar;
 use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
 
 /// On each edge the row of the vertex at one end.
-pub(super) fn view(call: &Call, edges: EdgeSet, end: impl Fn((usize, usize)) -> usize) -> Rows {
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
+pub(super) fn view(
+    call: &Call,
+    edges: EdgeSet,
+    end: impl Fn((usize, usize)) -> usize,
+) -> ElementRows {
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
         call.inputs[0].at(end(call.world.ends(edges, row)), column)
     })
 }
 
 /// Rows of in-edges where those of out-edges stood, and the other way round.
-pub(super) fn turn(call: &Call) -> Rows {
+pub(super) fn turn(call: &Call) -> ElementRows {
     let (rows, edges) = (call.rows(), call.world.edges());
-    Rows::made(call.node.kind, rows, call.columns(), |row, column| {
+    ElementRows::from_fn(call.node.kind, rows, call.columns(), |row, column| {
         call.inputs[0].at((row + edges) % rows, column)
     })
 }
 
 /// Rows of the edges of each vertex, in order; a mask is a value of edges with one column.
-fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&Rows>) -> Vec<Vec<usize>> {
+fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&ElementRows>) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); call.world.nodes];
     for row in 0..call.world.rows(Place::E(edges.rows())) {
         if call.world.has_relation(edges, row) && mask.is_none_or(|mask| mask.at(row, 0).holds()) {
@@ -38,15 +42,15 @@ fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&Rows>) -> Vec<Vec
 }
 
 /// Number of edges of each vertex.
-pub(super) fn degree(call: &Call, edges: EdgeSet) -> Rows {
+pub(super) fn degree(call: &Call, edges: EdgeSet) -> ElementRows {
     let rows_of = rows_of_vertices(call, edges, None);
     call.whole_rows(|vertex| rows_of[vertex].len() as i64)
 }
 
 /// The edges of each vertex as one value, column by column.
-pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> Rows {
+pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> ElementRows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(1).copied());
-    Rows::made(call.node.kind, call.rows(), call.columns(), |vertex, column| {
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |vertex, column| {
         let values: Vec<Scalar> =
             rows_of[vertex].iter().map(|row| call.inputs[0].at(*row, column)).collect();
         scalar::reduce(reduction, call.node.kind, &values)
@@ -55,7 +59,7 @@ pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> Rows 
 
 /// Whether an edge holds the extremum of its vertex: the first of equals; where the extremum is
 /// NaN, the first NaN.
-pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> Rows {
+pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> ElementRows {
     let (rows_of, kind) =
         (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.input_nodes[0].kind);
     let reduction = if largest { Reduction::Maximum } else { Reduction::Minimum };
@@ -72,12 +76,12 @@ pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> Rows {
             }
         }
     }
-    Rows::whole(call.rows(), call.columns(), wins)
+    ElementRows::from_integers(call.rows(), call.columns(), wins)
 }
 
 /// Product over all other edges of the vertex; 0 on an edge that is left out, since the product
 /// does not depend on it.
-pub(super) fn others(call: &Call, edges: EdgeSet) -> Rows {
+pub(super) fn multiply_other_edges(call: &Call, edges: EdgeSet) -> ElementRows {
     let (rows_of, kind) =
         (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.node.kind);
     let mut made = vec![scalar::cast(kind, Scalar::Whole(0)); call.rows() * call.columns()];
@@ -92,14 +96,16 @@ pub(super) fn others(call: &Call, edges: EdgeSet) -> Rows {
             }
         }
     }
-    Rows::made(kind, call.rows(), call.columns(), |row, column| made[row * call.columns() + column])
+    ElementRows::from_fn(kind, call.rows(), call.columns(), |row, column| {
+        made[row * call.columns() + column]
+    })
 }
 
 /// The start, then the edges in order.
-pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
+pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> ElementRows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(2).copied());
     let start_of = broadcast_columns(&call.node.shape, &call.input_nodes[1].shape);
-    Rows::made(call.node.kind, call.rows(), call.columns(), |vertex, column| {
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |vertex, column| {
         let mut made = call.inputs[1].at(0, start_of[column]);
         for row in &rows_of[vertex] {
             made = scalar::cast(
@@ -112,13 +118,13 @@ pub(super) fn fold(call: &Call, function: &Function, edges: EdgeSet) -> Rows {
 }
 
 /// Distinct third vertices adjacent, in either direction, to both ends of each edge.
-pub(super) fn common_neighbors(call: &Call) -> Rows {
+pub(super) fn common_neighbors(call: &Call) -> ElementRows {
     let common = common_of_edges(call.world);
     call.whole_rows(|edge| common[edge])
 }
 
 /// The same added up over the edges of each vertex.
-pub(super) fn common_neighbors_sum(call: &Call, edges: EdgeSet) -> Rows {
+pub(super) fn common_neighbors_sum(call: &Call, edges: EdgeSet) -> ElementRows {
     let common = common_of_edges(call.world);
     let rows_of = rows_of_vertices(call, edges, None);
     call.whole_rows(|vertex| {
@@ -140,12 +146,12 @@ fn common_of_edges(world: &World) -> Vec<i64> {
 }
 
 /// The vertices of each graph as one value, column by column.
-pub(super) fn pool(call: &Call, pooling: Pooling) -> Rows {
+pub(super) fn pool(call: &Call, pooling: Pooling) -> ElementRows {
     let mut vertices_of = vec![Vec::new(); call.world.graphs];
     for vertex in 0..call.world.nodes {
         vertices_of[call.world.graph_of(vertex)].push(vertex);
     }
-    Rows::made(call.node.kind, call.rows(), call.columns(), |graph, column| {
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |graph, column| {
         let values: Vec<Scalar> =
             vertices_of[graph].iter().map(|vertex| call.inputs[0].at(*vertex, column)).collect();
         scalar::pool(pooling, call.node.kind, &values)

@@ -3,13 +3,13 @@
 //! promises  a row's elements are in the order of its shape, the last axis running fastest
 //! never     mixes rows
 use super::call::Call;
-use super::rows::{Rows, Scalar};
+use super::rows::{ElementRows, Scalar};
 use super::scalar;
 use crate::gir::{Place, Pooling};
 
 /// The identity out of training; in training an element whose factor is 0 is 0, also where it was
 /// infinite.
-pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
+pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> ElementRows {
     let Some(draw) = call.context.draw.filter(|_| call.context.training) else {
         return call.inputs[0].clone();
     };
@@ -29,16 +29,16 @@ pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> Rows {
 
 /// A row's elements as `[before, length, after]`: what stands before an axis, the axis, what stands
 /// after it.
-struct Around {
+struct AxisLengths {
     before: usize,
     length: usize,
     after: usize,
 }
 
-impl Around {
-    fn new(shape: &[u64], axis: usize) -> Around {
+impl AxisLengths {
+    fn new(shape: &[u64], axis: usize) -> AxisLengths {
         let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
-        Around {
+        AxisLengths {
             before: product(&shape[..axis]),
             length: shape[axis] as usize,
             after: product(&shape[axis + 1..]),
@@ -62,9 +62,9 @@ impl Around {
 }
 
 /// The elements along an axis as one.
-pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> Rows {
-    let around = Around::new(&call.input_nodes[0].shape, axis);
-    Rows::made(call.node.kind, call.rows(), call.columns(), |row, column| {
+pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> ElementRows {
+    let around = AxisLengths::new(&call.input_nodes[0].shape, axis);
+    ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
         let (before, after) = (column / around.after, column % around.after);
         let line: Vec<Scalar> = (0..around.length)
             .map(|place| call.inputs[0].at(row, around.column(before, place, after)))
@@ -74,12 +74,12 @@ pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> Rows {
 }
 
 /// Rows side by side.
-pub(super) fn concat(call: &Call, axis: usize) -> Rows {
-    let whole = Around::new(&call.node.shape, axis);
-    Rows::made(call.node.kind, call.rows(), whole.count(), |row, column| {
+pub(super) fn concat(call: &Call, axis: usize) -> ElementRows {
+    let whole = AxisLengths::new(&call.node.shape, axis);
+    ElementRows::from_fn(call.node.kind, call.rows(), whole.count(), |row, column| {
         let (before, mut place, after) = whole.place(column);
         for (input, node) in call.input_nodes.iter().enumerate() {
-            let part = Around::new(&node.shape, axis);
+            let part = AxisLengths::new(&node.shape, axis);
             if place < part.length {
                 return call.inputs[input]
                     .at(call.input_row(input, row), part.column(before, place, after));
@@ -91,20 +91,24 @@ pub(super) fn concat(call: &Call, axis: usize) -> Rows {
 }
 
 /// Some places of an axis.
-pub(super) fn slice(call: &Call, axis: usize, start: u64) -> Rows {
-    let (part, whole) =
-        (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
-    Rows::made(call.node.kind, call.rows(), part.count(), |row, column| {
+pub(super) fn slice(call: &Call, axis: usize, start: u64) -> ElementRows {
+    let (part, whole) = (
+        AxisLengths::new(&call.node.shape, axis),
+        AxisLengths::new(&call.input_nodes[0].shape, axis),
+    );
+    ElementRows::from_fn(call.node.kind, call.rows(), part.count(), |row, column| {
         let (before, place, after) = part.place(column);
         call.inputs[0].at(row, whole.column(before, place + start as usize, after))
     })
 }
 
 /// Zeros around the places of a slice.
-pub(super) fn unslice(call: &Call, axis: usize, start: u64) -> Rows {
-    let (whole, part) =
-        (Around::new(&call.node.shape, axis), Around::new(&call.input_nodes[0].shape, axis));
-    Rows::made(call.node.kind, call.rows(), whole.count(), |row, column| {
+pub(super) fn unslice(call: &Call, axis: usize, start: u64) -> ElementRows {
+    let (whole, part) = (
+        AxisLengths::new(&call.node.shape, axis),
+        AxisLengths::new(&call.input_nodes[0].shape, axis),
+    );
+    ElementRows::from_fn(call.node.kind, call.rows(), whole.count(), |row, column| {
         let (before, place, after) = whole.place(column);
         match place.checked_sub(start as usize).filter(|place| *place < part.length) {
             Some(place) => call.inputs[0].at(row, part.column(before, place, after)),

@@ -6,7 +6,7 @@
 //!           `Builder` have done that)
 use super::call::{Call, Context};
 use super::input_data::World;
-use super::rows::Rows;
+use super::rows::ElementRows;
 use super::{dense, edges, elementwise, loss, scalar};
 use crate::gir::{Input, Node, Op};
 
@@ -14,11 +14,11 @@ use crate::gir::{Input, Node, Op};
 /// itself, a parameter, a state or an ended state, is given as the one input of its node.
 pub fn evaluate(
     node: &Node,
-    inputs: &[&Rows],
+    inputs: &[&ElementRows],
     input_nodes: &[&Node],
     world: &World,
     context: Context,
-) -> Rows {
+) -> ElementRows {
     let call = Call { node, inputs, input_nodes, world, context };
     match &node.op {
         Op::Constant(number) => call.element_by_element(|_, _, _| (*number).into()),
@@ -42,14 +42,14 @@ pub fn evaluate(
         Op::Turn => edges::turn(&call),
         Op::Reduce(reduction, edges) => edges::reduce(&call, *reduction, *edges),
         Op::Winner(largest, edges) => edges::winner(&call, *largest, *edges),
-        Op::Others(edges) => edges::others(&call, *edges),
+        Op::Others(edges) => edges::multiply_other_edges(&call, *edges),
         Op::Fold(function, edges) => edges::fold(&call, function, *edges),
         Op::CommonNeighbors => edges::common_neighbors(&call),
         Op::CommonNeighborsSum(edges) => edges::common_neighbors_sum(&call, *edges),
         Op::Pool(pooling) => edges::pool(&call, *pooling),
         Op::SumRows => dense::sum_rows(&call),
         Op::Axis(pooling, axis) => elementwise::axis(&call, *pooling, *axis),
-        Op::Reshape => Rows { columns: call.columns(), ..inputs[0].clone() },
+        Op::Reshape => ElementRows { columns: call.columns(), ..inputs[0].clone() },
         Op::Concat(axis) => elementwise::concat(&call, *axis),
         Op::Slice { axis, start, .. } => elementwise::slice(&call, *axis, *start),
         Op::Unslice { axis, start, .. } => elementwise::unslice(&call, *axis, *start),
@@ -63,16 +63,18 @@ pub fn evaluate(
 }
 
 /// What the data set gives; that it is there was checked before.
-fn input_rows(call: &Call, input: &Input) -> Rows {
+fn input_rows(call: &Call, input: &Input) -> ElementRows {
     let (world, kept) = (call.world, "what a program reads was found in the world");
     match input {
         Input::Features => world.features.clone().expect(kept),
         Input::Kind => call.whole_rows(|vertex| world.kind_of_node[vertex].into()),
         Input::FeaturesOf(kind) => {
             let rows = world.features_of_kind.get(kind).cloned().expect(kept);
-            Rows { rows: 1, columns: rows.rows * rows.columns, values: rows.values }
+            ElementRows { rows: 1, columns: rows.rows * rows.columns, values: rows.values }
         }
-        Input::PlaceAmong(kinds) => Rows::whole(call.rows(), 1, world.places_among(kinds)),
+        Input::PlaceAmong(kinds) => {
+            ElementRows::from_integers(call.rows(), 1, world.places_among(kinds))
+        }
         Input::Column(name) => world.columns.get(name).cloned().expect(kept),
         Input::Id => call.whole_rows(|vertex| world.artifact_row(vertex) as i64),
         Input::Chosen(setting) => {

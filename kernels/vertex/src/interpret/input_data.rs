@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::rows::{Rows, Scalar, Values};
+use super::rows::{ElementRows, Scalar, Values};
 use crate::gir::{Data, EdgeRows, EdgeSet, Place};
 use crate::launch::Direction;
 
@@ -25,25 +25,25 @@ pub struct World {
     /// Relation of each edge; empty: edges have none.
     pub edge_type: Vec<u32>,
     /// Features of each edge.
-    pub edge_features: Option<Rows>,
+    pub edge_features: Option<ElementRows>,
     /// Graph of each vertex; empty: all of graph 0.
     pub graph_of_node: Vec<u32>,
     /// Number of graphs.
     pub graphs: usize,
     /// Features of each vertex, dense also where a data set keeps them sparse.
-    pub features: Option<Rows>,
+    pub features: Option<ElementRows>,
     /// Kind of each vertex; empty: all are of one.
     pub kind_of_node: Vec<u32>,
     /// Features of the vertices of a kind, in the order of the graph artifact, by its number; of
     /// kinds that have them.
-    pub features_of_kind: BTreeMap<u32, Rows>,
+    pub features_of_kind: BTreeMap<u32, ElementRows>,
     /// Further columns of the node table.
-    pub columns: BTreeMap<String, Rows>,
+    pub columns: BTreeMap<String, ElementRows>,
     /// Rows in the graph artifact of the vertices that each vertex setting names.
     pub chosen: BTreeMap<String, BTreeSet<u64>>,
     /// For each vertex (or graph, in a set of many) the class as a real number, or the values to
     /// fit.
-    pub targets: Option<Rows>,
+    pub targets: Option<ElementRows>,
     /// Vertices (or graphs) that the loss is taken over.
     pub training_rows: Vec<u32>,
     /// Row in the graph artifact of each vertex, when the graph is permuted; empty: the same. Ids
@@ -103,7 +103,7 @@ impl World {
     }
 
     /// The row of a value of place `from` that belongs to this row of place `to`.
-    pub fn seen_from(&self, from: Place, to: Place, row: usize) -> usize {
+    pub fn map_row(&self, from: Place, to: Place, row: usize) -> usize {
         match (from, to) {
             (Place::C | Place::P, _) => 0,
             (Place::G, Place::D) => self.graph_of(row),
@@ -283,7 +283,7 @@ fn below(what: &str, numbers: &[u32], end: usize) -> Result<(), Unfit> {
     }
 }
 
-fn table(what: &str, found: &Rows, rows: usize, columns: u64) -> Result<(), Unfit> {
+fn table(what: &str, found: &ElementRows, rows: usize, columns: u64) -> Result<(), Unfit> {
     if (found.rows, found.columns as u64) == (rows, columns) && found.is_whole_rectangle() {
         return Ok(());
     }

@@ -4,15 +4,15 @@
 //!           binary loss an element whose target is not a number does not count
 //! never     looks at a row that does not train
 use super::call::Call;
-use super::rows::Rows;
+use super::rows::ElementRows;
 use super::scalar::{sigmoid, softplus};
 use crate::gir::Loss;
 
 /// Mean over the training rows.
-pub(super) fn mean(call: &Call, kind: Loss) -> Rows {
+pub(super) fn mean(call: &Call, kind: Loss) -> ElementRows {
     let count = terms(call, kind);
     if count == 0.0 {
-        return Rows::real(1, 1, vec![0.0]);
+        return ElementRows::from_reals(1, 1, vec![0.0]);
     }
     let total = call
         .world
@@ -21,17 +21,17 @@ pub(super) fn mean(call: &Call, kind: Loss) -> Rows {
         .map(|row| term(call, kind, *row as usize) / count)
         .sum::<f64>();
     // A sum of nothing starts at -0.
-    Rows::real(1, 1, vec![total + 0.0])
+    ElementRows::from_reals(1, 1, vec![total + 0.0])
 }
 
 /// Gradient of the mean by the result.
-pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
+pub(super) fn slope(call: &Call, kind: Loss) -> ElementRows {
     let (count, columns) = (terms(call, kind), call.columns());
     let mut slopes = vec![0.0; call.rows() * columns];
     for &row in &call.world.training_rows {
         let row = row as usize;
         let result_row =
-            call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
+            call.world.map_row(call.input_nodes[0].place, call.input_nodes[1].place, row);
         for column in 0..columns {
             if kind != Loss::Binary || is_known(call, row, column) {
                 slopes[result_row * columns + column] +=
@@ -39,7 +39,7 @@ pub(super) fn slope(call: &Call, kind: Loss) -> Rows {
             }
         }
     }
-    Rows::real(call.rows(), columns, slopes)
+    ElementRows::from_reals(call.rows(), columns, slopes)
 }
 
 /// What the sum over training rows is divided by.
@@ -107,7 +107,7 @@ fn normaliser(scores: &[f64]) -> (f64, f64) {
 
 /// Row of the result that belongs to a row of the target.
 fn scores(call: &Call, row: usize) -> Vec<f64> {
-    let seen = call.world.seen_from(call.input_nodes[0].place, call.input_nodes[1].place, row);
+    let seen = call.world.map_row(call.input_nodes[0].place, call.input_nodes[1].place, row);
     (0..call.inputs[0].columns).map(|column| call.inputs[0].at(seen, column).real()).collect()
 }
 

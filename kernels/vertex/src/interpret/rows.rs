@@ -8,7 +8,7 @@ use crate::gir::{Number, Type};
 
 /// A rectangle of elements.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+pub struct ElementRows {
     /// How many rows.
     pub rows: usize,
     /// Elements of a row.
@@ -35,31 +35,31 @@ pub enum Scalar {
     Whole(i64),
 }
 
-impl Rows {
+impl ElementRows {
     /// Real numbers; their number is `rows * columns`.
-    pub fn real(rows: usize, columns: usize, values: Vec<f64>) -> Rows {
-        Rows { rows, columns, values: Values::Real(values) }
+    pub fn from_reals(rows: usize, columns: usize, values: Vec<f64>) -> ElementRows {
+        ElementRows { rows, columns, values: Values::Real(values) }
     }
 
     /// Whole numbers; their number is `rows * columns`.
-    pub fn whole(rows: usize, columns: usize, values: Vec<i64>) -> Rows {
-        Rows { rows, columns, values: Values::Whole(values) }
+    pub fn from_integers(rows: usize, columns: usize, values: Vec<i64>) -> ElementRows {
+        ElementRows { rows, columns, values: Values::Whole(values) }
     }
 
     /// Elements of this type, each made by its row and column.
-    pub fn made(
+    pub fn from_fn(
         kind: Type,
         rows: usize,
         columns: usize,
         mut element: impl FnMut(usize, usize) -> Scalar,
-    ) -> Rows {
-        let mut values = Values::with_room(kind, rows * columns);
+    ) -> ElementRows {
+        let mut values = Values::with_capacity(kind, rows * columns);
         for row in 0..rows {
             for column in 0..columns {
                 values.push(element(row, column));
             }
         }
-        Rows { rows, columns, values }
+        ElementRows { rows, columns, values }
     }
 
     /// The element of a row and column.
@@ -75,7 +75,7 @@ impl Rows {
 
 impl Values {
     /// None yet.
-    fn with_room(kind: Type, count: usize) -> Values {
+    fn with_capacity(kind: Type, count: usize) -> Values {
         match kind {
             Type::Real => Values::Real(Vec::with_capacity(count)),
             Type::Bool | Type::Int | Type::Id => Values::Whole(Vec::with_capacity(count)),
@@ -85,7 +85,7 @@ impl Values {
     fn push(&mut self, element: Scalar) {
         match self {
             Values::Real(values) => values.push(element.real()),
-            Values::Whole(values) => values.push(element.whole()),
+            Values::Whole(values) => values.push(element.integer()),
         }
     }
 
@@ -143,7 +143,7 @@ impl Scalar {
 
     /// As a whole number: the fraction is dropped, what is too large becomes the largest, NaN
     /// becomes 0.
-    pub fn whole(self) -> i64 {
+    pub fn integer(self) -> i64 {
         match self {
             Scalar::Real(value) => value as i64,
             Scalar::Whole(value) => value,

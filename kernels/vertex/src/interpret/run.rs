@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use super::call::{Context, Draw};
 use super::evaluate::evaluate;
 use super::input_data::{Unfit, World};
-use super::rows::{Rows, Values};
-use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, Until};
+use super::rows::{ElementRows, Values};
+use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, StopTest};
 use crate::launch::Init;
 use crate::reference::{Adam, Change, Ending};
 
@@ -26,8 +26,8 @@ pub struct Interpreter<'a> {
     parameters: Vec<Vec<f64>>,
     moments: Vec<Option<[Vec<f64>; 2]>>,
     steps: i32,
-    values: Vec<Option<Rows>>,
-    states: Vec<Vec<Rows>>,
+    values: Vec<Option<ElementRows>>,
+    states: Vec<Vec<ElementRows>>,
     endings: Vec<Option<Ending>>,
     supersteps_max: u64,
 }
@@ -111,12 +111,12 @@ impl<'a> Interpreter<'a> {
     }
 
     /// The value of a node after a run; of a loop's node its value in the last superstep.
-    pub fn value(&self, id: NodeId) -> Option<&Rows> {
+    pub fn value(&self, id: NodeId) -> Option<&ElementRows> {
         self.values.get(id.index())?.as_ref()
     }
 
     /// The returned value of this name.
-    pub fn result(&self, name: &str) -> Option<&Rows> {
+    pub fn result(&self, name: &str) -> Option<&ElementRows> {
         let result = self.gir.results.iter().find(|result| result.name == name)?;
         self.value(result.node)
     }
@@ -162,9 +162,11 @@ impl<'a> Interpreter<'a> {
             self.require(*input);
         }
         let held = match node.op {
-            Op::Parameter(index) => {
-                Some(Rows::real(1, self.parameters[index].len(), self.parameters[index].clone()))
-            }
+            Op::Parameter(index) => Some(ElementRows::from_reals(
+                1,
+                self.parameters[index].len(),
+                self.parameters[index].clone(),
+            )),
             Op::State(position) => node.region.map(|number| self.states[number][position].clone()),
             Op::Ended(number, position) => {
                 if self.endings[number].is_none() {
@@ -181,11 +183,11 @@ impl<'a> Interpreter<'a> {
         self.values[id.index()] = Some(value);
     }
 
-    fn compute(&self, node: &Node) -> Rows {
+    fn compute(&self, node: &Node) -> ElementRows {
         let input = |id: &NodeId| {
             self.values[id.index()].as_ref().expect("inputs are computed before their users")
         };
-        let inputs: Vec<&Rows> = node.inputs.iter().map(input).collect();
+        let inputs: Vec<&ElementRows> = node.inputs.iter().map(input).collect();
         let input_nodes: Vec<&Node> = node.inputs.iter().map(|id| self.gir.node(*id)).collect();
         let context = Context { training: self.training, draw: self.draw.as_deref() };
         evaluate(node, &inputs, &input_nodes, self.world, context)
@@ -207,16 +209,16 @@ impl<'a> Interpreter<'a> {
                     self.require(id);
                 }
             }
-            let next: Vec<Rows> =
+            let next: Vec<ElementRows> =
                 repeated.states.iter().map(|state| self.required(state.next)).collect();
             let change_of =
                 |position: usize| change(&self.states[number][position], &next[position]);
             ending.converged = match &repeated.until {
-                Until::Unchanged(states) => {
+                StopTest::Unchanged(states) => {
                     states.iter().all(|position| change_of(*position).changed == 0)
                 }
-                Until::ChangeAtMost(position, bound) => change_of(*position).summed <= *bound,
-                Until::Nowhere(node) => {
+                StopTest::ChangeAtMost(position, bound) => change_of(*position).summed <= *bound,
+                StopTest::Nowhere(node) => {
                     self.required(*node).values.reals().iter().all(|holds| *holds == 0.0)
                 }
             };
@@ -226,7 +228,7 @@ impl<'a> Interpreter<'a> {
         self.endings[number] = Some(ending);
     }
 
-    fn required(&mut self, id: NodeId) -> Rows {
+    fn required(&mut self, id: NodeId) -> ElementRows {
         self.require(id);
         self.values[id.index()].clone().expect("it was computed just now")
     }
@@ -234,7 +236,7 @@ impl<'a> Interpreter<'a> {
 
 /// How far elements moved: summed absolute differences, and how many differ. Equal values, also
 /// infinities, have not moved; NaN always has. Whole numbers are compared exactly.
-pub fn change(before: &Rows, after: &Rows) -> Change {
+pub fn change(before: &ElementRows, after: &ElementRows) -> Change {
     let mut change = Change { summed: 0.0, changed: 0 };
     match (&before.values, &after.values) {
         (Values::Whole(before), Values::Whole(after)) => {
@@ -271,7 +273,7 @@ fn needed(gir: &Gir) -> Vec<bool> {
 
 /// Whether the world has what a node reads.
 fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
-    let there = |what: String, found: Option<&Rows>| match found {
+    let there = |what: String, found: Option<&ElementRows>| match found {
         None => Err(Unfit::new(what, "some, since the program reads it", "none")),
         Some(rows) if rows.columns as u64 != node.columns() => {
             Err(Unfit::new(format!("columns of {what}"), node.columns(), rows.columns))

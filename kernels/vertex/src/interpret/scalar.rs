@@ -145,8 +145,8 @@ fn floor_and_rest(a: f64, b: f64) -> (f64, f64) {
 pub fn cast(kind: Type, a: Scalar) -> Scalar {
     match kind {
         Type::Real => Scalar::Real(a.real()),
-        Type::Int => Scalar::Whole(a.whole()),
-        Type::Id => Scalar::Whole(u32::try_from(a.whole()).unwrap_or(u32::MAX).into()),
+        Type::Int => Scalar::Whole(a.integer()),
+        Type::Id => Scalar::Whole(u32::try_from(a.integer()).unwrap_or(u32::MAX).into()),
         Type::Bool => a.holds().into(),
     }
 }
@@ -238,7 +238,7 @@ fn mode(values: &[Scalar]) -> Scalar {
 
 /// Largest h such that h values are at least h.
 fn h_index(values: &[Scalar]) -> Scalar {
-    let mut sorted: Vec<i64> = values.iter().map(|value| value.whole()).collect();
+    let mut sorted: Vec<i64> = values.iter().map(|value| value.integer()).collect();
     sorted.sort_unstable_by(|a, b| b.cmp(a));
     let reached = sorted
         .iter()

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::cost::whole;
+use super::cost::buffer_bytes;
 use super::liveness::{Lifetime, Timeline};
 use super::{BufferName, LaunchList, Role};
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 
 /// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of
 /// 128 that begins in the middle of one is two of them.
@@ -32,7 +32,7 @@ pub struct Arena {
     pub bytes: u64,
     /// Values and gradients that launches name, and features that no epoch reads, in the order of
     /// the list.
-    pub places: Vec<Place>,
+    pub places: Vec<BufferPlace>,
     /// Bytes of wanted buffers while each launch runs, in order of launches.
     pub live: Vec<u64>,
     /// Values and gradients without a place: of a plan for a GPU, whose kernels put them down
@@ -44,7 +44,7 @@ pub struct Arena {
 /// The bytes of one buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct BufferPlace {
     /// Whose.
     pub buffer: BufferName,
     /// First byte.
@@ -66,28 +66,28 @@ pub struct Peak<'a> {
 
 impl Arena {
     /// Places for everything that the launches of a list make.
-    pub(super) fn of(list: &LaunchList, facts: &Facts) -> Self {
+    pub(super) fn new(list: &LaunchList, facts: &GraphFacts) -> Self {
         Arena::placed(list, facts, (facts.lanes, Vec::new()))
     }
 
     fn placed(
         list: &LaunchList,
-        facts: &Facts,
+        facts: &GraphFacts,
         (with_features, nowhere): (bool, Vec<BufferName>),
     ) -> Self {
-        let timeline = Timeline::of(list);
+        let timeline = Timeline::new(list);
         let mut lifetimes = timeline.lifetimes(list);
         lifetimes.retain(|name, _| !nowhere.iter().any(|without| without == name));
         if with_features {
             lifetimes.extend(timeline.features_wanted_once(list));
         }
-        let made: Vec<Made> = list
+        let made: Vec<BufferRequest> = list
             .buffers
             .iter()
             .filter_map(|buffer| {
-                Some(Made {
+                Some(BufferRequest {
                     name: &buffer.name,
-                    bytes: whole(buffer, facts),
+                    bytes: buffer_bytes(buffer, facts),
                     life: *lifetimes.get(buffer.name.as_str())?,
                 })
             })
@@ -114,7 +114,7 @@ impl Arena {
             places: made
                 .iter()
                 .zip(&offsets)
-                .map(|(made, &offset)| Place {
+                .map(|(made, &offset)| BufferPlace {
                     buffer: made.name.to_owned(),
                     offset,
                     bytes: made.bytes,
@@ -128,12 +128,12 @@ impl Arena {
     /// The same buffers one after the other: nothing is written over, so that every buffer can be
     /// looked at afterwards.
     #[must_use]
-    pub fn apart(&self) -> Self {
+    pub fn without_reuse(&self) -> Self {
         let mut end = 0u64;
-        let mut next = |place: &Place| {
+        let mut next = |place: &BufferPlace| {
             let offset = end;
             end = end.saturating_add(aligned(place.bytes));
-            Place { offset, ..place.clone() }
+            BufferPlace { offset, ..place.clone() }
         };
         let places = self.places.iter().map(&mut next).collect();
         Arena {
@@ -145,7 +145,7 @@ impl Arena {
     }
 
     /// Where a buffer lies.
-    pub fn place(&self, buffer: &str) -> Option<&Place> {
+    pub fn place(&self, buffer: &str) -> Option<&BufferPlace> {
         self.places.iter().find(|place| place.buffer == buffer)
     }
 }
@@ -153,12 +153,12 @@ impl Arena {
 impl LaunchList {
     /// Takes features out of the arena: they lie elsewhere. All that launches make has a place
     /// again.
-    pub fn keep_features_apart(&mut self, facts: &Facts) {
+    pub fn keep_features_apart(&mut self, facts: &GraphFacts) {
         self.arena = Arena::placed(self, facts, (false, Vec::new()));
     }
 
     /// Gives these buffers no place in the arena: kernels put them down nowhere.
-    pub fn leave_out(&mut self, nowhere: &[BufferName], facts: &Facts) {
+    pub fn leave_out(&mut self, nowhere: &[BufferName], facts: &GraphFacts) {
         let with_features = self.features_in_arena().is_some();
         self.arena = Arena::placed(self, facts, (with_features, nowhere.to_vec()));
     }
@@ -177,11 +177,11 @@ impl LaunchList {
         let launches = self.launches();
         let most = *self.arena.live.iter().max()?;
         let number = self.arena.live.iter().position(|&live| live == most)?;
-        let timeline = Timeline::of(self);
+        let timeline = Timeline::new(self);
         let moment = *timeline.launches().get(number)?;
         let mut lifetimes = timeline.lifetimes(self);
         lifetimes.extend(timeline.features_wanted_once(self));
-        let is_live = |place: &&Place| {
+        let is_live = |place: &&BufferPlace| {
             lifetimes.get(place.buffer.as_str()).is_some_and(|life| life.covers(moment))
         };
         let mut buffers: Vec<(&str, u64)> = self
@@ -198,12 +198,12 @@ impl LaunchList {
     /// What is wrong with the arena: what was looked at, what it should be, what it is.
     pub(super) fn arena_flaws(&self) -> Vec<(String, String, String)> {
         let mut flaws = Vec::new();
-        let places: BTreeMap<&str, &Place> =
+        let places: BTreeMap<&str, &BufferPlace> =
             self.arena.places.iter().map(|place| (place.buffer.as_str(), place)).collect();
-        let timeline = Timeline::of(self);
+        let timeline = Timeline::new(self);
         let mut lifetimes = timeline.lifetimes(self);
         let mut features = timeline.features_wanted_once(self);
-        let wanted_for_good = |place: &&Place| {
+        let wanted_for_good = |place: &&BufferPlace| {
             self.buffers.iter().any(|buffer| {
                 buffer.name == place.buffer && !matches!(buffer.role, Role::Value | Role::Gradient)
             })
@@ -251,7 +251,7 @@ impl LaunchList {
                 ));
             }
         }
-        let mut held: Vec<(&Place, Lifetime)> = places
+        let mut held: Vec<(&BufferPlace, Lifetime)> = places
             .values()
             .filter_map(|place| Some((*place, *lifetimes.get(place.buffer.as_str())?)))
             .collect();
@@ -284,7 +284,7 @@ impl LaunchList {
 }
 
 /// A buffer that wants a place.
-struct Made<'a> {
+struct BufferRequest<'a> {
     name: &'a str,
     bytes: u64,
     life: Lifetime,
@@ -292,7 +292,7 @@ struct Made<'a> {
 
 /// Offsets, found one after the other in this order: each in the smallest gap that fits among what
 /// is wanted at the same time.
-fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
+fn placed(made: &[BufferRequest], order: &[usize]) -> Vec<u64> {
     let mut offsets = vec![0u64; made.len()];
     for (position, &index) in order.iter().enumerate() {
         let wanted = aligned(made[index].bytes);
@@ -317,7 +317,7 @@ fn placed(made: &[Made], order: &[usize]) -> Vec<u64> {
     offsets
 }
 
-fn end(made: &[Made], offsets: &[u64]) -> u64 {
+fn end(made: &[BufferRequest], offsets: &[u64]) -> u64 {
     made.iter()
         .zip(offsets)
         .map(|(made, offset)| offset.saturating_add(aligned(made.bytes)))

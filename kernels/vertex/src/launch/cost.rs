@@ -11,14 +11,14 @@ use super::{
     Body, Buffer, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand,
     Operation, Over, Role, Rows, Schedule, View,
 };
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::Op;
 use crate::tuning;
 
 /// Bytes of one id or index.
 const INDEX: u64 = 4;
 
-impl Facts {
+impl GraphFacts {
     /// How many rows that is.
     pub fn count(&self, rows: Rows) -> u64 {
         rows.count(self.nodes, self.edges)
@@ -35,7 +35,7 @@ impl LaunchList {
 /// What evaluated operations, and tables of returned lists, need of the edges: lists by vertex in
 /// the order of edge ids, and the ends and relations of edges by their id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lists {
+pub struct ListNeeds {
     /// In-edges of each vertex.
     pub incoming: bool,
     /// Out-edges of each vertex.
@@ -48,32 +48,32 @@ pub struct Lists {
     pub graphs: bool,
 }
 
-impl Lists {
+impl ListNeeds {
     /// Of all launches and results together.
-    pub fn of(list: &LaunchList) -> Self {
-        Lists::of_launches(list, &list.launches())
+    pub fn from_list(list: &LaunchList) -> Self {
+        ListNeeds::from_launches(list, &list.launches())
     }
 
     /// The same where loops with a course take it: nothing for their supersteps.
-    pub fn by_courses(list: &LaunchList) -> Self {
-        let Body::Iterate(iterate) = &list.body else { return Lists::of(list) };
+    pub fn with_shortcuts(list: &LaunchList) -> Self {
+        let Body::Iterate(iterate) = &list.body else { return ListNeeds::from_list(list) };
         let of_loop = |repeated: &'_ super::Loop| {
             repeated.superstep.len() * usize::from(repeated.course.is_none())
         };
         let loops = iterate.loops.iter().flat_map(|repeated| {
             repeated.prepare.iter().chain(&repeated.superstep[..of_loop(repeated)])
         });
-        Lists::of_launches(list, &loops.chain(&iterate.finish).collect::<Vec<_>>())
+        ListNeeds::from_launches(list, &loops.chain(&iterate.finish).collect::<Vec<_>>())
     }
 
-    fn of_launches(list: &LaunchList, launches: &[&Launch]) -> Self {
-        let mut lists = Lists::default();
+    fn from_launches(list: &LaunchList, launches: &[&Launch]) -> Self {
+        let mut lists = ListNeeds::default();
         for launch in launches {
             match &launch.operation {
                 Operation::Fused { over, steps, .. } => {
-                    steps.iter().for_each(|step| lists.of_step(step, Some(*over)))
+                    steps.iter().for_each(|step| lists.add_step(step, Some(*over)))
                 }
-                operation => lists.of_step(operation, None),
+                operation => lists.add_step(operation, None),
             }
         }
         lists.graphs = list
@@ -90,7 +90,7 @@ impl Lists {
 
     /// What an evaluated operation needs, alone or in such a walk, which has the ends of its edges
     /// at hand.
-    fn of_step(&mut self, operation: &Operation, over: Option<Over>) {
+    fn add_step(&mut self, operation: &Operation, over: Option<Over>) {
         let Operation::Evaluate { op, inputs, .. } = operation else { return };
         let walked = match (op, over) {
             (
@@ -115,7 +115,7 @@ impl Lists {
     }
 
     /// Bytes of these lists as a run on a CPU makes them.
-    pub(super) fn bytes(self, facts: &Facts) -> u64 {
+    pub(super) fn bytes(self, facts: &GraphFacts) -> u64 {
         let list = facts
             .nodes
             .saturating_add(1)
@@ -131,16 +131,16 @@ impl Lists {
 }
 
 /// Which arrays of one direction's CSR are read.
-struct Walk {
+struct CsrReads {
     offsets: bool,
     neighbours: bool,
     weights: bool,
 }
 
-impl Walk {
-    fn bytes(self, facts: &Facts) -> u64 {
+impl CsrReads {
+    fn bytes(self, facts: &GraphFacts) -> u64 {
         let offsets =
-            if self.offsets { Facts::bytes_of_offsets(facts.nodes, facts.edges) } else { 0 };
+            if self.offsets { GraphFacts::bytes_of_offsets(facts.nodes, facts.edges) } else { 0 };
         let neighbours = if self.neighbours { facts.edges.saturating_mul(INDEX) } else { 0 };
         let weights =
             if self.weights { facts.edges.saturating_mul(facts.bytes_per_real) } else { 0 };
@@ -149,7 +149,11 @@ impl Walk {
 }
 
 /// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
-pub(super) fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, facts: &Facts) -> u64 {
+pub(super) fn moved(
+    operation: &Operation,
+    index: &BTreeMap<&str, &Buffer>,
+    facts: &GraphFacts,
+) -> u64 {
     match operation {
         Operation::Evaluate { out, op, inputs, .. } => {
             return evaluated((out, op), inputs, index, facts);
@@ -159,7 +163,7 @@ pub(super) fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, fact
         }
         _ => {}
     }
-    let size = |name: &str| index.get(name).map_or(0, |buffer| whole(buffer, facts));
+    let size = |name: &str| index.get(name).map_or(0, |buffer| buffer_bytes(buffer, facts));
     let columns = |name: &str| index.get(name).map_or(0, |buffer| buffer.columns);
     let reads = operation.reads();
     // A source that is gathered is counted by the edge or the nonzero, all else once.
@@ -177,7 +181,7 @@ pub(super) fn moved(operation: &Operation, index: &BTreeMap<&str, &Buffer>, fact
     let written = sum(operation.writes().iter().map(|name| size(name)));
     let extra = match operation {
         Operation::NeighbourReduce { source, direction, factor, .. } => {
-            let walk = Walk {
+            let walk = CsrReads {
                 offsets: true,
                 neighbours: source.is_some(),
                 weights: *factor == EdgeFactor::Weight,
@@ -210,17 +214,17 @@ fn evaluated(
     (out, op): (&str, &Op),
     inputs: &[Operand],
     index: &BTreeMap<&str, &Buffer>,
-    facts: &Facts,
+    facts: &GraphFacts,
 ) -> u64 {
     let read = |rows: &super::Rowed| {
         let Some(buffer) = index.get(rows.buffer.as_str()) else { return 0 };
-        let Some(edges) = rows.view.edges() else { return whole(buffer, facts) };
+        let Some(edges) = rows.view.edges() else { return buffer_bytes(buffer, facts) };
         let passes = if edges.direction == Direction::Both { 2 } else { 1 };
         let row = buffer.columns.saturating_mul(width(buffer.element, facts)).saturating_add(INDEX);
         facts.edges.saturating_mul(passes).saturating_mul(row)
     };
     let reads = sum(inputs.iter().flat_map(Operand::rows).map(read));
-    let written = index.get(out).map_or(0, |buffer| whole(buffer, facts));
+    let written = index.get(out).map_or(0, |buffer| buffer_bytes(buffer, facts));
     let of_many = |name: &str| {
         index
             .get(name)
@@ -258,24 +262,24 @@ fn fused(
     over: Over,
     steps: &[Operation],
     (index, operation): (&BTreeMap<&str, &Buffer>, &Operation),
-    facts: &Facts,
+    facts: &GraphFacts,
 ) -> u64 {
-    let looked = Look { index, facts };
-    let (edges, seen) = (looked.walked(over), looked.seen_by_steps(over, steps));
+    let looked = GatherFinder { index, facts };
+    let (edges, seen) = (looked.walked(over), looked.gathered_by_steps(over, steps));
     let gathered = sum(seen.iter().map(|(_, gathered)| gathered.bytes()));
     let is_gathered = |wanted: &str| seen.iter().any(|(name, _)| *name == wanted);
     let reads = operation.reads();
     let once = sum(reads
         .iter()
         .filter(|name| !is_gathered(name))
-        .map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));
+        .map(|name| index.get(&**name).map_or(0, |buffer| buffer_bytes(buffer, facts))));
     let written = sum(operation
         .writes()
         .iter()
-        .map(|name| index.get(&**name).map_or(0, |buffer| whole(buffer, facts))));
+        .map(|name| index.get(&**name).map_or(0, |buffer| buffer_bytes(buffer, facts))));
     let walk = match over {
         Over::Vertices => 0,
-        Over::EdgesOf(_) => Facts::bytes_of_offsets(facts.nodes, facts.edges)
+        Over::EdgesOf(_) => GraphFacts::bytes_of_offsets(facts.nodes, facts.edges)
             .saturating_add(edges.saturating_mul(INDEX)),
         Over::Edges(_) => edges.saturating_mul(2 * INDEX),
     };
@@ -290,14 +294,14 @@ fn loads(expression: &Expression, wanted: Option<&str>) -> bool {
 }
 
 /// Nonzeros of sparse features.
-pub(super) fn nonzeros(buffer: &Buffer, facts: &Facts) -> u64 {
+pub(super) fn nonzeros(buffer: &Buffer, facts: &GraphFacts) -> u64 {
     match buffer.role {
         Role::SparseFeaturesOf { entries, .. } => entries,
         _ => facts.sparse_features.unwrap_or(0),
     }
 }
 
-fn gathered_by_nonzero(columns: u64, features: Option<&Buffer>, facts: &Facts) -> u64 {
+fn gathered_by_nonzero(columns: u64, features: Option<&Buffer>, facts: &GraphFacts) -> u64 {
     features
         .map_or(0, |features| nonzeros(features, facts))
         .saturating_mul(columns)
@@ -338,19 +342,19 @@ pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) ->
 }
 
 /// Bytes of a whole buffer; sparse features as offsets, indices and values.
-pub(super) fn whole(buffer: &Buffer, facts: &Facts) -> u64 {
+pub(super) fn buffer_bytes(buffer: &Buffer, facts: &GraphFacts) -> u64 {
     let rows = facts.count(buffer.rows);
     if buffer.role.is_sparse() {
         let nonzeros = nonzeros(buffer, facts);
         let entries = nonzeros.saturating_mul(INDEX + facts.bytes_per_real);
-        return Facts::bytes_of_offsets(rows, nonzeros).saturating_add(entries);
+        return GraphFacts::bytes_of_offsets(rows, nonzeros).saturating_add(entries);
     }
     let stride = if facts.lanes { buffer.stride(facts.bytes_per_real) } else { buffer.columns };
     rows.saturating_mul(stride).saturating_mul(width(buffer.element, facts))
 }
 
 /// Bytes of an element.
-pub(crate) fn width(element: Element, facts: &Facts) -> u64 {
+pub(crate) fn width(element: Element, facts: &GraphFacts) -> u64 {
     match element {
         Element::Real => facts.bytes_per_real,
         Element::Half(_) => 2,
@@ -387,7 +391,7 @@ pub struct Gathered {
 
 /// What one walk of a launch over its rows reads of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct BufferReads {
     /// Bytes of its rows, each read once.
     pub in_order: u64,
     /// Bytes of its rows, read as edges come by.
@@ -403,9 +407,9 @@ impl Gathered {
 
 impl LaunchList {
     /// What a launch of this list moves and computes.
-    pub fn work(&self, launch: &Launch, facts: &Facts) -> Work {
+    pub fn work(&self, launch: &Launch, facts: &GraphFacts) -> Work {
         let index = self.index();
-        let looked = Look { index: &index, facts };
+        let looked = GatherFinder { index: &index, facts };
         let operation = &launch.operation;
         let gathers = match operation {
             Operation::NeighbourReduce { source: Some(source), direction, .. } => looked
@@ -416,8 +420,10 @@ impl LaunchList {
             Operation::SparseProductOverRows { left, right, .. } => {
                 looked.rows(left, looked.entries(right)).into_iter().collect()
             }
-            Operation::Evaluate { inputs, .. } => unnamed(looked.seen(inputs.iter(), None)),
-            Operation::Fused { over, steps, .. } => unnamed(looked.seen_by_steps(*over, steps)),
+            Operation::Evaluate { inputs, .. } => {
+                unnamed(looked.gathered_reads(inputs.iter(), None))
+            }
+            Operation::Fused { over, steps, .. } => unnamed(looked.gathered_by_steps(*over, steps)),
             _ => Vec::new(),
         };
         let flops =
@@ -428,9 +434,9 @@ impl LaunchList {
 
 impl LaunchList {
     /// What a compiled launch of this list reads of a buffer.
-    pub fn seen(&self, launch: &Launch, name: &str, facts: &Facts) -> Seen {
+    pub fn buffer_reads(&self, launch: &Launch, name: &str, facts: &GraphFacts) -> BufferReads {
         let index = self.index();
-        let looked = Look { index: &index, facts };
+        let looked = GatherFinder { index: &index, facts };
         let operation = &launch.operation;
         let over = if let Operation::Fused { over, .. } = operation { Some(*over) } else { None };
         let inputs = || {
@@ -439,8 +445,8 @@ impl LaunchList {
             })
         };
         let gathered = match over {
-            Some(over) => looked.seen_by_steps(over, operation.steps()),
-            None => looked.seen(inputs(), None),
+            Some(over) => looked.gathered_by_steps(over, operation.steps()),
+            None => looked.gathered_reads(inputs(), None),
         };
         let by_edges = gathered
             .iter()
@@ -451,9 +457,12 @@ impl LaunchList {
             |rows: &&super::Rowed| rows.buffer == name && !matches!(rows.view, View::Far(_));
         let is_read = inputs().flat_map(Operand::rows).any(|rows| is_own(&rows))
             || (by_edges == 0 && operation.reads().iter().any(|read| read == name));
-        let in_order =
-            if is_read { index.get(name).map_or(0, |buffer| whole(buffer, facts)) } else { 0 };
-        Seen { in_order, by_edges }
+        let in_order = if is_read {
+            index.get(name).map_or(0, |buffer| buffer_bytes(buffer, facts))
+        } else {
+            0
+        };
+        BufferReads { in_order, by_edges }
     }
 }
 
@@ -466,17 +475,17 @@ fn unnamed(gathers: Vec<(&str, Gathered)>) -> Vec<Gathered> {
 }
 
 /// Finds what is gathered, for a launch's work and for its bytes.
-struct Look<'a> {
+struct GatherFinder<'a> {
     index: &'a BTreeMap<&'a str, &'a Buffer>,
-    facts: &'a Facts,
+    facts: &'a GraphFacts,
 }
 
-impl Look<'_> {
+impl GatherFinder<'_> {
     /// Rows of a buffer, read so often; nothing of what no buffer holds.
     fn rows(&self, name: &str, count: u64) -> Option<Gathered> {
         let buffer = self.index.get(name)?;
         let row_bytes = buffer.columns.saturating_mul(width(buffer.element, self.facts));
-        Some(Gathered { count, row_bytes, table_bytes: whole(buffer, self.facts) })
+        Some(Gathered { count, row_bytes, table_bytes: buffer_bytes(buffer, self.facts) })
     }
 
     fn entries(&self, features: &str) -> u64 {
@@ -491,13 +500,13 @@ impl Look<'_> {
         vec![Gathered {
             count: self.entries(features),
             row_bytes,
-            table_bytes: whole(buffer, self.facts),
+            table_bytes: buffer_bytes(buffer, self.facts),
         }]
     }
 
     /// What edges see of other vertices, each table and view once: by each edge of the view, or so
     /// often.
-    fn seen<'rows>(
+    fn gathered_reads<'rows>(
         &self,
         inputs: impl Iterator<Item = &'rows Operand>,
         count: Option<u64>,
@@ -521,7 +530,7 @@ impl Look<'_> {
     }
 
     /// What the steps of one walk see of other vertices, together.
-    fn seen_by_steps<'rows>(
+    fn gathered_by_steps<'rows>(
         &self,
         over: Over,
         steps: &'rows [Operation],
@@ -529,7 +538,7 @@ impl Look<'_> {
         let inputs = steps.iter().flat_map(|step| {
             if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] }
         });
-        self.seen(inputs, Some(self.walked(over)))
+        self.gathered_reads(inputs, Some(self.walked(over)))
     }
 
     /// How many edges a walk comes by.

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, Until, View,
+    Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, StopCondition, View,
     is_total,
 };
 use crate::gir::Op;
@@ -22,7 +22,8 @@ impl LaunchList {
     /// does not.
     pub(crate) fn set_frontiers(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
-        let found: Vec<Found> = iterate.loops.iter().map(|repeated| look(self, repeated)).collect();
+        let found: Vec<FrontierChoice> =
+            iterate.loops.iter().map(|repeated| look(self, repeated)).collect();
         let Body::Iterate(iterate) = &mut self.body else { return };
         for (number, (repeated, found)) in iterate.loops.iter_mut().zip(found).enumerate() {
             let (chosen, why) = match found {
@@ -62,15 +63,15 @@ impl LaunchList {
 }
 
 /// The edges along which a change is read, or why all rows are made each time.
-type Found = Result<Direction, &'static str>;
+type FrontierChoice = Result<Direction, &'static str>;
 
 /// The edges along which a change is read, where only what reads one has to be made again.
 pub fn frontier(list: &LaunchList, repeated: &Loop) -> Option<Direction> {
     look(list, repeated).ok()
 }
 
-fn look(list: &LaunchList, repeated: &Loop) -> Found {
-    if let Until::ChangeAtMost(..) = repeated.until {
+fn look(list: &LaunchList, repeated: &Loop) -> FrontierChoice {
+    if let StopCondition::ChangeAtMost(..) = repeated.until {
         return Err(
             "it ends when little changes, so that until then values change nearly everywhere",
         );

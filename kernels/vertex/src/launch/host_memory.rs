@@ -12,12 +12,12 @@
 //!           more
 use serde::{Deserialize, Serialize};
 
-use super::cost::{Lists, nonzeros, sum, whole, width};
+use super::cost::{ListNeeds, buffer_bytes, nonzeros, sum, width};
 use super::{
-    Body, Buffer, Course, Direction, EdgeFactor, Element, Launch, LaunchList, Operation, Role,
-    Rows, Step,
+    Body, Buffer, Course, Direction, EdgeFactor, EdgeLength, Element, Launch, LaunchList,
+    Operation, Role, Rows,
 };
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::{Input, Op};
 
 // These are fitted: tests/bench/record/2026-11-28-amd-epyc-2-cores-peak-memory.
@@ -98,15 +98,15 @@ pub struct Needs {
     /// Sparse features by columns.
     pub sparse_by_columns: bool,
     /// Edges in the order of their ids.
-    pub lists: Lists,
+    pub lists: ListNeeds,
     /// What of these only supersteps need that a course is to replace.
-    pub lists_later: Option<Lists>,
+    pub lists_later: Option<ListNeeds>,
 }
 
 impl Needs {
     /// What the launches of a list walk.
-    pub fn of(list: &LaunchList) -> Self {
-        let mut needs = Needs { lists: Lists::of(list), ..Needs::default() };
+    pub fn from_list(list: &LaunchList) -> Self {
+        let mut needs = Needs { lists: ListNeeds::from_list(list), ..Needs::default() };
         if let Body::Iterate(iterate) = &list.body
             && iterate.loops.iter().any(|repeated| repeated.frontier.is_some())
         {
@@ -129,15 +129,15 @@ impl Needs {
     }
 
     /// The same, where loops take their courses, which walk both directions.
-    pub fn by_courses(list: &LaunchList) -> Self {
-        let mut needs = Needs::of(list);
+    pub fn with_shortcuts(list: &LaunchList) -> Self {
+        let mut needs = Needs::from_list(list);
         let Body::Iterate(iterate) = &list.body else { return needs };
         for course in iterate.loops.iter().filter_map(|repeated| repeated.course.as_ref()) {
             (needs.incoming, needs.outgoing) = (true, true);
-            needs.weights |= matches!(course, Course::Least { step: Step::Weight, .. });
-            needs.lists_later = Some(Lists::of(list));
+            needs.weights |= matches!(course, Course::Least { step: EdgeLength::Weight, .. });
+            needs.lists_later = Some(ListNeeds::from_list(list));
         }
-        needs.lists = Lists::by_courses(list);
+        needs.lists = ListNeeds::with_shortcuts(list);
         needs
     }
 }
@@ -157,12 +157,12 @@ const WRITING: When = [false, false, false, true];
 
 /// Uses, each with when it is there.
 #[derive(Default)]
-struct Uses {
+struct MemoryUses {
     own: Vec<(String, u64, When)>,
     mapped: Vec<(u64, When)>,
 }
 
-impl Uses {
+impl MemoryUses {
     fn own(&mut self, name: impl Into<String>, bytes: u64, when: When) {
         self.own.push((name.into(), bytes, when));
     }
@@ -197,8 +197,8 @@ impl Uses {
 
 impl LaunchList {
     /// Predicted memory of a run on a CPU, whose launches walk these edges.
-    pub fn memory(&self, facts: &Facts, (stored, needs): (Stored, Needs)) -> Memory {
-        let mut uses = Uses::default();
+    pub fn memory(&self, facts: &GraphFacts, (stored, needs): (Stored, Needs)) -> Memory {
+        let mut uses = MemoryUses::default();
         uses.own("process", PROCESS, ALWAYS);
         uses.mapped.push((CODE, ALWAYS));
         let loaded = facts.nodes.saturating_mul(stored.node_bytes);
@@ -242,8 +242,8 @@ impl LaunchList {
     }
 
     /// Edges as they are mapped, and what is made of them.
-    fn edges(&self, uses: &mut Uses, needs: Needs, facts: &Facts) {
-        let Facts { nodes, edges, .. } = *facts;
+    fn edges(&self, uses: &mut MemoryUses, needs: Needs, facts: &GraphFacts) {
+        let GraphFacts { nodes, edges, .. } = *facts;
         let offsets = nodes.saturating_add(1).saturating_mul(8);
         // Loading proves every id of both directions, ids of edges included.
         uses.mapped.push((sum([offsets, edges.saturating_mul(12)]).saturating_mul(2), LOADING));
@@ -276,9 +276,9 @@ impl LaunchList {
     /// What the data set gives for a buffer: where it is mapped, or its copy.
     fn inputs(
         &self,
-        uses: &mut Uses,
+        uses: &mut MemoryUses,
         (buffer, needs): (&Buffer, Needs),
-        facts: &Facts,
+        facts: &GraphFacts,
         stored: Stored,
     ) {
         let elements = facts.count(buffer.rows).saturating_mul(buffer.columns);
@@ -306,21 +306,21 @@ impl LaunchList {
                 uses.rows(name, (elements, real), stored.is_mapped(Rows::Edges, real));
             }
             Role::Target | Role::Given(_) => {
-                uses.own(name, whole(buffer, facts), UNTIL_RUN);
-                uses.own(format!("{name} on the way"), whole(buffer, facts), LOADING);
+                uses.own(name, buffer_bytes(buffer, facts), UNTIL_RUN);
+                uses.own(format!("{name} on the way"), buffer_bytes(buffer, facts), LOADING);
             }
             Role::Parameter | Role::Gradient | Role::Value => {}
         }
     }
 
     /// Parameters, the best ones so far, and the moments of the optimiser.
-    fn learned(&self, uses: &mut Uses, facts: &Facts) {
+    fn learned(&self, uses: &mut MemoryUses, facts: &GraphFacts) {
         let parameters = self.buffers.iter().filter(|buffer| buffer.role == Role::Parameter);
         for buffer in parameters {
-            uses.own(buffer.name.clone(), whole(buffer, facts), FROM_MAKING);
+            uses.own(buffer.name.clone(), buffer_bytes(buffer, facts), FROM_MAKING);
             uses.own(
                 "parameters that are written",
-                whole(buffer, facts).saturating_mul(PARAMETERS_WRITTEN),
+                buffer_bytes(buffer, facts).saturating_mul(PARAMETERS_WRITTEN),
                 WRITING,
             );
         }
@@ -328,13 +328,14 @@ impl LaunchList {
         let index = self.index();
         let updated = train.update.iter().flat_map(|launch| launch.operation.writes());
         let bytes =
-            sum(updated.map(|name| index.get(&*name).map_or(0, |buffer| whole(buffer, facts))));
+            sum(updated
+                .map(|name| index.get(&*name).map_or(0, |buffer| buffer_bytes(buffer, facts))));
         uses.own("moments", bytes.saturating_mul(2), RUNNING);
         uses.own("best parameters", bytes, [false, false, true, false]);
     }
 
     /// What is put together and encoded of results before it is written.
-    fn written(&self, facts: &Facts, stored: Stored) -> u64 {
+    fn written(&self, facts: &GraphFacts, stored: Stored) -> u64 {
         // An id, and a class.
         const NAMED: u64 = 12;
         let buffers = self
@@ -354,7 +355,12 @@ impl LaunchList {
 }
 
 /// Sparse features: those of all nodes are copied, row by row; those of a kind are not renumbered.
-fn sparse(uses: &mut Uses, (buffer, needs): (&Buffer, Needs), facts: &Facts, stored: Stored) {
+fn sparse(
+    uses: &mut MemoryUses,
+    (buffer, needs): (&Buffer, Needs),
+    facts: &GraphFacts,
+    stored: Stored,
+) {
     let (entries, real) = (nonzeros(buffer, facts), facts.bytes_per_real);
     let offsets = |rows: u64| rows.saturating_add(1).saturating_mul(8);
     let by_entry = |bytes: u64| entries.saturating_mul(bytes);

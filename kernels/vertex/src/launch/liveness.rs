@@ -13,9 +13,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::off_critical_path::aside;
+use super::off_critical_path::off_path_launches;
 use super::{
-    Body, Commit, Element, Iterate, Joined, Launch, LaunchList, Loop, Operation, Role, Train, Until,
+    Body, Commit, Element, Iterate, Launch, LaunchList, Loop, MergedLaunches, Operation, Role,
+    StopCondition, Train,
 };
 use crate::gir::Op;
 
@@ -41,7 +42,7 @@ impl Lifetime {
 
     /// From the first moment of both to the last.
     #[must_use]
-    pub fn with(self, other: Lifetime) -> Lifetime {
+    pub fn union(self, other: Lifetime) -> Lifetime {
         Lifetime { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 }
@@ -69,14 +70,14 @@ struct Moment<'a> {
 
 impl<'a> Timeline<'a> {
     /// Of a list.
-    pub fn of(list: &'a LaunchList) -> Self {
+    pub fn new(list: &'a LaunchList) -> Self {
         let mut timeline = Timeline::default();
         let results: Vec<&str> = list.results.iter().map(|result| result.buffer.as_str()).collect();
         match &list.body {
             Body::Train(train) => timeline.train(train, &results),
             Body::Iterate(iterate) => timeline.iterate(iterate, &results),
         }
-        timeline.join(&Joined::of(list));
+        timeline.join(&MergedLaunches::from_list(list));
         timeline.keep_aside(list);
         timeline
     }
@@ -159,7 +160,7 @@ impl<'a> Timeline<'a> {
 
     /// Products may be made with others: what these read lies there until then, and what they make
     /// has its place from then on.
-    fn join(&mut self, joined: &Joined) {
+    fn join(&mut self, joined: &MergedLaunches) {
         for (first, second) in joined.firsts.iter().chain(&joined.twins).chain(&joined.sums) {
             let [first, second] = [first, second].map(|launch| self.launches[*launch]);
             let reads = self.moments[first].reads.clone();
@@ -186,7 +187,7 @@ impl<'a> Timeline<'a> {
     fn keep_aside(&mut self, list: &LaunchList) {
         let Body::Train(train) = &list.body else { return };
         let last = self.launches[train.prepare.len() + train.forward.len() + train.backward.len()];
-        for number in aside(list) {
+        for number in off_path_launches(list) {
             let reads = self.moments[self.launches[number]].reads.clone();
             self.moments[last].reads.extend(reads);
         }
@@ -246,7 +247,7 @@ impl<'a> Timeline<'a> {
             else {
                 continue;
             };
-            let both = first.with(*second);
+            let both = first.union(*second);
             lifetimes.extend([(state.as_str(), both), (next.as_str(), both)]);
         }
         lifetimes
@@ -280,7 +281,7 @@ impl<'a> Timeline<'a> {
             let first = touches.iter().find(|(moment, _)| round.contains(moment));
             // What is read before it is written stays from round to round.
             if matches!(first, Some((_, Touch::Read))) {
-                span = span.with(Lifetime { first: round.start, last: round.end - 1 });
+                span = span.union(Lifetime { first: round.start, last: round.end - 1 });
             }
         }
         Some(span)
@@ -296,7 +297,7 @@ enum Touch {
 /// The bools on which a loop's end is tested, where it is.
 fn active(repeated: &Loop) -> Option<&str> {
     match &repeated.until {
-        Until::Nowhere(buffer) => Some(buffer),
-        Until::ChangeAtMost(..) | Until::Unchanged(_) => None,
+        StopCondition::Nowhere(buffer) => Some(buffer),
+        StopCondition::ChangeAtMost(..) | StopCondition::Unchanged(_) => None,
     }
 }

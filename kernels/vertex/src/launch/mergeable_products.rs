@@ -22,7 +22,7 @@ const WIDE_COLUMNS: u64 = 64;
 
 /// Launches that another may make, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Joined {
+pub struct MergedLaunches {
     /// Products that a later one adds to its own, and which: nobody else reads them, and that one
     /// may make them in place of reading them.
     pub firsts: BTreeMap<usize, usize>,
@@ -49,7 +49,7 @@ pub struct Joined {
 /// Rows that are made of a product of narrow rows, or of two that are added up, where other rows
 /// are positive, and are 0 elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct NarrowSource<'a> {
     /// Where they are put down.
     pub out: &'a str,
     /// How many columns they have.
@@ -74,7 +74,7 @@ pub struct Narrow<'a> {
 }
 
 /// A launch that multiplies rows with a matrix, first of all.
-struct Product<'a> {
+struct ProductLaunch<'a> {
     locals: &'a [Buffer],
     steps: &'a [Operation],
     left: &'a Operand,
@@ -84,10 +84,10 @@ struct Product<'a> {
     inner: u64,
 }
 
-impl Joined {
+impl MergedLaunches {
     /// Of a list.
-    pub fn of(list: &LaunchList) -> Self {
-        let (mut joined, launches) = (Joined::default(), list.launches());
+    pub fn from_list(list: &LaunchList) -> Self {
+        let (mut joined, launches) = (MergedLaunches::default(), list.launches());
         for part in parts(list) {
             joined.find_firsts(list, (&launches, part.clone()));
             // What is narrow comes first: it is joined on every device.
@@ -260,7 +260,7 @@ impl Joined {
         launches: &[&'a Launch],
         first: usize,
         later: usize,
-    ) -> Option<Product<'a>> {
+    ) -> Option<ProductLaunch<'a>> {
         let (operands, of) = (outer(launches[first])?, product(launches[later])?);
         let side = operands.iter().position(|operand| operand == of.left)?;
         let wide = &operands[1 - side];
@@ -324,7 +324,7 @@ impl Joined {
     }
 
     /// What a product makes, with the one that it adds, if that is the rows of a source.
-    pub fn source<'a>(&self, list: &'a LaunchList, maker: usize) -> Option<Source<'a>> {
+    pub fn source<'a>(&self, list: &'a LaunchList, maker: usize) -> Option<NarrowSource<'a>> {
         let launches = list.launches();
         let made = product(launches[maker])?;
         let mut steps: Vec<&Operation> = made.steps.iter().collect();
@@ -394,13 +394,13 @@ impl Joined {
             && is_wide(positive)
             && held.columns == made.columns
             && inner <= tuning::made_elements();
-        is_fit.then_some(Source { out, columns: made.columns, products, positive })
+        is_fit.then_some(NarrowSource { out, columns: made.columns, products, positive })
     }
 
     fn find_sums(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
         let index = list.index();
         let sums: Vec<(usize, Added)> = part
-            .filter_map(|number| Some((number, Added::of(&index, launches[number])?)))
+            .filter_map(|number| Some((number, Added::try_new(&index, launches[number])?)))
             .collect();
         // Of the loss's gradient there is a sum with the loss.
         let of_loss = match &list.body {
@@ -555,7 +555,7 @@ struct Added<'a> {
 }
 
 impl<'a> Added<'a> {
-    fn of(index: &BTreeMap<&str, &Buffer>, launch: &'a Launch) -> Option<Self> {
+    fn try_new(index: &BTreeMap<&str, &Buffer>, launch: &'a Launch) -> Option<Self> {
         let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else {
             return None;
         };
@@ -632,7 +632,7 @@ fn parts(list: &LaunchList) -> Vec<Range<usize>> {
 }
 
 /// A launch over rows of vertices whose first step is a product, its only one.
-fn product(launch: &Launch) -> Option<Product<'_>> {
+fn product(launch: &Launch) -> Option<ProductLaunch<'_>> {
     let (locals, steps): (&[Buffer], &[Operation]) = match &launch.operation {
         Operation::Fused { over: Over::Vertices, locals, steps } => (locals, steps),
         operation @ Operation::Evaluate { .. } => (&[], std::slice::from_ref(operation)),
@@ -647,7 +647,7 @@ fn product(launch: &Launch) -> Option<Product<'_>> {
         return None;
     };
     let left = inputs.first()?;
-    Some(Product {
+    Some(ProductLaunch {
         locals,
         steps,
         left,
@@ -658,7 +658,7 @@ fn product(launch: &Launch) -> Option<Product<'_>> {
 }
 
 /// What a launch puts down that multiplies rows and does nothing more with them than add something.
-fn sum_of<'a>(product: &Product<'a>) -> Option<&'a str> {
+fn sum_of<'a>(product: &ProductLaunch<'a>) -> Option<&'a str> {
     match product.steps {
         [_] => Some(product.out),
         [_, Operation::Evaluate { op: Op::Binary(Binary::Add), out, shape, inputs }] => {
@@ -673,7 +673,7 @@ fn sum_of<'a>(product: &Product<'a>) -> Option<&'a str> {
 
 /// Whether a launch multiplies rows and adds what lies there to that, before anything else is done
 /// with either.
-fn adds(product: &Product, other: &str) -> bool {
+fn adds(product: &ProductLaunch, other: &str) -> bool {
     let is_local = product.locals.iter().any(|local| local.name == product.out);
     let is_sum = |step: &Operation| {
         let Operation::Evaluate { op: Op::Binary(Binary::Add), inputs, shape, .. } = step else {

@@ -13,7 +13,7 @@ use crate::gir::Op;
 use crate::tuning;
 
 /// Their numbers among all launches.
-pub fn aside(list: &LaunchList) -> BTreeSet<usize> {
+pub fn off_path_launches(list: &LaunchList) -> BTreeSet<usize> {
     let Body::Train(train) = &list.body else { return BTreeSet::new() };
     let first = train.prepare.len() + train.forward.len() + 1;
     let read: BTreeSet<Cow<'_, str>> =

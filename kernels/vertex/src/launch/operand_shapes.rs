@@ -79,8 +79,8 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     if is_dense_copy(index, op, inputs) {
         return Ok(());
     }
-    let (place, kind, expected) = made_row(index, (op, shape), inputs).map_err(|found| {
-        (format!("operands of {}", op.words()), "such as fit".to_owned(), found)
+    let (place, kind, expected) = infer_row(index, (op, shape), inputs).map_err(|found| {
+        (format!("operands of {}", op.describe()), "such as fit".to_owned(), found)
     })?;
     let copied = matches!(op, Op::Detach) && matches!(place, Place::C | Place::P);
     let place = if copied || place == Place::C { made.rows.place() } else { place };
@@ -128,7 +128,7 @@ fn as_edge(place: Place) -> Place {
 }
 
 /// Place, type and shape that the rules give.
-fn made_row(
+fn infer_row(
     index: &BTreeMap<&str, &Buffer>,
     (op, shape): (&Op, &[u64]),
     inputs: &[Operand],
@@ -136,7 +136,7 @@ fn made_row(
     let data = Data::bare(1, 1);
     let mut leaves = Leaves { index, builder: Builder::resume(Gir::default(), &data) };
     let inputs: Vec<NodeId> =
-        inputs.iter().map(|operand| leaves.of(operand)).collect::<Result<_, _>>()?;
+        inputs.iter().map(|operand| leaves.operand_node(operand)).collect::<Result<_, _>>()?;
     let made = match op {
         Op::Constant(_)
         | Op::Input(_)
@@ -165,7 +165,7 @@ struct Leaves<'a> {
 }
 
 impl Leaves<'_> {
-    fn of(&mut self, operand: &Operand) -> Result<NodeId, String> {
+    fn operand_node(&mut self, operand: &Operand) -> Result<NodeId, String> {
         let show = |misfit: crate::gir::Misfit| misfit.to_string();
         match operand {
             Operand::Number(number) => Ok(self.builder.constant(*number)),
@@ -179,7 +179,7 @@ impl Leaves<'_> {
                 }
             }
             Operand::Times(first, second) => {
-                let (first, second) = (self.of(first)?, self.of(second)?);
+                let (first, second) = (self.operand_node(first)?, self.operand_node(second)?);
                 self.builder.multiply(first, second).map_err(show)
             }
         }

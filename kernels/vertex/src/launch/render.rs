@@ -10,8 +10,8 @@ use crate::gir::Type;
 
 use super::{
     Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half,
-    Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, Unary, Until,
-    View, gradient_buffer, parameter_buffer,
+    Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, StopCondition,
+    Unary, View, gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -73,17 +73,21 @@ impl LaunchList {
         // With one state there is nothing to name.
         let only = repeated.commit.len() == 1;
         match &repeated.until {
-            Until::ChangeAtMost(_, bound) if only => {
+            StopCondition::ChangeAtMost(_, bound) if only => {
                 line(text, format_args!("  until   the summed change is <= {bound:?}"))
             }
-            Until::ChangeAtMost(state, bound) => {
+            StopCondition::ChangeAtMost(state, bound) => {
                 line(text, format_args!("  until   the summed change of {state} is <= {bound:?}"))
             }
-            Until::Unchanged(_) if only => line(text, format_args!("  until   no value changes")),
-            Until::Unchanged(states) => {
+            StopCondition::Unchanged(_) if only => {
+                line(text, format_args!("  until   no value changes"))
+            }
+            StopCondition::Unchanged(states) => {
                 line(text, format_args!("  until   no value of {} changes", states.join(", ")))
             }
-            Until::Nowhere(buffer) => line(text, format_args!("  until   {buffer} holds nowhere")),
+            StopCondition::Nowhere(buffer) => {
+                line(text, format_args!("  until   {buffer} holds nowhere"))
+            }
         }
         if let Some(course) = &repeated.course {
             line(text, format_args!("  course  {} of {}", course.name(), course.state()));
@@ -161,7 +165,7 @@ impl LaunchList {
                 })
                 .collect();
             let (words, bytes, schedule) =
-                (words(&launch.operation), launch.bytes, schedule(launch.schedule));
+                (equation(&launch.operation), launch.bytes, schedule(launch.schedule));
             let out = outs.join(", ");
             line(
                 text,
@@ -191,14 +195,14 @@ impl super::Operation {
             other => {
                 let out: Vec<_> =
                     other.writes().into_iter().map(std::borrow::Cow::into_owned).collect();
-                format!("{} = {}", out.join(", "), words(other))
+                format!("{} = {}", out.join(", "), equation(other))
             }
         }
     }
 
     /// What kind of work it is.
-    pub(crate) fn words(&self) -> String {
-        words(self)
+    pub(crate) fn describe(&self) -> String {
+        equation(self)
     }
 }
 
@@ -223,8 +227,8 @@ fn step_words(step: &Operation, locals: &[Buffer]) -> String {
     let writes = step.writes();
     let out = writes.first().map_or("", |out| out);
     match locals.iter().find(|local| local.name == *out) {
-        Some(local) => format!("{out} ({} x {}) = {}", local.rows, local.columns, words(step)),
-        None => format!("{out} = {}", words(step)),
+        Some(local) => format!("{out} ({} x {}) = {}", local.rows, local.columns, equation(step)),
+        None => format!("{out} = {}", equation(step)),
     }
 }
 
@@ -238,7 +242,7 @@ fn edges(direction: Direction) -> &'static str {
 }
 
 /// The right side of the equation that an operation is.
-fn words(operation: &Operation) -> String {
+fn equation(operation: &Operation) -> String {
     match operation {
         Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {
             let message = match (source, factor) {
@@ -253,23 +257,31 @@ fn words(operation: &Operation) -> String {
                 Combine::Min => "min",
                 Combine::Max => "max",
             };
-            around(epilogue, &format!("{combine}({message} for {edges})"), Level::Atom)
+            render_at_level(
+                epilogue,
+                &format!("{combine}({message} for {edges})"),
+                Precedence::Atom,
+            )
         }
         Operation::Product { left, right, right_transposed, epilogue, .. } => {
             let right = if *right_transposed { format!("{right}^T") } else { right.clone() };
-            around(epilogue, &format!("{left} @ {right}"), Level::Product)
+            render_at_level(epilogue, &format!("{left} @ {right}"), Precedence::Product)
         }
-        Operation::SparseProduct { left, right, dropout, epilogue, .. } => {
-            around(epilogue, &format!("{} @ {right}^T", sparse(left, *dropout)), Level::Product)
-        }
+        Operation::SparseProduct { left, right, dropout, epilogue, .. } => render_at_level(
+            epilogue,
+            &format!("{} @ {right}^T", sparse(left, *dropout)),
+            Precedence::Product,
+        ),
         Operation::ProductOverRows { left, right, .. } => format!("{left}^T @ {right}"),
         Operation::SparseProductOverRows { left, right, dropout, .. } => {
             format!("{left}^T @ {}", sparse(right, *dropout))
         }
-        Operation::Elementwise { expression, .. } => around(expression, "made", Level::Atom),
+        Operation::Elementwise { expression, .. } => {
+            render_at_level(expression, "made", Precedence::Atom)
+        }
         Operation::Evaluate { op, inputs, .. } => {
             let inputs: Vec<String> = inputs.iter().map(operand).collect();
-            format!("{}({})", op.words(), inputs.join(", "))
+            format!("{}({})", op.describe(), inputs.join(", "))
         }
         Operation::Fused { over, steps, .. } => {
             let walked = match over {
@@ -281,7 +293,7 @@ fn words(operation: &Operation) -> String {
                 Over::Edges(rows) => rows.to_string(),
             };
             match steps.as_slice() {
-                [step] => format!("{} over {walked}", words(step)),
+                [step] => format!("{} over {walked}", equation(step)),
                 steps => format!("{} steps over {walked}", steps.len()),
             }
         }
@@ -325,7 +337,7 @@ fn sparse(name: &str, dropout: Option<Dropout>) -> String {
 
 /// How tightly a text holds together, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Level {
+enum Precedence {
     Choice,
     Comparison,
     Sum,
@@ -333,65 +345,68 @@ enum Level {
     Atom,
 }
 
-fn around(expression: &Expression, made: &str, level: Level) -> String {
+fn render_at_level(expression: &Expression, made: &str, level: Precedence) -> String {
     infix(expression, (made, level)).0
 }
 
 /// Infix text of an expression and how tightly it holds, with `made` in place of what the launch
 /// makes.
-fn infix(expression: &Expression, made: (&str, Level)) -> (String, Level) {
-    let at = |part: &Expression, least: Level| {
+fn infix(expression: &Expression, made: (&str, Precedence)) -> (String, Precedence) {
+    let at = |part: &Expression, least: Precedence| {
         let (text, level) = infix(part, made);
         if level < least { format!("({text})") } else { text }
     };
     match expression {
         Expression::Made => (made.0.to_owned(), made.1),
-        Expression::Constant(value) => (format!("{value:?}"), Level::Atom),
-        Expression::Load(name) => (name.clone(), Level::Atom),
-        Expression::Id => ("id".to_owned(), Level::Atom),
+        Expression::Constant(value) => (format!("{value:?}"), Precedence::Atom),
+        Expression::Load(name) => (name.clone(), Precedence::Atom),
+        Expression::Id => ("id".to_owned(), Precedence::Atom),
         Expression::Unary(operator, operand) => unary(*operator, operand, made),
         Expression::Binary(operator, left, right) => {
             let (sign, level, next) = match operator {
-                Binary::Add => ("+", Level::Sum, Level::Sum),
-                Binary::Subtract => ("-", Level::Sum, Level::Product),
-                Binary::Multiply => ("*", Level::Product, Level::Product),
-                Binary::Divide => ("/", Level::Product, Level::Atom),
+                Binary::Add => ("+", Precedence::Sum, Precedence::Sum),
+                Binary::Subtract => ("-", Precedence::Sum, Precedence::Product),
+                Binary::Multiply => ("*", Precedence::Product, Precedence::Product),
+                Binary::Divide => ("/", Precedence::Product, Precedence::Atom),
                 Binary::Min | Binary::Max => {
                     let name = if *operator == Binary::Min { "min" } else { "max" };
                     let text = format!(
                         "{name}({}, {})",
-                        at(left, Level::Choice),
-                        at(right, Level::Choice)
+                        at(left, Precedence::Choice),
+                        at(right, Precedence::Choice)
                     );
-                    return (text, Level::Atom);
+                    return (text, Precedence::Atom);
                 }
             };
             // A matrix product beside `*` reads wrongly without parentheses, whatever the level
             // says.
-            let product = |part: &Expression, least: Level| match part {
-                Expression::Made if level == Level::Product => at(part, Level::Atom),
+            let product = |part: &Expression, least: Precedence| match part {
+                Expression::Made if level == Precedence::Product => at(part, Precedence::Atom),
                 _ => at(part, least),
             };
             (format!("{} {sign} {}", product(left, level), product(right, next)), level)
         }
         Expression::Select(condition, taken, otherwise) => {
             let (taken, condition) =
-                (at(taken, Level::Comparison), at(condition, Level::Comparison));
-            (format!("{taken} if {condition} else {}", at(otherwise, Level::Choice)), Level::Choice)
+                (at(taken, Precedence::Comparison), at(condition, Precedence::Comparison));
+            (
+                format!("{taken} if {condition} else {}", at(otherwise, Precedence::Choice)),
+                Precedence::Choice,
+            )
         }
         Expression::Dropout(Dropout { probability, site }, operand) => (
-            format!("dropout({}, {probability}, site {site})", at(operand, Level::Choice)),
-            Level::Atom,
+            format!("dropout({}, {probability}, site {site})", at(operand, Precedence::Choice)),
+            Precedence::Atom,
         ),
     }
 }
 
-fn unary(operator: Unary, operand: &Expression, made: (&str, Level)) -> (String, Level) {
+fn unary(operator: Unary, operand: &Expression, made: (&str, Precedence)) -> (String, Precedence) {
     let (text, level) = infix(operand, made);
     let name = match operator {
         Unary::Positive => {
-            let text = if level < Level::Sum { format!("({text})") } else { text };
-            return (format!("{text} > 0"), Level::Comparison);
+            let text = if level < Precedence::Sum { format!("({text})") } else { text };
+            return (format!("{text} > 0"), Precedence::Comparison);
         }
         Unary::Negate => "negate",
         Unary::Abs => "abs",
@@ -402,5 +417,5 @@ fn unary(operator: Unary, operand: &Expression, made: (&str, Level)) -> (String,
         Unary::Rsqrt => "rsqrt",
         Unary::Reciprocal => "reciprocal",
     };
-    (format!("{name}({text})"), Level::Atom)
+    (format!("{name}({text})"), Precedence::Atom)
 }

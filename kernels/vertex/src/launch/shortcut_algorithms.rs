@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Binary, Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop,
-    Operand, Operation, Reason, Role, Rowed, Rows, Until, View,
+    Operand, Operation, Reason, Role, Rowed, Rows, StopCondition, View,
 };
 use crate::gir::{Binary as Elementwise, EdgeSet, Input, Number, Op, Reduction};
 
@@ -31,7 +31,7 @@ pub enum Course {
         /// The edges that are read.
         direction: Direction,
         /// What is added on the way.
-        step: Step,
+        step: EdgeLength,
     },
     /// `state = h-index over edges of the far end's state`, begun at the number of these edges.
     Cores {
@@ -45,7 +45,7 @@ pub enum Course {
 /// What a value grows by on an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum EdgeLength {
     /// Nothing: where every edge is read from both ends, the smallest value of each connected part.
     Nothing,
     /// The same number, above 0: where all values but the first ones are the largest, levels of a
@@ -73,8 +73,8 @@ impl Course {
     /// What it is called in plans and records.
     pub fn name(&self) -> &'static str {
         match self {
-            Course::Least { step: Step::Nothing, .. } => "joined trees",
-            Course::Least { step: Step::Number(Number::Int(_)), .. } => "levels",
+            Course::Least { step: EdgeLength::Nothing, .. } => "joined trees",
+            Course::Least { step: EdgeLength::Number(Number::Int(_)), .. } => "levels",
             Course::Least { .. } => "delta-stepping",
             Course::Cores { .. } => "peeling",
         }
@@ -83,8 +83,8 @@ impl Course {
     /// What must hold of values, and was not known when planning.
     fn asks(&self) -> &'static str {
         match self {
-            Course::Least { step: Step::Nothing, .. } => "every edge is read from both ends",
-            Course::Least { step: Step::Number(Number::Int(_)), .. } => {
+            Course::Least { step: EdgeLength::Nothing, .. } => "every edge is read from both ends",
+            Course::Least { step: EdgeLength::Number(Number::Int(_)), .. } => {
                 "all first values are one of two"
             }
             Course::Least { .. } => "neither weights nor first values are below 0",
@@ -120,12 +120,12 @@ impl LaunchList {
 
 /// The course of a loop, if one is proved.
 pub fn course(list: &LaunchList, repeated: &Loop) -> Option<Course> {
-    let Until::Unchanged(watched) = &repeated.until else { return None };
+    let StopCondition::Unchanged(watched) = &repeated.until else { return None };
     let ([commit], [state]) = (repeated.commit.as_slice(), watched.as_slice()) else { return None };
     if commit.state != *state {
         return None;
     }
-    let look = Look { list, steps: steps(repeated), state, next: &commit.next };
+    let look = StepFinder { list, steps: steps(repeated), state, next: &commit.next };
     let held = list.buffers.iter().find(|buffer| buffer.name == *state)?;
     if (held.rows, held.columns) != (Rows::Nodes, 1) {
         return None;
@@ -145,14 +145,14 @@ fn steps(repeated: &Loop) -> Vec<&Operation> {
     all
 }
 
-struct Look<'a> {
+struct StepFinder<'a> {
     list: &'a LaunchList,
     steps: Vec<&'a Operation>,
     state: &'a str,
     next: &'a str,
 }
 
-impl<'a> Look<'a> {
+impl<'a> StepFinder<'a> {
     /// A loop whose superstep is one reduction.
     fn reduced(&self) -> Option<Course> {
         let [
@@ -174,17 +174,17 @@ impl<'a> Look<'a> {
         (keeps && source == self.state && out == self.next).then(|| Course::Least {
             state: self.state.to_owned(),
             direction: *direction,
-            step: Step::Nothing,
+            step: EdgeLength::Nothing,
         })
     }
 
     /// A loop whose superstep is evaluated operations.
     fn evaluated(&self) -> Option<Course> {
-        let (op, inputs) = self.made(self.next)?;
+        let (op, inputs) = self.producer(self.next)?;
         let state = self.state.to_owned();
         match (op, inputs) {
             (Op::Reduce(Reduction::HIndex, edges), [read]) => {
-                let direction = all(*edges)?;
+                let direction = unfiltered_direction(*edges)?;
                 (self.far(read) == Some((self.state, *edges)))
                     .then_some(Course::Cores { state, direction })
             }
@@ -193,10 +193,11 @@ impl<'a> Look<'a> {
                     (kept, reduced) | (reduced, kept) if kept == self.state => reduced,
                     _ => return None,
                 };
-                let (Op::Reduce(Reduction::Minimum, edges), [read]) = self.made(reduced)? else {
+                let (Op::Reduce(Reduction::Minimum, edges), [read]) = self.producer(reduced)?
+                else {
                     return None;
                 };
-                let direction = all(*edges)?;
+                let direction = unfiltered_direction(*edges)?;
                 Some(Course::Least { state, direction, step: self.step(read, *edges)? })
             }
             _ => None,
@@ -204,7 +205,7 @@ impl<'a> Look<'a> {
     }
 
     /// What makes a value.
-    fn made(&self, name: &str) -> Option<(&'a Op, &'a [Operand])> {
+    fn producer(&self, name: &str) -> Option<(&'a Op, &'a [Operand])> {
         self.steps.iter().find_map(|step| match step {
             Operation::Evaluate { out, op, inputs, .. } if out == name => {
                 Some((op, inputs.as_slice()))
@@ -214,13 +215,13 @@ impl<'a> Look<'a> {
     }
 
     /// What the state grows by on its way to being read so.
-    fn step(&self, read: &Operand, edges: EdgeSet) -> Option<Step> {
+    fn step(&self, read: &Operand, edges: EdgeSet) -> Option<EdgeLength> {
         if let Some((far, seen)) = self.far(read) {
             if seen != edges {
                 return None;
             }
             return if far == self.state {
-                Some(Step::Nothing)
+                Some(EdgeLength::Nothing)
             } else {
                 self.sum(far, |operand| own(operand) == Some(self.state))
             };
@@ -229,8 +230,10 @@ impl<'a> Look<'a> {
     }
 
     /// The other term of a sum of which one is the state.
-    fn sum(&self, name: &str, is_state: impl Fn(&Operand) -> bool) -> Option<Step> {
-        let (Op::Binary(Elementwise::Add), [one, other]) = self.made(name)? else { return None };
+    fn sum(&self, name: &str, is_state: impl Fn(&Operand) -> bool) -> Option<EdgeLength> {
+        let (Op::Binary(Elementwise::Add), [one, other]) = self.producer(name)? else {
+            return None;
+        };
         let term = match (is_state(one), is_state(other)) {
             (true, false) => other,
             (false, true) => one,
@@ -238,11 +241,11 @@ impl<'a> Look<'a> {
         };
         match term {
             Operand::Number(number) if number.real() > 0.0 && number.real().is_finite() => {
-                Some(Step::Number(*number))
+                Some(EdgeLength::Number(*number))
             }
             Operand::Rows(Rowed { buffer, view: View::Own, .. }) => {
                 let held = self.list.buffers.iter().find(|held| held.name == *buffer)?;
-                (held.role == Role::Given(Input::Weight)).then_some(Step::Weight)
+                (held.role == Role::Given(Input::Weight)).then_some(EdgeLength::Weight)
             }
             _ => None,
         }
@@ -266,6 +269,6 @@ fn own(operand: &Operand) -> Option<&str> {
 }
 
 /// The direction, where edges of all relations are read.
-fn all(edges: EdgeSet) -> Option<Direction> {
+fn unfiltered_direction(edges: EdgeSet) -> Option<Direction> {
     edges.relation.is_none().then_some(edges.direction)
 }

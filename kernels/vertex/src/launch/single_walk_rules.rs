@@ -162,7 +162,7 @@ fn totalled(
     Err((
         format!("step `{}`", made.name),
         "a total of reals over rows of the vertices at hand, stored".into(),
-        format!("{} of {}", op.words(), made.rows),
+        format!("{} of {}", op.describe(), made.rows),
     ))
 }
 
@@ -172,7 +172,7 @@ fn placed(over: Over, made: &Buffer, op: &Op, is_local: bool) -> Result<(), Unfi
         Err((
             format!("step `{}`", made.name),
             expected.to_owned(),
-            format!("{} of {}", op.words(), made.rows),
+            format!("{} of {}", op.describe(), made.rows),
         ))
     };
     match (over, reduced(op)) {

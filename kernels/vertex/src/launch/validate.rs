@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::{
     Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch,
-    LaunchList, Loop, Operation, Role, Rows, Schedule, Until, fixed, gradient_buffer,
+    LaunchList, Loop, Operation, Role, Rows, Schedule, StopCondition, fixed, gradient_buffer,
     operand_shapes, parameter_buffer, single_walk_rules,
 };
 use crate::gir::{Op, Type};
@@ -71,7 +71,7 @@ impl fmt::Display for Rows {
 
 /// Part of the list that a launch stands in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ListPhase {
     Prepare,
     Forward,
     Loss,
@@ -81,16 +81,16 @@ enum Phase {
     Finish,
 }
 
-impl Phase {
+impl ListPhase {
     fn name(self) -> &'static str {
         match self {
-            Phase::Prepare => "prepare",
-            Phase::Forward => "forward",
-            Phase::Loss => "loss",
-            Phase::Backward => "backward",
-            Phase::Update => "update",
-            Phase::Superstep => "superstep",
-            Phase::Finish => "finish",
+            ListPhase::Prepare => "prepare",
+            ListPhase::Forward => "forward",
+            ListPhase::Loss => "loss",
+            ListPhase::Backward => "backward",
+            ListPhase::Update => "update",
+            ListPhase::Superstep => "superstep",
+            ListPhase::Finish => "finish",
         }
     }
 }
@@ -205,11 +205,11 @@ impl<'a> Inspector<'a> {
     fn body(&mut self) {
         match &self.list.body {
             Body::Train(train) => {
-                self.phase(Phase::Prepare, &train.prepare);
-                self.phase(Phase::Forward, &train.forward);
-                self.phase(Phase::Loss, std::slice::from_ref(&train.loss));
-                self.phase(Phase::Backward, &train.backward);
-                self.phase(Phase::Update, &train.update);
+                self.phase(ListPhase::Prepare, &train.prepare);
+                self.phase(ListPhase::Forward, &train.forward);
+                self.phase(ListPhase::Loss, std::slice::from_ref(&train.loss));
+                self.phase(ListPhase::Backward, &train.backward);
+                self.phase(ListPhase::Update, &train.update);
                 let differs =
                     !self.sites.is_empty() || self.switches || !train.statistics.is_empty();
                 if train.draws != differs {
@@ -228,14 +228,14 @@ impl<'a> Inspector<'a> {
             }
             Body::Iterate(iterate) => {
                 for repeated in &iterate.loops {
-                    self.phase(Phase::Prepare, &repeated.prepare);
+                    self.phase(ListPhase::Prepare, &repeated.prepare);
                     let prepared = self.written.clone();
-                    self.phase(Phase::Superstep, &repeated.superstep);
+                    self.phase(ListPhase::Superstep, &repeated.superstep);
                     self.commits(repeated, &prepared);
                     self.until(repeated);
                     self.course(repeated);
                 }
-                self.phase(Phase::Finish, &iterate.finish);
+                self.phase(ListPhase::Finish, &iterate.finish);
                 // What was learned before can be applied once; nothing learned is iterated.
                 if !self.list.parameters.is_empty() && !iterate.loops.is_empty() {
                     self.flaw(
@@ -313,9 +313,9 @@ impl<'a> Inspector<'a> {
     fn until(&mut self, repeated: &Loop) {
         let states: &[String] =
             match &repeated.until {
-                Until::ChangeAtMost(state, _) => std::slice::from_ref(state),
-                Until::Unchanged(states) => states,
-                Until::Nowhere(buffer) => {
+                StopCondition::ChangeAtMost(state, _) => std::slice::from_ref(state),
+                StopCondition::Unchanged(states) => states,
+                StopCondition::Nowhere(buffer) => {
                     let Some(held) = self.declared("until", buffer) else { return };
                     if held.element != Element::Whole(Type::Bool) {
                         self.flaw(
@@ -465,7 +465,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    fn phase(&mut self, phase: Phase, launches: &'a [Launch]) {
+    fn phase(&mut self, phase: ListPhase, launches: &'a [Launch]) {
         for launch in launches {
             if !self.launches.insert(&launch.name) {
                 self.flaw(&launch.name, "name", "used once", "used again");
@@ -474,9 +474,9 @@ impl<'a> Inspector<'a> {
                 self.flaw(&launch.name, "rows of a block", "at least 1", "0");
             }
             let home = match launch.operation {
-                Operation::Loss { .. } => phase == Phase::Loss,
-                Operation::Optimize { .. } => phase == Phase::Update,
-                _ => !matches!(phase, Phase::Loss | Phase::Update),
+                Operation::Loss { .. } => phase == ListPhase::Loss,
+                Operation::Optimize { .. } => phase == ListPhase::Update,
+                _ => !matches!(phase, ListPhase::Loss | ListPhase::Update),
             };
             if !home {
                 let expected = "a loss in `loss`, optimisers in `update`, all else elsewhere";
@@ -503,7 +503,7 @@ impl<'a> Inspector<'a> {
     }
 
     /// Names, roles and order of what is read and written.
-    fn accesses(&mut self, phase: Phase, launch: &Launch) {
+    fn accesses(&mut self, phase: ListPhase, launch: &Launch) {
         let operation = &launch.operation;
         let writes = operation.writes();
         for name in operation.reads() {
@@ -535,7 +535,7 @@ impl<'a> Inspector<'a> {
                     "nothing there yet",
                 );
             }
-            if buffer.role == Role::Parameter && phase == Phase::Prepare {
+            if buffer.role == Role::Parameter && phase == ListPhase::Prepare {
                 self.flaw(
                     &launch.name,
                     format!("reads `{name}`"),
@@ -721,7 +721,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    fn dropouts(&mut self, phase: Phase, launch: &Launch) {
+    fn dropouts(&mut self, phase: ListPhase, launch: &Launch) {
         let mut draws: Vec<Dropout> = Vec::new();
         if let Some(expression) = launch.operation.expression() {
             expression.walk(&mut |part| {
@@ -759,7 +759,7 @@ impl<'a> Inspector<'a> {
                     probability.to_string(),
                 );
             }
-            if !matches!(phase, Phase::Forward | Phase::Backward) {
+            if !matches!(phase, ListPhase::Forward | ListPhase::Backward) {
                 self.flaw(
                     &launch.name,
                     format!("place of dropout {site}"),

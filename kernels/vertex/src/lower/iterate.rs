@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Lowering, Refusal};
 use crate::gir::{Data, Gir, NodeId, Op, Place};
 use crate::launch::{
-    Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed, Until,
-    View,
+    Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed,
+    StopCondition, View,
 };
 
 /// The phases: of loop k, 2 k is what is done once and 2 k + 1 the superstep; the last is after all
@@ -104,14 +104,14 @@ fn hold_state(lowering: &mut Lowering, id: NodeId, name: &str) {
     let node = lowering.gir.node(id);
     let buffer = lowering.buffer_for(
         name.to_owned(),
-        (at_rest(node.place), node.kind, &node.shape),
+        (stored_place(node.place), node.kind, &node.shape),
         Role::Value,
     );
     lowering.held.insert(id, super::rows(buffer, &node.shape));
 }
 
 /// Values known when compiled lie where shared ones do.
-fn at_rest(place: Place) -> Place {
+fn stored_place(place: Place) -> Place {
     if place == Place::C { Place::P } else { place }
 }
 
@@ -121,7 +121,7 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
     let mut commit = Vec::new();
     for (state, name) in repeated.states.iter().zip(names) {
         let inside = lowering.gir.node(state.inside);
-        let row = (at_rest(inside.place), inside.kind, inside.shape.clone());
+        let row = (stored_place(inside.place), inside.kind, inside.shape.clone());
         hold_state(lowering, state.inside, name);
         let first = lowering.read(state.first, 2 * number);
         lowering.copy((first, Op::Detach), (row.0, row.1, &row.2), name, 2 * number);
@@ -134,19 +134,19 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
         commit.push(Commit { state: name.clone(), next });
     }
     let until = match &repeated.until {
-        crate::gir::Until::Unchanged(states) => {
-            Until::Unchanged(states.iter().map(|state| names[*state].clone()).collect())
+        crate::gir::StopTest::Unchanged(states) => {
+            StopCondition::Unchanged(states.iter().map(|state| names[*state].clone()).collect())
         }
-        crate::gir::Until::ChangeAtMost(state, bound) => {
-            Until::ChangeAtMost(names[*state].clone(), *bound)
+        crate::gir::StopTest::ChangeAtMost(state, bound) => {
+            StopCondition::ChangeAtMost(names[*state].clone(), *bound)
         }
-        crate::gir::Until::Nowhere(node) => {
-            let place = at_rest(lowering.gir.node(*node).place);
+        crate::gir::StopTest::Nowhere(node) => {
+            let place = stored_place(lowering.gir.node(*node).place);
             let buffer =
                 lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
             // A state is no value of the superstep: it would be tested as of its start.
             let is_state = names.contains(&buffer);
-            Until::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
+            StopCondition::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
         }
     };
     Loop { prepare: Vec::new(), superstep: Vec::new(), commit, until, course: None, frontier: None }

@@ -44,12 +44,12 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
         });
     };
     want_gradients(&mut lowering);
-    let phases = Phases::of(gir, slope);
+    let phases = Phases::new(gir, slope);
     for id in gir.ids().filter(|id| *id != loss) {
         if Some(id) == slope {
             hold_slope(&mut lowering, id);
         } else if lowering.uses.live[id.index()] {
-            lowering.visit(id, phases.of_node(id));
+            lowering.visit(id, phases.node_phase(id));
         }
     }
     let result = lowering.written(gir.node(loss).inputs[0], data.target_place(), "scores", FORWARD);
@@ -84,7 +84,7 @@ struct Phases {
 }
 
 impl Phases {
-    fn of(gir: &Gir, slope: Option<NodeId>) -> Self {
+    fn new(gir: &Gir, slope: Option<NodeId>) -> Self {
         let count = gir.nodes.len();
         let (mut moves, mut slopes, mut forward) =
             (vec![false; count], vec![false; count], vec![false; count]);
@@ -130,7 +130,7 @@ impl Phases {
         Phases { of: (0..count).map(part).collect() }
     }
 
-    fn of_node(&self, id: NodeId) -> usize {
+    fn node_phase(&self, id: NodeId) -> usize {
         self.of[id.index()]
     }
 }

@@ -18,7 +18,7 @@ pub(super) struct Uses {
 const FACTORS_MAX: usize = 3;
 
 impl Uses {
-    pub fn of(gir: &Gir, data: &Data) -> Self {
+    pub fn new(gir: &Gir, data: &Data) -> Self {
         let count = gir.nodes.len();
         let (mut live, mut roots) = (vec![false; count], vec![false; count]);
         for root in gir.roots() {

@@ -71,7 +71,7 @@ pub(super) fn cast(kind: Type, a: Number) -> Option<Number> {
 fn number(kind: Type, value: Scalar) -> Option<Number> {
     Some(match kind {
         Type::Bool => Number::Bool(value.holds()),
-        Type::Int => Number::Int(value.whole()),
+        Type::Int => Number::Int(value.integer()),
         Type::Real => Number::Real(value.real()),
         Type::Id => return None,
     })

@@ -9,7 +9,7 @@
 //! A loop whose end nothing reads goes as a whole, with the question whether it ends; a loop that
 //! is read keeps all of its states, because each may be what its `until` tests.
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Data, Gir, NodeId, Op, Until};
+use crate::gir::{Data, Gir, NodeId, Op, StopTest};
 
 /// The program without values that nothing reads.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
@@ -41,7 +41,7 @@ pub(super) fn live(gir: &Gir) -> Vec<bool> {
             waiting.extend(
                 gir.ids().filter(|id| matches!(gir.node(*id).op, Op::Ended(of, _) if of == number)),
             );
-            if let Until::Nowhere(node) = repeated.until {
+            if let StopTest::Nowhere(node) = repeated.until {
                 waiting.push(node);
             }
         }

@@ -14,7 +14,7 @@ use super::value_ranges::{is_zero, may_be_infinite, may_be_zero};
 
 /// What a term is multiplied with, divided by, or kept under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Around {
+pub(super) enum TermFactor {
     /// Times this value.
     Times(NodeId),
     /// Divided by this value.
@@ -29,7 +29,7 @@ pub(super) enum Around {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Term {
     pub negative: bool,
-    pub around: Vec<Around>,
+    pub around: Vec<TermFactor>,
     /// None: 1.
     pub rest: Option<NodeId>,
     pub dot: Option<Dot>,
@@ -73,7 +73,7 @@ pub(super) fn factors(
 ) -> Result<Term, Misfit> {
     let node = builder.node(id).clone();
     let whole = Term { rest: Some(id), ..Term::default() };
-    if let Some(term) = of_vertex(&node, edges, id) {
+    if let Some(term) = vertex_term(&node, edges, id) {
         return Ok(term);
     }
     match (&node.op, node.inputs.as_slice()) {
@@ -94,7 +94,7 @@ pub(super) fn factors(
             if first.is_bare() && second.is_bare() {
                 Ok(whole)
             } else {
-                first.over(builder, second).map(|term| term.unwrap_or(whole))
+                first.divide(builder, second).map(|term| term.unwrap_or(whole))
             }
         }
         (Op::Binary(operator @ (Binary::Add | Binary::Subtract)), &[a, b]) => {
@@ -159,7 +159,7 @@ pub(super) fn terms(
     is_known: &dyn Fn(NodeId) -> bool,
 ) -> Result<Option<Vec<Term>>, Misfit> {
     let node = builder.node(id).clone();
-    if let Some(term) = of_vertex(&node, edges, id) {
+    if let Some(term) = vertex_term(&node, edges, id) {
         return Ok(Some(vec![term]));
     }
     if is_known(id) {
@@ -192,7 +192,7 @@ pub(super) fn terms(
                     let made = if *operator == Binary::Multiply {
                         left.times(builder, right)?
                     } else {
-                        left.over(builder, right)?
+                        left.divide(builder, right)?
                     };
                     let Some(made) = made else { return Ok(None) };
                     all.push(made);
@@ -217,7 +217,7 @@ pub(super) fn terms(
         }
         (Op::Select, &[condition, yes, no]) => match gate(builder, edges, condition, yes, no) {
             Some((around, kept)) => Ok(terms(builder, edges, kept, is_known)?
-                .map(|terms| terms.into_iter().map(|term| term.under(around)).collect())),
+                .map(|terms| terms.into_iter().map(|term| term.push_factor(around)).collect())),
             None if is_known(condition) => chosen(builder, edges, [condition, yes, no], is_known),
             None => Ok(None),
         },
@@ -228,7 +228,7 @@ pub(super) fn terms(
                     && term
                         .around
                         .iter()
-                        .all(|around| matches!(around, Around::Times(_) | Around::Over(_)))
+                        .all(|around| matches!(around, TermFactor::Times(_) | TermFactor::Over(_)))
             };
             let dropout = Some(Box::new(node));
             Ok(inner.filter(|terms| terms.iter().all(is_free)).map(|terms| {
@@ -248,7 +248,7 @@ impl Term {
             && self.dropout.is_none()
     }
 
-    fn under(mut self, around: Around) -> Term {
+    fn push_factor(mut self, around: TermFactor) -> Term {
         self.around.push(around);
         self
     }
@@ -279,16 +279,16 @@ impl Term {
         Ok(Some(self))
     }
 
-    fn over(mut self, builder: &mut Builder<'_>, other: Term) -> Result<Option<Term>, Misfit> {
+    fn divide(mut self, builder: &mut Builder<'_>, other: Term) -> Result<Option<Term>, Misfit> {
         if other.dot.is_some() || other.dropout.is_some() {
             return Ok(None);
         }
         self.negative ^= other.negative;
         for around in other.around {
             self.around.push(match around {
-                Around::Times(value) => Around::Over(value),
-                Around::Over(value) => Around::Times(value),
-                Around::Where(_) | Around::Unless(_) => return Ok(None),
+                TermFactor::Times(value) => TermFactor::Over(value),
+                TermFactor::Over(value) => TermFactor::Times(value),
+                TermFactor::Where(_) | TermFactor::Unless(_) => return Ok(None),
             });
         }
         self.rest = match (self.rest, other.rest) {
@@ -342,13 +342,13 @@ fn negated(terms: Vec<Term>) -> Vec<Term> {
     terms.into_iter().map(|term| Term { negative: !term.negative, ..term }).collect()
 }
 
-fn of_vertex(node: &Node, edges: EdgeSet, id: NodeId) -> Option<Term> {
+fn vertex_term(node: &Node, edges: EdgeSet, id: NodeId) -> Option<Term> {
     let value = match node.place {
         Place::C | Place::P => id,
         _ if is_own_row(&node.op, edges) => node.inputs[0],
         _ => return None,
     };
-    Some(Term { around: vec![Around::Times(value)], ..Term::default() })
+    Some(Term { around: vec![TermFactor::Times(value)], ..Term::default() })
 }
 
 /// A select between 0 and a value, on a condition of the vertex.
@@ -358,13 +358,13 @@ fn gate(
     condition: NodeId,
     yes: NodeId,
     no: NodeId,
-) -> Option<(Around, NodeId)> {
+) -> Option<(TermFactor, NodeId)> {
     let node = builder.node(condition);
     let condition = if is_own_row(&node.op, edges) { node.inputs[0] } else { return None };
     if is_zero(builder, no) {
-        Some((Around::Where(condition), yes))
+        Some((TermFactor::Where(condition), yes))
     } else if is_zero(builder, yes) {
-        Some((Around::Unless(condition), no))
+        Some((TermFactor::Unless(condition), no))
     } else {
         None
     }
@@ -398,7 +398,7 @@ impl Dot {
     /// A factor of the dot as a factor of what it sums: with an axis of length 1 where the sum
     /// runs. Refused when the factor is no number along that axis, or repeats the dot along axes
     /// that it does not have.
-    fn beside(&self, builder: &mut Builder<'_>, factor: NodeId) -> Result<NodeId, Misfit> {
+    fn reshape_factor(&self, builder: &mut Builder<'_>, factor: NodeId) -> Result<NodeId, Misfit> {
         let mut shape = builder.node(factor).shape.clone();
         let behind = self.shape.len() - self.axis;
         let axes = if self.kept { self.shape.len() } else { self.shape.len() - 1 };
@@ -424,15 +424,15 @@ impl Dot {
 }
 
 /// A sum over edges in whose terms the vertex's own part stands outside.
-pub(super) struct Sums {
+pub(super) struct EdgeSums {
     pub edges: EdgeSet,
     pub mask: Option<NodeId>,
     pub kind: Type,
 }
 
-impl Sums {
+impl EdgeSums {
     /// The sum of one term. The new sums over edges are added to the list.
-    pub fn of(
+    pub fn sum_term(
         &self,
         builder: &mut Builder<'_>,
         term: &Term,
@@ -440,18 +440,18 @@ impl Sums {
     ) -> Result<NodeId, Misfit> {
         let term = &term.drawn(builder)?;
         let Some(dot) = &term.dot else {
-            let sum = self.over_edges(builder, term.rest, made)?;
-            return self.around(builder, sum, term);
+            let sum = self.sum_edges(builder, term.rest, made)?;
+            return self.apply_factors(builder, sum, term);
         };
         let rest = match (dot.term.rest, term.rest) {
             (inner, Some(outer)) => {
-                let outer = dot.beside(builder, outer)?;
+                let outer = dot.reshape_factor(builder, outer)?;
                 Some(inner.map_or(Ok(outer), |inner| builder.multiply(outer, inner))?)
             }
             (inner, None) => inner,
         };
-        let sum = self.over_edges(builder, rest, made)?;
-        let product = self.around(builder, sum, &dot.term)?;
+        let sum = self.sum_edges(builder, rest, made)?;
+        let product = self.apply_factors(builder, sum, &dot.term)?;
         let product = builder.make_shaped(Op::Expand, &[product], &dot.shape)?;
         let mut value = builder.make(Op::Axis(Pooling::Sum, dot.axis), &[product])?;
         if dot.kept {
@@ -459,14 +459,14 @@ impl Sums {
             shape[dot.axis] = 1;
             value = builder.make_shaped(Op::Reshape, &[value], &shape)?;
         }
-        self.around(builder, value, term)
+        self.apply_factors(builder, value, term)
     }
 
     fn zero(&self, builder: &mut Builder<'_>) -> NodeId {
         builder.constant(if self.kind == Type::Real { Number::Real(0.0) } else { Number::Int(0) })
     }
 
-    fn over_edges(
+    fn sum_edges(
         &self,
         builder: &mut Builder<'_>,
         rest: Option<NodeId>,
@@ -484,7 +484,7 @@ impl Sums {
         builder.cast(self.kind, sum)
     }
 
-    fn around(
+    fn apply_factors(
         &self,
         builder: &mut Builder<'_>,
         value: NodeId,
@@ -495,16 +495,15 @@ impl Sums {
         for around in &term.around {
             plain = apply(builder, plain, zero, *around)?;
         }
-        let stays_zero =
-            matches!(self.over_nothing(builder, plain), Some(number) if number.real() == 0.0);
+        let stays_zero = matches!(self.value_without_edges(builder, plain), Some(number) if number.real() == 0.0);
         for around in &term.around {
             let around = match *around {
                 _ if stays_zero => *around,
-                Around::Times(factor) if may_be_infinite(builder, factor) => {
-                    Around::Times(self.where_edges_are(builder, factor, 0.0)?)
+                TermFactor::Times(factor) if may_be_infinite(builder, factor) => {
+                    TermFactor::Times(self.select_with_edges(builder, factor, 0.0)?)
                 }
-                Around::Over(divisor) if may_be_zero(builder, divisor) => {
-                    Around::Over(self.where_edges_are(builder, divisor, 1.0)?)
+                TermFactor::Over(divisor) if may_be_zero(builder, divisor) => {
+                    TermFactor::Over(self.select_with_edges(builder, divisor, 1.0)?)
                 }
                 around => around,
             };
@@ -518,7 +517,7 @@ impl Sums {
     }
 
     /// The factor at a vertex with an edge (of the mask), and this number at others.
-    fn where_edges_are(
+    fn select_with_edges(
         &self,
         builder: &mut Builder<'_>,
         factor: NodeId,
@@ -543,9 +542,9 @@ impl Sums {
 
     /// The number that a value of vertices is, in all of its row, at a vertex without an edge (of
     /// the mask); none: it depends.
-    fn over_nothing(&self, builder: &Builder<'_>, id: NodeId) -> Option<Number> {
+    fn value_without_edges(&self, builder: &Builder<'_>, id: NodeId) -> Option<Number> {
         let node = builder.node(id);
-        let part = |position: usize| self.over_nothing(builder, node.inputs[position]);
+        let part = |position: usize| self.value_without_edges(builder, node.inputs[position]);
         match &node.op {
             Op::Constant(number) => Some(*number),
             Op::Input(Input::Degree(edges)) if *edges == self.edges && self.mask.is_none() => {
@@ -591,12 +590,12 @@ fn apply(
     builder: &mut Builder<'_>,
     value: NodeId,
     zero: NodeId,
-    around: Around,
+    around: TermFactor,
 ) -> Result<NodeId, Misfit> {
     match around {
-        Around::Times(factor) => builder.multiply(value, factor),
-        Around::Over(divisor) => builder.divide(value, divisor),
-        Around::Where(condition) => builder.select(condition, value, zero),
-        Around::Unless(condition) => builder.select(condition, zero, value),
+        TermFactor::Times(factor) => builder.multiply(value, factor),
+        TermFactor::Over(divisor) => builder.divide(value, divisor),
+        TermFactor::Where(condition) => builder.select(condition, value, zero),
+        TermFactor::Unless(condition) => builder.select(condition, zero, value),
     }
 }

@@ -15,7 +15,7 @@
 //! gradient) stays as it is.
 use super::{
     Choice,
-    distribute_over_sum::{Sums, Term, terms},
+    distribute_over_sum::{EdgeSums, Term, terms},
     loop_invariants, moved_bytes,
     rebuild::{Site, rebuild},
 };
@@ -32,7 +32,7 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
         {
             return Ok(None);
         }
-        let known = known_forward(builder);
+        let known = forward_flags(builder);
         let is_known = |id: NodeId| known.get(id.index()).copied().unwrap_or(true);
         let Some(terms) = terms(builder, edges, site.inputs[0], &is_known)? else {
             return Ok(None);
@@ -66,7 +66,7 @@ fn forward_reads(gir: &Gir, after_loss: &[bool]) -> Vec<(EdgeSet, NodeId)> {
 }
 
 /// For each node so far, whether it does not depend on the slope of the loss.
-fn known_forward(builder: &Builder<'_>) -> Vec<bool> {
+fn forward_flags(builder: &Builder<'_>) -> Vec<bool> {
     loop_invariants::depends_on_loss(&builder.gir).into_iter().map(|depends| !depends).collect()
 }
 
@@ -80,11 +80,11 @@ fn taken_forward(
 ) -> Result<(NodeId, Choice), Misfit> {
     let data = builder.data;
     let mask = site.inputs.get(1).copied();
-    let sums = Sums { edges, mask, kind: site.node.kind };
+    let sums = EdgeSums { edges, mask, kind: site.node.kind };
     let mut made = Vec::new();
     let mut value: Option<NodeId> = None;
     for term in terms {
-        let term = sums.of(builder, term, &mut made)?;
+        let term = sums.sum_term(builder, term, &mut made)?;
         value = Some(match value {
             Some(value) => builder.add(value, term)?,
             None => term,

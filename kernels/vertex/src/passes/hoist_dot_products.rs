@@ -12,7 +12,7 @@
 //!           loss no less, reads the same far rows
 use super::{
     Choice,
-    distribute_over_sum::{Sums, Term, is_own_row, terms},
+    distribute_over_sum::{EdgeSums, Term, is_own_row, terms},
     loop_invariants, moved_bytes,
     rebuild::rebuild,
 };
@@ -72,10 +72,10 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         if !terms.iter().all(is_read) {
             return Ok(None);
         }
-        let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
+        let sums = EdgeSums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
         let mut value: Option<NodeId> = None;
         for term in &terms {
-            let term = sums.of(builder, term, &mut Vec::new())?;
+            let term = sums.sum_term(builder, term, &mut Vec::new())?;
             value = Some(value.map_or(Ok(term), |value| builder.add(value, term))?);
         }
         let Some(value) = value else { return Ok(None) };

@@ -16,7 +16,7 @@
 //! other sign.
 use super::{
     Choice,
-    distribute_over_sum::{Sums, Term, factors},
+    distribute_over_sum::{EdgeSums, Term, factors},
     rebuild::rebuild,
 };
 use crate::gir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
@@ -31,8 +31,8 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             return Ok(None);
         }
         let term = Term { rest: grouped, ..term };
-        let sums = Sums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
-        let value = sums.of(builder, &term, &mut Vec::new())?;
+        let sums = EdgeSums { edges, mask: site.inputs.get(1).copied(), kind: site.node.kind };
+        let value = sums.sum_term(builder, &term, &mut Vec::new())?;
         builder.make_shaped(Op::Expand, &[value], &site.node.shape).map(Some)
     })
 }

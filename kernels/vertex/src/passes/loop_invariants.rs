@@ -10,11 +10,11 @@
 //! outside. Other passes can take the last thing from a value that tied it to its loop, so the
 //! program is remade once more here, at the end.
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Data, Gir, NodeId, Op, Until};
+use crate::gir::{Data, Gir, NodeId, Op, StopTest};
 
 /// How often a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Phase {
+pub enum ComputePhase {
     /// Once for a run: it depends on no parameter, dropout or training flag.
     Once,
     /// In each forward pass. Also a sum over edges that only gradients read, when it does not
@@ -33,15 +33,15 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
 
 /// For each node, how often it is computed. A value that once was computed stays for as long as
 /// something reads it.
-pub fn phases(gir: &Gir) -> Vec<Phase> {
+pub fn phases(gir: &Gir) -> Vec<ComputePhase> {
     let constant = constant_in_a_run(gir);
     let after_loss = depends_on_loss(gir);
     let forward = read_going_forward(gir, &after_loss);
     let phase = |id: NodeId| match gir.node(id).region {
-        Some(number) => Phase::Superstep(number),
-        None if constant[id.index()] => Phase::Once,
-        None if forward[id.index()] => Phase::Forward,
-        None => Phase::Backward,
+        Some(number) => ComputePhase::Superstep(number),
+        None if constant[id.index()] => ComputePhase::Once,
+        None if forward[id.index()] => ComputePhase::Forward,
+        None => ComputePhase::Backward,
     };
     gir.ids().map(phase).collect()
 }
@@ -66,7 +66,8 @@ pub(super) fn constant_in_a_run(gir: &Gir) -> Vec<bool> {
         }
         let before = changing.clone();
         for (number, repeated) in gir.loops.iter().enumerate() {
-            let tested = if let Until::Nowhere(node) = repeated.until { Some(node) } else { None };
+            let tested =
+                if let StopTest::Nowhere(node) = repeated.until { Some(node) } else { None };
             let mut reads =
                 repeated.states.iter().flat_map(|state| [state.first, state.next]).chain(tested);
             changing[number] |= reads.any(|id| !constant[id.index()]);

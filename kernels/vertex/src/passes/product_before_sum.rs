@@ -27,7 +27,7 @@ use crate::gir::{
 
 /// The program with its sums on the narrower side.
 pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
-    let facts = Facts::of(&gir);
+    let facts = NodeFacts::new(&gir);
     rebuild(&gir, data, None, &mut |builder, site| {
         let found = match site.node.op {
             _ if !facts.live[site.id.index()] => None,
@@ -53,7 +53,7 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
 
 /// A number that a row is multiplied with, divided by, or kept under.
 #[derive(Clone, Copy)]
-enum Step {
+enum RowFactor {
     Times(NodeId),
     Over(NodeId),
     /// Kept where the condition is (true) or is not.
@@ -72,10 +72,10 @@ struct Chain {
     transposed: bool,
     view: Op,
     /// From x outward, for each of: rows before they are seen from edges, edges, sums.
-    steps: [Vec<Step>; 3],
+    steps: [Vec<RowFactor>; 3],
 }
 
-struct Facts<'g> {
+struct NodeFacts<'g> {
     gir: &'g Gir,
     live: Vec<bool>,
     users: Vec<usize>,
@@ -83,8 +83,8 @@ struct Facts<'g> {
     learned: Vec<bool>,
 }
 
-impl<'g> Facts<'g> {
-    fn of(gir: &'g Gir) -> Facts<'g> {
+impl<'g> NodeFacts<'g> {
+    fn new(gir: &'g Gir) -> NodeFacts<'g> {
         // Values that earlier passes left unread are no users.
         let live = dead_code::live(gir);
         let mut users = vec![0; gir.nodes.len()];
@@ -101,7 +101,7 @@ impl<'g> Facts<'g> {
                 || !matches!(node.op, Op::Detach)
                     && node.inputs.iter().any(|input| learned[input.index()]);
         }
-        Facts { gir, live, users, constant: loop_invariants::constant_in_a_run(gir), learned }
+        NodeFacts { gir, live, users, constant: loop_invariants::constant_in_a_run(gir), learned }
     }
 
     fn once(&self, id: NodeId) -> bool {
@@ -172,22 +172,22 @@ impl<'g> Facts<'g> {
 
     /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were
     /// put on. None of the values that are taken off is read elsewhere.
-    fn peel(&self, at: &mut NodeId) -> Option<Vec<Step>> {
+    fn peel(&self, at: &mut NodeId) -> Option<Vec<RowFactor>> {
         let number = |id: NodeId| self.gir.node(id).shape.is_empty();
         let zero = |id: NodeId| matches!(self.gir.node(id).op, Op::Constant(number) if number.real() == 0.0);
         let (mut steps, mut read_elsewhere) = (Vec::new(), false);
         loop {
             let node = self.gir.node(*at);
             let (step, inner) = match (&node.op, node.inputs.as_slice()) {
-                (Op::Binary(Binary::Multiply), &[a, b]) if number(b) => (Step::Times(b), a),
-                (Op::Binary(Binary::Multiply), &[a, b]) if number(a) => (Step::Times(a), b),
-                (Op::Binary(Binary::Divide), &[a, b]) if number(b) => (Step::Over(b), a),
-                (Op::Unary(Unary::Negative), &[a]) => (Step::Negative, a),
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(b) => (RowFactor::Times(b), a),
+                (Op::Binary(Binary::Multiply), &[a, b]) if number(a) => (RowFactor::Times(a), b),
+                (Op::Binary(Binary::Divide), &[a, b]) if number(b) => (RowFactor::Over(b), a),
+                (Op::Unary(Unary::Negative), &[a]) => (RowFactor::Negative, a),
                 (Op::Select, &[condition, yes, no]) if number(condition) && zero(no) => {
-                    (Step::Where(condition, true), yes)
+                    (RowFactor::Where(condition, true), yes)
                 }
                 (Op::Select, &[condition, yes, no]) if number(condition) && zero(yes) => {
-                    (Step::Where(condition, false), no)
+                    (RowFactor::Where(condition, false), no)
                 }
                 _ => break,
             };
@@ -316,15 +316,17 @@ impl Bytes {
     }
 }
 
-impl Step {
+impl RowFactor {
     fn value(&self) -> Option<NodeId> {
         match *self {
-            Step::Times(value) | Step::Over(value) | Step::Where(value, _) => Some(value),
-            Step::Negative => None,
+            RowFactor::Times(value) | RowFactor::Over(value) | RowFactor::Where(value, _) => {
+                Some(value)
+            }
+            RowFactor::Negative => None,
         }
     }
 
-    fn put(
+    fn apply(
         &self,
         builder: &mut Builder<'_>,
         site: &Site<'_>,
@@ -332,10 +334,10 @@ impl Step {
     ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a step stands before its chain");
         match *self {
-            Step::Times(value) => builder.multiply(on, new(value)),
-            Step::Over(value) => builder.divide(on, new(value)),
-            Step::Negative => builder.unary(Unary::Negative, on),
-            Step::Where(condition, holds) => {
+            RowFactor::Times(value) => builder.multiply(on, new(value)),
+            RowFactor::Over(value) => builder.divide(on, new(value)),
+            RowFactor::Negative => builder.unary(Unary::Negative, on),
+            RowFactor::Where(condition, holds) => {
                 let zero = builder.real(0.0);
                 let (yes, no) = if holds { (on, zero) } else { (zero, on) };
                 builder.select(new(condition), yes, no)
@@ -376,21 +378,21 @@ impl Chain {
     ) -> Result<NodeId, Misfit> {
         let new = |old: NodeId| site.made[old.index()].expect("a part stands before its chain");
         for step in &self.steps[0] {
-            value = step.put(builder, site, value)?;
+            value = step.apply(builder, site, value)?;
         }
         value = builder.make(self.view.clone(), &[value])?;
         for step in &self.steps[1] {
-            value = step.put(builder, site, value)?;
+            value = step.apply(builder, site, value)?;
         }
         value = builder.reduce(Reduction::Sum, self.edges, value, self.mask.map(new))?;
         for step in &self.steps[2] {
-            value = step.put(builder, site, value)?;
+            value = step.apply(builder, site, value)?;
         }
         Ok(value)
     }
 
     /// What is summed beside the rows.
     fn summed_beside(&self) -> impl Iterator<Item = NodeId> {
-        self.steps[0].iter().chain(&self.steps[1]).filter_map(Step::value).chain(self.mask)
+        self.steps[0].iter().chain(&self.steps[1]).filter_map(RowFactor::value).chain(self.mask)
     }
 }

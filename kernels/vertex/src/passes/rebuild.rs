@@ -12,7 +12,7 @@
 //! view, because what meets it would then move to the vertices and be S where it was E, and `Outer`
 //! takes rows of equal places alone.
 use crate::gir::{
-    Builder, Data, Gir, Gradient, Made, Misfit, Node, NodeId, Op, Output, Place, Until,
+    Builder, Data, Gir, Gradient, Misfit, Node, NodeId, NodeResult, Op, Output, Place, StopTest,
 };
 
 /// A node that is being remade.
@@ -58,7 +58,7 @@ pub(super) fn rebuild(
 }
 
 /// The node as it was, of new inputs.
-pub(super) fn remake(builder: &mut Builder<'_>, node: &Node, inputs: &[NodeId]) -> Made {
+pub(super) fn remake(builder: &mut Builder<'_>, node: &Node, inputs: &[NodeId]) -> NodeResult {
     match node.op {
         Op::Reshape | Op::Expand | Op::Scatter { .. } => {
             builder.make_shaped(node.op.clone(), inputs, &node.shape)
@@ -81,7 +81,7 @@ impl Rebuild<'_> {
         &mut self,
         id: NodeId,
         rule: &mut dyn FnMut(&mut Builder<'_>, &Site<'_>) -> Ruled,
-    ) -> Made {
+    ) -> NodeResult {
         let node = self.old.node(id);
         self.builder.span = node.span;
         let new = match node.op {
@@ -131,7 +131,7 @@ impl Rebuild<'_> {
         self.loops[number] = Some((new, false));
     }
 
-    fn ended(&mut self, number: usize, position: usize) -> Made {
+    fn ended(&mut self, number: usize, position: usize) -> NodeResult {
         let (new, closed) =
             self.loops[number].expect("a loop is begun by its states before it has ended");
         if !closed {
@@ -139,7 +139,7 @@ impl Rebuild<'_> {
             let next: Vec<NodeId> =
                 repeated.states.iter().map(|state| self.mapped(state.next)).collect();
             let until = match repeated.until {
-                Until::Nowhere(node) => Until::Nowhere(self.mapped(node)),
+                StopTest::Nowhere(node) => StopTest::Nowhere(self.mapped(node)),
                 ref until => until.clone(),
             };
             self.builder.end_loop(new, &next, until)?;

@@ -12,7 +12,8 @@ use super::{
     rebuild::{Ruled, Site, rebuild, remake},
 };
 use crate::gir::{
-    Binary, Builder, Data, Gir, Input, Made, NodeId, Number, Op, Pooling, Reduction, Type, Unary,
+    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Reduction, Type,
+    Unary,
 };
 
 /// The program without such work.
@@ -106,7 +107,7 @@ fn binary(
     a: NodeId,
     b: NodeId,
 ) -> Ruled {
-    if let Some(made) = without_expand(builder, site)? {
+    if let Some(made) = drop_expand(builder, site)? {
         return Ok(Some(made));
     }
     let negated = |id: NodeId| inside(builder, id, &Op::Unary(Unary::Negative));
@@ -219,7 +220,7 @@ fn repeated_view(builder: &mut Builder<'_>, site: &Site<'_>, a: NodeId) -> Ruled
 }
 
 /// Element-wise work broadcasts by itself, so a row need not be repeated for it.
-fn without_expand(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
+fn drop_expand(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
     for position in 0..site.inputs.len() {
         let Some(narrow) = inside(builder, site.inputs[position], &Op::Expand) else { continue };
         let mut inputs = site.inputs.to_vec();
@@ -282,7 +283,13 @@ fn slice(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: 
     }
 }
 
-fn sliced(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: u64) -> Made {
+fn sliced(
+    builder: &mut Builder<'_>,
+    a: NodeId,
+    axis: usize,
+    start: u64,
+    length: u64,
+) -> NodeResult {
     if builder.node(a).shape[axis] == length {
         Ok(a)
     } else {

@@ -88,14 +88,14 @@ impl Diagnostic {
     /// As a user reads it. `file` is what the text is called.
     pub fn render(&self, file: &str, text: &str) -> String {
         let severity = if self.severity == Severity::Error { "error" } else { "warning" };
-        let (line, column) = line_and_column(text, on_character(text, self.span.start));
+        let (line, column) = line_and_column(text, floor_char_boundary(text, self.span.start));
         let mut page = format!("{severity}: {}\n  --> {file}:{line}:{column}\n", self.what);
         let (shown, carets) = self.line_and_carets(text);
         let label = if self.label.is_empty() { String::new() } else { format!(" {}", self.label) };
         let _ = writeln!(page, "       | {shown}\n       | {carets}{label}");
         for note in &self.notes {
             let place = note.span.map(|span| {
-                let (line, column) = line_and_column(text, on_character(text, span.start));
+                let (line, column) = line_and_column(text, floor_char_boundary(text, span.start));
                 format!(" ({file}:{line}:{column})")
             });
             let _ = writeln!(page, "note: {}{}", note.text, place.unwrap_or_default());
@@ -108,11 +108,11 @@ impl Diagnostic {
 
     /// The line where the span starts, and carets under its part of that line.
     fn line_and_carets(&self, text: &str) -> (String, String) {
-        let start = on_character(text, self.span.start) as usize;
+        let start = floor_char_boundary(text, self.span.start) as usize;
         let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let last = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let line = text[first..last].trim_end();
-        let end = (on_character(text, self.span.end) as usize)
+        let end = (floor_char_boundary(text, self.span.end) as usize)
             .clamp(start, first + line.len().max(start - first));
         let before: String = text[first..start]
             .chars()
@@ -134,7 +134,7 @@ impl Diagnostic {
 }
 
 /// The byte, or the start of the character that it is in, or the end of the text.
-fn on_character(text: &str, byte: u32) -> u32 {
+fn floor_char_boundary(text: &str, byte: u32) -> u32 {
     let mut byte = (byte as usize).min(text.len());
     while !text.is_char_boundary(byte) {
         byte -= 1;

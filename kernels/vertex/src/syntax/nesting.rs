@@ -26,14 +26,15 @@ pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
         return Err(Diagnostic::error(Span::default(), "the program is too long", label)
             .hint("a program is a few functions; read data from columns of the node table"));
     }
-    let mut walk = Walk { bytes: text.as_bytes(), at: 0, brackets: 0, words: 0, levels: vec![0] };
+    let mut walk =
+        NestingWalk { bytes: text.as_bytes(), at: 0, brackets: 0, words: 0, levels: vec![0] };
     while walk.at < walk.bytes.len() {
         walk.step()?;
     }
     Ok(())
 }
 
-struct Walk<'a> {
+struct NestingWalk<'a> {
     bytes: &'a [u8],
     at: usize,
     brackets: usize,
@@ -41,7 +42,7 @@ struct Walk<'a> {
     levels: Vec<usize>,
 }
 
-impl Walk<'_> {
+impl NestingWalk<'_> {
     fn step(&mut self) -> Result<(), Diagnostic> {
         let start = self.at;
         if self.brackets == 0 && (start == 0 || matches!(self.bytes[start - 1], b'\n' | b'\r')) {

@@ -8,10 +8,10 @@
 use ruff_python_ast::{self as python, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::unsupported_python::{self, Refused};
+use super::unsupported_python::{self, Construct};
 use super::{
-    Comparison, Comprehension, Definition, Diagnostic, Expression, ExpressionKind, File, Name,
-    Operator, Parameter, Sign, Statement, StatementKind, nesting,
+    Comparison, Comprehension, DefParameter, Definition, Diagnostic, Expression, ExpressionKind,
+    File, Name, Operator, Sign, Statement, StatementKind, nesting,
 };
 use crate::gir::Span;
 
@@ -136,7 +136,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse(&mut self, at: TextRange, (construct, hint): Refused) {
+    fn refuse(&mut self, at: TextRange, (construct, hint): Construct) {
         self.errors.push(
             Diagnostic::error(
                 self.first_line(span(at)),
@@ -196,7 +196,7 @@ impl Reader<'_> {
         Some(Definition { name: name(&function.name), parameters, doc, body })
     }
 
-    fn parameters(&mut self, parameters: &python::Parameters) -> Vec<Parameter> {
+    fn parameters(&mut self, parameters: &python::Parameters) -> Vec<DefParameter> {
         for (starred, hint) in [
             (
                 &parameters.vararg,
@@ -219,7 +219,7 @@ impl Reader<'_> {
                 );
             }
             let default = parameter.default().and_then(|default| self.expression(default));
-            read.push(Parameter { name: name(&parameter.parameter.name), default });
+            read.push(DefParameter { name: name(&parameter.parameter.name), default });
         }
         read
     }
@@ -349,7 +349,7 @@ impl Reader<'_> {
         self.expression(expression).map(Box::new)
     }
 
-    fn all(&mut self, expressions: &[Expr]) -> Option<Vec<Expression>> {
+    fn expressions(&mut self, expressions: &[Expr]) -> Option<Vec<Expression>> {
         // Each is read before any fails, so that all that is refused is found.
         let read: Vec<Option<Expression>> =
             expressions.iter().map(|expression| self.expression(expression)).collect();
@@ -362,8 +362,8 @@ impl Reader<'_> {
             Expr::NumberLiteral(literal) => self.number(&literal.value, at)?,
             Expr::StringLiteral(literal) => ExpressionKind::Text(literal.value.to_str().to_owned()),
             Expr::EllipsisLiteral(_) => ExpressionKind::Ellipsis,
-            Expr::Tuple(tuple) => ExpressionKind::Tuple(self.all(&tuple.elts)?),
-            Expr::List(list) => ExpressionKind::Tuple(self.all(&list.elts)?),
+            Expr::Tuple(tuple) => ExpressionKind::Tuple(self.expressions(&tuple.elts)?),
+            Expr::List(list) => ExpressionKind::Tuple(self.expressions(&list.elts)?),
             Expr::Name(name) => ExpressionKind::Name(name.id.to_string()),
             Expr::Attribute(attribute) => {
                 ExpressionKind::Attribute(self.boxed(&attribute.value)?, name(&attribute.attr))
@@ -398,7 +398,7 @@ impl Reader<'_> {
             }
             Expr::BoolOp(logical) => ExpressionKind::Logical(
                 logical.op == python::BoolOp::And,
-                self.all(&logical.values)?,
+                self.expressions(&logical.values)?,
             ),
             Expr::Compare(compare) => self.compare(compare, at)?,
             Expr::If(choice) => {
@@ -446,7 +446,7 @@ impl Reader<'_> {
 
     fn compare(&mut self, compare: &python::ExprCompare, at: TextRange) -> Option<ExpressionKind> {
         let first = self.boxed(&compare.left);
-        let others = self.all(&compare.comparators);
+        let others = self.expressions(&compare.comparators);
         let mut signs = Vec::new();
         for operator in &compare.ops {
             signs.push(match operator {
@@ -470,7 +470,7 @@ impl Reader<'_> {
 
     fn call(&mut self, call: &python::ExprCall) -> Option<ExpressionKind> {
         let function = self.boxed(&call.func);
-        let positional = self.all(&call.arguments.args);
+        let positional = self.expressions(&call.arguments.args);
         let mut named = Vec::new();
         for keyword in &call.arguments.keywords {
             let value = self.expression(&keyword.value);
@@ -518,7 +518,7 @@ impl Reader<'_> {
             self.expression(&generator.target),
             self.expression(&generator.iter),
         );
-        let conditions = self.all(&generator.ifs);
+        let conditions = self.expressions(&generator.ifs);
         Some(ExpressionKind::Comprehension(Box::new(Comprehension {
             element: element?,
             target: target?,

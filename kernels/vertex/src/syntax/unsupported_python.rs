@@ -5,10 +5,10 @@
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 /// A construct: with its article, and what to do instead.
-pub(super) type Refused = (&'static str, &'static str);
+pub(super) type Construct = (&'static str, &'static str);
 
 /// The statement's name and what to do instead; none: the language has it.
-pub(super) fn statement(statement: &Stmt) -> Option<Refused> {
+pub(super) fn statement(statement: &Stmt) -> Option<Construct> {
     Some(match statement {
         Stmt::FunctionDef(function) if function.is_async => {
             ("`async def`", "write `def`; all vertices run at once anyway")
@@ -57,7 +57,7 @@ pub(super) fn statement(statement: &Stmt) -> Option<Refused> {
 }
 
 /// The expression's name and what to do instead; none: the language has it.
-pub(super) fn expression(expression: &Expr) -> Option<Refused> {
+pub(super) fn expression(expression: &Expr) -> Option<Construct> {
     Some(match expression {
         Expr::Named(_) => ("`:=`", "assign in a statement of its own"),
         Expr::Lambda(_) => ("`lambda`", "write a `def` at the top of the file and use its name"),
@@ -84,7 +84,7 @@ pub(super) fn expression(expression: &Expr) -> Option<Refused> {
 }
 
 /// The operator's name and what to do instead; none: the language has it.
-pub(super) fn operator(operator: Operator) -> Option<Refused> {
+pub(super) fn operator(operator: Operator) -> Option<Construct> {
     Some(match operator {
         Operator::LShift => ("`<<`", "use  a * 2 ** n"),
         Operator::RShift => ("`>>`", "use  a // 2 ** n"),

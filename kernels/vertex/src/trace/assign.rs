@@ -2,14 +2,14 @@
 //!
 //! promises  an assignment makes a new value and changes none; every one is noted, so that what
 //!           nobody reads can be told
-use super::tracer::{Column, EdgeColumn, Step, Tracer, Written};
+use super::tracer::{Column, EdgeColumn, TraceResult, Tracer, Written};
 use super::value::Value;
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name};
 
 impl<'a> Tracer<'a> {
     /// Assigns to a name, a column or a tuple of them. `at` is where the value stands.
-    pub fn assign(&mut self, target: &'a Expression, value: Value, at: Span) -> Step<()> {
+    pub fn assign(&mut self, target: &'a Expression, value: Value, at: Span) -> TraceResult<()> {
         match &target.kind {
             ExpressionKind::Name(name) => self.assign_name(name, value, target.span, at),
             ExpressionKind::Attribute(base, name) => match self.expression(base)? {
@@ -64,7 +64,12 @@ impl<'a> Tracer<'a> {
     }
 
     /// Gives the names of a `for` their values; columns are no targets there.
-    pub fn bind_target(&mut self, target: &'a Expression, value: Value, at: Span) -> Step<()> {
+    pub fn bind_target(
+        &mut self,
+        target: &'a Expression,
+        value: Value,
+        at: Span,
+    ) -> TraceResult<()> {
         match &target.kind {
             ExpressionKind::Name(name) => {
                 self.check_vertex(name, target.span)?;
@@ -89,7 +94,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn parts_of(&mut self, value: Value, count: usize, at: Span) -> Step<Vec<Value>> {
+    fn parts_of(&mut self, value: Value, count: usize, at: Span) -> TraceResult<Vec<Value>> {
         match &value {
             Value::Tuple(values) if values.len() == count => Ok(values.to_vec()),
             Value::Tuple(values) => {
@@ -109,7 +114,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn check_vertex(&self, name: &str, span: Span) -> Step<()> {
+    fn check_vertex(&self, name: &str, span: Span) -> TraceResult<()> {
         let scope = self.scopes.last().expect("the outermost scope is never closed");
         if scope.names.get(name).is_some_and(|local| matches!(local.value, Value::Vertex)) {
             let found = Diagnostic::error(
@@ -123,7 +128,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// `v` and names that a loop would carry cannot be assigned to.
-    fn check_name(&self, name: &str, span: Span) -> Step<()> {
+    fn check_name(&self, name: &str, span: Span) -> TraceResult<()> {
         self.check_vertex(name, span)?;
         if let Some(repeating) = &self.repeating
             && self.scopes.len() == repeating.scope + 1
@@ -142,10 +147,10 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    fn assign_name(&mut self, name: &str, value: Value, span: Span, at: Span) -> Step<()> {
+    fn assign_name(&mut self, name: &str, value: Value, span: Span, at: Span) -> TraceResult<()> {
         self.check_name(name, span)?;
         if matches!(value, Value::Nothing) {
-            return Err(self.no_number(at, &value));
+            return Err(self.expected_number(at, &value));
         }
         let written = self.write(span, name.to_owned(), &value);
         self.bind(name, value, Some(written));
@@ -159,7 +164,13 @@ impl<'a> Tracer<'a> {
         self.written.len() - 1
     }
 
-    fn assign_column(&mut self, name: &Name, value: Value, span: Span, at: Span) -> Step<()> {
+    fn assign_column(
+        &mut self,
+        name: &Name,
+        value: Value,
+        span: Span,
+        at: Span,
+    ) -> TraceResult<()> {
         let column = format!("v.{}", name.text);
         let is_kind = name.text == super::vertices::KIND && !self.data.kinds.is_empty();
         if super::vertices::is_built_in(&name.text) || is_kind {
@@ -233,7 +244,7 @@ impl<'a> Tracer<'a> {
         value: Value,
         edges: EdgeSet,
         (span, at): (Span, Span),
-    ) -> Step<()> {
+    ) -> TraceResult<()> {
         let column = format!("e.{}", name.text);
         if super::vertices::EDGE_BUILT_IN.contains(&name.text.as_str()) {
             let found = Diagnostic::error(
@@ -244,13 +255,13 @@ impl<'a> Tracer<'a> {
             return Err(Box::new(found.hint("choose another name, as in  e.score = ...")));
         }
         let node = self.node(at, &value)?;
-        let mut node = self.make(at, |builder| builder.on_edges(edges, node))?;
+        let mut node = self.make(at, |builder| builder.broadcast_to_edges(edges, node))?;
         let before = self.edge_columns.get(&name.text).cloned();
         let known_on = match (edges.relation, before) {
             (None, _) => None,
             (Some(number), None) => Some(vec![number]),
             (Some(number), Some(before)) => {
-                node = self.on_relation(at, number, node, before.node)?;
+                node = self.select_relation(at, number, node, before.node)?;
                 // Edges of other relations keep what was assigned before.
                 self.written[before.written].read = true;
                 before.known_on.map(|mut relations| {
@@ -270,7 +281,13 @@ impl<'a> Tracer<'a> {
     }
 
     /// `yes` on edges of this relation, `no` on others.
-    fn on_relation(&mut self, span: Span, relation: u32, yes: NodeId, no: NodeId) -> Step<NodeId> {
+    fn select_relation(
+        &mut self,
+        span: Span,
+        relation: u32,
+        yes: NodeId,
+        no: NodeId,
+    ) -> TraceResult<NodeId> {
         let number = self.constant(span, Number::Int(i64::from(relation)));
         let kind = self.make(span, |builder| builder.make(Op::Input(Input::EdgeType), &[]))?;
         let same = self.make(span, |builder| builder.binary(Binary::Equal, kind, number))?;
@@ -278,7 +295,12 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value as one of vertices, of this type if it widens to it.
-    pub fn as_state(&mut self, span: Span, value: &Value, kind: Option<Type>) -> Step<NodeId> {
+    pub fn as_state(
+        &mut self,
+        span: Span,
+        value: &Value,
+        kind: Option<Type>,
+    ) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         let node = match (kind, self.kind(node)) {
             (Some(Type::Real), Type::Int | Type::Bool) | (Some(Type::Int), Type::Bool) => {
@@ -289,6 +311,6 @@ impl<'a> Tracer<'a> {
             }
             _ => node,
         };
-        self.make(span, |builder| builder.on_vertices(node))
+        self.make(span, |builder| builder.broadcast_to_vertices(node))
     }
 }

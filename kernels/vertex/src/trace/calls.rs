@@ -4,7 +4,7 @@
 //! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion
 //!           is an error
 use super::statements::Flow;
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::Span;
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
@@ -126,20 +126,24 @@ fn usage(name: &str) -> &'static str {
 }
 
 /// A value and where it stands.
-pub(super) type At = (Value, Span);
+pub(super) type ValueAt = (Value, Span);
 
 /// Arguments of a call of an operator.
 pub(super) struct Arguments {
     pub name: String,
     pub span: Span,
-    positional: Vec<At>,
-    named: Vec<(String, Span, At)>,
+    positional: Vec<ValueAt>,
+    named: Vec<(String, Span, ValueAt)>,
 }
 
 impl Arguments {
     /// Gives the parameters of these names their arguments; the first `needed` must have one.
-    pub fn take<const N: usize>(self, names: [&str; N], needed: usize) -> Step<[Option<At>; N]> {
-        let mut taken: [Option<At>; N] = [const { None }; N];
+    pub fn take<const N: usize>(
+        self,
+        names: [&str; N],
+        needed: usize,
+    ) -> TraceResult<[Option<ValueAt>; N]> {
+        let mut taken: [Option<ValueAt>; N] = [const { None }; N];
         let usage = usage(&self.name);
         if self.positional.len() > N {
             let span = self.positional[N].1;
@@ -198,7 +202,7 @@ impl Arguments {
     }
 
     /// Only values without names, at least one.
-    pub fn values(&self) -> Option<&[At]> {
+    pub fn values(&self) -> Option<&[ValueAt]> {
         if self.named.is_empty() && !self.positional.is_empty() {
             Some(&self.positional)
         } else {
@@ -207,7 +211,7 @@ impl Arguments {
     }
 
     /// Takes a named argument out.
-    pub fn remove(&mut self, name: &str) -> Option<At> {
+    pub fn remove(&mut self, name: &str) -> Option<ValueAt> {
         let index = self.named.iter().position(|(known, ..)| known == name)?;
         Some(self.named.remove(index).2)
     }
@@ -225,7 +229,7 @@ impl<'a> Tracer<'a> {
         arguments: &'a [Expression],
         named: &'a [(Name, Expression)],
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let ExpressionKind::Name(name) = &function.kind else {
             return self.call_of_part(function, span);
         };
@@ -267,7 +271,7 @@ impl<'a> Tracer<'a> {
         let positional = arguments
             .iter()
             .map(|argument| Ok((self.argument(argument)?, argument.span)))
-            .collect::<Step<Vec<_>>>()?;
+            .collect::<TraceResult<Vec<_>>>()?;
         let mut by_name = Vec::new();
         for (parameter, argument) in named {
             by_name.push((
@@ -279,12 +283,12 @@ impl<'a> Tracer<'a> {
         self.operator(Arguments { name: name.clone(), span, positional, named: by_name })
     }
 
-    fn argument(&mut self, argument: &'a Expression) -> Step<Value> {
+    fn argument(&mut self, argument: &'a Expression) -> TraceResult<Value> {
         let value = self.expression(argument)?;
-        Ok(self.settled(value))
+        Ok(self.resolve_bias(value))
     }
 
-    fn operator(&mut self, arguments: Arguments) -> Step<Value> {
+    fn operator(&mut self, arguments: Arguments) -> TraceResult<Value> {
         match arguments.name.as_str() {
             "abs" | "exp" | "log" | "sqrt" | "rsqrt" | "square" | "sigmoid" | "tanh" | "relu"
             | "leaky_relu" | "elu" | "gelu" | "silu" | "softplus" | "floor" | "int" | "float" => {
@@ -363,7 +367,7 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    fn call_of_part(&mut self, function: &'a Expression, span: Span) -> Step<Value> {
+    fn call_of_part(&mut self, function: &'a Expression, span: Span) -> TraceResult<Value> {
         if let ExpressionKind::Attribute(base, name) = &function.kind {
             if let ExpressionKind::Name(module) = &base.kind
                 && self.local(base.span, module)?.is_none()
@@ -416,7 +420,7 @@ impl<'a> Tracer<'a> {
         arguments: &'a [Expression],
         named: &'a [(Name, Expression)],
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let name = &definition.name.text;
         if self.bodies.iter().any(|body| body.function == *name) {
             let found = Diagnostic::error(
@@ -445,7 +449,7 @@ impl<'a> Tracer<'a> {
         self.end_body();
         self.close();
         let value = if let Flow::Return(value, _) = flow { value } else { Value::Nothing };
-        Ok(self.settled(value))
+        Ok(self.resolve_bias(value))
     }
 
     fn call_arguments(
@@ -454,7 +458,7 @@ impl<'a> Tracer<'a> {
         arguments: &'a [Expression],
         named: &'a [(Name, Expression)],
         span: Span,
-    ) -> Step<Vec<Value>> {
+    ) -> TraceResult<Vec<Value>> {
         let name = &definition.name.text;
         let parameters = &definition.parameters;
         let usage = || {
@@ -524,13 +528,13 @@ impl<'a> Tracer<'a> {
         Ok(bound)
     }
 
-    fn passed(&mut self, argument: &'a Expression) -> Step<Value> {
+    fn passed(&mut self, argument: &'a Expression) -> TraceResult<Value> {
         let value = self.argument(argument)?;
         if let Value::End(..) | Value::Edge(_) = value {
             let found = Diagnostic::error(
                 argument.span,
                 "functions are called with `v` and values",
-                format!("found {}", value.words()),
+                format!("found {}", value.describe()),
             );
             return Err(Box::new(found.hint("pass what it needs:  f(v, u.h, e.w)")));
         }
@@ -538,7 +542,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// A default, which sees no names.
-    pub fn default(&mut self, default: &'a Expression) -> Step<Value> {
+    pub fn default(&mut self, default: &'a Expression) -> TraceResult<Value> {
         self.open_function();
         let value = self.expression(default).map_err(|found| {
             match found.what.starts_with("unknown name") {

@@ -26,7 +26,7 @@ pub(super) fn real(value: &Value) -> Option<f64> {
 }
 
 /// The number, if it is whole; bools are 0 and 1.
-pub(super) fn whole(value: &Value) -> Option<i64> {
+pub(super) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Bool(value) => Some(i64::from(*value)),
         Value::Int(value) => Some(*value),
@@ -54,17 +54,20 @@ pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Val
         }
         return Ok(Value::tuple(first.iter().chain(second.iter()).cloned().collect()));
     }
-    match (whole(a), whole(b), real(a), real(b)) {
-        (Some(first), Some(second), ..) => of_whole(operator, first, second),
-        (_, _, Some(first), Some(second)) => of_real(operator, first, second).map(Value::Real),
+    match (integer(a), integer(b), real(a), real(b)) {
+        (Some(first), Some(second), ..) => fold_integers(operator, first, second),
+        (_, _, Some(first), Some(second)) => fold_reals(operator, first, second).map(Value::Real),
         _ => {
             let what = format!("`{}` has no meaning here", operator.sign());
-            Err((what, format!("expected two numbers, found {} and {}", a.words(), b.words())))
+            Err((
+                what,
+                format!("expected two numbers, found {} and {}", a.describe(), b.describe()),
+            ))
         }
     }
 }
 
-fn of_whole(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
+fn fold_integers(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
     let large = || {
         (
             "the number is too large".to_owned(),
@@ -75,7 +78,7 @@ fn of_whole(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),
         Operator::Multiply => a.checked_mul(b),
-        Operator::FloorDivide | Operator::Remainder if b == 0 => return Err(by_zero()),
+        Operator::FloorDivide | Operator::Remainder if b == 0 => return Err(division_by_zero()),
         Operator::FloorDivide => a
             .checked_div(b)
             .map(|quotient| if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }),
@@ -84,17 +87,17 @@ fn of_whole(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
             .map(|rest| if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }),
         Operator::Power if b >= 0 => u32::try_from(b).ok().and_then(|b| a.checked_pow(b)),
         Operator::Divide | Operator::Power | Operator::Product => {
-            return of_real(operator, a as f64, b as f64).map(Value::Real);
+            return fold_reals(operator, a as f64, b as f64).map(Value::Real);
         }
     };
     made.map(Value::Int).ok_or_else(large)
 }
 
-fn of_real(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
+fn fold_reals(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
     let zero = b == 0.0
         && matches!(operator, Operator::Divide | Operator::FloorDivide | Operator::Remainder);
     if zero || (operator == Operator::Power && a == 0.0 && b < 0.0) {
-        return Err(by_zero());
+        return Err(division_by_zero());
     }
     let made = match operator {
         Operator::Add => a + b,
@@ -120,7 +123,7 @@ fn of_real(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
     Ok(made)
 }
 
-fn by_zero() -> Wrong {
+fn division_by_zero() -> Wrong {
     ("division by zero".to_owned(), "the right side is 0".to_owned())
 }
 
@@ -140,7 +143,7 @@ pub(super) fn compare(
         (Comparison::In | Comparison::NotIn, _) => {
             return Err((
                 format!("`{}` needs a tuple", comparison.sign()),
-                format!("expected a tuple of constants, found {}", b.words()),
+                format!("expected a tuple of constants, found {}", b.describe()),
             ));
         }
         (Comparison::Equal, _) => return Ok(equal(a, b, names)),
@@ -149,7 +152,7 @@ pub(super) fn compare(
     }
     let order = match (a, b) {
         (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        _ => match (whole(a), whole(b), real(a), real(b)) {
+        _ => match (integer(a), integer(b), real(a), real(b)) {
             (Some(a), Some(b), ..) => Some(a.cmp(&b)),
             (_, _, Some(a), Some(b)) if a.is_nan() || b.is_nan() => return Ok(false),
             (_, _, Some(a), Some(b)) => a.partial_cmp(&b),
@@ -159,7 +162,7 @@ pub(super) fn compare(
     let Some(order) = order else {
         return Err((
             format!("`{}` has no meaning here", comparison.sign()),
-            format!("expected two numbers, found {} and {}", a.words(), b.words()),
+            format!("expected two numbers, found {} and {}", a.describe(), b.describe()),
         ));
     };
     Ok(match comparison {
@@ -185,15 +188,15 @@ fn equal(a: &Value, b: &Value, names: [&[String]; 2]) -> bool {
         }
         (Value::Kind(_), Value::Relation(_)) | (Value::Relation(_), Value::Kind(_)) => false,
         (Value::Kind(kind), number) | (number, Value::Kind(kind)) => {
-            whole(number) == Some(i64::from(*kind))
+            integer(number) == Some(i64::from(*kind))
         }
         (Value::Relation(relation), number) | (number, Value::Relation(relation)) => {
-            whole(number) == Some(i64::from(*relation))
+            integer(number) == Some(i64::from(*relation))
         }
         (Value::Tuple(a), Value::Tuple(b)) => {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equal(a, b, names))
         }
-        _ => match (whole(a), whole(b)) {
+        _ => match (integer(a), integer(b)) {
             (Some(a), Some(b)) => a == b,
             _ => real(a).is_some() && real(a) == real(b),
         },
@@ -204,31 +207,34 @@ fn equal(a: &Value, b: &Value, names: [&[String]; 2]) -> bool {
 mod tests {
     use super::{Operator, Value, arithmetic};
 
-    fn whole(operator: Operator, a: i64, b: i64) -> String {
+    fn apply_text(operator: Operator, a: i64, b: i64) -> String {
         arithmetic(operator, &Value::Int(a), &Value::Int(b))
-            .map_or_else(|wrong| wrong.0, |value| value.words())
+            .map_or_else(|wrong| wrong.0, |value| value.describe())
     }
 
     #[test]
     fn whole_numbers_divide_as_in_python() {
         assert_eq!(
-            [whole(Operator::FloorDivide, -7, 2), whole(Operator::Remainder, -7, 2)],
+            [apply_text(Operator::FloorDivide, -7, 2), apply_text(Operator::Remainder, -7, 2)],
             ["`-4`", "`1`"]
         );
         assert_eq!(
-            [whole(Operator::FloorDivide, 7, -2), whole(Operator::Remainder, 7, -2)],
+            [apply_text(Operator::FloorDivide, 7, -2), apply_text(Operator::Remainder, 7, -2)],
             ["`-4`", "`-1`"]
         );
         assert_eq!(
-            [whole(Operator::Divide, 1, 2), whole(Operator::Power, 2, -1)],
+            [apply_text(Operator::Divide, 1, 2), apply_text(Operator::Power, 2, -1)],
             ["`0.5`", "`0.5`"]
         );
         assert_eq!(
-            [whole(Operator::Power, 2, 62), whole(Operator::Power, 2, 63)],
+            [apply_text(Operator::Power, 2, 62), apply_text(Operator::Power, 2, 63)],
             ["`4611686018427387904`", "the number is too large"]
         );
         assert_eq!(
-            [whole(Operator::FloorDivide, i64::MIN, -1), whole(Operator::Remainder, 3, 0)],
+            [
+                apply_text(Operator::FloorDivide, i64::MIN, -1),
+                apply_text(Operator::Remainder, 3, 0)
+            ],
             ["the number is too large", "division by zero"]
         );
     }

@@ -5,13 +5,13 @@
 use std::rc::Rc;
 
 use super::constants;
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::{End, List, Value};
 use crate::gir::{Binary, EdgeSet, NodeId, Number, Op, Span};
 use crate::syntax::{Comprehension, Diagnostic, Expression, ExpressionKind, nearest};
 
 /// What `for` walks over.
-pub(super) enum Walked {
+pub(super) enum Iterable {
     /// Values known to be so many.
     Known(Rc<[Value]>),
     /// Edges.
@@ -26,21 +26,25 @@ pub(super) enum Walked {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn walked(&mut self, over: &'a Expression) -> Step<Walked> {
+    pub fn walked(&mut self, over: &'a Expression) -> TraceResult<Iterable> {
         let value = self.expression(over)?;
         self.walked_value(value, over.span)
     }
 
-    fn walked_value(&mut self, value: Value, span: Span) -> Step<Walked> {
+    fn walked_value(&mut self, value: Value, span: Span) -> TraceResult<Iterable> {
         Ok(match value {
-            Value::Tuple(values) => Walked::Known(values),
-            Value::Edges(edges) => Walked::Edges { edges, element: Value::Edge(edges), mask: None },
+            Value::Tuple(values) => Iterable::Known(values),
+            Value::Edges(edges) => {
+                Iterable::Edges { edges, element: Value::Edge(edges), mask: None }
+            }
             Value::Neighbours(edges) => {
-                Walked::Edges { edges, element: Value::End(edges, End::Far), mask: None }
+                Iterable::Edges { edges, element: Value::End(edges, End::Far), mask: None }
             }
-            Value::List(list) => {
-                Walked::Edges { edges: list.edges, element: list.element.clone(), mask: list.mask }
-            }
+            Value::List(list) => Iterable::Edges {
+                edges: list.edges,
+                element: list.element.clone(),
+                mask: list.mask,
+            },
             Value::Zip(values) if !values.iter().any(|value| matches!(value, Value::Zip(_))) => {
                 return self.walked_together(&values, span);
             }
@@ -68,19 +72,19 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    fn walked_together(&mut self, values: &[Value], span: Span) -> Step<Walked> {
+    fn walked_together(&mut self, values: &[Value], span: Span) -> TraceResult<Iterable> {
         let parts = values
             .iter()
             .map(|value| self.walked_value(value.clone(), span))
-            .collect::<Step<Vec<_>>>()?;
+            .collect::<TraceResult<Vec<_>>>()?;
         let mut known: Vec<Rc<[Value]>> = Vec::new();
         let mut elements = Vec::new();
         let mut common: Option<EdgeSet> = None;
         let mut masks: Vec<NodeId> = Vec::new();
         for part in parts {
             match part {
-                Walked::Known(values) => known.push(values),
-                Walked::Edges { edges, element, mask } => {
+                Iterable::Known(values) => known.push(values),
+                Iterable::Edges { edges, element, mask } => {
                     if let Some(before) = common.filter(|before| *before != edges) {
                         let label = format!(
                             "expected {}, found {}",
@@ -111,11 +115,11 @@ impl<'a> Tracer<'a> {
                         Value::tuple(known.iter().map(|values| values[index].clone()).collect()),
                     )
                 });
-                Ok(Walked::Known(rows.collect::<Step<_>>()?))
+                Ok(Iterable::Known(rows.collect::<TraceResult<_>>()?))
             }
             (Some(edges), true) => {
-                let mask = self.all_of(span, &masks)?;
-                Ok(Walked::Edges {
+                let mask = self.and_masks(span, &masks)?;
+                Ok(Iterable::Edges {
                     edges,
                     element: self.bounded(span, Value::tuple(elements))?,
                     mask,
@@ -135,7 +139,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn all_of(&mut self, span: Span, masks: &[NodeId]) -> Step<Option<NodeId>> {
+    fn and_masks(&mut self, span: Span, masks: &[NodeId]) -> TraceResult<Option<NodeId>> {
         let Some((first, others)) = masks.split_first() else { return Ok(None) };
         let mut all = *first;
         for mask in others {
@@ -144,44 +148,48 @@ impl<'a> Tracer<'a> {
         Ok(Some(all))
     }
 
-    pub fn comprehension(&mut self, comprehension: &'a Comprehension) -> Step<Value> {
+    pub fn comprehension(&mut self, comprehension: &'a Comprehension) -> TraceResult<Value> {
         let Comprehension { element, target, over, conditions } = comprehension;
         match self.walked(over)? {
-            Walked::Known(values) => self.unrolled(comprehension, &values),
-            Walked::Edges { edges, element: each, mask } => {
+            Iterable::Known(values) => self.unrolled(comprehension, &values),
+            Iterable::Edges { edges, element: each, mask } => {
                 self.open_walk(edges);
                 self.bind_target(target, each, over.span)?;
                 let mut masks: Vec<NodeId> = mask.into_iter().collect();
                 for condition in conditions {
                     masks.extend(self.mask(condition, edges)?.filter(|mask| !masks.contains(mask)));
                 }
-                let mask = self.all_of(over.span, &masks)?;
+                let mask = self.and_masks(over.span, &masks)?;
                 let element = self.expression(element)?;
                 self.close_walk();
                 self.check_element(&element, comprehension.element.span)?;
-                let element = self.settled(element);
+                let element = self.resolve_bias(element);
                 Ok(Value::List(List { edges, element, mask }.into()))
             }
         }
     }
 
-    fn check_element(&self, element: &Value, span: Span) -> Step<()> {
+    fn check_element(&self, element: &Value, span: Span) -> TraceResult<()> {
         let found = match element {
             Value::List(_) | Value::Edges(_) | Value::Neighbours(_) | Value::Zip(_) => {
                 Diagnostic::error(
                     span,
                     "a list of lists has no meaning",
-                    format!("expected a value for each edge, found {}", element.words()),
+                    format!("expected a value for each edge, found {}", element.describe()),
                 )
                 .hint("reduce the inner list, as in  sum(...)")
             }
-            Value::Nothing | Value::Bias(_) => return Err(self.no_number(span, element)),
+            Value::Nothing | Value::Bias(_) => return Err(self.expected_number(span, element)),
             _ => return Ok(()),
         };
         Err(Box::new(found))
     }
 
-    fn unrolled(&mut self, comprehension: &'a Comprehension, values: &[Value]) -> Step<Value> {
+    fn unrolled(
+        &mut self,
+        comprehension: &'a Comprehension,
+        values: &[Value],
+    ) -> TraceResult<Value> {
         let Comprehension { element, target, over, conditions } = comprehension;
         let mut made = Vec::new();
         let mut counts = self.begin_relations(values);
@@ -209,7 +217,7 @@ impl<'a> Tracer<'a> {
             }
             if holds {
                 let value = self.expression(element)?;
-                made.push(self.settled(value));
+                made.push(self.resolve_bias(value));
             }
             self.close();
             self.end_relation(counts.as_mut());
@@ -219,7 +227,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The edges on which a condition holds; none: all.
-    fn mask(&mut self, condition: &'a Expression, edges: EdgeSet) -> Step<Option<NodeId>> {
+    fn mask(&mut self, condition: &'a Expression, edges: EdgeSet) -> TraceResult<Option<NodeId>> {
         let value = self.expression(condition)?;
         let node = match constants::truth(&value) {
             Some(true) => return Ok(None),
@@ -234,7 +242,7 @@ impl<'a> Tracer<'a> {
                     .hint("choose in each place of a row:  where(condition, a, 0)"),
             ));
         }
-        self.make(condition.span, |builder| builder.on_edges(edges, node)).map(Some)
+        self.make(condition.span, |builder| builder.broadcast_to_edges(edges, node)).map(Some)
     }
 
     pub fn index(
@@ -242,7 +250,7 @@ impl<'a> Tracer<'a> {
         base: &'a Expression,
         index: &'a Expression,
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let value = self.expression(base)?;
         match value {
             Value::Edges(edges) => Ok(Value::Edges(EdgeSet {
@@ -256,7 +264,7 @@ impl<'a> Tracer<'a> {
             Value::Tuple(values) => {
                 let place = self.expression(index)?;
                 let length = values.len() as i64;
-                match constants::whole(&place) {
+                match constants::integer(&place) {
                     Some(place) if (-length..length).contains(&place) => {
                         Ok(values[place.rem_euclid(length) as usize].clone())
                     }
@@ -279,14 +287,14 @@ impl<'a> Tracer<'a> {
                 }
             }
             other => {
-                let other = self.settled(other);
+                let other = self.resolve_bias(other);
                 let node = self.node(base.span, &other)?;
                 self.place_of_row(node, index, span).map(Value::Node)
             }
         }
     }
 
-    fn relation(&mut self, index: &'a Expression, edges: EdgeSet, span: Span) -> Step<u32> {
+    fn relation(&mut self, index: &'a Expression, edges: EdgeSet, span: Span) -> TraceResult<u32> {
         if edges.relation.is_some() {
             return Err(Box::new(
                 Diagnostic::error(
@@ -377,7 +385,12 @@ impl<'a> Tracer<'a> {
     }
 
     /// `x[..., i, j]`: places of the last axes, which are removed.
-    fn place_of_row(&mut self, node: NodeId, index: &'a Expression, span: Span) -> Step<NodeId> {
+    fn place_of_row(
+        &mut self,
+        node: NodeId,
+        index: &'a Expression,
+        span: Span,
+    ) -> TraceResult<NodeId> {
         let wrong = |tracer: &Self| {
             let found = Diagnostic::error(
                 index.span,

@@ -1,15 +1,15 @@
 //! elementwise: functions of each number of a row.
 //!
 //! promises  a constant stays a constant where Python's mathematics gives a number for it
-use super::calls::{Arguments, At};
+use super::calls::{Arguments, ValueAt};
 use super::constants;
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::{Binary, NodeId, Number, Op, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
 
 impl Tracer<'_> {
-    pub fn element_wise(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn element_wise(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
         let (x, slope) = if name == "leaky_relu" {
             let [x, slope] = arguments.take(["x", "slope"], 1)?;
@@ -23,7 +23,7 @@ impl Tracer<'_> {
             Some(slope) => self.constant_real(&slope, "the slope of a leaky relu")?,
             None => 0.01,
         };
-        if let Some(value) = of_constant(&name, &x) {
+        if let Some(value) = fold_constant(&name, &x) {
             return match value {
                 Value::Real(number)
                     if number.is_nan() && constants::real(&x).is_some_and(|x| !x.is_nan()) =>
@@ -32,7 +32,7 @@ impl Tracer<'_> {
                         Diagnostic::error(
                             span,
                             format!("`{name}` gives no number here"),
-                            format!("found {}", x.words()),
+                            format!("found {}", x.describe()),
                         )
                         .hint("check the sign of the setting"),
                     ))
@@ -41,10 +41,16 @@ impl Tracer<'_> {
             };
         }
         let node = self.node(at, &x)?;
-        self.of_rows(&name, node, slope, span).map(Value::Node)
+        self.unary_rows(&name, node, slope, span).map(Value::Node)
     }
 
-    fn of_rows(&mut self, name: &str, node: NodeId, slope: f64, span: Span) -> Step<NodeId> {
+    fn unary_rows(
+        &mut self,
+        name: &str,
+        node: NodeId,
+        slope: f64,
+        span: Span,
+    ) -> TraceResult<NodeId> {
         let kind = self.kind(node);
         if kind == Type::Id {
             let found = Diagnostic::error(
@@ -82,7 +88,7 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.unary(operator, node))
     }
 
-    pub fn clamp(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn clamp(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, low, high] = arguments.take(["x", "low", "high"], 3)?;
         let mut value = x.unwrap_or((Value::Nothing, span));
@@ -94,7 +100,13 @@ impl Tracer<'_> {
     }
 
     /// The larger or smaller of two values.
-    pub fn extreme(&mut self, span: Span, a: &At, b: &At, largest: bool) -> Step<Value> {
+    pub fn extreme(
+        &mut self,
+        span: Span,
+        a: &ValueAt,
+        b: &ValueAt,
+        largest: bool,
+    ) -> TraceResult<Value> {
         if a.0.is_constant() && b.0.is_constant() {
             let comparison = if largest { Comparison::GreaterEqual } else { Comparison::LessEqual };
             return match constants::compare(
@@ -123,8 +135,8 @@ impl Tracer<'_> {
 
     /// The larger of two ids: what stands for none is above all, so where it comes out the other
     /// one is meant.
-    fn largest_id(&mut self, span: Span, [a, b]: [NodeId; 2]) -> Step<NodeId> {
-        let none = self.no_id(span)?;
+    fn largest_id(&mut self, span: Span, [a, b]: [NodeId; 2]) -> TraceResult<NodeId> {
+        let none = self.missing_id(span)?;
         self.make(span, |builder| {
             let (least, most) =
                 (builder.binary(Binary::Minimum, a, b)?, builder.binary(Binary::Maximum, a, b)?);
@@ -134,13 +146,13 @@ impl Tracer<'_> {
     }
 
     /// What stands for no id.
-    pub fn no_id(&mut self, span: Span) -> Step<NodeId> {
+    pub fn missing_id(&mut self, span: Span) -> TraceResult<NodeId> {
         let number = self.constant(span, Number::Int(u32::MAX.into()));
         self.make(span, |builder| builder.cast(Type::Id, number))
     }
 
     /// A real number known when compiled.
-    pub fn constant_real(&self, (value, span): &At, what: &str) -> Step<f64> {
+    pub fn constant_real(&self, (value, span): &ValueAt, what: &str) -> TraceResult<f64> {
         constants::real(value).ok_or_else(|| {
             let label = format!("expected a number, found {}", self.describe(value));
             Box::new(
@@ -157,8 +169,8 @@ impl Tracer<'_> {
 }
 
 /// The value of a function at a constant; none: it is made where the program runs.
-fn of_constant(name: &str, x: &Value) -> Option<Value> {
-    if let (Some(whole), "abs" | "int" | "square") = (constants::whole(x), name) {
+fn fold_constant(name: &str, x: &Value) -> Option<Value> {
+    if let (Some(whole), "abs" | "int" | "square") = (constants::integer(x), name) {
         let made = match name {
             "abs" => whole.checked_abs(),
             "square" => whole.checked_mul(whole),

@@ -3,13 +3,13 @@
 //! promises  what is known when compiled is computed as Python does; of a choice by a constant only
 //!           the chosen side is walked
 use super::constants::{self, Wrong};
-use super::tracer::{Step, Tracer};
-use super::value::{Rows, Value};
+use super::tracer::{TraceResult, Tracer};
+use super::value::{ImplicitRows, Value};
 use crate::gir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
 
 impl<'a> Tracer<'a> {
-    pub fn expression(&mut self, expression: &'a Expression) -> Step<Value> {
+    pub fn expression(&mut self, expression: &'a Expression) -> TraceResult<Value> {
         self.enter(expression.span)?;
         let value = match &expression.kind {
             ExpressionKind::Bool(value) => Value::Bool(*value),
@@ -52,8 +52,9 @@ impl<'a> Tracer<'a> {
         Ok(value)
     }
 
-    fn tuple(&mut self, parts: &'a [Expression]) -> Step<Value> {
-        let values = parts.iter().map(|part| self.expression(part)).collect::<Step<Vec<_>>>()?;
+    fn tuple(&mut self, parts: &'a [Expression]) -> TraceResult<Value> {
+        let values =
+            parts.iter().map(|part| self.expression(part)).collect::<TraceResult<Vec<_>>>()?;
         let span = parts
             .first()
             .zip(parts.last())
@@ -62,7 +63,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The tuple, unless it holds too much.
-    pub fn bounded(&self, span: Span, tuple: Value) -> Step<Value> {
+    pub fn bounded(&self, span: Span, tuple: Value) -> TraceResult<Value> {
         if tuple.levels() <= constants::TUPLE_LEVELS_MOST && tuple.size() <= constants::TUPLE_MOST {
             return Ok(tuple);
         }
@@ -77,7 +78,7 @@ impl<'a> Tracer<'a> {
         ))
     }
 
-    fn name(&mut self, name: &str, span: Span) -> Step<Value> {
+    fn name(&mut self, name: &str, span: Span) -> TraceResult<Value> {
         if let Some(value) = self.local(span, name)? {
             return Ok(value);
         }
@@ -132,7 +133,7 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    fn wrong<T>(&self, span: Span, (what, label): Wrong) -> Step<T> {
+    fn wrong<T>(&self, span: Span, (what, label): Wrong) -> TraceResult<T> {
         let hint = match what.as_str() {
             _ if label.contains("the relations") => "count them:  len(v.graph.relations)",
             what if what.contains("zero") => "check the settings that it is computed of",
@@ -143,7 +144,7 @@ impl<'a> Tracer<'a> {
         Err(Box::new(Diagnostic::error(span, what, label).hint(hint)))
     }
 
-    fn signed(&mut self, span: Span, sign: Sign, value: Value, at: Span) -> Step<Value> {
+    fn signed(&mut self, span: Span, sign: Sign, value: Value, at: Span) -> TraceResult<Value> {
         if value.is_constant() {
             let negative = |value: &Value| match value {
                 Value::Real(number) => Ok(Value::Real(-number)),
@@ -154,18 +155,18 @@ impl<'a> Tracer<'a> {
                 (Sign::Minus, _) => negative(&value),
                 _ => constants::arithmetic(Operator::Add, &Value::Int(0), &value),
             };
-            return made.map_err(|_| self.no_number(at, &value));
+            return made.map_err(|_| self.expected_number(at, &value));
         }
         if let (Sign::Minus, Value::Unmade(rows)) = (sign, &value) {
             let minus = self.constant(span, Number::Real(-1.0));
-            return self.unmade(span, Rows::Scaled(rows.clone(), minus));
+            return self.unmade(span, ImplicitRows::Scaled(rows.clone(), minus));
         }
         let node = self.node(at, &value)?;
         let node = match (sign, self.kind(node)) {
             (Sign::Minus | Sign::Plus, Type::Bool) => {
                 self.make(span, |builder| builder.cast(Type::Int, node))?
             }
-            (Sign::Not, kind) if kind != Type::Bool => return Err(self.no_bool(at, node)),
+            (Sign::Not, kind) if kind != Type::Bool => return Err(self.expected_bool(at, node)),
             _ => node,
         };
         Ok(Value::Node(match sign {
@@ -175,7 +176,7 @@ impl<'a> Tracer<'a> {
         }))
     }
 
-    pub fn no_bool(&self, span: Span, node: NodeId) -> Box<Diagnostic> {
+    pub fn expected_bool(&self, span: Span, node: NodeId) -> Box<Diagnostic> {
         let found = Diagnostic::error(
             span,
             "this is not a condition",
@@ -191,8 +192,8 @@ impl<'a> Tracer<'a> {
         operator: Operator,
         (a, a_at): (Value, Span),
         (b, b_at): (Value, Span),
-    ) -> Step<Value> {
-        let (a, b) = (self.settled(a), self.settled(b));
+    ) -> TraceResult<Value> {
+        let (a, b) = (self.resolve_bias(a), self.resolve_bias(b));
         match (&a, &b) {
             (first, second) if first.is_constant() && second.is_constant() => {
                 return constants::arithmetic(operator, first, second).or_else(|wrong| {
@@ -280,7 +281,7 @@ impl<'a> Tracer<'a> {
         ))
     }
 
-    fn product(&mut self, span: Span, a: NodeId, b: NodeId) -> Step<NodeId> {
+    fn product(&mut self, span: Span, a: NodeId, b: NodeId) -> TraceResult<NodeId> {
         let (a, b) = (
             self.make(span, |builder| builder.cast(Type::Real, a))?,
             self.make(span, |builder| builder.cast(Type::Real, b))?,
@@ -301,7 +302,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// A bias whose shape is known by now is that tensor.
-    pub fn settled(&self, value: Value) -> Value {
+    pub fn resolve_bias(&self, value: Value) -> Value {
         match value {
             Value::Bias(number) => {
                 self.biases.get(number).and_then(|bias| bias.made).map_or(value, Value::Node)
@@ -310,7 +311,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn logical(&mut self, all: bool, parts: &'a [Expression], span: Span) -> Step<Value> {
+    fn logical(&mut self, all: bool, parts: &'a [Expression], span: Span) -> TraceResult<Value> {
         let mut so_far: Option<(Value, Span)> = None;
         for part in parts {
             let before = so_far.take();
@@ -320,7 +321,7 @@ impl<'a> Tracer<'a> {
                 && holds != all
             {
                 return if let Value::Node(_) = value {
-                    Err(self.no_number(*at, value))
+                    Err(self.expected_number(*at, value))
                 } else {
                     Ok(value.clone())
                 };
@@ -357,9 +358,9 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value as a node that is a bool.
-    pub fn condition_node(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    pub fn condition_node(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
-        if self.kind(node) == Type::Bool { Ok(node) } else { Err(self.no_bool(span, node)) }
+        if self.kind(node) == Type::Bool { Ok(node) } else { Err(self.expected_bool(span, node)) }
     }
 
     fn comparisons(
@@ -367,7 +368,7 @@ impl<'a> Tracer<'a> {
         first: &'a Expression,
         others: &'a [(Comparison, Expression)],
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let mut left = (self.expression(first)?, first.span);
         let mut result: Option<Value> = None;
         for (comparison, other) in others {
@@ -399,7 +400,7 @@ impl<'a> Tracer<'a> {
         comparison: Comparison,
         (a, a_at): (&Value, Span),
         (b, b_at): (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         if a.is_constant() && b.is_constant() {
             self.check_name_of(a, b, b_at)?;
             self.check_name_of(b, a, a_at)?;
@@ -441,7 +442,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// A relation, or a kind of vertices, is compared with names that there are.
-    fn check_name_of(&self, named: &Value, name: &Value, at: Span) -> Step<()> {
+    fn check_name_of(&self, named: &Value, name: &Value, at: Span) -> TraceResult<()> {
         match (named, name) {
             (Value::Relation(_), Value::Text(name))
                 if !self.data.relations.iter().any(|relation| **relation == **name) =>
@@ -458,7 +459,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value as rows; a name beside numbers of kinds or relations is its number.
-    fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> Step<NodeId> {
+    fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> TraceResult<NodeId> {
         if let (Value::Text(name), Value::Node(other)) = (value, other) {
             let Some(names) = self.names_of(*other) else {
                 let found = Diagnostic::error(
@@ -488,7 +489,7 @@ impl<'a> Tracer<'a> {
         comparison: Comparison,
         (setting, setting_at): (&str, Span),
         (id, id_at): (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let wanted = match comparison {
             Comparison::Equal | Comparison::In => true,
             Comparison::NotEqual | Comparison::NotIn => false,
@@ -506,10 +507,10 @@ impl<'a> Tracer<'a> {
             }
         };
         let Value::Node(id_node) = id else {
-            return Err(self.no_vertex(setting, setting_at, id, id_at));
+            return Err(self.expected_vertex(setting, setting_at, id, id_at));
         };
         let Some(mut holds) = self.is_chosen(span, setting, *id_node)? else {
-            return Err(self.no_vertex(setting, setting_at, id, id_at));
+            return Err(self.expected_vertex(setting, setting_at, id, id_at));
         };
         if !wanted {
             holds = self.make(span, |builder| builder.unary(Unary::Not, holds))?;
@@ -519,7 +520,7 @@ impl<'a> Tracer<'a> {
 
     /// `Input::Chosen` as an id is seen: of the vertex itself, or from an edge; none where it is
     /// another id than `v.id`.
-    fn is_chosen(&mut self, span: Span, setting: &str, id: NodeId) -> Step<Option<NodeId>> {
+    fn is_chosen(&mut self, span: Span, setting: &str, id: NodeId) -> TraceResult<Option<NodeId>> {
         let seen = self.builder.node(id);
         let op = match &seen.op {
             Op::Input(Input::Id) => {
@@ -536,7 +537,7 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.make(op, &[own])).map(Some)
     }
 
-    fn no_vertex(
+    fn expected_vertex(
         &self,
         setting: &str,
         setting_at: Span,
@@ -558,7 +559,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// A whole number that an id is compared with: a row of the node table.
-    pub fn row_number(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    pub fn row_number(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let wrong = |found: String| {
             let found = Diagnostic::error(
                 span,
@@ -591,7 +592,7 @@ impl<'a> Tracer<'a> {
         wanted: bool,
         (a, a_at): (&Value, Span),
         (b, b_at): (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let Value::Tuple(values) = b else {
             let found = Diagnostic::error(
                 b_at,
@@ -631,7 +632,7 @@ impl<'a> Tracer<'a> {
         condition: &'a Expression,
         no: &'a Expression,
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let tested = self.expression(condition)?;
         if let Some(holds) = constants::truth(&tested) {
             return self.expression(if holds { yes } else { no });
@@ -647,7 +648,7 @@ impl<'a> Tracer<'a> {
         condition: (&Value, Span),
         yes: (&Value, Span),
         no: (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let holds = self.condition_node(condition.1, condition.0)?;
         let mut nodes = [holds, self.node(yes.1, yes.0)?, self.node(no.1, no.0)?];
         for (one, other, value, at) in [(1, 2, no.0, no.1), (2, 1, yes.0, yes.1)] {

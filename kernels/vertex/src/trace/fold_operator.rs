@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::calls::is_operator;
-use super::tracer::{Step, Tracer, unfit};
+use super::tracer::{TraceResult, Tracer, unfit};
 use super::value::Value;
 use crate::gir::{Binary, Function, Misfit, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{
@@ -15,7 +15,7 @@ use crate::syntax::{
 };
 
 /// A part of such a function, and its type.
-type Part = (Function, Type);
+type OperatorPart = (Function, Type);
 
 /// Parts of parts of such a function.
 const PARTS_MOST: usize = 1000;
@@ -26,7 +26,7 @@ impl<'a> Tracer<'a> {
         arguments: &'a [Expression],
         named: &'a [(Name, Expression)],
         span: Span,
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let usage = "fold(f, values, start)  with  def f(a, b): ...";
         let ([function, values, start], []) = (arguments, named) else {
             let found = Diagnostic::error(
@@ -114,7 +114,8 @@ impl<'a> Tracer<'a> {
             ));
         }
         let node = self.make(values.span, |builder| builder.cast(kind, node))?;
-        let node = self.make(values.span, |builder| builder.on_edges(list.edges, node))?;
+        let node =
+            self.make(values.span, |builder| builder.broadcast_to_edges(list.edges, node))?;
         let first = self.make(start.span, |builder| builder.cast(kind, first))?;
         let inputs: Vec<_> = [node, first].into_iter().chain(list.mask).collect();
         Ok(Value::Node(
@@ -122,19 +123,29 @@ impl<'a> Tracer<'a> {
         ))
     }
 
-    fn function_of(&mut self, definition: &'a Definition, kind: Type, span: Span) -> Step<Part> {
-        let mut walk = Walk { tracer: self, called: Vec::new() };
+    fn function_of(
+        &mut self,
+        definition: &'a Definition,
+        kind: Type,
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
+        let mut walk = FoldWalk { tracer: self, called: Vec::new() };
         walk.call(definition, vec![(Function::Left, kind), (Function::Right, kind)], span)
     }
 }
 
-struct Walk<'t, 'a> {
+struct FoldWalk<'t, 'a> {
     tracer: &'t mut Tracer<'a>,
     called: Vec<&'a str>,
 }
 
-impl<'a> Walk<'_, 'a> {
-    fn call(&mut self, definition: &'a Definition, arguments: Vec<Part>, span: Span) -> Step<Part> {
+impl<'a> FoldWalk<'_, 'a> {
+    fn call(
+        &mut self,
+        definition: &'a Definition,
+        arguments: Vec<OperatorPart>,
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
         let name = definition.name.text.as_str();
         if self.called.contains(&name) {
             return Err(Box::new(
@@ -157,7 +168,7 @@ impl<'a> Walk<'_, 'a> {
             ));
         }
         self.called.push(name);
-        let mut names: HashMap<&'a str, Part> = definition
+        let mut names: HashMap<&'a str, OperatorPart> = definition
             .parameters
             .iter()
             .map(|parameter| parameter.name.text.as_str())
@@ -200,7 +211,11 @@ impl<'a> Walk<'_, 'a> {
         Box::new(found.hint("names, numbers and functions of each number are what it can hold"))
     }
 
-    fn part(&mut self, expression: &'a Expression, names: &HashMap<&'a str, Part>) -> Step<Part> {
+    fn part(
+        &mut self,
+        expression: &'a Expression,
+        names: &HashMap<&'a str, OperatorPart>,
+    ) -> TraceResult<OperatorPart> {
         self.tracer.enter(expression.span)?;
         let made = self.part_of(expression, names)?;
         if size(&made.0) > PARTS_MOST {
@@ -218,8 +233,8 @@ impl<'a> Walk<'_, 'a> {
     fn part_of(
         &mut self,
         expression: &'a Expression,
-        names: &HashMap<&'a str, Part>,
-    ) -> Step<Part> {
+        names: &HashMap<&'a str, OperatorPart>,
+    ) -> TraceResult<OperatorPart> {
         let span = expression.span;
         match &expression.kind {
             ExpressionKind::Bool(value) => Ok((Function::Number(Number::Bool(*value)), Type::Bool)),
@@ -289,16 +304,16 @@ impl<'a> Walk<'_, 'a> {
         &mut self,
         function: &'a Expression,
         arguments: &'a [Expression],
-        names: &HashMap<&'a str, Part>,
+        names: &HashMap<&'a str, OperatorPart>,
         span: Span,
-    ) -> Step<Part> {
+    ) -> TraceResult<OperatorPart> {
         let ExpressionKind::Name(name) = &function.kind else {
             return Err(self.refused(function.span));
         };
         let mut parts = arguments
             .iter()
             .map(|argument| self.part(argument, names))
-            .collect::<Step<Vec<_>>>()?;
+            .collect::<TraceResult<Vec<_>>>()?;
         if let Some(definition) = self.tracer.file.function(name) {
             return self.call(definition, parts, span);
         }
@@ -320,7 +335,7 @@ impl<'a> Walk<'_, 'a> {
                 }
                 return Ok(made);
             }
-            "where" => match <[Part; 3]>::try_from(parts) {
+            "where" => match <[OperatorPart; 3]>::try_from(parts) {
                 Ok(parts) => return self.select(parts, span),
                 Err(_) => return Err(self.refused(span)),
             },
@@ -336,11 +351,11 @@ impl<'a> Walk<'_, 'a> {
         &mut self,
         first: &'a Expression,
         others: &'a [(Comparison, Expression)],
-        names: &HashMap<&'a str, Part>,
+        names: &HashMap<&'a str, OperatorPart>,
         span: Span,
-    ) -> Step<Part> {
+    ) -> TraceResult<OperatorPart> {
         let mut left = self.part(first, names)?;
-        let mut made: Option<Part> = None;
+        let mut made: Option<OperatorPart> = None;
         for (comparison, other) in others {
             let right = self.part(other, names)?;
             let (operator, a, b) = match comparison {
@@ -362,7 +377,13 @@ impl<'a> Walk<'_, 'a> {
         made.ok_or_else(|| self.refused(span))
     }
 
-    fn arithmetic(&mut self, operator: Operator, a: Part, b: Part, span: Span) -> Step<Part> {
+    fn arithmetic(
+        &mut self,
+        operator: Operator,
+        a: OperatorPart,
+        b: OperatorPart,
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
         let operator = match operator {
             Operator::Add => Binary::Add,
             Operator::Subtract => Binary::Subtract,
@@ -376,7 +397,12 @@ impl<'a> Walk<'_, 'a> {
         self.binary(operator, a, b, span)
     }
 
-    fn unary(&mut self, operator: Unary, part: Part, span: Span) -> Step<Part> {
+    fn unary(
+        &mut self,
+        operator: Unary,
+        part: OperatorPart,
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
         let kind = match (operator, part.1) {
             (Unary::Not, Type::Bool) => Type::Bool,
             (Unary::Not, _) | (_, Type::Id) => return Err(self.mistyped(span, part.1)),
@@ -395,7 +421,11 @@ impl<'a> Walk<'_, 'a> {
         )
     }
 
-    fn select(&mut self, [condition, yes, no]: [Part; 3], span: Span) -> Step<Part> {
+    fn select(
+        &mut self,
+        [condition, yes, no]: [OperatorPart; 3],
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
         if condition.1 != Type::Bool {
             return Err(self.mistyped(span, condition.1));
         }
@@ -410,7 +440,7 @@ impl<'a> Walk<'_, 'a> {
         ))
     }
 
-    fn common(&self, a: Type, b: Type, span: Span) -> Step<Type> {
+    fn common(&self, a: Type, b: Type, span: Span) -> TraceResult<Type> {
         if (a == Type::Id) != (b == Type::Id) {
             Err(self.mistyped(span, Type::Id))
         } else {
@@ -418,7 +448,13 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn binary(&mut self, operator: Binary, a: Part, b: Part, span: Span) -> Step<Part> {
+    fn binary(
+        &mut self,
+        operator: Binary,
+        a: OperatorPart,
+        b: OperatorPart,
+        span: Span,
+    ) -> TraceResult<OperatorPart> {
         let common = self.common(a.1, b.1, span)?;
         let (operands, result) = match operator {
             Binary::And | Binary::Or if common == Type::Bool => (Type::Bool, Type::Bool),
@@ -457,7 +493,7 @@ fn largest_id(a: Function, b: Function) -> Function {
     )
 }
 
-fn as_kind(part: Part, kind: Type) -> Function {
+fn as_kind(part: OperatorPart, kind: Type) -> Function {
     match part {
         (function, of) if of == kind => function,
         (Function::Number(number), _) if kind == Type::Real => {

@@ -9,8 +9,8 @@
 //!           whole rows is an error, unless all kinds have features of one width
 use std::rc::Rc;
 
-use super::tracer::{Step, Tracer};
-use super::value::{End, KindRows, Matrix, Rows, Unmade, Value};
+use super::tracer::{TraceResult, Tracer};
+use super::value::{End, ImplicitRows, KindRows, Matrix, Unmade, Value};
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, Span};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, Operator};
@@ -20,18 +20,18 @@ const LEVELS_MOST: usize = 60;
 
 impl Tracer<'_> {
     /// Such rows as a value.
-    pub fn unmade(&self, span: Span, rows: Rows) -> Step<Value> {
+    pub fn unmade(&self, span: Span, rows: ImplicitRows) -> TraceResult<Value> {
         let (levels, edges) = match &rows {
-            Rows::Own | Rows::OfKinds(_) => (0, None),
-            Rows::Seen(inner, edges, _) => (inner.levels, Some(*edges)),
-            Rows::Scaled(inner, scale) => (
+            ImplicitRows::Own | ImplicitRows::OfKinds(_) => (0, None),
+            ImplicitRows::Seen(inner, edges, _) => (inner.levels, Some(*edges)),
+            ImplicitRows::Scaled(inner, scale) => (
                 inner.levels,
                 inner.edges.or_else(|| {
-                    self.walks.last().filter(|_| self.on_edges(*scale)).map(|walk| walk.edges)
+                    self.walks.last().filter(|_| self.is_on_edges(*scale)).map(|walk| walk.edges)
                 }),
             ),
-            Rows::Sum(a, b) => (a.levels.max(b.levels), a.edges.or(b.edges)),
-            Rows::Reduced { rows, .. } => (rows.levels, None),
+            ImplicitRows::Sum(a, b) => (a.levels.max(b.levels), a.edges.or(b.edges)),
+            ImplicitRows::Reduced { rows, .. } => (rows.levels, None),
         };
         if levels == LEVELS_MOST {
             let found = Diagnostic::error(
@@ -45,7 +45,7 @@ impl Tracer<'_> {
     }
 
     /// `v.x` of a data set whose kinds have features of their own, or none.
-    pub fn rows_of_kinds(&mut self, span: Span) -> Step<Value> {
+    pub fn rows_of_kinds(&mut self, span: Span) -> TraceResult<Value> {
         let mut tables = Vec::new();
         for (number, kind) in self.data.kinds.iter().enumerate() {
             let input = Op::Input(Input::FeaturesOf(number as u32));
@@ -55,7 +55,7 @@ impl Tracer<'_> {
                 None
             });
         }
-        self.unmade(span, Rows::OfKinds(KindRows { tables, kept: None }.into()))
+        self.unmade(span, ImplicitRows::OfKinds(KindRows { tables, kept: None }.into()))
     }
 
     /// Whether such rows can be written out: all kinds have features of one width.
@@ -67,33 +67,38 @@ impl Tracer<'_> {
     }
 
     /// Rows times a matrix.
-    pub fn unmade_product(&mut self, span: Span, rows: &Unmade, matrix: Matrix) -> Step<NodeId> {
+    pub fn unmade_product(
+        &mut self,
+        span: Span,
+        rows: &Unmade,
+        matrix: Matrix,
+    ) -> TraceResult<NodeId> {
         self.enter(span)?;
         let made = match &rows.rows {
-            Rows::Own => {
+            ImplicitRows::Own => {
                 let Matrix::Whole(matrix, transposed) = matrix else {
-                    return Err(self.no_number(span, &Value::Nothing));
+                    return Err(self.expected_number(span, &Value::Nothing));
                 };
                 let id = self.make(span, |builder| builder.make(Op::Input(Input::Id), &[]))?;
                 self.make(span, |builder| builder.make(Op::Lookup { transposed }, &[matrix, id]))?
             }
-            Rows::OfKinds(of_kinds) => self.product_of_kinds(span, of_kinds, matrix)?,
-            Rows::Seen(rows, edges, end) => {
+            ImplicitRows::OfKinds(of_kinds) => self.product_of_kinds(span, of_kinds, matrix)?,
+            ImplicitRows::Seen(rows, edges, end) => {
                 let node = self.unmade_product(span, rows, matrix)?;
-                self.seen_node(span, node, *edges, *end)?
+                self.view_node_from_end(span, node, *edges, *end)?
             }
-            Rows::Scaled(inner, scale) => {
+            ImplicitRows::Scaled(inner, scale) => {
                 let node = self.unmade_product(span, inner, matrix)?;
                 self.meet(span, Binary::Multiply, node, *scale, rows.edges)?
             }
-            Rows::Sum(a, b) => {
+            ImplicitRows::Sum(a, b) => {
                 let (first, second) =
                     (self.unmade_product(span, a, matrix)?, self.unmade_product(span, b, matrix)?);
                 self.meet(span, Binary::Add, first, second, a.edges.or(b.edges))?
             }
-            Rows::Reduced { rows, edges, mask, mean } => {
+            ImplicitRows::Reduced { rows, edges, mask, mean } => {
                 let node = self.unmade_product(span, rows, matrix)?;
-                let node = self.make(span, |builder| builder.on_edges(*edges, node))?;
+                let node = self.make(span, |builder| builder.broadcast_to_edges(*edges, node))?;
                 match mean {
                     true => self.mean_over(span, node, *edges, *mask)?,
                     false => self.make(span, |builder| {
@@ -108,7 +113,12 @@ impl Tracer<'_> {
 
     /// Tables of kinds with features one below the other, and columns of the weights of others; of
     /// each vertex its own.
-    fn product_of_kinds(&mut self, span: Span, rows: &KindRows, matrix: Matrix) -> Step<NodeId> {
+    fn product_of_kinds(
+        &mut self,
+        span: Span,
+        rows: &KindRows,
+        matrix: Matrix,
+    ) -> TraceResult<NodeId> {
         let (mut made, mut weights): ([(Vec<NodeId>, Vec<u32>); 2], _) =
             (Default::default(), Vec::new());
         if let Matrix::OfKinds(of_kinds) = matrix {
@@ -124,7 +134,7 @@ impl Tracer<'_> {
                 ),
                 (Some(table), None) => (table, 0),
                 (None, Some(weight)) => (*weight, 1),
-                (None, None) => return Err(self.no_number(span, &Value::Nothing)),
+                (None, None) => return Err(self.expected_number(span, &Value::Nothing)),
             };
             made[side].0.push(part);
             made[side].1.push(number as u32);
@@ -151,7 +161,7 @@ impl Tracer<'_> {
                 None => found,
             });
         }
-        sum.ok_or_else(|| self.no_number(span, &Value::Nothing))
+        sum.ok_or_else(|| self.expected_number(span, &Value::Nothing))
     }
 
     /// `linear` of such rows: a weight and a bias for each kind.
@@ -161,7 +171,7 @@ impl Tracer<'_> {
         rows: &Unmade,
         (out, bias): (u64, bool),
         name: &str,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
         for (number, kind) in self.data.kinds.iter().enumerate() {
             let name = format!("{name}.{}", self.kind_labels[number]);
@@ -190,7 +200,7 @@ impl Tracer<'_> {
         rows: &Unmade,
         biases: Vec<NodeId>,
         out: u64,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let mut lines = Vec::new();
         for bias in biases {
             lines.push(
@@ -206,8 +216,8 @@ impl Tracer<'_> {
         let bias = self
             .make(span, |builder| builder.make(Op::Lookup { transposed: false }, &[table, kind]))?;
         match (rows.owner(), rows.edges) {
-            (Some((edges, end)), _) => self.seen_node(span, bias, edges, end),
-            (None, Some(edges)) => self.seen_node(span, bias, edges, End::Near),
+            (Some((edges, end)), _) => self.view_node_from_end(span, bias, edges, end),
+            (None, Some(edges)) => self.view_node_from_end(span, bias, edges, End::Near),
             (None, None) => Ok(bias),
         }
     }
@@ -220,15 +230,15 @@ impl Tracer<'_> {
         a: NodeId,
         b: NodeId,
         edges: Option<EdgeSet>,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let mut nodes = [a, b];
-        if self.on_edges(a) != self.on_edges(b)
+        if self.is_on_edges(a) != self.is_on_edges(b)
             && let Some(edges) = edges
         {
             for node in &mut nodes {
                 let inner = *node;
                 if matches!(self.place(inner), Place::D | Place::G) {
-                    *node = self.make(span, |builder| builder.on_edges(edges, inner))?;
+                    *node = self.make(span, |builder| builder.broadcast_to_edges(edges, inner))?;
                 }
             }
         }
@@ -243,7 +253,7 @@ impl Tracer<'_> {
         operator: Operator,
         (a, a_at): (&Value, Span),
         (b, b_at): (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         match self.linear_arithmetic(span, operator, (a, a_at), (b, b_at)) {
             Err(_) if self.is_even() => {
                 let a = if let Value::Unmade(_) = a {
@@ -268,33 +278,39 @@ impl Tracer<'_> {
         operator: Operator,
         (a, a_at): (&Value, Span),
         (b, b_at): (&Value, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let rows = match (operator, a, b) {
-            (Operator::Add, Value::Unmade(a), Value::Unmade(b)) => Rows::Sum(a.clone(), b.clone()),
+            (Operator::Add, Value::Unmade(a), Value::Unmade(b)) => {
+                ImplicitRows::Sum(a.clone(), b.clone())
+            }
             (Operator::Subtract, Value::Unmade(a), Value::Unmade(b)) => {
                 let minus = self.constant(span, Number::Real(-1.0));
-                let Value::Unmade(negative) = self.unmade(span, Rows::Scaled(b.clone(), minus))?
+                let Value::Unmade(negative) =
+                    self.unmade(span, ImplicitRows::Scaled(b.clone(), minus))?
                 else {
-                    return Err(self.no_number(b_at, &Value::Nothing));
+                    return Err(self.expected_number(b_at, &Value::Nothing));
                 };
-                Rows::Sum(a.clone(), negative)
+                ImplicitRows::Sum(a.clone(), negative)
             }
             (Operator::Multiply, Value::Unmade(rows), other)
                 if !matches!(other, Value::Unmade(_)) =>
             {
-                Rows::Scaled(rows.clone(), self.scale(b_at, other)?)
+                ImplicitRows::Scaled(rows.clone(), self.scale(b_at, other)?)
             }
             (Operator::Multiply, other, Value::Unmade(rows))
                 if !matches!(other, Value::Unmade(_)) =>
             {
-                Rows::Scaled(rows.clone(), self.scale(a_at, other)?)
+                ImplicitRows::Scaled(rows.clone(), self.scale(a_at, other)?)
             }
             (Operator::Divide, Value::Unmade(rows), other)
                 if !matches!(other, Value::Unmade(_)) =>
             {
                 let (one, scale) =
                     (self.constant(span, Number::Real(1.0)), self.scale(b_at, other)?);
-                Rows::Scaled(rows.clone(), self.make(span, |builder| builder.divide(one, scale))?)
+                ImplicitRows::Scaled(
+                    rows.clone(),
+                    self.make(span, |builder| builder.divide(one, scale))?,
+                )
             }
             (Operator::Product, Value::Unmade(rows), other) if self.data.kinds.is_empty() => {
                 let (rows, matrix) = (rows.clone(), self.real(b_at, other)?);
@@ -315,14 +331,14 @@ impl Tracer<'_> {
                     .unmade_product(span, &rows, Matrix::Whole(matrix, false))
                     .map(Value::Node);
             }
-            (_, Value::Unmade(_), _) => return Err(self.no_number(a_at, a)),
-            _ => return Err(self.no_number(b_at, b)),
+            (_, Value::Unmade(_), _) => return Err(self.expected_number(a_at, a)),
+            _ => return Err(self.expected_number(b_at, b)),
         };
         self.unmade(span, rows)
     }
 
     /// A number for each row.
-    fn scale(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    fn scale(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.real(span, value)?;
         if self.builder.node(node).columns() == 1 && self.shape(node).len() <= 1 {
             return Ok(node);
@@ -344,32 +360,32 @@ impl Tracer<'_> {
         rows: &Rc<Unmade>,
         probability: f64,
         site: u32,
-    ) -> Step<Value> {
-        let (inner, around): (_, fn(Rc<Unmade>, &Rows) -> Rows) = match &rows.rows {
-            Rows::OfKinds(of_kinds) => {
+    ) -> TraceResult<Value> {
+        let (inner, around): (_, fn(Rc<Unmade>, &ImplicitRows) -> ImplicitRows) = match &rows.rows {
+            ImplicitRows::OfKinds(of_kinds) => {
                 let dropped = self.dropped_kinds(span, of_kinds, probability, site)?;
-                return self.unmade(span, Rows::OfKinds(dropped.into()));
+                return self.unmade(span, ImplicitRows::OfKinds(dropped.into()));
             }
-            Rows::Own => {
+            ImplicitRows::Own => {
                 let ones = self.ones(span)?;
                 let kept = self.make(span, |builder| {
                     builder.make(Op::Dropout { probability, site }, &[ones])
                 })?;
-                return self.unmade(span, Rows::Scaled(rows.clone(), kept));
+                return self.unmade(span, ImplicitRows::Scaled(rows.clone(), kept));
             }
-            Rows::Seen(inner, ..) => (inner, |dropped, rows| match rows {
-                Rows::Seen(_, edges, end) => Rows::Seen(dropped, *edges, *end),
-                _ => Rows::Own,
+            ImplicitRows::Seen(inner, ..) => (inner, |dropped, rows| match rows {
+                ImplicitRows::Seen(_, edges, end) => ImplicitRows::Seen(dropped, *edges, *end),
+                _ => ImplicitRows::Own,
             }),
-            Rows::Scaled(inner, _) => (inner, |dropped, rows| match rows {
-                Rows::Scaled(_, scale) => Rows::Scaled(dropped, *scale),
-                _ => Rows::Own,
+            ImplicitRows::Scaled(inner, _) => (inner, |dropped, rows| match rows {
+                ImplicitRows::Scaled(_, scale) => ImplicitRows::Scaled(dropped, *scale),
+                _ => ImplicitRows::Own,
             }),
-            Rows::Sum(..) | Rows::Reduced { .. } => {
+            ImplicitRows::Sum(..) | ImplicitRows::Reduced { .. } => {
                 let found = Diagnostic::error(
                     span,
                     format!("dropout on sums of {} is not drawn", self.unmade_in_words()),
-                    self.why_unmade(),
+                    self.explain_widths(),
                 );
                 return Err(Box::new(
                     found.hint("apply `linear` first, or dropout to  v.x  itself"),
@@ -389,7 +405,7 @@ impl Tracer<'_> {
         rows: &KindRows,
         probability: f64,
         site: u32,
-    ) -> Step<KindRows> {
+    ) -> TraceResult<KindRows> {
         let mut tables = Vec::new();
         for (number, table) in rows.tables.iter().enumerate() {
             let dropout = Op::Dropout { probability, site: site + number as u32 };
@@ -419,7 +435,7 @@ impl Tracer<'_> {
     }
 
     /// Why they are none of one width, for messages.
-    pub fn why_unmade(&self) -> String {
+    pub fn explain_widths(&self) -> String {
         if self.data.kinds.is_empty() {
             return "expected rows of numbers, since the data set has no features".to_owned();
         }

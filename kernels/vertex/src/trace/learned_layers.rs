@@ -3,9 +3,9 @@
 //! promises  weights are `[product of width, in]`, head-major; what is applied to the row of a
 //!           vertex seen from edges is applied once a vertex
 //! never     lets a parameter stand inside `while`
-use super::calls::{Arguments, At};
+use super::calls::{Arguments, ValueAt};
 use super::constants;
-use super::tracer::{PendingBias, Step, Tracer};
+use super::tracer::{PendingBias, TraceResult, Tracer};
 use super::value::{End, Matrix, Value};
 use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
 use crate::launch::Init;
@@ -20,7 +20,7 @@ const INITS: [(&str, Init); 4] = [
 ];
 
 impl Tracer<'_> {
-    pub fn learned(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn learned(&mut self, arguments: Arguments) -> TraceResult<Value> {
         if self.repeating.is_some() {
             let found = Diagnostic::error(
                 arguments.span,
@@ -37,7 +37,7 @@ impl Tracer<'_> {
             "bias" => {
                 let span = arguments.span;
                 let [name] = arguments.take(["name"], 0)?;
-                let given = self.given_name(name.as_ref())?;
+                let given = self.checked_name(name.as_ref())?;
                 let name = self.next_name(span, "bias", given.as_deref())?;
                 self.declare(span, &name)?;
                 self.biases.push(PendingBias { span, name, made: None });
@@ -50,7 +50,7 @@ impl Tracer<'_> {
     }
 
     /// `name="..."`.
-    pub fn given_name(&self, name: Option<&At>) -> Step<Option<String>> {
+    pub fn checked_name(&self, name: Option<&ValueAt>) -> TraceResult<Option<String>> {
         let Some((value, span)) = name else { return Ok(None) };
         match value {
             Value::Text(text)
@@ -87,7 +87,12 @@ impl Tracer<'_> {
         self.builder.parameter(Parameter { name, shape, init, learned })
     }
 
-    fn constant_bool(&self, argument: Option<At>, what: &str, default: bool) -> Step<bool> {
+    fn constant_bool(
+        &self,
+        argument: Option<ValueAt>,
+        what: &str,
+        default: bool,
+    ) -> TraceResult<bool> {
         match argument {
             None => Ok(default),
             Some((Value::Bool(value), _)) => Ok(value),
@@ -101,12 +106,12 @@ impl Tracer<'_> {
         }
     }
 
-    fn linear_call(&mut self, arguments: Arguments) -> Step<Value> {
+    fn linear_call(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, width, bias, name] = arguments.take(["x", "width", "bias", "name"], 2)?;
-        let [x, width] = self.given([x, width]);
+        let [x, width] = self.required([x, width]);
         let bias = self.constant_bool(bias, "bias", true)?;
-        let given = self.given_name(name.as_ref())?;
+        let given = self.checked_name(name.as_ref())?;
         let width = self.lengths(&width, "a width")?;
         let name = self.next_name(span, "linear", given.as_deref())?;
         self.linear(span, &x, &width, bias, name).map(Value::Node)
@@ -116,16 +121,16 @@ impl Tracer<'_> {
     fn linear(
         &mut self,
         span: Span,
-        x: &At,
+        x: &ValueAt,
         width: &[u64],
         bias: bool,
         name: String,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let out: u64 = width.iter().product();
         if let (Value::Unmade(rows), false) = (&x.0, self.data.kinds.is_empty()) {
             let rows = rows.clone();
             let made = self.linear_of_kinds(span, &rows, (out, bias), &name)?;
-            return self.as_wide(span, made, width);
+            return self.reshape_last_axis(span, made, width);
         }
         let weight_name = format!("{name}.weight");
         self.declare(span, &weight_name)?;
@@ -158,11 +163,16 @@ impl Tracer<'_> {
             let bias = self.parameter(span, bias_name, vec![out], Init::Zero, true);
             made = self.make(span, |builder| builder.add(made, bias))?;
         }
-        self.as_wide(span, made, width)
+        self.reshape_last_axis(span, made, width)
     }
 
     /// The last axis as these.
-    fn as_wide(&mut self, span: Span, made: NodeId, width: &[u64]) -> Step<NodeId> {
+    fn reshape_last_axis(
+        &mut self,
+        span: Span,
+        made: NodeId,
+        width: &[u64],
+    ) -> TraceResult<NodeId> {
         let mut shape = self.shape(made).to_vec();
         shape.pop();
         shape.extend(width);
@@ -170,7 +180,7 @@ impl Tracer<'_> {
     }
 
     /// A real row with at least one axis.
-    pub fn row(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    pub fn row(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         if self.kind(node) == Type::Id {
             let found = Diagnostic::error(
@@ -197,7 +207,7 @@ impl Tracer<'_> {
         number: usize,
         other: &Value,
         at: (Span, Span),
-    ) -> Step<Value> {
+    ) -> TraceResult<Value> {
         let bias_at = self.biases[number].span;
         let other_at = if (at.0.start..at.0.end.max(at.0.start + 1)).contains(&bias_at.start) {
             at.1
@@ -212,10 +222,10 @@ impl Tracer<'_> {
         Ok(Value::Node(self.make(span, |builder| builder.add(rows, bias))?))
     }
 
-    fn param(&mut self, arguments: Arguments) -> Step<Value> {
+    fn param(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [shape, init, name] = arguments.take(["shape", "init", "name"], 1)?;
-        let given = self.given_name(name.as_ref())?;
+        let given = self.checked_name(name.as_ref())?;
         let shape = self.lengths(&shape.unwrap_or((Value::Nothing, span)), "a shape")?;
         let init = match init {
             None if shape.len() >= 2 => Init::GlorotUniform,
@@ -260,11 +270,11 @@ impl Tracer<'_> {
         Ok(Value::Node(self.parameter(span, name, shape, init, true)))
     }
 
-    fn mlp(&mut self, arguments: Arguments) -> Step<Value> {
+    fn mlp(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, widths, name] = arguments.take(["x", "widths", "name"], 2)?;
-        let [x, widths] = self.given([x, widths]);
-        let given = self.given_name(name.as_ref())?;
+        let [x, widths] = self.required([x, widths]);
+        let given = self.checked_name(name.as_ref())?;
         let widths = self.lengths(&widths, "a tuple of widths")?;
         if widths.is_empty() {
             return Err(Box::new(
@@ -293,11 +303,11 @@ impl Tracer<'_> {
         Ok(made.0)
     }
 
-    fn embedding(&mut self, arguments: Arguments) -> Step<Value> {
+    fn embedding(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [index, width, count, name] = arguments.take(["index", "width", "count", "name"], 2)?;
-        let [index, width] = self.given([index, width]);
-        let given = self.given_name(name.as_ref())?;
+        let [index, width] = self.required([index, width]);
+        let given = self.checked_name(name.as_ref())?;
         let node = self.node(index.1, &index.0)?;
         if !matches!(self.kind(node), Type::Int | Type::Id) || !self.shape(node).is_empty() {
             let label = format!("expected an int or an id, found {}", self.builder.describe(node));
@@ -334,9 +344,9 @@ impl Tracer<'_> {
         ))
     }
 
-    pub fn dropout(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn dropout(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
-        let [x, probability] = self.given(arguments.take(["x", "p"], 2)?);
+        let [x, probability] = self.required(arguments.take(["x", "p"], 2)?);
         let p = match constants::real(&probability.0) {
             Some(p) if (0.0..1.0).contains(&p) => p,
             _ => {
@@ -373,27 +383,27 @@ impl Tracer<'_> {
         &mut self,
         span: Span,
         node: NodeId,
-        apply: impl FnOnce(&mut Self, NodeId) -> Step<NodeId>,
-    ) -> Step<NodeId> {
+        apply: impl FnOnce(&mut Self, NodeId) -> TraceResult<NodeId>,
+    ) -> TraceResult<NodeId> {
         let seen = self.builder.node(node);
         let (op, inner) = (seen.op.clone(), seen.inputs.first().copied());
         match (&op, inner) {
             (Op::Far(edges), Some(inner)) => {
                 let made = apply(self, inner)?;
-                self.seen_node(span, made, *edges, End::Far)
+                self.view_node_from_end(span, made, *edges, End::Far)
             }
             (Op::Near(edges), Some(inner)) => {
                 let made = apply(self, inner)?;
-                self.seen_node(span, made, *edges, End::Near)
+                self.view_node_from_end(span, made, *edges, End::Near)
             }
             _ => apply(self, node),
         }
     }
 
     /// Ones for each vertex, which dropout can be drawn on.
-    pub fn ones(&mut self, span: Span) -> Step<NodeId> {
+    pub fn ones(&mut self, span: Span) -> TraceResult<NodeId> {
         let one = self.constant(span, Number::Real(1.0));
-        let ones = self.make(span, |builder| builder.on_vertices(one))?;
+        let ones = self.make(span, |builder| builder.broadcast_to_vertices(one))?;
         debug_assert_eq!(self.place(ones), Place::D, "a row for each vertex");
         Ok(ones)
     }

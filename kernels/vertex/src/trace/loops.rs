@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::statements::Flow;
-use super::tracer::{Column, EdgeColumn, Repeating, Step, Tracer, unfit};
+use super::tracer::{Column, EdgeColumn, Repeating, TraceResult, Tracer, unfit};
 use super::value::Value;
-use crate::gir::{EdgeSet, NodeId, Span, Type, Until};
+use crate::gir::{EdgeSet, NodeId, Span, StopTest, Type};
 use crate::syntax::{
     Comparison, Comprehension, Diagnostic, Expression, ExpressionKind, File, Statement,
     StatementKind,
@@ -31,7 +31,7 @@ struct Assigned {
 }
 
 /// What is known before the body is walked.
-struct Before {
+struct LoopEntry {
     columns: BTreeMap<String, Column>,
     edge_columns: BTreeMap<String, EdgeColumn>,
     names: HashMap<String, super::tracer::Local>,
@@ -42,7 +42,11 @@ struct Before {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn repeat_while(&mut self, condition: &'a Expression, body: &'a [Statement]) -> Step<()> {
+    pub fn repeat_while(
+        &mut self,
+        condition: &'a Expression,
+        body: &'a [Statement],
+    ) -> TraceResult<()> {
         self.outside_of_walks(
             condition.span,
             "`while` inside a walk over edges",
@@ -79,7 +83,7 @@ impl<'a> Tracer<'a> {
         self.end_while(condition.span, before, &next, until)
     }
 
-    fn condition(&mut self, condition: &'a Expression) -> Step<Condition<'a>> {
+    fn condition(&mut self, condition: &'a Expression) -> TraceResult<Condition<'a>> {
         let forms = "repeat  while changed(v.a),  while change(v.a) > tolerance  or  while \
                      active(condition)";
         match &condition.kind {
@@ -89,7 +93,7 @@ impl<'a> Tracer<'a> {
                         let columns = arguments
                             .iter()
                             .map(|argument| self.tested_column(argument))
-                            .collect::<Step<Vec<_>>>()?;
+                            .collect::<TraceResult<Vec<_>>>()?;
                         return Ok(Condition::Changed(columns));
                     }
                     (Some("active"), None) if arguments.len() == 1 => {
@@ -142,7 +146,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The column that a condition looks at: `v.a`.
-    fn tested_column(&mut self, argument: &'a Expression) -> Step<(String, Span)> {
+    fn tested_column(&mut self, argument: &'a Expression) -> TraceResult<(String, Span)> {
         if let ExpressionKind::Attribute(base, name) = &argument.kind
             && let Value::Vertex = self.expression(base)?
         {
@@ -156,7 +160,7 @@ impl<'a> Tracer<'a> {
         Err(Box::new(found.hint("keep the value in a column:  v.a = ...")))
     }
 
-    fn bound(&mut self, bound: &'a Expression) -> Step<f64> {
+    fn bound(&mut self, bound: &'a Expression) -> TraceResult<f64> {
         let value = self.expression(bound)?;
         match super::constants::real(&value) {
             Some(number) if number >= 0.0 => Ok(number),
@@ -173,7 +177,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn check_tested(&mut self, tested: &Condition<'a>, assigned: &Assigned) -> Step<()> {
+    fn check_tested(&mut self, tested: &Condition<'a>, assigned: &Assigned) -> TraceResult<()> {
         let columns = match tested {
             Condition::Changed(columns) => columns.clone(),
             Condition::Change(column, _) => vec![column.clone()],
@@ -209,7 +213,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    fn begin_while(&mut self, span: Span, assigned: &Assigned) -> Step<Before> {
+    fn begin_while(&mut self, span: Span, assigned: &Assigned) -> TraceResult<LoopEntry> {
         let (mut states, mut firsts) = (Vec::new(), Vec::new());
         for name in &assigned.columns {
             let Some(column) = self.columns.get(name).cloned() else { continue };
@@ -233,7 +237,7 @@ impl<'a> Tracer<'a> {
         for name in &assigned.edge_columns {
             let Some(column) = self.edge_columns.get(name).cloned() else { continue };
             let at = self.written[column.written].span;
-            let first = self.on_each_edge(at, column.node)?;
+            let first = self.spread_to_edges(at, column.node)?;
             states.push((name.clone(), true));
             firsts.push((format!("e.{name}"), first));
         }
@@ -270,11 +274,11 @@ impl<'a> Tracer<'a> {
             scope: self.scopes.len() - 1,
             before: names.keys().cloned().collect(),
         });
-        Ok(Before { columns, edge_columns, names, states, inside, number })
+        Ok(LoopEntry { columns, edge_columns, names, states, inside, number })
     }
 
     /// The same row for each edge, of place E also when it was S.
-    fn on_each_edge(&mut self, span: Span, node: NodeId) -> Step<NodeId> {
+    fn spread_to_edges(&mut self, span: Span, node: NodeId) -> TraceResult<NodeId> {
         use crate::gir::{Binary, Input, Op, Place};
         if !matches!(self.place(node), Place::S(_)) {
             return Ok(node);
@@ -286,13 +290,14 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.make(Op::Select, &[holds, node, node]))
     }
 
-    fn next_states(&mut self, span: Span, before: &Before) -> Step<Vec<NodeId>> {
+    fn next_states(&mut self, span: Span, before: &LoopEntry) -> TraceResult<Vec<NodeId>> {
         let mut next = Vec::new();
         for (position, (name, of_edges)) in before.states.iter().enumerate() {
             let kind = self.kind(before.inside[position]);
             if *of_edges {
                 let Some(column) = self.edge_columns.get(name).cloned() else { continue };
-                let mut node = self.on_each_edge(self.written[column.written].span, column.node)?;
+                let mut node =
+                    self.spread_to_edges(self.written[column.written].span, column.node)?;
                 if kind == Type::Real {
                     node = self.make(span, |builder| builder.cast(Type::Real, node))?;
                 }
@@ -356,9 +361,9 @@ impl<'a> Tracer<'a> {
         &mut self,
         span: Span,
         tested: &Condition<'a>,
-        before: &Before,
+        before: &LoopEntry,
         next: &[NodeId],
-    ) -> Step<Until> {
+    ) -> TraceResult<StopTest> {
         let position = |name: &str| {
             before.states.iter().position(|(state, of_edges)| state == name && !of_edges)
         };
@@ -381,7 +386,7 @@ impl<'a> Tracer<'a> {
                     }
                     positions.push(at);
                 }
-                Ok(Until::Unchanged(positions))
+                Ok(StopTest::Unchanged(positions))
             }
             Condition::Change((name, span), bound) => {
                 let at = position(name).unwrap_or_default();
@@ -397,7 +402,7 @@ impl<'a> Tracer<'a> {
                         )),
                     ));
                 }
-                Ok(Until::ChangeAtMost(at, *bound))
+                Ok(StopTest::ChangeAtMost(at, *bound))
             }
             Condition::Active(condition) => self.until_inactive(span, condition, before.number),
         }
@@ -408,7 +413,7 @@ impl<'a> Tracer<'a> {
         span: Span,
         condition: &'a Expression,
         number: usize,
-    ) -> Step<Until> {
+    ) -> TraceResult<StopTest> {
         let value = self.expression(condition)?;
         let node = self.node(condition.span, &value)?;
         if self.kind(node) != Type::Bool {
@@ -435,10 +440,16 @@ impl<'a> Tracer<'a> {
                     .hint("reduce the row first, as in  sum(v.a, axis=0) > 0"),
             ));
         }
-        self.make(span, |builder| builder.on_vertices(node)).map(Until::Nowhere)
+        self.make(span, |builder| builder.broadcast_to_vertices(node)).map(StopTest::Nowhere)
     }
 
-    fn end_while(&mut self, span: Span, before: Before, next: &[NodeId], until: Until) -> Step<()> {
+    fn end_while(
+        &mut self,
+        span: Span,
+        before: LoopEntry,
+        next: &[NodeId],
+        until: StopTest,
+    ) -> TraceResult<()> {
         if next == before.inside.as_slice() {
             let found = Diagnostic::error(
                 span,

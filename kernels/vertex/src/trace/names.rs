@@ -7,13 +7,13 @@
 //!           `<kind>.<j>`; equal names are an error
 use std::collections::HashMap;
 
-use super::tracer::{Body, Step, Tracer};
+use super::tracer::{Body, TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::Span;
 use crate::syntax::Diagnostic;
 
 /// Counts before the first pass of a loop over relations, and the largest ones since.
-pub(super) struct Counts {
+pub(super) struct NameCounts {
     kinds: HashMap<String, usize>,
     calls: HashMap<String, usize>,
     most_kinds: HashMap<String, usize>,
@@ -42,7 +42,12 @@ impl Tracer<'_> {
     }
 
     /// The name of the next learned thing of this kind.
-    pub fn next_name(&mut self, span: Span, kind: &str, given: Option<&str>) -> Step<String> {
+    pub fn next_name(
+        &mut self,
+        span: Span,
+        kind: &str,
+        given: Option<&str>,
+    ) -> TraceResult<String> {
         let Some(body) = self.bodies.last_mut() else {
             return Err(Box::new(Diagnostic::error(
                 span,
@@ -63,7 +68,7 @@ impl Tracer<'_> {
     }
 
     /// Notes a name of a tensor; two equal ones are an error.
-    pub fn declare(&mut self, span: Span, name: &str) -> Step<()> {
+    pub fn declare(&mut self, span: Span, name: &str) -> TraceResult<()> {
         if let Some(before) = self.declared.insert(name.to_owned(), span) {
             let found = Diagnostic::error(
                 span,
@@ -77,17 +82,17 @@ impl Tracer<'_> {
     }
 
     /// A loop over these values begins, if they are relations or kinds of vertices.
-    pub fn begin_relations(&mut self, values: &[Value]) -> Option<Counts> {
+    pub fn begin_relations(&mut self, values: &[Value]) -> Option<NameCounts> {
         let all = |passes: fn(&Value) -> bool| !values.is_empty() && values.iter().all(passes);
         let relations = all(|value| matches!(value, Value::Relation(_)))
             || all(|value| matches!(value, Value::Kind(_)));
         let body = self.bodies.last().filter(|_| relations)?;
         let (kinds, calls) = (body.kinds.clone(), self.calls.clone());
-        Some(Counts { most_kinds: kinds.clone(), most_calls: calls.clone(), kinds, calls })
+        Some(NameCounts { most_kinds: kinds.clone(), most_calls: calls.clone(), kinds, calls })
     }
 
     /// One pass begins.
-    pub fn begin_relation(&mut self, counts: Option<&Counts>, value: &Value) {
+    pub fn begin_relation(&mut self, counts: Option<&NameCounts>, value: &Value) {
         let label = match value {
             Value::Relation(number) => self.relation_labels.get(*number as usize),
             Value::Kind(number) => self.kind_labels.get(*number as usize),
@@ -102,7 +107,7 @@ impl Tracer<'_> {
     }
 
     /// One pass ends; after the last, counting goes on where the longest pass came to.
-    pub fn end_relation(&mut self, counts: Option<&mut Counts>) {
+    pub fn end_relation(&mut self, counts: Option<&mut NameCounts>) {
         let Some(counts) = counts else { return };
         let raise = |most: &mut HashMap<String, usize>, now: &mut HashMap<String, usize>| {
             for (name, count) in now.iter() {

@@ -3,7 +3,7 @@
 //! promises  as in PyTorch: epsilon 1e-5, momentum 0.1, the variance that is kept is unbiased, the
 //!           one that divides is not
 use super::calls::Arguments;
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::{NodeId, Op, Place, Pooling, Span, Unary};
 use crate::launch::Init;
@@ -13,7 +13,7 @@ const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
 
 impl Tracer<'_> {
-    pub fn normalised(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn normalised(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let (kind, span) = (arguments.name.clone(), arguments.span);
         if self.repeating.is_some() {
             let found = Diagnostic::error(
@@ -28,7 +28,7 @@ impl Tracer<'_> {
         }
         let [x, name] = arguments.take(["x", "name"], 1)?;
         let (x, at) = x.unwrap_or((Value::Nothing, span));
-        let given = self.given_name(name.as_ref())?;
+        let given = self.checked_name(name.as_ref())?;
         let row = self.row(at, &x)?;
         let name = self.next_name(span, &kind, given.as_deref())?;
         if kind == "layer_norm" {
@@ -39,7 +39,7 @@ impl Tracer<'_> {
     }
 
     /// Over the last axis.
-    fn layer_norm(&mut self, span: Span, row: NodeId, name: &str) -> Step<NodeId> {
+    fn layer_norm(&mut self, span: Span, row: NodeId, name: &str) -> TraceResult<NodeId> {
         let shape = self.shape(row).to_vec();
         let axis = shape.len() - 1;
         let (mut kept, length) = (shape.clone(), shape[axis]);
@@ -67,7 +67,7 @@ impl Tracer<'_> {
         variance: NodeId,
         name: &str,
         shape: &[u64],
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let epsilon = self.number(span, EPSILON);
         let above = self.make(span, |builder| builder.add(variance, epsilon))?;
         let inverse = self.make(span, |builder| builder.unary(Unary::Rsqrt, above))?;
@@ -85,7 +85,7 @@ impl Tracer<'_> {
     }
 
     /// Over all rows when training, by the running mean and variance when not.
-    fn batch_norm(&mut self, span: Span, row: NodeId, name: &str) -> Step<NodeId> {
+    fn batch_norm(&mut self, span: Span, row: NodeId, name: &str) -> TraceResult<NodeId> {
         let rows = match self.place(row) {
             Place::D => self.data.nodes,
             Place::G => self.data.graphs,
@@ -139,7 +139,7 @@ impl Tracer<'_> {
     }
 
     /// A running value a step further.
-    fn moved(&mut self, span: Span, running: NodeId, now: NodeId) -> Step<NodeId> {
+    fn moved(&mut self, span: Span, running: NodeId, now: NodeId) -> TraceResult<NodeId> {
         let now = self.make(span, |builder| builder.make(Op::Detach, &[now]))?;
         let (kept, taken) = (self.number(span, 1.0 - MOMENTUM), self.number(span, MOMENTUM));
         let old = self.make(span, |builder| builder.multiply(running, kept))?;

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::statements::Flow;
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::{EdgeSet, Input, NodeId, Op, Output, Place, Span, Type};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind};
@@ -26,7 +26,7 @@ struct Result {
 
 impl<'a> Tracer<'a> {
     /// Walks the entry, whose parameters are bound.
-    pub fn entry(&mut self, function: &'a Definition) -> Step<()> {
+    pub fn entry(&mut self, function: &'a Definition) -> TraceResult<()> {
         self.begin_body(&function.name.text);
         let Flow::Return(value, Some(written)) = self.block(&function.body)? else {
             let what = format!("`{}` returns nothing", function.name.text);
@@ -39,7 +39,7 @@ impl<'a> Tracer<'a> {
                 Diagnostic::error(function.name.span, what, label).hint("end it with  return v.h"),
             ));
         };
-        let value = self.settled(value);
+        let value = self.resolve_bias(value);
         let results = self.results(&value, written)?;
         self.check_biases()?;
         if self.data.training {
@@ -51,7 +51,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    fn check_biases(&self) -> Step<()> {
+    fn check_biases(&self) -> TraceResult<()> {
         match self.biases.iter().find(|bias| bias.made.is_none()) {
             None => Ok(()),
             Some(bias) => {
@@ -65,7 +65,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn results(&mut self, value: &Value, written: &'a Expression) -> Step<Vec<Result>> {
+    fn results(&mut self, value: &Value, written: &'a Expression) -> TraceResult<Vec<Result>> {
         let parts: Vec<(Value, Span, Option<&Expression>)> = match (value, &written.kind) {
             (Value::Tuple(values), ExpressionKind::Tuple(parts)) if parts.len() == values.len() => {
                 values
@@ -88,13 +88,18 @@ impl<'a> Tracer<'a> {
         parts.into_iter().map(|(value, span, part)| self.result(&value, span, part)).collect()
     }
 
-    fn result(&mut self, value: &Value, span: Span, part: Option<&Expression>) -> Step<Result> {
+    fn result(
+        &mut self,
+        value: &Value,
+        span: Span,
+        part: Option<&Expression>,
+    ) -> TraceResult<Result> {
         let name = part.and_then(|part| match &part.kind {
             ExpressionKind::Name(name) => Some(name.clone()),
             ExpressionKind::Attribute(_, name) => Some(name.text.clone()),
             _ => None,
         });
-        let value = self.settled(value.clone());
+        let value = self.resolve_bias(value.clone());
         if let Value::List(list) = &value {
             if list.mask.is_some() {
                 let found = Diagnostic::error(
@@ -107,7 +112,7 @@ impl<'a> Tracer<'a> {
                 ));
             }
             let node = self.node(span, &list.element)?;
-            let node = self.make(span, |builder| builder.on_edges(list.edges, node))?;
+            let node = self.make(span, |builder| builder.broadcast_to_edges(list.edges, node))?;
             return Ok(Result { name, node, edges: Some(list.edges), span });
         }
         let mut node = self.node(span, &value)?;
@@ -117,14 +122,15 @@ impl<'a> Tracer<'a> {
         Ok(Result { name, node, edges: None, span })
     }
 
-    fn report(&mut self, results: Vec<Result>) -> Step<()> {
+    fn report(&mut self, results: Vec<Result>) -> TraceResult<()> {
         let of_rows = results.iter().filter(|result| result.edges.is_none());
         let of_graphs =
             self.data.place_of_results(of_rows.map(|result| self.place(result.node))) == Place::G;
         let mut taken: BTreeMap<String, usize> = BTreeMap::new();
         for mut result in results {
             if result.edges.is_none() && !of_graphs {
-                result.node = self.make(result.span, |builder| builder.on_vertices(result.node))?;
+                result.node =
+                    self.make(result.span, |builder| builder.broadcast_to_vertices(result.node))?;
             }
             let base = result.name.unwrap_or_else(|| "value".to_owned());
             let own = if result.edges.is_some() { COLUMNS_OF_EDGES } else { COLUMNS_OF_VERTICES };
@@ -141,7 +147,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    fn train(&mut self, results: &[Result], span: Span) -> Step<()> {
+    fn train(&mut self, results: &[Result], span: Span) -> TraceResult<()> {
         let Some(target) = self.data.target else {
             let found = Diagnostic::error(
                 span,
@@ -215,7 +221,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The scores as rows of what has labels: vertices, or graphs where there are many.
-    fn placed_scores(&mut self, result: &Result, span: Span) -> Step<NodeId> {
+    fn placed_scores(&mut self, result: &Result, span: Span) -> TraceResult<NodeId> {
         let (wanted, found) = (self.data.target_place(), self.place(result.node));
         let wrong = |what: &str, expected: &str, hint: &str| {
             let label =
@@ -236,7 +242,7 @@ impl<'a> Tracer<'a> {
                 "return scores of vertices:  linear(v.h, v.classes) ; to learn graphs of a set of \
                  many:  --set ingest.graphs=separate",
             ),
-            _ => self.make(span, |builder| builder.on_vertices(result.node)),
+            _ => self.make(span, |builder| builder.broadcast_to_vertices(result.node)),
         }
     }
 

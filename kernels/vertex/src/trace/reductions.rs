@@ -3,17 +3,17 @@
 //!
 //! promises  which of them is meant follows from the argument alone; over no edges there is never a
 //!           NaN
-use super::calls::{Arguments, At};
+use super::calls::{Arguments, ValueAt};
 use super::constants;
-use super::tracer::{Step, Tracer};
-use super::value::{List, Rows, Value};
+use super::tracer::{TraceResult, Tracer};
+use super::value::{ImplicitRows, List, Value};
 use crate::gir::{
     Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,
 };
 use crate::syntax::{Diagnostic, Operator};
 
 impl Tracer<'_> {
-    pub fn reduction(&mut self, mut arguments: Arguments) -> Step<Value> {
+    pub fn reduction(&mut self, mut arguments: Arguments) -> TraceResult<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
         if let ("min" | "max", Some(values @ [_, _, ..])) = (name.as_str(), arguments.values()) {
             let values = values.to_vec();
@@ -25,7 +25,7 @@ impl Tracer<'_> {
         match (&values.0, &axis) {
             (Value::List(list), None) => {
                 let list = list.clone();
-                self.over_edges(&name, span, values.1, &list, default)
+                self.reduce_edges(&name, span, values.1, &list, default)
             }
             (Value::List(_), Some((_, at))) => {
                 let found =
@@ -36,18 +36,19 @@ impl Tracer<'_> {
                 ))))
             }
             (Value::Tuple(parts), None) => {
-                let parts: Vec<At> = parts.iter().map(|part| (part.clone(), values.1)).collect();
-                self.over_known(&name, span, &parts, default)
+                let parts: Vec<ValueAt> =
+                    parts.iter().map(|part| (part.clone(), values.1)).collect();
+                self.reduce_unrolled(&name, span, &parts, default)
             }
             (value, Some(axis)) => {
                 let node = self.node(values.1, value)?;
-                self.over_axis(&name, span, node, axis)
+                self.reduce_axis(&name, span, node, axis)
             }
             (value, None) => Err(self.unclear(&name, &values, value)),
         }
     }
 
-    fn unclear(&self, name: &str, values: &At, value: &Value) -> Box<Diagnostic> {
+    fn unclear(&self, name: &str, values: &ValueAt, value: &Value) -> Box<Diagnostic> {
         let label = format!("expected a comprehension, found {}", self.describe(value));
         let found = Diagnostic::error(values.1, format!("`{name}` of what?"), label);
         let over_edges = format!("over edges:  {name}(u.h for u in v.innbs)");
@@ -67,7 +68,7 @@ impl Tracer<'_> {
         Box::new(found.hint(hint))
     }
 
-    fn extreme_of(&mut self, span: Span, values: &[At], largest: bool) -> Step<Value> {
+    fn extreme_of(&mut self, span: Span, values: &[ValueAt], largest: bool) -> TraceResult<Value> {
         let mut result = values[0].clone();
         for value in &values[1..] {
             result = (self.extreme(span, &result, value, largest)?, span);
@@ -76,13 +77,13 @@ impl Tracer<'_> {
     }
 
     /// Over what is known to be so many: unrolled.
-    fn over_known(
+    fn reduce_unrolled(
         &mut self,
         name: &str,
         span: Span,
-        parts: &[At],
-        default: Option<At>,
-    ) -> Step<Value> {
+        parts: &[ValueAt],
+        default: Option<ValueAt>,
+    ) -> TraceResult<Value> {
         if let (true, Some(default)) = (parts.is_empty(), default) {
             return Ok(default.0);
         }
@@ -172,7 +173,13 @@ impl Tracer<'_> {
     }
 
     /// Over an axis of a row, which is removed (or kept, for `softmax`).
-    fn over_axis(&mut self, name: &str, span: Span, node: NodeId, axis: &At) -> Step<Value> {
+    fn reduce_axis(
+        &mut self,
+        name: &str,
+        span: Span,
+        node: NodeId,
+        axis: &ValueAt,
+    ) -> TraceResult<Value> {
         let axis = self.axis(axis, node)?;
         let length = self.shape(node)[axis];
         let node = if self.kind(node) == Type::Bool {
@@ -227,7 +234,7 @@ impl Tracer<'_> {
     }
 
     /// What is subtracted before `exp`: the maximum, without a gradient, 0 where it is -inf.
-    fn finite_shift(&mut self, span: Span, largest: NodeId) -> Step<NodeId> {
+    fn finite_shift(&mut self, span: Span, largest: NodeId) -> TraceResult<NodeId> {
         let detached = self.make(span, |builder| builder.make(Op::Detach, &[largest]))?;
         let (lowest, zero) = (self.number(span, f64::NEG_INFINITY), self.number(span, 0.0));
         let nothing = self.make(span, |builder| builder.binary(Binary::Equal, detached, lowest))?;
@@ -235,20 +242,20 @@ impl Tracer<'_> {
     }
 
     /// The value, 1 where it is 0: what is divided by.
-    fn nonzero(&mut self, span: Span, total: NodeId) -> Step<NodeId> {
+    fn nonzero(&mut self, span: Span, total: NodeId) -> TraceResult<NodeId> {
         let (zero, one) = (self.number(span, 0.0), self.number(span, 1.0));
         let nothing = self.make(span, |builder| builder.binary(Binary::Equal, total, zero))?;
         self.make(span, |builder| builder.select(nothing, one, total))
     }
 
-    fn over_edges(
+    fn reduce_edges(
         &mut self,
         name: &str,
         span: Span,
         at: Span,
         list: &List,
-        default: Option<At>,
-    ) -> Step<Value> {
+        default: Option<ValueAt>,
+    ) -> TraceResult<Value> {
         let (edges, mask) = (list.edges, list.mask);
         if name == "count" {
             let count = self.count(span, edges, mask)?;
@@ -257,12 +264,12 @@ impl Tracer<'_> {
         if let Value::Unmade(rows) = &list.element {
             let is_linear = matches!(name, "sum" | "mean") && default.is_none();
             if !is_linear && !self.is_even() {
-                return Err(self.no_number(at, &list.element));
+                return Err(self.expected_number(at, &list.element));
             }
             if is_linear {
                 return self.unmade(
                     span,
-                    Rows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" },
+                    ImplicitRows::Reduced { rows: rows.clone(), edges, mask, mean: name == "mean" },
                 );
             }
         }
@@ -277,7 +284,7 @@ impl Tracer<'_> {
             ));
         }
         let node = self.node(at, &list.element)?;
-        let node = self.make(at, |builder| builder.on_edges(edges, node))?;
+        let node = self.make(at, |builder| builder.broadcast_to_edges(edges, node))?;
         if name == "softmax" {
             if let Some((_, at)) = default {
                 return Err(Box::new(
@@ -303,7 +310,7 @@ impl Tracer<'_> {
         at: Span,
         node: NodeId,
         (edges, mask): (EdgeSet, Option<NodeId>),
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let kind = self.kind(node);
         let reduction = match name {
             "sum" => Reduction::Sum,
@@ -314,7 +321,7 @@ impl Tracer<'_> {
             "hindex" => Reduction::HIndex,
             "any" | "all" => {
                 if kind != Type::Bool {
-                    return Err(self.no_bool(at, node));
+                    return Err(self.expected_bool(at, node));
                 }
                 if name == "any" { Reduction::Any } else { Reduction::All }
             }
@@ -352,7 +359,7 @@ impl Tracer<'_> {
             node
         };
         let mask = if (reduction, kind) == (Reduction::Maximum, Type::Id) {
-            self.some_id(span, node, mask)?
+            self.mask_missing_ids(span, node, mask)?
         } else {
             mask
         };
@@ -360,8 +367,13 @@ impl Tracer<'_> {
     }
 
     /// Leaves out edges that bring no id, which is above all ids and would be the largest.
-    fn some_id(&mut self, span: Span, node: NodeId, mask: Option<NodeId>) -> Step<Option<NodeId>> {
-        let none = self.no_id(span)?;
+    fn mask_missing_ids(
+        &mut self,
+        span: Span,
+        node: NodeId,
+        mask: Option<NodeId>,
+    ) -> TraceResult<Option<NodeId>> {
+        let none = self.missing_id(span)?;
         let some = self.make(span, |builder| builder.binary(Binary::NotEqual, node, none))?;
         Ok(Some(match mask {
             None => some,
@@ -370,7 +382,12 @@ impl Tracer<'_> {
     }
 
     /// Edges of each vertex that are left in.
-    pub fn count(&mut self, span: Span, edges: EdgeSet, mask: Option<NodeId>) -> Step<NodeId> {
+    pub fn count(
+        &mut self,
+        span: Span,
+        edges: EdgeSet,
+        mask: Option<NodeId>,
+    ) -> TraceResult<NodeId> {
         match mask {
             None => self.make(span, |builder| builder.make(Op::Input(Input::Degree(edges)), &[])),
             Some(mask) => {
@@ -386,10 +403,10 @@ impl Tracer<'_> {
         node: NodeId,
         edges: EdgeSet,
         mask: Option<NodeId>,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let sum = self.make(span, |builder| builder.reduce(Reduction::Sum, edges, node, mask))?;
         let count = self.count(span, edges, mask)?;
-        let count = self.at_least_one(span, count)?;
+        let count = self.clamp_count(span, count)?;
         self.make(span, |builder| builder.divide(sum, count))
     }
 
@@ -400,7 +417,7 @@ impl Tracer<'_> {
         node: NodeId,
         edges: EdgeSet,
         mask: Option<NodeId>,
-    ) -> Step<(NodeId, NodeId, NodeId)> {
+    ) -> TraceResult<(NodeId, NodeId, NodeId)> {
         let real = self.make(span, |builder| builder.cast(Type::Real, node))?;
         let largest =
             self.make(span, |builder| builder.reduce(Reduction::Maximum, edges, real, mask))?;
@@ -419,7 +436,7 @@ impl Tracer<'_> {
         node: NodeId,
         edges: EdgeSet,
         mask: Option<NodeId>,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let (shares, total, _) = self.shares(span, node, edges, mask)?;
         let total = self.nonzero(span, total)?;
         let total = self.make(span, |builder| builder.make(Op::Near(edges), &[total]))?;
@@ -433,7 +450,7 @@ impl Tracer<'_> {
         node: NodeId,
         edges: EdgeSet,
         mask: Option<NodeId>,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let (_, total, largest) = self.shares(span, node, edges, mask)?;
         let log = self.make(span, |builder| builder.unary(Unary::Log, total))?;
         self.make(span, |builder| builder.add(log, largest))
@@ -446,8 +463,8 @@ impl Tracer<'_> {
         value: Value,
         edges: EdgeSet,
         mask: Option<NodeId>,
-        default: Option<At>,
-    ) -> Step<Value> {
+        default: Option<ValueAt>,
+    ) -> TraceResult<Value> {
         let Some((default, at)) = default else { return Ok(value) };
         let node = self.node(at, &default)?;
         if self.place(node).edge_rows().is_some() {
@@ -465,7 +482,7 @@ impl Tracer<'_> {
     }
 
     /// Whether rows are of edges.
-    pub fn on_edges(&self, node: NodeId) -> bool {
+    pub fn is_on_edges(&self, node: NodeId) -> bool {
         matches!(self.place(node), Place::S(_) | Place::E(_))
     }
 }

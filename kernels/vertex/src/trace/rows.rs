@@ -1,9 +1,9 @@
 //! rows: operators that know the shape of a row, and shapes and widths as arguments.
 //!
 //! promises  a number (shape `[]`) counts as a row of one where a row is needed
-use super::calls::{Arguments, At};
+use super::calls::{Arguments, ValueAt};
 use super::constants;
-use super::tracer::{Step, Tracer, check_shape, unfit};
+use super::tracer::{TraceResult, Tracer, check_shape, unfit};
 use super::value::{End, Value};
 use crate::gir::{Misfit, NodeId, Op, Place, Pooling, Span, Type, Unary};
 use crate::launch::Direction;
@@ -15,18 +15,18 @@ const ELEMENTS_MOST: u64 = 1 << 40;
 const RANGE_MOST: i64 = 10_000;
 
 impl Tracer<'_> {
-    pub fn row_operator(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn row_operator(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         match arguments.name.as_str() {
             "dot" => {
-                let [a, b] = self.given(arguments.take(["a", "b"], 2)?);
+                let [a, b] = self.required(arguments.take(["a", "b"], 2)?);
                 let mut nodes = [self.real(a.1, &a.0)?, self.real(b.1, &b.0)?];
                 self.together(span, &mut nodes)?;
                 let product = self.make(span, |builder| builder.multiply(nodes[0], nodes[1]))?;
                 Ok(Value::Node(self.make(span, |builder| builder.sum_last(product))?))
             }
             "norm" => {
-                let [x] = self.given(arguments.take(["x"], 1)?);
+                let [x] = self.required(arguments.take(["x"], 1)?);
                 let node = self.real(x.1, &x.0)?;
                 let squares = self.make(span, |builder| builder.unary(Unary::Square, node))?;
                 let sum = self.make(span, |builder| builder.sum_last(squares))?;
@@ -34,7 +34,7 @@ impl Tracer<'_> {
             }
             "concat" => self.concat(arguments),
             "flatten" => {
-                let [x] = self.given(arguments.take(["x"], 1)?);
+                let [x] = self.required(arguments.take(["x"], 1)?);
                 let node = self.node(x.1, &x.0)?;
                 let columns = self.builder.node(node).columns();
                 Ok(Value::Node(
@@ -45,7 +45,7 @@ impl Tracer<'_> {
             }
             "reshape" => self.reshape(arguments),
             "len" => {
-                let [x] = self.given(arguments.take(["x"], 1)?);
+                let [x] = self.required(arguments.take(["x"], 1)?);
                 match &x.0 {
                     Value::Tuple(values) => Ok(Value::Int(values.len() as i64)),
                     other => {
@@ -68,14 +68,14 @@ impl Tracer<'_> {
     }
 
     /// Arguments that `take` has made sure of.
-    pub fn given<const N: usize>(&self, taken: [Option<At>; N]) -> [At; N] {
+    pub fn required<const N: usize>(&self, taken: [Option<ValueAt>; N]) -> [ValueAt; N] {
         taken.map(|argument| argument.unwrap_or((Value::Nothing, Span::default())))
     }
 
-    fn concat(&mut self, mut arguments: Arguments) -> Step<Value> {
+    fn concat(&mut self, mut arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let axis = arguments.remove("axis");
-        let values: Vec<At> = match arguments.values() {
+        let values: Vec<ValueAt> = match arguments.values() {
             Some([(Value::Tuple(parts), at)]) => {
                 parts.iter().map(|part| (part.clone(), *at)).collect()
             }
@@ -111,7 +111,7 @@ impl Tracer<'_> {
         if nodes.iter().any(|node| self.place(*node) == Place::D) {
             for node in &mut nodes {
                 let inner = *node;
-                *node = self.make(span, |builder| builder.on_vertices(inner))?;
+                *node = self.make(span, |builder| builder.broadcast_to_vertices(inner))?;
             }
         }
         let axis = match axis {
@@ -125,14 +125,14 @@ impl Tracer<'_> {
     }
 
     /// An axis of a row; negative ones count from the last.
-    pub fn axis(&self, (value, span): &At, node: NodeId) -> Step<usize> {
+    pub fn axis(&self, (value, span): &ValueAt, node: NodeId) -> TraceResult<usize> {
         let axes = self.shape(node).len() as i64;
         let words = if axes == 0 {
             "a row with axes".to_owned()
         } else {
             format!("{} to {}", -axes, axes - 1)
         };
-        match constants::whole(value) {
+        match constants::integer(value) {
             Some(axis) if (-axes..axes).contains(&axis) => Ok(axis.rem_euclid(axes) as usize),
             _ => {
                 let label = format!("expected {words}, found {}", self.describe(value));
@@ -144,9 +144,9 @@ impl Tracer<'_> {
         }
     }
 
-    fn reshape(&mut self, arguments: Arguments) -> Step<Value> {
+    fn reshape(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
-        let [x, shape] = self.given(arguments.take(["x", "shape"], 2)?);
+        let [x, shape] = self.required(arguments.take(["x", "shape"], 2)?);
         let node = self.node(x.1, &x.0)?;
         let columns = self.builder.node(node).columns();
         let wanted: Vec<Value> = match &shape.0 {
@@ -163,7 +163,7 @@ impl Tracer<'_> {
         if open > 1 || (open == 1 && rest * product != columns) {
             let label = format!(
                 "expected {columns} numbers in all, found {}",
-                wanted.iter().map(|length| length.words()).collect::<Vec<_>>().join(", ")
+                wanted.iter().map(|length| length.describe()).collect::<Vec<_>>().join(", ")
             );
             return Err(Box::new(
                 Diagnostic::error(shape.1, "the shape does not fit the row", label)
@@ -196,7 +196,7 @@ impl Tracer<'_> {
     }
 
     /// A width or shape: positive whole numbers known when compiled, with a bounded product.
-    pub fn lengths(&self, (value, span): &At, what: &str) -> Step<Vec<u64>> {
+    pub fn lengths(&self, (value, span): &ValueAt, what: &str) -> TraceResult<Vec<u64>> {
         let parts: Vec<&Value> = match value {
             Value::Tuple(parts) => parts.iter().collect(),
             one => vec![one],
@@ -225,7 +225,7 @@ impl Tracer<'_> {
         }
     }
 
-    fn range(&mut self, arguments: Arguments) -> Step<Value> {
+    fn range(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let count = arguments.count();
         let taken = arguments.take(["start", "stop", "step"], 1)?;
@@ -285,20 +285,20 @@ impl Tracer<'_> {
         Ok(Value::tuple(values))
     }
 
-    pub fn pool(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn pool(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
         self.outside_of_walks(
             span,
             &format!("`{name}` is over all vertices"),
             "compute it before and keep it in a column",
         )?;
-        let [x] = self.given(arguments.take(["x"], 1)?);
+        let [x] = self.required(arguments.take(["x"], 1)?);
         let mut node = self.node(x.1, &x.0)?;
         if self.kind(node) == Type::Bool || name == "pool_mean" {
             let kind = if name == "pool_mean" { Type::Real } else { Type::Int };
             node = self.make(span, |builder| builder.cast(kind, node))?;
         }
-        node = self.make(span, |builder| builder.on_vertices(node))?;
+        node = self.make(span, |builder| builder.broadcast_to_vertices(node))?;
         let pooling = if name == "pool_max" { Pooling::Maximum } else { Pooling::Sum };
         let pooled = self.make(span, |builder| builder.make(Op::Pool(pooling), &[node]))?;
         if name != "pool_mean" {
@@ -306,21 +306,21 @@ impl Tracer<'_> {
         }
         let size =
             self.make(span, |builder| builder.make(Op::Input(crate::gir::Input::GraphSize), &[]))?;
-        let size = self.at_least_one(span, size)?;
+        let size = self.clamp_count(span, size)?;
         Ok(Value::Node(self.make(span, |builder| builder.divide(pooled, size))?))
     }
 
     /// A count, real, and 1 where it is 0: what a sum is divided by.
-    pub fn at_least_one(&mut self, span: Span, count: NodeId) -> Step<NodeId> {
+    pub fn clamp_count(&mut self, span: Span, count: NodeId) -> TraceResult<NodeId> {
         let one = self.constant(span, crate::gir::Number::Int(1));
         let count =
             self.make(span, |builder| builder.binary(crate::gir::Binary::Maximum, count, one))?;
         self.make(span, |builder| builder.cast(Type::Real, count))
     }
 
-    pub fn common_neighbors(&mut self, arguments: Arguments) -> Step<Value> {
+    pub fn common_neighbors(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
-        let [a, b] = self.given(arguments.take(["u", "v"], 2)?);
+        let [a, b] = self.required(arguments.take(["u", "v"], 2)?);
         let walk = self.walks.last().copied();
         let end = |value: &Value| match value {
             Value::Vertex => Some(End::Near),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 
-use super::tracer::{Step, Tracer};
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use super::vertex_settings::several_by_name;
 use crate::gir::{Data, Span};
@@ -54,7 +54,7 @@ pub fn settings_of(text: &str, entry: &str) -> Result<Vec<SettingOf>, Vec<Diagno
 }
 
 /// The function that a program starts with.
-pub(super) fn entry_of<'a>(file: &'a File, entry: &str) -> Step<&'a Definition> {
+pub(super) fn entry_of<'a>(file: &'a File, entry: &str) -> TraceResult<&'a Definition> {
     if let Some(function) = file.function(entry) {
         return Ok(function);
     }
@@ -110,7 +110,7 @@ impl<'a> Tracer<'a> {
         &mut self,
         function: &'a Definition,
         given: &BTreeMap<String, Json>,
-    ) -> Step<BTreeMap<String, Json>> {
+    ) -> TraceResult<BTreeMap<String, Json>> {
         let name = &function.name;
         let Some((vertex, settings)) = function.parameters.split_first() else {
             let found = Diagnostic::error(
@@ -206,7 +206,7 @@ impl<'a> Tracer<'a> {
         program: &str,
         names: Vec<&str>,
         given: &BTreeMap<String, Json>,
-    ) -> Step<()> {
+    ) -> TraceResult<()> {
         if let Some(name) = given.keys().find(|name| !names.contains(&name.as_str())) {
             let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             let label = if names.is_empty() {
@@ -231,7 +231,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The given value, if it has the default's type.
-    fn fitted(&self, json: &Json, default: &Value, name: &str, span: Span) -> Step<Value> {
+    fn fitted(&self, json: &Json, default: &Value, name: &str, span: Span) -> TraceResult<Value> {
         let wrong = || {
             let label = format!(
                 "expected {}, found `{}`",
@@ -257,7 +257,7 @@ fn check_vertices(
     given: Option<&Json>,
     (default, default_span): (&Value, Span),
     (name, span, several): (&str, Span, bool),
-) -> Step<()> {
+) -> TraceResult<()> {
     let is_row = |value: &Value| matches!(value, Value::Int(0..) | Value::Text(_));
     let fits = match default {
         Value::Tuple(values) => several && values.iter().all(is_row),
@@ -269,7 +269,7 @@ fn check_vertices(
         } else {
             "a row, which counts from 0, or an id as a string"
         };
-        let label = format!("expected {expected}, found {}", default.words());
+        let label = format!("expected {expected}, found {}", default.describe());
         let found = Diagnostic::error(
             default_span,
             format!("the default of `{name}` names no vertex, and it is compared with ids"),
@@ -356,7 +356,7 @@ fn type_in_words(value: &Value) -> String {
             || "a list".to_owned(),
             |first| format!("a list, each {}", type_in_words(first)),
         ),
-        other => other.words(),
+        other => other.describe(),
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! promises  a statement is complete for all rows before the next; `if` and `for` are decided here
 //!           and leave no trace
-use super::edges::Walked;
-use super::tracer::{Step, Tracer};
+use super::edges::Iterable;
+use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use crate::gir::Span;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Statement, StatementKind};
@@ -17,7 +17,7 @@ pub(super) enum Flow<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn block(&mut self, statements: &'a [Statement]) -> Step<Flow<'a>> {
+    pub fn block(&mut self, statements: &'a [Statement]) -> TraceResult<Flow<'a>> {
         for (index, statement) in statements.iter().enumerate() {
             self.enter(statement.span)?;
             let flow = self.statement(statement)?;
@@ -44,7 +44,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn statement(&mut self, statement: &'a Statement) -> Step<Flow<'a>> {
+    fn statement(&mut self, statement: &'a Statement) -> TraceResult<Flow<'a>> {
         match &statement.kind {
             StatementKind::Assign(targets, value) => {
                 let made = self.expression(value)?;
@@ -85,7 +85,7 @@ impl<'a> Tracer<'a> {
         Ok(Flow::On)
     }
 
-    fn give_back(&mut self, value: Option<&'a Expression>, span: Span) -> Step<Flow<'a>> {
+    fn give_back(&mut self, value: Option<&'a Expression>, span: Span) -> TraceResult<Flow<'a>> {
         let hint = "a loop ends by its condition; write `return` after it";
         if self.repeating.as_ref().is_some_and(|repeating| self.scopes.len() == repeating.scope + 1)
         {
@@ -104,7 +104,7 @@ impl<'a> Tracer<'a> {
         &mut self,
         branches: &'a [(Expression, Vec<Statement>)],
         otherwise: &'a [Statement],
-    ) -> Step<Flow<'a>> {
+    ) -> TraceResult<Flow<'a>> {
         for (condition, body) in branches {
             let value = self.expression(condition)?;
             let Some(holds) = super::constants::truth(&value) else {
@@ -130,9 +130,9 @@ impl<'a> Tracer<'a> {
         target: &'a Expression,
         over: &'a Expression,
         body: &'a [Statement],
-    ) -> Step<Flow<'a>> {
+    ) -> TraceResult<Flow<'a>> {
         match self.walked(over)? {
-            Walked::Known(values) => {
+            Iterable::Known(values) => {
                 let mut counts = self.begin_relations(&values);
                 for value in values.iter() {
                     self.enter(target.span)?;
@@ -147,7 +147,7 @@ impl<'a> Tracer<'a> {
                 }
                 Ok(Flow::On)
             }
-            Walked::Edges { edges, element, .. } => {
+            Iterable::Edges { edges, element, .. } => {
                 let each = matches!(&element, Value::Edge(_))
                     || matches!(&element, Value::Tuple(values) if values.iter().any(|value| matches!(value, Value::Edge(_))));
                 if !each {

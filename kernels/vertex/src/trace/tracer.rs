@@ -9,13 +9,13 @@ use super::labels::labels;
 use super::value::{Matrix, Value};
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
 use crate::gir::{
-    Builder, Data, EdgeSet, Gir, Input, Made, Misfit, NodeId, Number, Op, Place, Span, Type,
+    Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, NodeResult, Number, Op, Place, Span, Type,
 };
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
 
 /// Result of a step: boxed, since it is handed up through many calls.
-pub(super) type Step<T> = Result<T, Box<Diagnostic>>;
+pub(super) type TraceResult<T> = Result<T, Box<Diagnostic>>;
 
 /// Elements of a row; the product of two such numbers fits 64 bits.
 const COLUMNS_MOST: u64 = 1 << 31;
@@ -37,7 +37,7 @@ pub(super) struct Tracer<'a> {
     /// Local names, innermost last.
     pub scopes: Vec<Scope>,
     /// Edges that are walked over, innermost last.
-    pub walks: Vec<Walk>,
+    pub walks: Vec<EdgeWalk>,
     /// Functions that are called, innermost last.
     pub bodies: Vec<Body>,
     /// How often each function was called.
@@ -107,7 +107,7 @@ pub(super) struct Local {
 
 /// Edges that are walked over.
 #[derive(Clone, Copy)]
-pub(super) struct Walk {
+pub(super) struct EdgeWalk {
     number: usize,
     pub edges: EdgeSet,
 }
@@ -171,7 +171,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// Counts a step into something that stands here; `leave` ends it.
-    pub fn enter(&mut self, span: Span) -> Step<()> {
+    pub fn enter(&mut self, span: Span) -> TraceResult<()> {
         self.steps += 1;
         self.level += 1;
         let too_much = |what: &str, label: String, hint: &str| {
@@ -209,8 +209,8 @@ impl<'a> Tracer<'a> {
     pub fn make(
         &mut self,
         span: Span,
-        build: impl FnOnce(&mut Builder<'a>) -> Made,
-    ) -> Step<NodeId> {
+        build: impl FnOnce(&mut Builder<'a>) -> NodeResult,
+    ) -> TraceResult<NodeId> {
         self.builder.span = span;
         let made = build(&mut self.builder).map_err(|misfit| unfit(span, misfit))?;
         let shape = &self.builder.node(made).shape;
@@ -224,8 +224,8 @@ impl<'a> Tracer<'a> {
     pub fn make_table(
         &mut self,
         span: Span,
-        build: impl FnOnce(&mut Builder<'a>) -> Made,
-    ) -> Step<NodeId> {
+        build: impl FnOnce(&mut Builder<'a>) -> NodeResult,
+    ) -> TraceResult<NodeId> {
         self.builder.span = span;
         build(&mut self.builder).map_err(|misfit| unfit(span, misfit))
     }
@@ -282,7 +282,7 @@ impl<'a> Tracer<'a> {
             Value::Unmade(_) => {
                 format!("rows of a width for each kind: {}", self.widths_in_words())
             }
-            other => other.words(),
+            other => other.describe(),
         }
     }
 
@@ -298,7 +298,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value as rows.
-    pub fn node(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    pub fn node(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         Ok(match value {
             Value::Node(node) => *node,
             Value::Bool(value) => self.constant(span, Number::Bool(*value)),
@@ -311,12 +311,12 @@ impl<'a> Tracer<'a> {
                 let rows = rows.clone();
                 self.unmade_product(span, &rows, Matrix::Nothing)?
             }
-            other => return Err(self.no_number(span, other)),
+            other => return Err(self.expected_number(span, other)),
         })
     }
 
     /// Says what to do with what is no number.
-    pub fn no_number(&self, span: Span, value: &Value) -> Box<Diagnostic> {
+    pub fn expected_number(&self, span: Span, value: &Value) -> Box<Diagnostic> {
         let label = self.describe(value);
         let hint = match value {
             Value::Bias(number) => {
@@ -373,21 +373,22 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value as rows of real numbers.
-    pub fn real(&mut self, span: Span, value: &Value) -> Step<NodeId> {
+    pub fn real(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         self.make(span, |builder| builder.cast(Type::Real, node))
     }
 
     /// Rows that can meet element by element: inside of a walk over edges, rows of vertices become
     /// those of the owner.
-    pub fn together(&mut self, span: Span, nodes: &mut [NodeId]) -> Step<()> {
+    pub fn together(&mut self, span: Span, nodes: &mut [NodeId]) -> TraceResult<()> {
         let Some(walk) = self.walks.last().copied() else { return Ok(()) };
         if nodes.iter().any(|node| self.place(*node).edge_rows().is_some()) {
             for node in nodes {
                 let lift = matches!(self.place(*node), Place::D | Place::G);
                 if lift {
                     let inner = *node;
-                    *node = self.make(span, |builder| builder.on_edges(walk.edges, inner))?;
+                    *node =
+                        self.make(span, |builder| builder.broadcast_to_edges(walk.edges, inner))?;
                 }
             }
         }
@@ -409,7 +410,7 @@ impl<'a> Tracer<'a> {
     /// Walks over edges, with names of its own.
     pub fn open_walk(&mut self, edges: EdgeSet) {
         self.walks_begun += 1;
-        self.walks.push(Walk { number: self.walks_begun, edges });
+        self.walks.push(EdgeWalk { number: self.walks_begun, edges });
         self.open();
     }
 
@@ -433,7 +434,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// The value of a local name; none: there is none.
-    pub fn local(&mut self, span: Span, name: &str) -> Step<Option<Value>> {
+    pub fn local(&mut self, span: Span, name: &str) -> TraceResult<Option<Value>> {
         let walk = self.walk_number();
         let mut found = None;
         for scope in self.scopes.iter().rev() {
@@ -487,7 +488,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// An error unless all is outside of walks over edges.
-    pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> Step<()> {
+    pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> TraceResult<()> {
         match self.walks.last() {
             None => Ok(()),
             Some(walk) => Err(Box::new(

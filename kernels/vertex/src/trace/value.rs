@@ -114,7 +114,7 @@ impl Value {
     }
 
     /// In words, for messages: `a string`, `the graph`.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Value::Bool(true) => "`True`".to_owned(),
             Value::Bool(false) => "`False`".to_owned(),
@@ -156,7 +156,7 @@ impl Value {
 /// Weighted sums of rows that are never made: one-hot rows, and features of kinds.
 #[derive(Debug)]
 pub(super) struct Unmade {
-    pub rows: Rows,
+    pub rows: ImplicitRows,
     pub levels: usize,
     /// The edges that they are seen from.
     pub edges: Option<EdgeSet>,
@@ -164,7 +164,7 @@ pub(super) struct Unmade {
 
 /// How such rows are made.
 #[derive(Debug)]
-pub(super) enum Rows {
+pub(super) enum ImplicitRows {
     /// Of each vertex its own, of the identity matrix.
     Own,
     /// Of each vertex its own among those of its kind.
@@ -203,10 +203,10 @@ impl Unmade {
     /// The end of the edges that its rows are of; none: they are of vertices, or mixed.
     pub fn owner(&self) -> Option<(EdgeSet, End)> {
         match &self.rows {
-            Rows::Own | Rows::OfKinds(_) | Rows::Reduced { .. } => None,
-            Rows::Seen(_, edges, end) => Some((*edges, *end)),
-            Rows::Scaled(inner, _) => inner.owner(),
-            Rows::Sum(a, b) => a.owner().filter(|owner| b.owner() == Some(*owner)),
+            ImplicitRows::Own | ImplicitRows::OfKinds(_) | ImplicitRows::Reduced { .. } => None,
+            ImplicitRows::Seen(_, edges, end) => Some((*edges, *end)),
+            ImplicitRows::Scaled(inner, _) => inner.owner(),
+            ImplicitRows::Sum(a, b) => a.owner().filter(|owner| b.owner() == Some(*owner)),
         }
     }
 

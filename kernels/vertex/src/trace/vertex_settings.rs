@@ -12,7 +12,7 @@ use crate::syntax::{
 
 /// The names of the vertex settings, and whether each may name several.
 pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool> {
-    let mut flow = Flow {
+    let mut flow = SettingFlow {
         file,
         ids: BTreeSet::from(["id"]),
         id_names: BTreeSet::new(),
@@ -23,7 +23,7 @@ pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool
         let name = parameter.name.text.as_str();
         flow.holds.insert((entry, name), BTreeSet::from([name]));
     }
-    let parts: Vec<Parts> = file.functions.iter().map(Parts::of).collect();
+    let parts: Vec<FunctionParts> = file.functions.iter().map(FunctionParts::new).collect();
     // Each round can only add, and there are finitely many names.
     let mut grows = true;
     while grows {
@@ -38,7 +38,7 @@ pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool
 }
 
 /// What a function is made of, however deep it stands.
-struct Parts<'a> {
+struct FunctionParts<'a> {
     function: &'a str,
     expressions: Vec<&'a Expression>,
     /// Targets and what they are given: assignments, `for`, comprehensions.
@@ -46,9 +46,9 @@ struct Parts<'a> {
     returned: Vec<&'a Expression>,
 }
 
-impl<'a> Parts<'a> {
-    fn of(function: &'a Definition) -> Parts<'a> {
-        let mut parts = Parts {
+impl<'a> FunctionParts<'a> {
+    fn new(function: &'a Definition) -> FunctionParts<'a> {
+        let mut parts = FunctionParts {
             function: &function.name.text,
             expressions: Vec::new(),
             given: Vec::new(),
@@ -130,7 +130,7 @@ fn parts_of(expression: &Expression) -> Vec<&Expression> {
 }
 
 /// Where ids and settings are known to go.
-struct Flow<'a> {
+struct SettingFlow<'a> {
     file: &'a File,
     /// Names of columns that hold ids.
     ids: BTreeSet<&'a str>,
@@ -140,9 +140,9 @@ struct Flow<'a> {
     holds: BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>,
 }
 
-impl<'a> Flow<'a> {
+impl<'a> SettingFlow<'a> {
     /// Follows every assignment and call once; whether anything is new.
-    fn pass(&mut self, parts: &Parts<'a>) -> bool {
+    fn pass(&mut self, parts: &FunctionParts<'a>) -> bool {
         let function = parts.function;
         let mut grown = false;
         for (target, value) in &parts.given {
@@ -274,7 +274,7 @@ impl<'a> Flow<'a> {
     }
 
     /// Notes the settings that a function compares with ids.
-    fn compared(&self, parts: &Parts<'a>, found: &mut BTreeMap<String, bool>) {
+    fn compared(&self, parts: &FunctionParts<'a>, found: &mut BTreeMap<String, bool>) {
         for expression in &parts.expressions {
             let ExpressionKind::Compare(first, others) = &expression.kind else { continue };
             let mut left: &Expression = first;
@@ -304,7 +304,7 @@ mod tests {
     use crate::trace::{VertexSetting, vertex_settings_of};
     use crate::{gir::Data, trace::trace};
 
-    fn of(body: &str) -> Vec<String> {
+    fn shown_settings(body: &str) -> Vec<String> {
         let text = format!("def own(v, a=0, b=(0, 1), c=0.5, d=3):\n{body}");
         let shown = |setting: VertexSetting| {
             format!("{}{}", setting.name, if setting.several { " several" } else { "" })
@@ -314,33 +314,45 @@ mod tests {
 
     #[test]
     fn what_is_compared_with_an_id_names_vertices() {
-        assert_eq!(of("    return c if v.id == a else d\n"), ["a"]);
-        assert_eq!(of("    return sum(c for e in v.inedges if a != e.src.id)\n"), ["a"]);
-        assert_eq!(of("    return v.id in b and v.degree > d\n"), ["b several"]);
-        assert_eq!(of("    return v.id not in b or v.id == a + d\n"), ["a", "b several", "d"]);
-        assert_eq!(of("    return v.id in (a, 3)\n"), ["a"]);
-        assert_eq!(of("    return v.id in a or v.id == a\n"), ["a"]);
-        assert_eq!(of("    return v.x * d if v.degree == a else c\n"), [""; 0]);
-        assert_eq!(of("    return v.id == 3 or v.degree == d\n"), [""; 0]);
+        assert_eq!(shown_settings("    return c if v.id == a else d\n"), ["a"]);
+        assert_eq!(
+            shown_settings("    return sum(c for e in v.inedges if a != e.src.id)\n"),
+            ["a"]
+        );
+        assert_eq!(shown_settings("    return v.id in b and v.degree > d\n"), ["b several"]);
+        assert_eq!(
+            shown_settings("    return v.id not in b or v.id == a + d\n"),
+            ["a", "b several", "d"]
+        );
+        assert_eq!(shown_settings("    return v.id in (a, 3)\n"), ["a"]);
+        assert_eq!(shown_settings("    return v.id in a or v.id == a\n"), ["a"]);
+        assert_eq!(shown_settings("    return v.x * d if v.degree == a else c\n"), [""; 0]);
+        assert_eq!(shown_settings("    return v.id == 3 or v.degree == d\n"), [""; 0]);
         assert_eq!(vertex_settings_of("def own(v, a=0) return", "own"), []);
     }
 
     #[test]
     fn ids_and_settings_are_followed_through_names_columns_and_functions() {
-        assert_eq!(of("    start, other = a, d\n    return v.id == start\n"), ["a"]);
-        assert_eq!(of("    v.own = v.id\n    return v.own == a\n"), ["a"]);
+        assert_eq!(shown_settings("    start, other = a, d\n    return v.id == start\n"), ["a"]);
+        assert_eq!(shown_settings("    v.own = v.id\n    return v.own == a\n"), ["a"]);
         assert_eq!(
-            of("    v.label = min(v.id, min(u.id for u in v.nbs))\n    return v.label == a\n"),
+            shown_settings(
+                "    v.label = min(v.id, min(u.id for u in v.nbs))\n    return v.label == a\n"
+            ),
             ["a"]
         );
         assert_eq!(
-            of("    return near(v, who=a) and far(d, v.id)\n\ndef near(v, who):\n    return v.id \
-                    == who\n\ndef far(who, one):\n    return who != one\n"),
+            shown_settings(
+                "    return near(v, who=a) and far(d, v.id)\n\ndef near(v, who):\n    return v.id \
+                    == who\n\ndef far(who, one):\n    return who != one\n"
+            ),
             ["a", "d"]
         );
-        assert_eq!(of("    return me(v) == a\n\ndef me(v):\n    return v.id\n"), ["a"]);
+        assert_eq!(shown_settings("    return me(v) == a\n\ndef me(v):\n    return v.id\n"), ["a"]);
         assert_eq!(
-            of("    for k in range(d):\n        v.near = v.id == k\n    return v.near\n"),
+            shown_settings(
+                "    for k in range(d):\n        v.near = v.id == k\n    return v.near\n"
+            ),
             [""; 0]
         );
     }

@@ -3,8 +3,8 @@
 //!
 //! promises  what is built in wins, then what the program assigned, then columns of the node table;
 //!           a value read through an edge is the row of the vertex at its end
-use super::tracer::{Step, Tracer};
-use super::value::{End, Rows, Value};
+use super::tracer::{TraceResult, Tracer};
+use super::value::{End, ImplicitRows, Value};
 use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};
@@ -28,7 +28,12 @@ pub(super) fn is_built_in(name: &str) -> bool {
 }
 
 impl<'a> Tracer<'a> {
-    pub fn attribute(&mut self, base: &'a Expression, name: &Name, span: Span) -> Step<Value> {
+    pub fn attribute(
+        &mut self,
+        base: &'a Expression,
+        name: &Name,
+        span: Span,
+    ) -> TraceResult<Value> {
         if let ExpressionKind::Name(module) = &base.kind
             && self.local(base.span, module)?.is_none()
             && matches!(module.as_str(), "torch" | "np" | "numpy" | "math" | "F" | "nn" | "jax")
@@ -45,10 +50,10 @@ impl<'a> Tracer<'a> {
             return Err(Box::new(found.hint(hint)));
         }
         match self.expression(base)? {
-            Value::Vertex => self.of_vertex(name, span),
-            Value::Graph => self.of_graph(name, span),
-            Value::Edge(edges) => self.of_edge(name, edges, span),
-            Value::End(edges, end) => self.of_end(name, edges, end, span),
+            Value::Vertex => self.vertex_attribute(name, span),
+            Value::Graph => self.graph_attribute(name, span),
+            Value::Edge(edges) => self.edge_attribute(name, edges, span),
+            Value::End(edges, end) => self.end_attribute(name, edges, end, span),
             other => {
                 let label = format!("found {}", self.describe(&other));
                 let found = Diagnostic::error(
@@ -72,7 +77,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn of_vertex(&mut self, name: &Name, span: Span) -> Step<Value> {
+    fn vertex_attribute(&mut self, name: &Name, span: Span) -> TraceResult<Value> {
         Ok(match name.text.as_str() {
             "graph" => Value::Graph,
             "innbs" => Value::Neighbours(EdgeSet::IN),
@@ -85,10 +90,10 @@ impl<'a> Tracer<'a> {
     }
 
     /// A value that each vertex has; `base` is how the vertex is written, for messages.
-    fn column(&mut self, name: &Name, base: &str, span: Span) -> Step<Value> {
+    fn column(&mut self, name: &Name, base: &str, span: Span) -> TraceResult<Value> {
         let input = match name.text.as_str() {
             "x" if self.data.features.is_none() && self.data.kinds.is_empty() => {
-                return self.unmade(span, Rows::Own);
+                return self.unmade(span, ImplicitRows::Own);
             }
             "x" if self.data.features.is_none() => return self.rows_of_kinds(span),
             KIND if !self.data.kinds.is_empty() => Input::Kind,
@@ -118,7 +123,7 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(self.make(span, |builder| builder.make(Op::Input(input), &[]))?))
     }
 
-    fn classes(&self, span: Span) -> Step<Value> {
+    fn classes(&self, span: Span) -> TraceResult<Value> {
         match self.data.target {
             Some(target) => Ok(Value::Int(target.columns as i64)),
             None => {
@@ -184,7 +189,7 @@ impl<'a> Tracer<'a> {
         Box::new(found.hint(hint))
     }
 
-    fn of_graph(&mut self, name: &Name, span: Span) -> Step<Value> {
+    fn graph_attribute(&mut self, name: &Name, span: Span) -> TraceResult<Value> {
         Ok(match name.text.as_str() {
             "nodes" => Value::Int(self.data.nodes.min(i64::MAX as u64) as i64),
             "edges" => Value::Int(self.data.edges.min(i64::MAX as u64) as i64),
@@ -234,7 +239,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn of_edge(&mut self, name: &Name, edges: EdgeSet, span: Span) -> Step<Value> {
+    fn edge_attribute(&mut self, name: &Name, edges: EdgeSet, span: Span) -> TraceResult<Value> {
         self.check_walk(edges, span)?;
         let (source, target) = if edges.direction == Direction::Out {
             (End::Near, End::Far)
@@ -269,7 +274,7 @@ impl<'a> Tracer<'a> {
     }
 
     /// An edge can be read only where its edges are walked over.
-    fn check_walk(&self, edges: EdgeSet, span: Span) -> Step<()> {
+    fn check_walk(&self, edges: EdgeSet, span: Span) -> TraceResult<()> {
         if self.walks.last().is_some_and(|walk| walk.edges == edges) {
             return Ok(());
         }
@@ -280,7 +285,7 @@ impl<'a> Tracer<'a> {
         )))
     }
 
-    fn edge_column(&mut self, name: &str, edges: EdgeSet, span: Span) -> Step<Value> {
+    fn edge_column(&mut self, name: &str, edges: EdgeSet, span: Span) -> TraceResult<Value> {
         if let Some(column) = self.edge_columns.get(name).cloned() {
             self.written[column.written].read = true;
             let known = column.known_on.as_ref().is_none_or(|relations| {
@@ -332,7 +337,13 @@ impl<'a> Tracer<'a> {
         Err(Box::new(found.hint(hint)))
     }
 
-    fn of_end(&mut self, name: &Name, edges: EdgeSet, end: End, span: Span) -> Step<Value> {
+    fn end_attribute(
+        &mut self,
+        name: &Name,
+        edges: EdgeSet,
+        end: End,
+        span: Span,
+    ) -> TraceResult<Value> {
         if WAYS.contains(&name.text.as_str()) {
             let found = Diagnostic::error(
                 span,
@@ -358,25 +369,31 @@ impl<'a> Tracer<'a> {
         }
         self.check_walk(edges, span)?;
         let value = self.column(name, if end == End::Far { "u" } else { "v" }, span)?;
-        self.seen(span, value, edges, end)
+        self.view_from_end(span, value, edges, end)
     }
 
     /// A value of vertices as seen from an end of each edge.
-    pub fn seen(&mut self, span: Span, value: Value, edges: EdgeSet, end: End) -> Step<Value> {
+    pub fn view_from_end(
+        &mut self,
+        span: Span,
+        value: Value,
+        edges: EdgeSet,
+        end: End,
+    ) -> TraceResult<Value> {
         match value {
-            Value::Node(node) => self.seen_node(span, node, edges, end).map(Value::Node),
-            Value::Unmade(rows) => self.unmade(span, Rows::Seen(rows, edges, end)),
+            Value::Node(node) => self.view_node_from_end(span, node, edges, end).map(Value::Node),
+            Value::Unmade(rows) => self.unmade(span, ImplicitRows::Seen(rows, edges, end)),
             other => Ok(other),
         }
     }
 
-    pub fn seen_node(
+    pub fn view_node_from_end(
         &mut self,
         span: Span,
         node: NodeId,
         edges: EdgeSet,
         end: End,
-    ) -> Step<NodeId> {
+    ) -> TraceResult<NodeId> {
         let node = match self.place(node) {
             Place::G => self.make(span, |builder| builder.make(Op::Give, &[node]))?,
             Place::D => node,

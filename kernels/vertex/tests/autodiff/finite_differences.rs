@@ -1,6 +1,7 @@
 //! finite_differences: the gradient of every operation against central differences in f64.
 use warploom_vertex::gir::{
-    Binary, Builder, EdgeSet, Input, Loss, Made, NodeId, Number, Op, Pooling, Reduction, Unary,
+    Binary, Builder, EdgeSet, Input, Loss, NodeId, NodeResult, Number, Op, Pooling, Reduction,
+    Unary,
 };
 
 use super::forms::softmax;
@@ -166,7 +167,7 @@ fn what_is_chosen_or_passed() {
 }
 
 /// On each edge a value of both ends, the weight and the edge features: `[3]`.
-fn message(builder: &mut Builder, edges: EdgeSet) -> Made {
+fn message(builder: &mut Builder, edges: EdgeSet) -> NodeResult {
     let (above, any) = operands(builder)?;
     let far = builder.make(Op::Far(edges), &[any])?;
     let near = builder.make(Op::Near(edges), &[above])?;
@@ -343,7 +344,7 @@ fn sums_over_vertices() {
 #[test]
 fn work_along_axes() {
     // [2, 3] of two parameters and the features.
-    let table = |builder: &mut Builder| -> Made {
+    let table = |builder: &mut Builder| -> NodeResult {
         let (_, any) = operands(builder)?;
         let scale = parameter(builder, "scale", &[2, 1]);
         builder.multiply(any, scale)

@@ -8,10 +8,10 @@ use std::path::Path;
 use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Made, Misfit, NodeId, Op, Output, Pooling,
-    Reduction, Target, Type, Unary,
+    Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Misfit, NodeId, NodeResult, Op, Output,
+    Pooling, Reduction, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 
 use warploom_test_support::gradient_check::{
     GradientCase, input, parameter, run, start, where_above,
@@ -35,7 +35,7 @@ pub fn finish(mut builder: Builder, result: NodeId) -> Gir {
     builder.gir
 }
 
-fn linear(builder: &mut Builder, a: NodeId, name: &str, width: u64) -> Made {
+fn linear(builder: &mut Builder, a: NodeId, name: &str, width: u64) -> NodeResult {
     let columns = *builder.node(a).shape.last().unwrap();
     let weight = parameter(builder, name, &[width, columns]);
     builder.make(Op::Product { transposed: true }, &[a, weight])
@@ -44,7 +44,7 @@ fn linear(builder: &mut Builder, a: NodeId, name: &str, width: u64) -> Made {
 /// The gcn of the language's page, with two layers.
 pub fn gcn(data: &Data) -> Gir {
     let mut builder = Builder::new("gcn", data);
-    let make = |builder: &mut Builder| -> Made {
+    let make = |builder: &mut Builder| -> NodeResult {
         let weight = input(builder, Input::Weight);
         let degree = builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)?;
         let scale = builder.unary(Unary::Rsqrt, degree)?;
@@ -82,7 +82,7 @@ pub fn gat(data: &Data) -> Gir {
     finish(builder, result)
 }
 
-fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64) -> Made {
+fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64) -> NodeResult {
     let z = linear(builder, x, &format!("gat.{layer}.weight"), heads * width)?;
     let z = builder.make_shaped(Op::Reshape, &[z], &[heads, width])?;
     let mut sides = Vec::new();
@@ -103,7 +103,7 @@ fn attend(builder: &mut Builder, x: NodeId, layer: usize, heads: u64, width: u64
 }
 
 /// Shares of a vertex's edges by their scores, without overflow; 0 where there is nothing to share.
-pub fn softmax(builder: &mut Builder, edges: EdgeSet, score: NodeId) -> Made {
+pub fn softmax(builder: &mut Builder, edges: EdgeSet, score: NodeId) -> NodeResult {
     let best = builder.reduce(Reduction::Maximum, edges, score, None)?;
     let best = builder.make(Op::Detach, &[best])?;
     let (lowest, zero) = (builder.real(f64::NEG_INFINITY), builder.real(0.0));
@@ -121,7 +121,7 @@ pub fn softmax(builder: &mut Builder, edges: EdgeSet, score: NodeId) -> Made {
 /// Two layers of means over neighbours.
 fn sage(data: &Data) -> Gir {
     let mut builder = Builder::new("sage", data);
-    let make = |builder: &mut Builder| -> Made {
+    let make = |builder: &mut Builder| -> NodeResult {
         let mut h = input(builder, Input::Features);
         for (layer, width) in [(0, 4), (1, 3)] {
             let far = builder.make(Op::Far(EdgeSet::IN), &[h])?;
@@ -259,14 +259,14 @@ fn weightless() -> GradientCase {
     case.world.target = vec![0, 0, 1, 2, 3, 2, 4, 4];
     case.world.weight = Some(vec![0.0, 0.0, 0.0, 0.5, 0.7, 0.9, 0.4, 0.6]);
     case.world.edge_type = vec![0, 0, 0, 1, 1, 1, 1, 1];
-    case.world.edge_features = Some(Rows::real(8, 2, vec![0.25; 16]));
+    case.world.edge_features = Some(ElementRows::from_reals(8, 2, vec![0.25; 16]));
     case.data.edges = 8;
     case
 }
 
 /// Builds a program on `weightless`, with what is returned as its loss, and gives the gradients by
 /// all that it reads.
-fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, Vec<f64>)>) {
+fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> NodeResult) -> (Gir, Vec<(Op, Vec<f64>)>) {
     let mut case = weightless();
     let data = case.data.clone();
     let mut builder = Builder::new("weightless", &data);
@@ -292,12 +292,12 @@ fn on_weightless(make: impl Fn(&mut Builder, NodeId) -> Made) -> (Gir, Vec<(Op, 
     (full, found)
 }
 
-fn degree(builder: &mut Builder, weight: NodeId) -> Made {
+fn degree(builder: &mut Builder, weight: NodeId) -> NodeResult {
     builder.reduce(Reduction::Sum, EdgeSet::IN, weight, None)
 }
 
 /// Whether all gradients are finite; those of the weights 0 that a choice left out are exactly 0.
-fn assert_silent(what: &str, make: impl Fn(&mut Builder, NodeId) -> Made) {
+fn assert_silent(what: &str, make: impl Fn(&mut Builder, NodeId) -> NodeResult) {
     let (full, found) = on_weightless(make);
     for (leaf, values) in found {
         assert!(
@@ -423,7 +423,9 @@ fn ends_of_a_gradient_that_slopes_are_undefined_at() {
 fn equals_share_a_pool_and_the_first_of_an_axis_takes_all() {
     let mut case = GradientCase::new(1, 4, 0);
     case.world.graph_of_node = vec![0, 0, 0, 1];
-    case.world.columns.insert("height".to_owned(), Rows::real(4, 1, vec![2.0, 2.0, 1.0, 3.0]));
+    case.world
+        .columns
+        .insert("height".to_owned(), ElementRows::from_reals(4, 1, vec![2.0, 2.0, 1.0, 3.0]));
     let data = case.data.clone();
     let mut builder = Builder::new("equals", &data);
     let height = input(&mut builder, Input::Column("height".to_owned()));

@@ -8,17 +8,22 @@
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_vertex::autodiff::differentiate;
 use warploom_vertex::gir::{
-    Builder, Data, EdgeSet, Gir, Input, Loss, Made, NodeId, Op, Pooling, Reduction, Target, Unary,
+    Builder, Data, EdgeSet, Gir, Input, Loss, NodeId, NodeResult, Op, Pooling, Reduction, Target,
+    Unary,
 };
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::reference::Adam;
 
 use super::forms::softmax;
 use warploom_test_support::gradient_check::{input, parameter, where_above};
 
-fn rows(case: &GoldenCase, name: &str) -> Option<Rows> {
+fn rows(case: &GoldenCase, name: &str) -> Option<ElementRows> {
     let tensor = case.find(name)?;
-    Some(Rows::real(tensor.shape[0], tensor.shape[1..].iter().product(), tensor.values.clone()))
+    Some(ElementRows::from_reals(
+        tensor.shape[0],
+        tensor.shape[1..].iter().product(),
+        tensor.values.clone(),
+    ))
 }
 
 /// The data set, and its edges as stored.
@@ -32,7 +37,7 @@ fn world(case: &GoldenCase) -> World {
         world.graph_of_node = case.ids("graph.graph_of_node");
         world.graphs = classes.len();
     }
-    world.targets = Some(Rows::real(classes.len(), 1, classes));
+    world.targets = Some(ElementRows::from_reals(classes.len(), 1, classes));
     world.training_rows = case.ids("train");
     world
 }
@@ -41,7 +46,7 @@ fn world(case: &GoldenCase) -> World {
 fn check(
     case: &GoldenCase,
     world: &World,
-    make: impl Fn(&mut Builder, &GoldenCase, NodeId) -> Made,
+    make: impl Fn(&mut Builder, &GoldenCase, NodeId) -> NodeResult,
 ) {
     let edge_features = world.edge_features.as_ref().map_or(0, |rows| rows.columns as u64);
     let target = Target { columns: case.tensor("out").shape[1] as u64, loss: Loss::CrossEntropy };
@@ -124,12 +129,12 @@ fn learned(builder: &mut Builder, case: &GoldenCase, name: &str) -> NodeId {
     parameter(builder, name, &shape)
 }
 
-fn product(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> Made {
+fn product(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> NodeResult {
     let weight = learned(builder, case, &format!("{name}.weight"));
     builder.make(Op::Product { transposed: true }, &[a, weight])
 }
 
-fn linear(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> Made {
+fn linear(builder: &mut Builder, case: &GoldenCase, name: &str, a: NodeId) -> NodeResult {
     let y = product(builder, case, name, a)?;
     let bias = learned(builder, case, &format!("{name}.bias"));
     builder.add(y, bias)
@@ -202,12 +207,12 @@ fn sage_by_its_features() {
 }
 
 /// Rows of heads side by side.
-fn heads(builder: &mut Builder, a: NodeId, heads: u64) -> Made {
+fn heads(builder: &mut Builder, a: NodeId, heads: u64) -> NodeResult {
     let columns = builder.node(a).columns();
     builder.make_shaped(Op::Reshape, &[a], &[heads, columns / heads])
 }
 
-fn flat(builder: &mut Builder, a: NodeId) -> Made {
+fn flat(builder: &mut Builder, a: NodeId) -> NodeResult {
     let columns = builder.node(a).columns();
     builder.make_shaped(Op::Reshape, &[a], &[columns])
 }

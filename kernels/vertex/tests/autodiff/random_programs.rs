@@ -4,8 +4,8 @@
 //! is there, and bounds what grows by `tanh`, so that differences stay exact. Operations with jumps
 //! are left to `differences`.
 use warploom_vertex::gir::{
-    Binary, Builder, EdgeSet, Input, Made, Misfit, NodeId, Op, Place, Pooling, Reduction, Type,
-    Unary,
+    Binary, Builder, EdgeSet, Input, Misfit, NodeId, NodeResult, Op, Place, Pooling, Reduction,
+    Type, Unary,
 };
 
 use warploom_test_support::draws::Draws;
@@ -55,7 +55,7 @@ impl Growing<'_, '_> {
         parameter(self.builder, &format!("w{}", self.parameters), shape)
     }
 
-    fn bounded(&mut self, a: NodeId) -> Made {
+    fn bounded(&mut self, a: NodeId) -> NodeResult {
         self.builder.unary(Unary::Tanh, a)
     }
 
@@ -116,7 +116,7 @@ impl Growing<'_, '_> {
     }
 
     /// a / (1 + b^2)
-    fn quotient(&mut self, a: NodeId) -> Made {
+    fn quotient(&mut self, a: NodeId) -> NodeResult {
         let b = self.any();
         let (square, one) = (self.builder.unary(Unary::Square, b)?, self.builder.real(1.0));
         let above = self.builder.add(square, one)?;
@@ -139,7 +139,7 @@ impl Growing<'_, '_> {
         Ok(Some(self.bounded(made)?))
     }
 
-    fn pooled(&mut self, a: NodeId) -> Made {
+    fn pooled(&mut self, a: NodeId) -> NodeResult {
         let made = match self.builder.node(a).place {
             Place::D => self.builder.make(Op::Pool(Pooling::Sum), &[a])?,
             Place::G => self.builder.make(Op::Give, &[a])?,
@@ -149,7 +149,7 @@ impl Growing<'_, '_> {
     }
 
     /// By a whole number, which no difference moves: where it is above 0, 1 / it times the value.
-    fn chosen(&mut self, a: NodeId) -> Made {
+    fn chosen(&mut self, a: NodeId) -> NodeResult {
         let kind = input(self.builder, Input::Column("kind".to_owned()));
         let real = self.builder.cast(Type::Real, kind)?;
         let share = self

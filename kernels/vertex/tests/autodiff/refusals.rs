@@ -1,7 +1,8 @@
 //! refusals: programs that have no gradient, and what is said of them.
 use warploom_vertex::autodiff::{Refusal, differentiate};
 use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Input, Made, Number, Op, Reduction, Span, Type, Until,
+    Binary, Builder, Data, EdgeSet, Function, Input, NodeResult, Number, Op, Reduction, Span,
+    StopTest, Type,
 };
 
 use super::forms::data;
@@ -11,7 +12,7 @@ use warploom_test_support::gradient_check::{input, parameter};
 /// its gradient.
 fn attempt(
     data: &Data,
-    make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> Made,
+    make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> NodeResult,
 ) -> Result<warploom_vertex::gir::Gir, Refusal> {
     let mut builder = Builder::new("refused", data);
     let weight = parameter(&mut builder, "w", &[]);
@@ -74,7 +75,7 @@ fn operations_without_a_gradient() {
             let half = builder.real(0.5);
             let (number, states) = builder.begin_loop(&[("rank".to_owned(), value)]);
             let next = builder.multiply(states[0], half)?;
-            Ok(builder.end_loop(number, &[next], Until::ChangeAtMost(0, 1e-3))?[0])
+            Ok(builder.end_loop(number, &[next], StopTest::ChangeAtMost(0, 1e-3))?[0])
         }),
     );
 }
@@ -88,7 +89,7 @@ fn a_loop_that_only_reads_a_leaf_inside_is_refused_too() {
         let start = builder.make(Op::Detach, &[start])?;
         let (number, states) = builder.begin_loop(&[("rank".to_owned(), start)]);
         let next = builder.add(states[0], value)?;
-        Ok(builder.end_loop(number, &[next], Until::ChangeAtMost(0, 1e-3))?[0])
+        Ok(builder.end_loop(number, &[next], StopTest::ChangeAtMost(0, 1e-3))?[0])
     });
     assert_eq!(refusal.unwrap_err().what, "no gradient goes through `while`");
 }
@@ -102,7 +103,7 @@ fn a_loop_beside_the_way_to_the_loss_is_fine() {
         let half = builder.real(0.5);
         let (number, states) = builder.begin_loop(&[("rank".to_owned(), degree)]);
         let next = builder.multiply(states[0], half)?;
-        let rank = builder.end_loop(number, &[next], Until::ChangeAtMost(0, 1e-3))?[0];
+        let rank = builder.end_loop(number, &[next], StopTest::ChangeAtMost(0, 1e-3))?[0];
         let scaled = builder.multiply(value, rank)?;
         let far = builder.make(Op::Far(EdgeSet::IN), &[value])?;
         let mode = builder.reduce(Reduction::Mode, EdgeSet::IN, far, None)?;

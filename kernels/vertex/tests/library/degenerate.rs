@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::degenerate_graphs;
-use warploom_vertex::interpret::{Interpreter, Rows, Values};
+use warploom_vertex::interpret::{ElementRows, Interpreter, Values};
 
 use warploom_test_support::draws::drawn;
 use warploom_test_support::library_programs::{
@@ -22,7 +22,7 @@ pub fn relations() -> Vec<String> {
     ["cites", "knows", "unused"].map(str::to_owned).to_vec()
 }
 
-fn assert_no_nan(what: &str, rows: &Rows) {
+fn assert_no_nan(what: &str, rows: &ElementRows) {
     if let Values::Real(values) = &rows.values {
         assert!(values.iter().all(|value| !value.is_nan()), "{what}: {values:?}");
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::random_graph;
 use warploom_vertex::gir::Data;
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 
 use super::dense_implementations::{self, Matrix, Parameters};
 use warploom_test_support::draws::drawn;
@@ -208,7 +208,8 @@ fn without_features_models_read_the_identity() {
                 world.edge_type = (0..edges.source.len() as u32).map(|edge| edge % 2).collect();
                 let identity = (0..edges.nodes * edges.nodes)
                     .map(|index| if index % (edges.nodes + 1) == 0 { 1.0 } else { 0.0 });
-                world.features = Some(Rows::real(edges.nodes, edges.nodes, identity.collect()));
+                world.features =
+                    Some(ElementRows::from_reals(edges.nodes, edges.nodes, identity.collect()));
                 let want = trained(name, &settings, &data, &world, Route::Plain);
                 (data.features, world.features) = (None, None);
                 for route in ROUTES {

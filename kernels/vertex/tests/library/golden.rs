@@ -9,7 +9,7 @@ use serde_json::json;
 use warploom_test_support::golden_cases::{Edges, GoldenCase};
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_vertex::gir::{Data, Loss, Place, Target};
-use warploom_vertex::interpret::{Interpreter, Rows, World};
+use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::reference::Adam;
 
 use warploom_test_support::skips::is_long;
@@ -24,7 +24,8 @@ fn world(case: &GoldenCase, edges: &Edges) -> (Data, World) {
     let (features, nonzeros) = case.features();
     data.features = Some(features.shape[1] as u64);
     data.sparse_features = nonzeros;
-    world.features = Some(Rows::real(features.shape[0], features.shape[1], features.values));
+    world.features =
+        Some(ElementRows::from_reals(features.shape[0], features.shape[1], features.values));
     if case.find("graph.edge_type").is_some() {
         data.relations = golden_models::relations(case);
         world.edge_type = case.ids("graph.edge_type");
@@ -32,7 +33,7 @@ fn world(case: &GoldenCase, edges: &Edges) -> (Data, World) {
     if let Some(given) = case.find("graph.edge_x") {
         data.edge_features = given.shape[1] as u64;
         world.edge_features =
-            Some(Rows::real(given.shape[0], given.shape[1], given.values.clone()));
+            Some(ElementRows::from_reals(given.shape[0], given.shape[1], given.values.clone()));
     }
     if golden_models::is_batch(case) {
         world.graph_of_node = case.ids("graph.graph_of_node");
@@ -43,7 +44,7 @@ fn world(case: &GoldenCase, edges: &Edges) -> (Data, World) {
     let loss = if case.is_regression() { Loss::MeanSquares } else { Loss::CrossEntropy };
     data.target = Some(Target { columns: case.number("hyperparameters", "outputs") as u64, loss });
     data.training = true;
-    world.targets = Some(Rows::real(
+    world.targets = Some(ElementRows::from_reals(
         wanted.shape[0],
         wanted.shape.get(1).copied().unwrap_or(1),
         wanted.values.clone(),

@@ -18,7 +18,7 @@ use warploom_contract::{
 use warploom_shell::requests::RunRequest;
 use warploom_vertex::{
     gir::Type,
-    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, Until},
+    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, StopCondition},
     reference::{Inputs, Reference},
 };
 
@@ -191,7 +191,7 @@ impl Again<'_> {
             for _ in 0..count {
                 reference.superstep();
             }
-            reference.go_on();
+            reference.enter_next();
         }
         true
     }
@@ -286,11 +286,9 @@ impl Again<'_> {
         iterate
             .loops
             .iter()
-            .map(
-                |repeated| {
-                    if let Until::ChangeAtMost(_, bound) = repeated.until { bound } else { 0.0 }
-                },
-            )
+            .map(|repeated| {
+                if let StopCondition::ChangeAtMost(_, bound) = repeated.until { bound } else { 0.0 }
+            })
             .sum()
     }
 

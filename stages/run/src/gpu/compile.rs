@@ -10,7 +10,7 @@ use warploom_shell::{
     cubin_cache::{self, Compiled},
     gpu_present,
 };
-use warploom_vertex::emit::cuda::{self, Emitted, Target};
+use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget};
 use warploom_vertex::launch::LaunchList;
 
 use super::{Planned, failed};
@@ -36,8 +36,8 @@ pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready,
     let Planned { facts, matmul, order, groups, .. } = *planned;
     let (processors, shared_bytes) =
         facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
-    let warpgroups = facts.capability().is_some_and(Target::has_warpgroups);
-    let target = Target {
+    let warpgroups = facts.capability().is_some_and(GpuTarget::has_warpgroups);
+    let target = GpuTarget {
         bytes_per_real: size_of::<T>() as u64,
         processors,
         shared_bytes,

@@ -15,7 +15,7 @@ use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
 use warploom_vertex::emit::cuda::Argument;
 use warploom_vertex::emit::cuda::epoch_clock::{PARTS, SLOTS, counts_of_part};
-use warploom_vertex::emit::cuda::training_control::{self, Watch};
+use warploom_vertex::emit::cuda::training_control::{self, TrainingState};
 use warploom_vertex::launch::parameter_buffer;
 use warploom_vertex::tuning;
 
@@ -106,7 +106,7 @@ impl Machine {
         &mut self,
         program: &Program<T>,
         (first, paces): (u64, &[f64]),
-        (watched, is_behind): (Option<&Watch>, bool),
+        (watched, is_behind): (Option<&TrainingState>, bool),
     ) -> Result<Stretch, StageError> {
         let (epochs, decides) = (paces.len().saturating_sub(1), watched.is_some());
         let [table, clock] = [Argument::Paces, Argument::Clock].map(|part| self.layout.part(&part));
@@ -202,7 +202,7 @@ impl Machine {
     }
 
     /// What the device decided up to the end of a stretch; nothing if nothing was to be decided.
-    pub fn watched(&self, stretch: &Stretch) -> Result<Option<Watch>, StageError> {
+    pub fn watched(&self, stretch: &Stretch) -> Result<Option<TrainingState>, StageError> {
         if !stretch.decides {
             return Ok(None);
         }
@@ -210,7 +210,7 @@ impl Machine {
         let of_last = &both
             [(stretch.first + stretch.epochs as u64) as usize % 2 * training_control::BYTES..]
             [..training_control::BYTES];
-        Ok(of_last.try_into().ok().map(Watch::of_bytes))
+        Ok(of_last.try_into().ok().map(TrainingState::from_bytes))
     }
 
     /// Parameters as they were kept on the device up to the end of a stretch, each of so many

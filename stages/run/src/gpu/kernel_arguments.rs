@@ -10,11 +10,12 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_device::gpu::{Grid, Memory, Parameter, ParameterKind, Value};
+use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
 use warploom_device::{Fault, Gpu};
-use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, Counts};
+use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_vertex::emit::cuda::{
-    Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, Part, TICKETS, Tier, Walked, loss_of,
+    Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, ListPart, TICKETS, Tier, WalkedLists,
+    loss_of,
 };
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 use warploom_vertex::tuning;
@@ -181,25 +182,25 @@ pub fn lists<T: Precision>(
     list: &LaunchList,
     (emitted, processors): (&Emitted, u32),
     data: &Data<T>,
-) -> BTreeMap<Walked, Items> {
+) -> BTreeMap<WalkedLists, Items> {
     let graph = data.edge_graph();
     let walked = emitted.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
         Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
-            Some(Walked::Edges(*direction))
+            Some(WalkedLists::Edges(*direction))
         }
         _ => None,
     });
     let mut lists = BTreeMap::new();
     for walked in walked {
-        let items = |walked: &Walked| match walked {
-            Walked::Edges(direction) => {
+        let items = |walked: &WalkedLists| match walked {
+            WalkedLists::Edges(direction) => {
                 let is_grouped = emitted.arguments().any(
                     |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
                 );
                 Items::of(&graph, *direction, (&cuts(emitted, walked), processors, is_grouped))
             }
-            Walked::Entries(features, by_columns) => {
+            WalkedLists::Entries(features, by_columns) => {
                 Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns))
             }
         };
@@ -213,7 +214,7 @@ pub fn lists<T: Precision>(
 }
 
 /// All cuts of rows into groups of neighbours.
-pub fn tables(emitted: &Emitted, lists: &BTreeMap<Walked, Items>) -> Tables {
+pub fn tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
     let cuts = emitted.arguments().filter_map(|argument| {
         if let Argument::Groups(direction, groups, _) = argument {
             Some((*direction, *groups))
@@ -223,13 +224,13 @@ pub fn tables(emitted: &Emitted, lists: &BTreeMap<Walked, Items>) -> Tables {
     });
     let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
     let of = |(direction, groups)| {
-        Some(((direction, groups), Table::of(lists.get(&Walked::Edges(direction))?, groups)))
+        Some(((direction, groups), Table::of(lists.get(&WalkedLists::Edges(direction))?, groups)))
     };
     cuts.into_iter().filter_map(of).collect()
 }
 
 /// How kernels cut what they walk.
-fn cuts(emitted: &Emitted, walked: &Walked) -> Vec<Cut> {
+fn cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
     let of = |argument: &Argument| {
         if let Argument::Count(of, cut, _) = argument {
             (of == walked).then_some(*cut)
@@ -269,7 +270,7 @@ impl Layout {
             .iter()
             .filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name))
         {
-            let bytes = counts.of_buffer(buffer);
+            let bytes = counts.buffer_bytes(buffer);
             let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
             let place = match list.arena.place(&buffer.name) {
                 Some(_) if side == Side::Host => {
@@ -296,7 +297,7 @@ impl Layout {
         }
         for argument in emitted.arguments() {
             if layout.part(argument).is_none()
-                && let Some(bytes) = counts.of_argument(argument, list, emitted)
+                && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
             {
                 let place = layout.take(Side::Device, bytes);
                 layout.parts.push((argument.clone(), place));
@@ -332,8 +333,8 @@ impl Layout {
 }
 
 /// How much there is of what a plan could only foresee.
-fn counts<T: Precision>(data: &Data<T>) -> Counts {
-    Counts {
+fn counts<T: Precision>(data: &Data<T>) -> SizeCounts {
+    SizeCounts {
         nodes: data.nodes as u64,
         edges: data.edges as u64,
         sparse_features: data.sparse_of(None).map(|sparse| sparse.values.len() as u64),
@@ -375,7 +376,7 @@ pub fn contents<'a, T: Precision>(
     argument: &Argument,
     (data, list): (&'a Data<T>, &LaunchList),
     (program, buffers): (&Program<T>, &Buffers<T>),
-    (lists, tables): (&'a BTreeMap<Walked, Items>, &'a Tables),
+    (lists, tables): (&'a BTreeMap<WalkedLists, Items>, &'a Tables),
 ) -> Option<Contents<'a>> {
     let graph = data.edge_graph();
     let words = |words: &'a [u32]| Some(Contents::Lent(bytemuck::cast_slice(words)));
@@ -383,7 +384,7 @@ pub fn contents<'a, T: Precision>(
     let bytes = |bytes: Vec<u8>| Some(Contents::Made(Buffer::from_vec(bytes)));
     match argument {
         Argument::Slots(name, direction) => {
-            let edges = &lists.get(&Walked::Edges(*direction))?.edge;
+            let edges = &lists.get(&WalkedLists::Edges(*direction))?.edge;
             let banks = buffers.all();
             Some(Contents::Made(match *program.places.get(name)? {
                 Home::Real(index) => picked(banks.reals.get(index), edges),
@@ -394,11 +395,11 @@ pub fn contents<'a, T: Precision>(
         Argument::Items(walked, part) => {
             let items = lists.get(walked)?;
             match part {
-                Part::Row => words(&items.row),
-                Part::Offset => words(&items.offset),
-                Part::Far => words(&items.far),
-                Part::Edge => words(&items.edge),
-                Part::Relation => {
+                ListPart::Row => words(&items.row),
+                ListPart::Offset => words(&items.offset),
+                ListPart::Far => words(&items.far),
+                ListPart::Edge => words(&items.edge),
+                ListPart::Relation => {
                     let of = |edge: &u32| {
                         graph
                             .relation
@@ -407,8 +408,8 @@ pub fn contents<'a, T: Precision>(
                     };
                     owned(items.edge.par_iter().map(of).collect())
                 }
-                Part::Value => {
-                    let Walked::Entries(features, _) = walked else { return None };
+                ListPart::Value => {
+                    let WalkedLists::Entries(features, _) = walked else { return None };
                     let values = &sparse(features, list, data)?.values;
                     Some(Contents::Made(picked(values, &items.edge)))
                 }
@@ -525,7 +526,7 @@ pub struct Bound<'a, T: Precision> {
     /// Address of the first on the device, and of the first on the host.
     pub bases: [u64; 2],
     /// Lists of edges.
-    pub lists: &'a BTreeMap<Walked, Items>,
+    pub lists: &'a BTreeMap<WalkedLists, Items>,
     /// Groups of neighbours.
     pub tables: &'a Tables,
     /// What was given.
@@ -538,32 +539,38 @@ pub struct Bound<'a, T: Precision> {
 
 impl<T: Precision> Bound<'_, T> {
     /// One argument, in a pass of training or of measuring.
-    pub fn value(&self, argument: &Argument, training: bool) -> Result<Value, StageError> {
+    pub fn value(&self, argument: &Argument, training: bool) -> Result<ArgumentValue, StageError> {
         let [device, host] = self.bases;
-        let at = |place: Place| Value::Pointer(device + place.offset);
+        let at = |place: Place| ArgumentValue::Pointer(device + place.offset);
         Ok(match argument {
             Argument::Buffer(name) => {
                 match self.layout.buffer(name).ok_or_else(|| {
                     StageError::defect(format!("`{name}` has no place on the device"))
                 })? {
                     Lying { place, side: Side::Device, .. } => at(place),
-                    Lying { place, side: Side::Host, .. } => Value::Pointer(host + place.offset),
+                    Lying { place, side: Side::Host, .. } => {
+                        ArgumentValue::Pointer(host + place.offset)
+                    }
                 }
             }
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
-                Value::U32(items.map_or(0, |items| items.count(*cut, (*tier, self.processors))))
+                ArgumentValue::U32(
+                    items.map_or(0, |items| items.count(*cut, (*tier, self.processors))),
+                )
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
-                Value::U32(self.grouped((*direction, *groups), *list))
+                ArgumentValue::U32(self.grouped((*direction, *groups), *list))
             }
-            Argument::Number(number) => Value::U32(*number),
-            Argument::Parts { rows, each, most } => Value::U32(self.parts(*rows, *each, *most)),
-            Argument::RowCount(rows) => Value::U32(rows_of(*rows, self.data) as u32),
-            Argument::Seed => Value::U64(self.seed),
-            Argument::Training => Value::U32(u32::from(training)),
-            Argument::Measures if training => Value::Pointer(0),
-            other => self.layout.part(other).map_or(Value::Pointer(0), at),
+            Argument::Number(number) => ArgumentValue::U32(*number),
+            Argument::Parts { rows, each, most } => {
+                ArgumentValue::U32(self.parts(*rows, *each, *most))
+            }
+            Argument::RowCount(rows) => ArgumentValue::U32(rows_of(*rows, self.data) as u32),
+            Argument::Seed => ArgumentValue::U64(self.seed),
+            Argument::Training => ArgumentValue::U32(u32::from(training)),
+            Argument::Measures if training => ArgumentValue::Pointer(0),
+            other => self.layout.part(other).map_or(ArgumentValue::Pointer(0), at),
         })
     }
 
@@ -586,7 +593,7 @@ impl<T: Precision> Bound<'_, T> {
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Groups { direction, groups, spans, slices } => {
                 let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
-                [self.grouped((*direction, *groups), list).div_ceil(groups.of_block()), *slices, 1]
+                [self.grouped((*direction, *groups), list).div_ceil(groups.per_block()), *slices, 1]
             }
             Blocks::Parts { rows, each, most, tiles: [first, second] } => {
                 [self.parts(*rows, *each, *most), *first, *second]

@@ -37,7 +37,7 @@ impl Table {
                 }
             }
             let [block, last] =
-                [first, table.row.len() as u32 - 1].map(|group| group / groups.of_block());
+                [first, table.row.len() as u32 - 1].map(|group| group / groups.per_block());
             if last > block {
                 table.span_row.push(row);
                 table.span_block.push(block);

@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use warploom_contract::{StageError, stage::StopFlag};
 use warploom_spec::Keep;
-use warploom_vertex::emit::cuda::{epoch_clock::SLOTS, training_control::Watch as Watched};
+use warploom_vertex::emit::cuda::{epoch_clock::SLOTS, training_control::TrainingState as Watched};
 
 use super::{Best, Training};
 use crate::{

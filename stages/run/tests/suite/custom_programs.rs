@@ -22,7 +22,7 @@ use warploom_shell::{Chain, requests::PlanRequest};
 use warploom_spec::Pipeline;
 use warploom_vertex::{
     gir::Op,
-    interpret::{Interpreter, Rows, World},
+    interpret::{ElementRows, Interpreter, World},
 };
 
 use warploom_test_support::graph_inputs::{random, signed, uniform};
@@ -263,9 +263,12 @@ fn world(given: &GraphTables) -> World {
         .as_ref()
         .map(|weight| weight.iter().map(|weight| f64::from(*weight)).collect());
     world.edge_type = given.edges.kind.iter().flatten().map(|kind| u32::from(*kind)).collect();
-    world.features =
-        Some(Rows::real(NODES, *columns, values.iter().map(|value| f64::from(*value)).collect()));
-    world.targets = Some(Rows::real(
+    world.features = Some(ElementRows::from_reals(
+        NODES,
+        *columns,
+        values.iter().map(|value| f64::from(*value)).collect(),
+    ));
+    world.targets = Some(ElementRows::from_reals(
         NODES,
         1,
         classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use warploom_contract::stage::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
-use warploom_ops::random::dropout::{Context, Drops};
+use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{
     executor::{Executor, Pass},
     parameters,
@@ -19,7 +19,7 @@ use warploom_run::{
     resolved_program::Part,
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::builtin::{self, Order};
+use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::compile::compile;
 use warploom_vertex::gir::Loss;
 use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList, LossKind};
@@ -89,7 +89,7 @@ pub fn direct_of(
 /// What a run draws in this epoch.
 pub fn draw(epoch: u32) -> Draw {
     Box::new(move |dropout: Dropout, row: u64, column: u64| {
-        let context = Context { seed: SEED, epoch, active: true, row_in_graph: None };
+        let context = DrawContext { seed: SEED, epoch, active: true, row_in_graph: None };
         match Drops::new(dropout, &context) {
             Some(drops) if drops.keeps(row as u32, column as usize) => drops.scale(),
             Some(_) => 0.0,
@@ -300,7 +300,7 @@ fn list(
     program: &str,
     direct: &ListInputs,
     drop: f64,
-    (order, loss): (Order, LossKind),
+    (order, loss): (LayerOrder, LossKind),
 ) -> LaunchList {
     let settings =
         BTreeMap::from([("hidden".to_owned(), json!(5)), ("drop".to_owned(), json!(drop))]);
@@ -311,11 +311,11 @@ fn list(
             .unwrap_or_else(|wrong| panic!("{program}: {wrong:?}"))
             .list;
     }
-    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
+    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
     builtin.build_in_order(&settings, &direct.facts(CLASSES, loss), order).unwrap()
 }
 
-fn trained(shape: &EdgeList, choice: Choice, orders: &[(Order, f64)]) {
+fn trained(shape: &EdgeList, choice: Choice, orders: &[(LayerOrder, f64)]) {
     for (program, loss) in [("gcn", LossKind::CrossEntropy), ("sage", LossKind::MeanSquares)] {
         let direct = direct(shape, choice, loss);
         for &(order, drop) in orders {
@@ -333,8 +333,8 @@ fn trained(shape: &EdgeList, choice: Choice, orders: &[(Order, f64)]) {
 fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
     let direct = direct(shape, (false, false, reordered), LossKind::CrossEntropy);
-    let builtin = builtin::all().iter().find(|builtin| builtin.name == program).unwrap();
-    let facts = warploom_vertex::Facts {
+    let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
+    let facts = warploom_vertex::GraphFacts {
         training: false,
         classes: 0,
         feature_columns: 0,
@@ -391,10 +391,10 @@ fn training_agrees_on_degenerate_graphs() {
     // What is dropped is measured without dropout too, and a compiled list has one order: a GPU
     // compiles each of these.
     let all = [
-        (Order::ProductFirst, 0.0),
-        (Order::ProductFirst, 0.4),
-        (Order::SumFirst, 0.0),
-        (Order::SumFirst, 0.4),
+        (LayerOrder::ProductFirst, 0.0),
+        (LayerOrder::ProductFirst, 0.4),
+        (LayerOrder::SumFirst, 0.0),
+        (LayerOrder::SumFirst, 0.4),
     ];
     let orders = if gpu().is_some() { &all[1..2] } else { &all };
     let (graphs, choices) = (all_graphs(), if is_brief() { &CHOICES[2..3] } else { &CHOICES });
@@ -429,7 +429,7 @@ proptest! {
         let choice = (bits & 1 != 0, bits & 2 != 0, bits & 4 != 0);
         let direct = direct(&shape, choice, LossKind::CrossEntropy);
         for program in ["gcn", "sage"] {
-            let list = list(program, &direct, 0.3, (Order::Cheapest, LossKind::CrossEntropy));
+            let list = list(program, &direct, 0.3, (LayerOrder::Cheapest, LossKind::CrossEntropy));
             train::<f64>(&format!("{program} on {nodes} nodes of degree {degree}, stream {stream}, \
                 {choice:?}"), &direct, &list);
         }

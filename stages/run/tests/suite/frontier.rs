@@ -56,7 +56,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
-            (Needs::of(&list), &step.request),
+            (Needs::from_list(&list), &step.request),
         )
         .unwrap();
         let mut executor = Executor::new(&list, data, 0).unwrap();

@@ -17,7 +17,7 @@ use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_test_support::skips::skipped;
 use warploom_vertex::{
-    builtin::{self, Order},
+    builtin::{self, LayerOrder},
     compile::compile,
     gir::Loss,
     launch::{LaunchList, LossKind, gradient_buffer, parameter_buffer},
@@ -51,8 +51,8 @@ fn lists(case: &GoldenCase, direct: &ListInputs) -> Vec<(String, LaunchList)> {
     let for_lanes = compile(&program_text(name), name, &settings, &known)
         .unwrap_or_else(|wrong| panic!("{}: {wrong:?}", case.name));
     lists.push(("compiled for lanes".to_owned(), for_lanes.list));
-    if let Some(builtin) = builtin::all().iter().find(|builtin| builtin.name == name) {
-        for order in [Order::Cheapest, Order::ProductFirst, Order::SumFirst] {
+    if let Some(builtin) = builtin::programs().iter().find(|builtin| builtin.name == name) {
+        for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
             let list =
                 builtin.build_in_order(&settings, &direct.facts(classes, kind), order).unwrap();
             lists.push((format!("{order:?}"), list));

@@ -18,7 +18,7 @@ use warploom_run::{
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::{
-    interpret::{Rows, World},
+    interpret::{ElementRows, World},
     launch::Role,
     reference::{Inputs, Reference, ReferenceGraph},
 };
@@ -174,7 +174,7 @@ impl Hetero {
         world.kind_of_node = (0..self.nodes()).map(|node| u32::from(kind_of(node))).collect();
         let real = |kind: &u32, values: &Vec<f32>| {
             let columns = COLUMNS[*kind as usize];
-            Rows::real(
+            ElementRows::from_reals(
                 values.len() / columns,
                 columns,
                 values.iter().map(|value| f64::from(*value)).collect(),
@@ -182,7 +182,7 @@ impl Hetero {
         };
         world.features_of_kind =
             self.rows.iter().map(|(kind, values)| (*kind, real(kind, values))).collect();
-        world.targets = Some(Rows::real(
+        world.targets = Some(ElementRows::from_reals(
             self.nodes(),
             1,
             classes.iter().map(|class| class.map_or(f64::NAN, f64::from)).collect(),
@@ -357,7 +357,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,
         &list,
-        (upload::Needs::of(&list), &step.request),
+        (upload::Needs::from_list(&list), &step.request),
     )
     .unwrap();
     let list = separate_buffers(&list);

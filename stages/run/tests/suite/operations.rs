@@ -13,7 +13,7 @@ use warploom_test_support::golden_operations::{
     Problem, all_are_compared, compare_winners, group, problems,
 };
 use warploom_vertex::{
-    facts::Facts,
+    facts::GraphFacts,
     fuse::fuse,
     gir::{Data, Gir},
     launch::LaunchList,
@@ -29,7 +29,7 @@ use warploom_test_support::list_runner::{
 /// What a problem reads.
 fn direct(Problem { given, .. }: &Problem, reordered: bool) -> ListInputs {
     let world = &given.world;
-    let rows = |rows: &Option<warploom_vertex::interpret::Rows>| {
+    let rows = |rows: &Option<warploom_vertex::interpret::ElementRows>| {
         rows.as_ref().map_or((0, Vec::new()), |rows| (rows.columns, rows.values.reals()))
     };
     let ((feature_columns, features), (edge_columns, edge_features)) =
@@ -52,7 +52,7 @@ fn direct(Problem { given, .. }: &Problem, reordered: bool) -> ListInputs {
 fn list(gir: &Gir, data: &Data) -> LaunchList {
     let apart =
         lower(&clean(gir.clone(), data).0, data).unwrap_or_else(|refusal| panic!("{refusal}"));
-    fuse(&apart, &Facts::of(data))
+    fuse(&apart, &GraphFacts::from_data(data))
 }
 
 /// Compares every result of a problem; their names.

@@ -13,9 +13,9 @@ use warploom_run::{executor::Pass, parameters, resolved_program::Part};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Matmul, Order, Target, emit},
+    emit::cuda::{GpuTarget, Matmul, Order, emit},
     gir::{Data, Loss},
-    launch::{Element, Joined, LaunchList, Rows},
+    launch::{Element, LaunchList, MergedLaunches, Rows},
 };
 
 use crate::totals::{chain, chain_of};
@@ -43,10 +43,10 @@ fn processors() -> u32 {
     gpu().and_then(|facts| facts.grid.as_ref()).map_or(8, |grid| grid.processors)
 }
 
-fn target() -> Target {
+fn target() -> GpuTarget {
     let warpgroups =
-        gpu().is_none_or(|facts| facts.capability().is_some_and(Target::has_warpgroups));
-    Target {
+        gpu().is_none_or(|facts| facts.capability().is_some_and(GpuTarget::has_warpgroups));
+    GpuTarget {
         bytes_per_real: 4,
         processors: processors(),
         shared_bytes: 232_448,
@@ -173,7 +173,7 @@ fn rows_of_one_number_are_added_to_each_of_others() {
         let list = compile(SPREAD, "spread", &BTreeMap::new(), &known)
             .unwrap_or_else(|wrong| panic!("{wrong:?}"))
             .list;
-        assert!(Joined::of(&list).sources.is_empty());
+        assert!(MergedLaunches::from_list(&list).sources.is_empty());
         trained::<f32>(&format!("spread, {nodes} rows"), &direct, &list);
     }
 }
@@ -204,7 +204,7 @@ fn rows_that_are_made_where_they_are_multiplied_agree() {
     for (what, (direct, list)) in
         sampled_cases(&chains.into_iter().chain(sages).collect::<Vec<_>>())
     {
-        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let (joined, emitted) = (MergedLaunches::from_list(&list), emit(&list, target()).unwrap());
         let makers: Vec<usize> = joined.sources.keys().copied().collect();
         let is_made = makers.iter().any(|maker| emitted.launches[*maker].is_empty());
         assert_eq!(
@@ -224,7 +224,7 @@ fn narrow_and_wide_products_of_the_same_rows_agree() {
         let list = compile(BOTH, "both", &BTreeMap::new(), &known)
             .unwrap_or_else(|wrong| panic!("{wrong:?}"))
             .list;
-        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let (joined, emitted) = (MergedLaunches::from_list(&list), emit(&list, target()).unwrap());
         let mut made =
             joined.followers.keys().filter(|follower| emitted.launches[**follower].is_empty());
         assert!(made.next().is_some(), "{nodes} rows: no product is made with another");
@@ -327,7 +327,7 @@ fn rows_whose_elements_blocks_share_agree() {
         (&[300, 52, 2], few()),
     ]) {
         let list = agree(widths, nodes);
-        let (emitted, joined) = (emit(&list, target()).unwrap(), Joined::of(&list));
+        let (emitted, joined) = (emit(&list, target()).unwrap(), MergedLaunches::from_list(&list));
         assert_eq!(
             emitted.source.contains("own_ticket"),
             target().warpgroups,
@@ -363,7 +363,7 @@ fn products_with_a_side_in_common_agree() {
         let what = format!("{features}, {hidden}, {classes}, {nodes} rows");
         trained::<f32>(&what, &direct, &list);
         trained::<f64>(&what, &direct, &list);
-        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let (joined, emitted) = (MergedLaunches::from_list(&list), emit(&list, target()).unwrap());
         assert_eq!(joined.twins.len(), 2, "{what}");
         assert!(
             joined.twins.keys().all(|first| emitted.launches[*first].is_empty()),
@@ -447,7 +447,7 @@ fn products_of_rows_that_are_not_the_same_agree() {
             .unwrap_or_else(|wrong| panic!("{wrong:?}"))
             .list;
         trained::<f32>(&format!("apart, {nodes} rows"), &direct, &list);
-        let (launches, joined) = (list.launches(), Joined::of(&list));
+        let (launches, joined) = (list.launches(), MergedLaunches::from_list(&list));
         for (follower, head) in &joined.followers {
             let others = joined.followers.iter().filter(|(_, of)| *of == head);
             let read = |launch: usize| {
@@ -484,7 +484,7 @@ fn products_that_one_kernel_makes_agree() {
         (&[9, 28, 12, 1], 1),
     ]) {
         let list = agree(widths, nodes);
-        let (target, joined) = (target(), Joined::of(&list));
+        let (target, joined) = (target(), MergedLaunches::from_list(&list));
         let emitted = emit(&list, target).unwrap();
         assert!(
             joined.followers.keys().any(|follower| emitted.launches[*follower].is_empty()),
@@ -504,7 +504,7 @@ fn products_that_one_kernel_makes_agree() {
             .list;
         let what = format!("{features}, {wide}, {narrow}, {nodes} rows");
         trained::<f32>(&what, &direct, &list);
-        let (joined, emitted) = (Joined::of(&list), emit(&list, target()).unwrap());
+        let (joined, emitted) = (MergedLaunches::from_list(&list), emit(&list, target()).unwrap());
         assert!(
             joined.firsts.keys().any(|first| emitted.launches[*first].is_empty()),
             "{what}: no product is made in another's sums"

@@ -20,14 +20,14 @@ use warploom_run::{
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::autodiff::{differentiate, parameters as learned};
-use warploom_vertex::emit::cuda::{Matmul, Order, Target, emit};
+use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_vertex::fuse::fuse;
 use warploom_vertex::gir::Data;
-use warploom_vertex::interpret::Rows;
+use warploom_vertex::interpret::ElementRows;
 use warploom_vertex::launch::{Body, LaunchList};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;
-use warploom_vertex::{Facts, reference::Reference};
+use warploom_vertex::{GraphFacts, reference::Reference};
 
 use crate::differential::{SEED, draw, rounding};
 use warploom_test_support::list_runner::{
@@ -66,7 +66,7 @@ fn programs() -> Range<u64> {
         .map_or_else(|| 0..number(&asked), |(first, end)| number(first)..number(end))
 }
 
-fn reals(rows: &Option<Rows>) -> Vec<f64> {
+fn reals(rows: &Option<ElementRows>) -> Vec<f64> {
     rows.as_ref().map_or_else(Vec::new, |rows| rows.values.reals())
 }
 
@@ -111,7 +111,7 @@ fn list(case: &RandomProgram) -> Option<LaunchList> {
         let by = learned(&gir);
         gir = clean(differentiate(gir, &data, &by).ok()?, &data).0;
     }
-    let list = fuse(&lower(&gir, &data).ok()?, &Facts::of(&data));
+    let list = fuse(&lower(&gir, &data).ok()?, &GraphFacts::from_data(&data));
     let goes_on = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     (!goes_on).then_some(list)
 }
@@ -217,13 +217,13 @@ fn compare<T: Precision>(seed: u64) -> Came {
     let Some(list) = list(&case) else { return Came::Nothing };
     if let Some(facts) = gpu() {
         let grid = facts.grid.as_ref().unwrap();
-        let target = Target {
+        let target = GpuTarget {
             bytes_per_real: size_of::<T>() as u64,
             processors: grid.processors,
             shared_bytes: grid.shared_bytes_most,
             matmul: Matmul::F32,
             order: Order::Spread,
-            warpgroups: facts.capability().is_some_and(Target::has_warpgroups),
+            warpgroups: facts.capability().is_some_and(GpuTarget::has_warpgroups),
         };
         if let Err(refused) = emit(&list, target) {
             return Came::Refused(refused.what);

@@ -13,9 +13,9 @@ use warploom_run::{
 };
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Matmul, Order, Target, emit},
+    emit::cuda::{GpuTarget, Matmul, Order, emit},
     gir::{Data, Loss, Op},
-    launch::{Joined, LaunchList, Operand, Operation, Rows},
+    launch::{LaunchList, MergedLaunches, Operand, Operation, Rows},
 };
 
 use crate::products::most;
@@ -132,7 +132,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
     let kernels = emit(list, target(matmul)).unwrap().launches;
-    let elsewhere = Joined::of(list).outers;
+    let elsewhere = MergedLaunches::from_list(list).outers;
     for (number, (launch, kernels)) in list.launches().into_iter().zip(kernels).enumerate() {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } =
             &launch.operation

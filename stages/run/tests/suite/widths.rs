@@ -11,7 +11,7 @@ use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
-    emit::cuda::{Matmul, Order, Target, emit},
+    emit::cuda::{GpuTarget, Matmul, Order, emit},
     gir::{Data, Loss},
     launch::LaunchList,
 };
@@ -206,7 +206,7 @@ fn sums_of_many_rows_agree(
         for &order in orders {
             if let Some(grid) = gpu().and_then(|facts| facts.grid.as_ref()) {
                 let (processors, shared_bytes) = (grid.processors, grid.shared_bytes_most);
-                let target = Target {
+                let target = GpuTarget {
                     bytes_per_real: 4,
                     processors,
                     shared_bytes,

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use warploom_bench::best_seconds;
 use warploom_ops::expression::{Bound, Compiled};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
-use warploom_ops::random::dropout::Context;
+use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::random::philox4x32;
 use warploom_ops::{Adjacency, balanced_units};
 use warploom_vertex::launch::{Combine, EdgeFactor};
@@ -216,7 +216,7 @@ impl<const WIDTH: usize, const TOGETHER: usize> WithSimd for Gather<'_, WIDTH, T
 /// Gigabytes a second of our neighbour sum, rows read alone, as above.
 fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
     let mut out = Pages::zeros(graph.rows() * width);
-    let program = Compiled::made();
+    let program = Compiled::identity();
     let adjacencies =
         [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
     let units = balanced_units(&graph.offsets);
@@ -227,7 +227,7 @@ fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
         factor: EdgeFactor::One,
         source: Some(table),
         columns: width,
-        epilogue: Bound { program: &program, operands: &[], context: Context::default() },
+        epilogue: Bound { program: &program, operands: &[], context: DrawContext::default() },
     };
     neighbour_reduce(out.get_mut(), &work);
     for row in (0..graph.rows()).step_by(997) {

@@ -13,11 +13,11 @@ use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 
 use warploom_bench::time;
-use warploom_ops::expression::{Bound, Compiled, Operand, OperandRows};
+use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::product::{Product, RightLayout, product};
 use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
-use warploom_ops::random::dropout::Context;
+use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::random::philox4x32;
 use warploom_ops::{Adjacency, balanced_units};
 use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression, LossKind, Unary};
@@ -118,12 +118,12 @@ fn numbers(count: usize, seed: u32) -> Buffer {
 }
 
 fn epilogue(program: &Compiled<f32>) -> Bound<'_, f32> {
-    Bound { program, operands: &[], context: Context::default() }
+    Bound { program, operands: &[], context: DrawContext::default() }
 }
 
 /// Each operation that is timed, on 3000 rows, against its reference.
 fn check_answers() {
-    let program = Compiled::made();
+    let program = Compiled::identity();
     let graph = Graph::skewed(3001, 40_000);
     for columns in [1, 16, 32, 64, 100] {
         let source = numbers(3001 * columns, 1);
@@ -232,7 +232,7 @@ fn processor_milliseconds() -> f64 {
 
 fn time_neighbours(graph: &Graph) {
     let weights = numbers(EDGES, 5);
-    let program = Compiled::made();
+    let program = Compiled::identity();
     for columns in [1, 8, 16, 22, 32, 64, 128] {
         let source = numbers(NODES * columns, 1);
         let mut out = Buffer::zeros(NODES * columns);
@@ -251,8 +251,9 @@ fn time_neighbours(graph: &Graph) {
         let expression =
             Expression::unary(Unary::Relu, Expression::load("scale").times(Expression::Made));
         let program = Compiled::compile(&expression).expect("compiles");
-        let operands = [Operand { data: &scale, rows: OperandRows::Many, columns: 1 }];
-        let bound = Bound { program: &program, operands: &operands, context: Context::default() };
+        let operands = [BufferOperand { data: &scale, rows: OperandRows::Many, columns: 1 }];
+        let bound =
+            Bound { program: &program, operands: &operands, context: DrawContext::default() };
         let adjacencies =
             [Adjacency { offsets: &graph.offsets, neighbours: &graph.neighbours, weights: None }];
         let work = sum_of(&adjacencies, &graph.units, &source, columns, bound);
@@ -265,7 +266,7 @@ fn time_neighbours(graph: &Graph) {
 }
 
 fn time_products() {
-    let program = Compiled::made();
+    let program = Compiled::identity();
     for [inner, columns] in
         [[FEATURES, HIDDEN], [HIDDEN, CLASSES], [CLASSES, HIDDEN], [FEATURES, 64], [1, 16], [16, 1]]
     {
@@ -315,12 +316,12 @@ fn time_elements() {
         for (name, expression) in expressions {
             let program = Compiled::compile(&expression).expect("compiles");
             let operand = |name: &String| match name.as_str() {
-                "full" => Operand { data: &full, rows: OperandRows::Many, columns },
-                "scale" => Operand { data: &scale, rows: OperandRows::Many, columns: 1 },
-                _ => Operand { data: &bias, rows: OperandRows::One, columns },
+                "full" => BufferOperand { data: &full, rows: OperandRows::Many, columns },
+                "scale" => BufferOperand { data: &scale, rows: OperandRows::Many, columns: 1 },
+                _ => BufferOperand { data: &bias, rows: OperandRows::One, columns },
             };
             let operands: Vec<_> = program.loads().iter().map(operand).collect();
-            let context = Context { seed: 1, epoch: 1, active: true, row_in_graph: None };
+            let context = DrawContext { seed: 1, epoch: 1, active: true, row_in_graph: None };
             let bound = Bound { program: &program, operands: &operands, context };
             report(&format!("{name}, {columns} columns"), 8 * NODES * columns, || {
                 warploom_ops::elementwise::elementwise(&mut out, &bound, NODES, columns);

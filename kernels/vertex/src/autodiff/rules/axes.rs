@@ -1,9 +1,14 @@
 //! axes: gradients of sums over rows and of work along the axes of a row.
-use super::super::{Refusal, Walk};
-use crate::gir::{Binary, Made, Misfit, Node, NodeId, Number, Op, Pooling, Type, Unary};
+use super::super::{GradientWalk, Refusal};
+use crate::gir::{Binary, Misfit, Node, NodeId, NodeResult, Number, Op, Pooling, Type, Unary};
 
 /// Sums over vertices or all rows, and rows given back.
-pub(super) fn rows(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn rows(
+    walk: &mut GradientWalk<'_>,
+    y: NodeId,
+    node: &Node,
+    g: NodeId,
+) -> Result<(), Refusal> {
     let a = node.inputs[0];
     match &node.op {
         // a += g of its graph
@@ -35,7 +40,12 @@ pub(super) fn rows(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Re
 }
 
 /// Work along an axis.
-pub(super) fn rule(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn rule(
+    walk: &mut GradientWalk<'_>,
+    y: NodeId,
+    node: &Node,
+    g: NodeId,
+) -> Result<(), Refusal> {
     let a = node.inputs[0];
     let shape = walk.builder.node(a).shape.clone();
     let part = match &node.op {
@@ -66,7 +76,12 @@ pub(super) fn rule(walk: &mut Walk<'_>, y: NodeId, node: &Node, g: NodeId) -> Re
     Ok(walk.give(a, part)?)
 }
 
-fn concat(walk: &mut Walk<'_>, axis: usize, inputs: &[NodeId], g: NodeId) -> Result<(), Misfit> {
+fn concat(
+    walk: &mut GradientWalk<'_>,
+    axis: usize,
+    inputs: &[NodeId],
+    g: NodeId,
+) -> Result<(), Misfit> {
     let mut start = 0;
     for &input in inputs {
         let length = walk.builder.node(input).shape[axis];
@@ -80,7 +95,7 @@ fn concat(walk: &mut Walk<'_>, axis: usize, inputs: &[NodeId], g: NodeId) -> Res
 }
 
 /// A row without an axis, repeated along it to this shape.
-fn restored(walk: &mut Walk<'_>, a: NodeId, shape: &[u64], axis: usize) -> Made {
+fn restored(walk: &mut GradientWalk<'_>, a: NodeId, shape: &[u64], axis: usize) -> NodeResult {
     let mut thin = shape.to_vec();
     thin[axis] = 1;
     let thin = walk.reshaped(a, &thin)?;
@@ -89,7 +104,13 @@ fn restored(walk: &mut Walk<'_>, a: NodeId, shape: &[u64], axis: usize) -> Made 
 
 /// Whether an element is the first along the axis that holds its maximum or minimum: its place is
 /// the smallest of those that do.
-fn winner(walk: &mut Walk<'_>, pooling: Pooling, axis: usize, a: NodeId, y: NodeId) -> Made {
+fn winner(
+    walk: &mut GradientWalk<'_>,
+    pooling: Pooling,
+    axis: usize,
+    a: NodeId,
+    y: NodeId,
+) -> NodeResult {
     debug_assert!(pooling != Pooling::Sum, "a sum has no winner");
     let shape = walk.builder.node(a).shape.clone();
     let best = restored(walk, y, &shape, axis)?;
@@ -106,7 +127,7 @@ fn winner(walk: &mut Walk<'_>, pooling: Pooling, axis: usize, a: NodeId, y: Node
 }
 
 /// C int `[length]`: 0, 1, 2 and so on, by doubling.
-fn places(walk: &mut Walk<'_>, length: u64) -> Made {
+fn places(walk: &mut GradientWalk<'_>, length: u64) -> NodeResult {
     let zero = walk.builder.constant(Number::Int(0));
     let mut places = walk.builder.make_shaped(Op::Reshape, &[zero], &[1])?;
     let mut count = 1;
@@ -125,7 +146,7 @@ fn places(walk: &mut Walk<'_>, length: u64) -> Made {
 
 /// Whether any element of a row is not 0; a bool with the row's axes, each of length 1 but for the
 /// leading ones.
-pub(super) fn moved(walk: &mut Walk<'_>, a: NodeId) -> Made {
+pub(super) fn moved(walk: &mut GradientWalk<'_>, a: NodeId) -> NodeResult {
     let mut shape = walk.builder.node(a).shape.clone();
     let last = shape.len() - 1;
     shape[last] = 1;

@@ -1,10 +1,10 @@
 //! dense: gradients of products with shared matrices, of tables, and of the loss.
-use super::super::{Refusal, Walk};
+use super::super::{GradientWalk, Refusal};
 use super::axes;
-use crate::gir::{Made, Misfit, Node, NodeId, Op};
+use crate::gir::{Misfit, Node, NodeId, NodeResult, Op};
 
 /// Products, tables, losses.
-pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
     let inputs = [node.inputs[0], node.inputs[1]];
     match node.op {
         Op::Product { transposed } => product(walk, transposed, inputs, g)?,
@@ -35,7 +35,7 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
 
 /// Rows times a matrix: as saved `[n, k]`, y = a m^T:  a += g m,  m += sum of g (x) a;  else `[k, n]`, y = a m:  a += g m^T,  m += sum of a (x) g
 fn product(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     transposed: bool,
     [a, matrix]: [NodeId; 2],
     g: NodeId,
@@ -54,7 +54,7 @@ fn product(
 }
 
 /// Sum of a (x) b, g `[n, k]`:  a += g b (rows `[n]`),  b += g^T a (rows `[k]`)
-fn outer(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
+fn outer(walk: &mut GradientWalk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
     for (to, from, transposed) in [(a, b, true), (b, a, false)] {
         if walk.active.carries(to) {
             let part = walk.builder.make(Op::Product { transposed }, &[from, g])?;
@@ -66,7 +66,7 @@ fn outer(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misf
 
 /// Rows that a gradient is multiplied with: 0 where the gradient's row is all 0 and theirs may be
 /// infinite, as in `Walk::times`.
-fn still_rows(walk: &mut Walk<'_>, g: NodeId, rows: NodeId) -> Made {
+fn still_rows(walk: &mut GradientWalk<'_>, g: NodeId, rows: NodeId) -> NodeResult {
     if !walk.finite.is_kept(walk.current) || !walk.finite.may_not_be(&walk.builder.gir, rows) {
         return Ok(rows);
     }

@@ -6,13 +6,13 @@
 //! rows for all edges, whatever the relation of its list; a reduction over one relation reads the
 //! rows of that relation, so that others get 0 from it. The sum over all edges that a view hands on
 //! is then narrowed to the relation by `orient`.
-use super::super::{Refusal, Walk};
+use super::super::{GradientWalk, Refusal};
 use crate::gir::{
-    Binary, EdgeRows, EdgeSet, Input, Made, Misfit, Node, NodeId, Number, Op, Reduction,
+    Binary, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, NodeResult, Number, Op, Reduction,
 };
 
 /// Views, and reductions to vertices.
-pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
     let a = node.inputs[0];
     match &node.op {
         // a += sum of g over the edges whose far end the vertex is
@@ -53,7 +53,7 @@ pub(super) fn rule(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Re
 
 /// Of `[a]` or `[a, mask]`; each edge that counts sees its vertex's g.
 fn reduce(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     reduction: Reduction,
     edges: EdgeSet,
     node: &Node,
@@ -92,18 +92,18 @@ fn reduce(
         }
         None => part,
     };
-    let kept = of_relation(walk, edges, shown)?;
+    let kept = mask_relation(walk, edges, shown)?;
     walk.give(a, kept)
 }
 
 /// A mask of shape `[1]` as one of shape `[]`, so that it broadcasts to rows of any shape and adds
 /// no axis.
-fn shaped_mask(walk: &mut Walk<'_>, mask: NodeId) -> Made {
+fn shaped_mask(walk: &mut GradientWalk<'_>, mask: NodeId) -> NodeResult {
     walk.builder.make_shaped(Op::Reshape, &[mask], &[])
 }
 
 /// The value on edges of the relation, 0 on the others.
-fn of_relation(walk: &mut Walk<'_>, edges: EdgeSet, value: NodeId) -> Made {
+fn mask_relation(walk: &mut GradientWalk<'_>, edges: EdgeSet, value: NodeId) -> NodeResult {
     let Some(relation) = edges.relation else { return Ok(value) };
     let zero = walk.builder.real(0.0);
     let same = if edges.rows() == EdgeRows::Once {
@@ -114,7 +114,7 @@ fn of_relation(walk: &mut Walk<'_>, edges: EdgeSet, value: NodeId) -> Made {
         // Types have a row for each edge, lists over `Both` have two. A product of ones over the
         // others is 1, and 0 on edges left out.
         let one = walk.builder.real(1.0);
-        let ones = walk.builder.on_edges(EdgeSet::BOTH, one)?;
+        let ones = walk.builder.broadcast_to_edges(EdgeSet::BOTH, one)?;
         let others = walk.builder.make(Op::Others(edges), &[ones])?;
         walk.builder.binary(Binary::Less, zero, others)?
     };

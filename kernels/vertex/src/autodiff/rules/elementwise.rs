@@ -1,10 +1,10 @@
 //! elementwise: gradients of functions of one element, and of what passes an element on.
-use super::super::{Refusal, Walk};
-use crate::gir::{Binary, Made, Misfit, Node, NodeId, Number, Op, Type, Unary};
+use super::super::{GradientWalk, Refusal};
+use crate::gir::{Binary, Misfit, Node, NodeId, NodeResult, Number, Op, Type, Unary};
 
 /// Of one value. `y > 0` stands for `a > 0` where both are the same, so that `a` need not be kept.
 pub(super) fn unary(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     operator: Unary,
     y: NodeId,
     a: NodeId,
@@ -24,11 +24,11 @@ pub(super) fn unary(
         // a += g * y
         Unary::Exp => walk.times(g, y)?,
         // a += g / a
-        Unary::Log => walk.over(g, a)?,
+        Unary::Log => walk.divide(g, a)?,
         // a += g / 2 / y
         Unary::Sqrt => {
             let half = scaled(walk, g, 0.5)?;
-            walk.over(half, y)?
+            walk.divide(half, y)?
         }
         // a += -g / 2 * y * y^2
         Unary::Rsqrt => {
@@ -75,17 +75,17 @@ pub(super) fn unary(
 }
 
 /// Slopes of the smooth functions.
-fn smooth(walk: &mut Walk<'_>, operator: Unary, y: NodeId, a: NodeId) -> Made {
+fn smooth(walk: &mut GradientWalk<'_>, operator: Unary, y: NodeId, a: NodeId) -> NodeResult {
     match operator {
         // y (1 - y)
         Unary::Sigmoid => {
-            let rest = one_less(walk, y)?;
+            let rest = one_minus(walk, y)?;
             walk.builder.multiply(y, rest)
         }
         // 1 - y^2
         Unary::Tanh => {
             let square = walk.builder.unary(Unary::Square, y)?;
-            one_less(walk, square)
+            one_minus(walk, square)
         }
         // Phi(a) + a phi(a), Phi(a) = (1 + erf(a / sqrt 2)) / 2 and phi(a) = e^(-a^2 / 2) / sqrt(2
         // pi)
@@ -106,7 +106,7 @@ fn smooth(walk: &mut Walk<'_>, operator: Unary, y: NodeId, a: NodeId) -> Made {
         // s (1 + a (1 - s)), s = sigmoid(a)
         Unary::Silu => {
             let sigmoid = walk.builder.unary(Unary::Sigmoid, a)?;
-            let rest = one_less(walk, sigmoid)?;
+            let rest = one_minus(walk, sigmoid)?;
             let grown = walk.builder.multiply(a, rest)?;
             let sum = shifted(walk, grown, 1.0)?;
             walk.builder.multiply(sigmoid, sum)
@@ -119,7 +119,7 @@ fn smooth(walk: &mut Walk<'_>, operator: Unary, y: NodeId, a: NodeId) -> Made {
 }
 
 /// height * e^(factor * a^2)
-fn bell(walk: &mut Walk<'_>, a: NodeId, factor: f64, height: f64) -> Made {
+fn bell(walk: &mut GradientWalk<'_>, a: NodeId, factor: f64, height: f64) -> NodeResult {
     let square = walk.builder.unary(Unary::Square, a)?;
     let exponent = scaled(walk, square, factor)?;
     let curve = walk.builder.unary(Unary::Exp, exponent)?;
@@ -128,7 +128,7 @@ fn bell(walk: &mut Walk<'_>, a: NodeId, factor: f64, height: f64) -> Made {
 
 /// Of two values.
 pub(super) fn binary(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     operator: Binary,
     y: NodeId,
     [a, b]: [NodeId; 2],
@@ -160,7 +160,7 @@ pub(super) fn binary(
         }
         // q = g / b: a += q, b += -q * y
         Binary::Divide => {
-            let quotient = walk.over(g, b)?;
+            let quotient = walk.divide(g, b)?;
             walk.give(a, quotient)?;
             if of_b {
                 let product = walk.times(quotient, y)?;
@@ -205,7 +205,7 @@ pub(super) fn binary(
 }
 
 /// a += g * b * a^(b - 1); 0 where b is 0
-fn power_base(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
+fn power_base(walk: &mut GradientWalk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(), Misfit> {
     let zero = walk.builder.real(0.0);
     let known = match walk.builder.node(b).op {
         Op::Constant(Number::Real(number)) => Some(number),
@@ -240,7 +240,7 @@ fn power_base(walk: &mut Walk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<(),
 
 /// b += g * y * log(a); 0 where a is 0 and b at least 0
 fn power_exponent(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     y: NodeId,
     [a, b]: [NodeId; 2],
     g: NodeId,
@@ -257,7 +257,7 @@ fn power_exponent(
 }
 
 /// What hands an element on, or leaves it out.
-pub(super) fn passed(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
+pub(super) fn passed(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
     let a = node.inputs[0];
     match &node.op {
         // yes += g where the condition holds, no += g where it does not; 0 else
@@ -275,7 +275,7 @@ pub(super) fn passed(walk: &mut Walk<'_>, node: &Node, g: NodeId) -> Result<(), 
 
 /// g to the first where the condition holds, to the second where it does not.
 fn chosen(
-    walk: &mut Walk<'_>,
+    walk: &mut GradientWalk<'_>,
     condition: NodeId,
     [yes, no]: [NodeId; 2],
     g: NodeId,
@@ -293,25 +293,25 @@ fn chosen(
 }
 
 /// `yes` where the value is above 0, else `no`.
-fn above_zero(walk: &mut Walk<'_>, value: NodeId, yes: NodeId, no: NodeId) -> Made {
+fn above_zero(walk: &mut GradientWalk<'_>, value: NodeId, yes: NodeId, no: NodeId) -> NodeResult {
     let zero = walk.builder.real(0.0);
     let above = walk.builder.binary(Binary::Less, zero, value)?;
     debug_assert_eq!(walk.builder.node(value).kind, Type::Real, "only reals have a gradient");
     walk.builder.select(above, yes, no)
 }
 
-fn scaled(walk: &mut Walk<'_>, a: NodeId, factor: f64) -> Made {
+fn scaled(walk: &mut GradientWalk<'_>, a: NodeId, factor: f64) -> NodeResult {
     let factor = walk.builder.real(factor);
     walk.builder.multiply(a, factor)
 }
 
-fn shifted(walk: &mut Walk<'_>, a: NodeId, by: f64) -> Made {
+fn shifted(walk: &mut GradientWalk<'_>, a: NodeId, by: f64) -> NodeResult {
     let by = walk.builder.real(by);
     walk.builder.add(a, by)
 }
 
 /// 1 - a
-fn one_less(walk: &mut Walk<'_>, a: NodeId) -> Made {
+fn one_minus(walk: &mut GradientWalk<'_>, a: NodeId) -> NodeResult {
     let one = walk.builder.real(1.0);
     walk.builder.subtract(one, a)
 }

@@ -9,14 +9,16 @@
 //!           edge: all rows of a group would wait for that; or where a product follows
 use std::fmt::Write;
 
-use super::row_walk::{Load, THREADS, about_row, joins, of_stream, opening, told_by, whose};
+use super::row_walk::{
+    Load, THREADS, emit_broadcast, emit_item_lookup, emit_row_context, joins, opening, stream_list,
+};
 use super::value_text::{Lanes, Stream, Writer};
 use super::{Cut, Order, Unit, heavy_rows};
 use crate::tuning;
 
 /// How a walk goes along rows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Along {
+pub(super) struct ConsecutiveWalk {
     pub lanes: Lanes,
     /// Blocks of a processor.
     blocks: u32,
@@ -24,7 +26,7 @@ pub(super) struct Along {
 
 impl Unit<'_> {
     /// How this walk may do so, whose statements are written for such lanes.
-    pub(super) fn along(&self, writer: &Writer) -> Option<Along> {
+    pub(super) fn plan_consecutive(&self, writer: &Writer) -> Option<ConsecutiveWalk> {
         let (walk, lanes) = (writer.walk, writer.lanes);
         let is_near = self.target.order == Order::Local
             && self.target.bytes_per_real == 4
@@ -32,7 +34,7 @@ impl Unit<'_> {
         if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
             return None;
         }
-        let blocks = Load::of(writer, 1, self.target.bytes_per_real).blocks_along()?;
+        let blocks = Load::new(writer, 1, self.target.bytes_per_real).blocks_along()?;
         // What is done with a row behind its edges takes registers too.
         let blocks = if writer.rows[1].is_empty() {
             blocks
@@ -47,12 +49,12 @@ impl Unit<'_> {
         (has_many
             && has_few_edges
             && nodes >= tuning::consecutive_nodes() * u64::from(self.target.processors))
-        .then_some(Along { lanes, blocks })
+        .then_some(ConsecutiveWalk { lanes, blocks })
     }
 }
 
 /// Lanes of a row that would be done in slices, without: each has two vectors.
-pub(super) fn whole(lanes: Lanes) -> Lanes {
+pub(super) fn unsliced_lanes(lanes: Lanes) -> Lanes {
     let chunks = lanes.places.div_ceil(lanes.lanes * lanes.vector);
     if lanes.slices > 1 && lanes.lanes == 32 && lanes.places <= tuning::consecutive_columns() {
         Lanes { chunks, slices: 1, ..lanes }
@@ -62,7 +64,11 @@ pub(super) fn whole(lanes: Lanes) -> Lanes {
 }
 
 /// The whole kernel.
-pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String, Option<Cut>) {
+pub(super) fn emit_consecutive_walk(
+    writer: &Writer,
+    stores: &str,
+    along: ConsecutiveWalk,
+) -> (String, Option<Cut>) {
     let rows = tuning::consecutive_rows();
     let in_flight = tuning::consecutive_vectors() / writer.lanes.chunks as u32;
     let cut = Cut {
@@ -76,7 +82,7 @@ pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String
     let pass = &writer.passes[1];
     let mut text = opening(&writer.lanes);
     let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {rows};");
-    text.push_str(&whose(
+    text.push_str(&emit_item_lookup(
         true,
         "((blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group) * ROWS",
     ));
@@ -85,7 +91,7 @@ pub(super) fn over_edges(writer: &Writer, stores: &str, along: Along) -> (String
     let (first, edges) = edges(writer);
     text.push_str(&first);
     text.push_str(ROW);
-    text.push_str(&about_row(&writer.rows.concat()));
+    text.push_str(&emit_row_context(&writer.rows.concat()));
     pass.sums.iter().for_each(|sum| text.push_str(&format!("{}\n", sum.opened())));
     text.push_str(&edges);
     text.push_str(&joins(writer, 1));
@@ -130,7 +136,7 @@ fn edges(writer: &Writer) -> (String, String) {
         if !text.contains(&format!("{named}[k]")) {
             continue;
         }
-        let (of, list) = of_stream(writer, stream);
+        let (of, list) = stream_list(writer, stream);
         let asked =
             |from: &str| format!("{from} + part < last ? __ldcs({list} + {from} + part) : 0");
         let _infallible = writeln!(
@@ -144,7 +150,7 @@ fn edges(writer: &Writer) -> (String, String) {
         let _infallible = writeln!(
             shared,
             "{}",
-            told_by(of, &named, &format!("held_{number}, group * L + (at + k - base) % L"))
+            emit_broadcast(of, &named, &format!("held_{number}, group * L + (at + k - base) % L"))
         );
     }
     let edges = format!(

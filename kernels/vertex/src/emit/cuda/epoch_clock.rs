@@ -4,7 +4,7 @@
 //! promises  what `ops::optimizer` says, in its types
 //! never     measures: `loss` does
 use super::row_walk::THREADS;
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3
@@ -73,7 +73,7 @@ clock->pace = paces[next % slots];
 impl Unit<'_> {
     /// A step of the optimiser: one kernel for a run of parameters, written where the first of them
     /// stands.
-    pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), Refused> {
+    pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), NoKernel> {
         let launches = self.list.launches();
         let all: Vec<&str> = launches
             .iter()
@@ -145,12 +145,12 @@ impl Unit<'_> {
     }
 
     /// What the step of a parameter is given, and its elements.
-    fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), Refused> {
+    fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), NoKernel> {
         let number = self.list.parameters.iter().position(|known| known.name == parameter);
         let held =
             self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));
         let (Some(number), Some(held)) = (number, held) else {
-            return Err(Refused::new(format!("no parameter `{parameter}`")));
+            return Err(NoKernel::new(format!("no parameter `{parameter}`")));
         };
         let rows = if let crate::launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
         let given = [

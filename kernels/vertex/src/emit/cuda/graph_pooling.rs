@@ -3,34 +3,34 @@
 //! promises  a pooled value is added up in the order in which the vertices are listed
 //! never     adds floats in an order that varies
 use super::lane_layout::identity;
-use super::operators::{cast, join, of_axis, register, start};
-use super::row_walk::{Parameters, THREADS, about_row, tables};
+use super::operators::{axis_reduction, cast, join, register, start};
+use super::row_walk::{Parameters, THREADS, emit_row_context, tables};
 use super::value_text::{Lanes, Scope, Writer, pointer};
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Pooling, Type};
 use crate::launch::{Operation, Rows};
 
 /// Statements that make one value of a row, and where it lies.
-pub(super) struct Value {
+pub(super) struct RowValue {
     pub statements: String,
     pub at: String,
 }
 
 /// A value of a row with so many neighbouring columns a thread.
-pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<Value, Refused> {
+pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<RowValue, NoKernel> {
     let table = identity(writer.lanes.places);
     let held = writer.input(input, &table, Scope::Row(0))?;
-    Ok(Value {
+    Ok(RowValue {
         statements: std::mem::take(&mut writer.rows[0]),
         at: cast(held.kind, Type::Real, &held.at()),
     })
 }
 
 /// A row that lies in a buffer, as it lies there: one of several that a vertex has.
-pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<Value, Refused> {
+pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<RowValue, NoKernel> {
     let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else {
-        return Err(Refused::new("several rows a vertex that lie nowhere".to_owned()));
+        return Err(NoKernel::new("several rows a vertex that lie nowhere".to_owned()));
     };
     let leaf = &walk.leaves[*leaf];
     let statements = format!(
@@ -38,7 +38,7 @@ pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<Valu
         pointer(&leaf.name),
         start_of_row("v", (columns, leaf))
     );
-    Ok(Value { statements, at: "of_row[q][j]".to_owned() })
+    Ok(RowValue { statements, at: "of_row[q][j]".to_owned() })
 }
 
 /// Where a row starts that is one of several, of so many columns, that a vertex has.
@@ -66,13 +66,13 @@ pub(super) fn lies_in_rows(input: &Input) -> bool {
 }
 
 /// Tables of the writers of one kernel, of which at most one has any.
-pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, Refused> {
+pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, NoKernel> {
     let with: Vec<&&Writer> =
         writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
     match with.as_slice() {
         [] => Ok(String::new()),
         [only] => Ok(tables(only)),
-        _ => Err(Refused::new(
+        _ => Err(NoKernel::new(
             "a product of two rows whose elements lie in no simple order".to_owned(),
         )),
     }
@@ -81,30 +81,30 @@ pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, Refused> {
 impl Unit<'_> {
     /// Over the vertices of each graph: a thread for each column of a graph, in the order in which
     /// they are listed.
-    pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), Refused> {
+    pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
-            return Err(Refused::new("a pool that is none".to_owned()));
+            return Err(NoKernel::new("a pool that is none".to_owned()));
         };
         let (walk, read) =
             Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
-                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
         let mut writer = Writer::new(&walk, lanes(columns, 1));
         let made = value(&mut writer, &read[0])?;
         let held = self.list.index().get(out.as_str()).map_or(Rows::Nodes, |buffer| buffer.rows);
         let kind = read[0].kind();
-        let reduction = of_axis(pooling);
+        let reduction = axis_reduction(pooling);
         let begin = match (pooling, kind) {
             (Pooling::Sum, _) => Some("0".to_owned()),
             _ => start(reduction, kind),
         };
-        let begin = begin.ok_or_else(|| Refused::new(format!("{} of {kind}", op.words())))?;
+        let begin = begin.ok_or_else(|| NoKernel::new(format!("{} of {kind}", op.describe())))?;
         let (of, lies) = (register(kind), if kind == Type::Real { "real" } else { "whole" });
         self.note([(ScheduleKind::GraphPooling, true)]);
         self.header();
         let mut parameters = Parameters::new();
         parameters.push(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
-        parameters.of_writer(&writer, &made.statements);
+        parameters.add_writer(&writer, &made.statements);
         parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
         parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
         parameters.push("const unsigned graphs", Argument::RowCount(held));
@@ -125,7 +125,7 @@ const unsigned v = graph_vertices ? __ldg(graph_vertices + at) : at;
 }}
 out[number] = sum;
 ",
-            about_row(&made.statements),
+            emit_row_context(&made.statements),
             made.statements,
             join(reduction, kind, "sum", &value_at),
         );
@@ -136,7 +136,7 @@ out[number] = sum;
         };
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks: Blocks::Rows { rows, each: THREADS, slices: 1 },
             threads: THREADS,
             shared_bytes: 0,

@@ -74,7 +74,7 @@ fn joined_in_order(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
     }
     let part = |(sum, first): &(&Sum, usize)| {
         let heard =
-            format!("heard<{}>(of_piece + {} * L)", register(sum.held_kind()), slot(*first, sum));
+            format!("heard<{}>(of_piece + {} * L)", register(sum.kind()), slot(*first, sum));
         let relative = sum.largest.iter().map(|largest| format!(" * {}", factor(placed, largest)));
         format!("{heard}{}", relative.collect::<String>())
     };

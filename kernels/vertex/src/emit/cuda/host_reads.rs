@@ -5,12 +5,12 @@
 //!           an epoch is a measurement and a step, as a run does them
 //! never     measures; foresees what a cache keeps of rows that edges share, or what hubs are read
 //!           again
-use super::outer_products::beside_each_other;
+use super::outer_products::paired_columns;
 use super::{Argument, Blocks, Emitted, Kernel};
-use crate::facts::Facts;
+use crate::facts::GraphFacts;
 use crate::gir::{Input, Op};
 use crate::launch::{
-    Body, Buffer, BufferName, Element, Joined, Launch, LaunchList, Operand, Operation, Role,
+    Body, Buffer, BufferName, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role,
 };
 
 /// Bytes that are read over the bus.
@@ -43,10 +43,10 @@ pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
 pub fn traffic(
     list: &LaunchList,
     emitted: &Emitted,
-    facts: &Facts,
+    facts: &GraphFacts,
     on_host: &[BufferName],
 ) -> Traffic {
-    let (launches, joined, times) = (list.launches(), Joined::of(list), times(list));
+    let (launches, joined, times) = (list.launches(), MergedLaunches::from_list(list), times(list));
     let mut traffic = Traffic { by_launch: vec![0; launches.len()], ..Traffic::default() };
     for (number, launch) in launches.iter().enumerate() {
         // What another launch's kernel makes reads its rows there.
@@ -62,12 +62,12 @@ pub fn traffic(
         for name in on_host.iter().filter(|name| {
             !is_twin || !launches[at].operation.reads().iter().any(|read| read == *name)
         }) {
-            let seen = list.seen(launch, name, facts);
+            let seen = list.buffer_reads(launch, name, facts);
             for kernel in emitted.launches[at]
                 .iter()
                 .filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone())))
             {
-                in_order = in_order.saturating_add(seen.in_order.saturating_mul(again(
+                in_order = in_order.saturating_add(seen.in_order.saturating_mul(count_passes(
                     launch,
                     (kernel, widths),
                     name,
@@ -109,12 +109,12 @@ fn times(list: &LaunchList) -> Vec<u64> {
 
 /// How often a kernel goes over rows of a buffer: once for each block that shares what is made of
 /// them.
-fn again(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> u64 {
+fn count_passes(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> u64 {
     let is_product =
         |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     match (&launch.operation, &kernel.blocks) {
         (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => {
-            again_for_outer(
+            count_outer_passes(
                 inputs,
                 (*tiles, kernel.shared_bytes > 0 && widths[1] > widths[0]),
                 name,
@@ -133,7 +133,11 @@ fn again(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> 
 }
 
 /// Columns of both sides of an outer product, with what its kernel makes beside it.
-fn widths(launches: &[&Launch], joined: &Joined, (number, emitted): (usize, &Emitted)) -> [u64; 2] {
+fn widths(
+    launches: &[&Launch],
+    joined: &MergedLaunches,
+    (number, emitted): (usize, &Emitted),
+) -> [u64; 2] {
     let operands = |number: usize| {
         if let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launches[number].operation {
             inputs.as_slice()
@@ -153,7 +157,7 @@ fn widths(launches: &[&Launch], joined: &Joined, (number, emitted): (usize, &Emi
         |side: &usize| theirs.get(*side).is_some_and(|other| own.get(*side) != Some(other));
     [0, 1].map(|side| {
         if is_other(&side) {
-            beside_each_other(columns(own.get(side)), columns(theirs.get(side)))
+            paired_columns(columns(own.get(side)), columns(theirs.get(side)))
         } else {
             columns(own.get(side))
         }
@@ -163,7 +167,7 @@ fn widths(launches: &[&Launch], joined: &Joined, (number, emitted): (usize, &Emi
 /// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for
 /// shared memory, blocks lie along the wider side first (one block has all of both where they are
 /// turned round), else along the first.
-fn again_for_outer(inputs: &[Operand], (tiles, is_turned): ([u32; 2], bool), name: &str) -> u64 {
+fn count_outer_passes(inputs: &[Operand], (tiles, is_turned): ([u32; 2], bool), name: &str) -> u64 {
     let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
     let [first, second] = inputs else { return 1 };
     let [of_first, of_second] = if is_turned { [tiles[1], tiles[0]] } else { tiles };

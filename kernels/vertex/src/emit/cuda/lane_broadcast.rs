@@ -13,7 +13,7 @@ const LANES_FOR_EDGES: usize = 8;
 
 /// What lanes may make for an edge each.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Shared {
+pub(super) struct BroadcastSteps {
     /// Steps that they do make so, and tell each other, so that they are made once and not once a
     /// lane.
     pub told: Vec<bool>,
@@ -21,10 +21,13 @@ pub(super) struct Shared {
     numbers: Vec<bool>,
 }
 
-impl Shared {
+impl BroadcastSteps {
     /// Nothing.
-    pub fn none(walk: &Walk) -> Shared {
-        Shared { told: vec![false; walk.steps.len()], numbers: vec![false; walk.steps.len()] }
+    pub fn empty(walk: &Walk) -> BroadcastSteps {
+        BroadcastSteps {
+            told: vec![false; walk.steps.len()],
+            numbers: vec![false; walk.steps.len()],
+        }
     }
 
     /// Whether lanes can add up a number of edges of their own: one that is told anyway has a part
@@ -45,11 +48,11 @@ impl Shared {
 
 /// Of a walk: functions of a number of an edge that take many instructions, what these are made of,
 /// and what is made of them.
-pub(super) fn shared(walk: &Walk, lanes: usize) -> Shared {
+pub(super) fn shared(walk: &Walk, lanes: usize) -> BroadcastSteps {
     let count = walk.steps.len();
     let (mut is_plain, mut shared) = (vec![false; count], vec![false; count]);
     if lanes < LANES_FOR_EDGES || walk.passes() == 0 {
-        return Shared::none(walk);
+        return BroadcastSteps::empty(walk);
     }
     for (number, step) in walk.steps.iter().enumerate() {
         let of_one = |read: &&Read| match read.from {
@@ -88,7 +91,7 @@ pub(super) fn shared(walk: &Walk, lanes: usize) -> Shared {
             && step.kind == Type::Real
             && step.inputs.iter().flat_map(Input::reads).any(is_of_shared);
     }
-    Shared { told: shared, numbers: is_plain }
+    BroadcastSteps { told: shared, numbers: is_plain }
 }
 
 /// Whether an operation takes many instructions.

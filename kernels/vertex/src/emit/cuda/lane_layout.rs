@@ -43,7 +43,7 @@ fn broadcast_element(element: u32, outer: &[u64], inner: &[u64]) -> u32 {
 
 /// Elements of the input of an operation along one axis, at place `at` of that axis, for elements
 /// of its result.
-pub fn along_axis(table: &Table, input: &[u64], axis: usize, at: u64) -> Table {
+pub fn axis_elements(table: &Table, input: &[u64], axis: usize, at: u64) -> Table {
     let (length, inner) = axis_of(input, axis);
     Rc::new(
         table
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn axes_come_and_go() {
         let heads = identity(3);
-        assert_eq!(*along_axis(&heads, &[3, 4], 1, 2), vec![2, 6, 10]);
+        assert_eq!(*axis_elements(&heads, &[3, 4], 1, 2), vec![2, 6, 10]);
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
 use super::reduce_all_rows::{LAST, add_parts_last, place_of_sum};
 use super::row_walk::{Parameters, THREADS, vector_of, widest_vector};
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Target, Unit};
+use super::{Argument, Blocks, GpuTarget, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 use crate::tuning;
 
@@ -24,16 +24,16 @@ fn resident(bytes_per_real: u64) -> u32 {
 }
 
 /// How the columns of a row lie over lanes.
-pub(super) struct OfLoss {
+pub(super) struct LossLayout {
     lanes: usize,
     vector: usize,
     /// Whether lanes hold a row.
     pub is_held: bool,
 }
 
-impl OfLoss {
+impl LossLayout {
     /// Of so many columns, where rows that are read and written lie so far apart.
-    pub fn of(columns: u64, strides: &[u64], target: Target) -> OfLoss {
+    pub fn new(columns: u64, strides: &[u64], target: GpuTarget) -> LossLayout {
         // Each lane has as many columns as it holds: what a row costs beside them is done by few.
         let lanes = (columns as usize).div_ceil(tuning::loss_columns()).next_power_of_two().min(32);
         let widest = strides
@@ -50,7 +50,7 @@ impl OfLoss {
             .filter(|vector| Some(*vector) <= widest)
             .min_by_key(cost)
             .unwrap_or(1);
-        OfLoss {
+        LossLayout {
             lanes,
             vector,
             is_held: (columns as usize).div_ceil(lanes * vector) * vector <= tuning::loss_columns(),
@@ -59,23 +59,23 @@ impl OfLoss {
 }
 
 impl Unit<'_> {
-    pub(super) fn loss(&mut self) -> Result<(), Refused> {
+    pub(super) fn loss(&mut self) -> Result<(), NoKernel> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation
         else {
-            return Err(Refused::new("a loss that is none".to_owned()));
+            return Err(NoKernel::new("a loss that is none".to_owned()));
         };
         let index = self.list.index();
         let held = index
             .get(result.as_str())
-            .ok_or_else(|| Refused::new("a loss of what is not declared".to_owned()))?;
+            .ok_or_else(|| NoKernel::new("a loss of what is not declared".to_owned()))?;
         let columns = held.columns;
         if columns == 0 {
-            return Err(Refused::new("a loss of rows without columns".to_owned()));
+            return Err(NoKernel::new("a loss of rows without columns".to_owned()));
         }
         let strides = [self.stride(result), self.stride(gradient), self.stride(target)];
         // Labels are rows as the result is; a class is a number.
         let of_rows = if *kind == LossKind::Binary { strides.as_slice() } else { &strides[..2] };
-        let OfLoss { lanes, vector, is_held } = OfLoss::of(columns, of_rows, self.target);
+        let LossLayout { lanes, vector, is_held } = LossLayout::new(columns, of_rows, self.target);
         let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
         let rows = self.count(held.rows);
         let resident = resident(self.target.bytes_per_real);
@@ -127,7 +127,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         self.scratch_bytes = self
             .scratch_bytes
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
-        let mut arguments = given([result, target, gradient, value], held.rows);
+        let mut arguments = loss_arguments([result, target, gradient, value], held.rows);
         arguments.extend(slopes.iter().filter(|_| joins).map(|sum| Argument::Buffer(sum.clone())));
         self.kernels.push(Kernel {
             name,
@@ -150,7 +150,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
 }
 
 /// What the loss's kernel is given: the result, the target, the gradient and the value are buffers.
-fn given(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
+fn loss_arguments(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
     let [result, target, gradient, value] = buffers.map(|name| Argument::Buffer(name.to_owned()));
     let of_rows = [
         Argument::Split,

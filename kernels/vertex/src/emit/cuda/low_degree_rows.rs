@@ -15,7 +15,7 @@ use crate::tuning;
 
 /// How a walk is gone about.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Schedule {
+pub(super) struct LowDegreeSchedule {
     pub lanes: Lanes,
     /// Edges of a group at hand.
     pub edges: usize,
@@ -28,9 +28,10 @@ pub(super) struct Schedule {
 impl Unit<'_> {
     /// How this walk is gone about where its rows are many and have few edges; no other way than by
     /// what it holds where they are not.
-    pub(super) fn few(&self, writer: &Writer) -> Option<Schedule> {
+    pub(super) fn few(&self, writer: &Writer) -> Option<LowDegreeSchedule> {
         let (walk, lanes) = (writer.walk, writer.lanes);
-        let load = (walk.passes() == 1).then(|| Load::of(writer, 1, self.target.bytes_per_real))?;
+        let load =
+            (walk.passes() == 1).then(|| Load::new(writer, 1, self.target.bytes_per_real))?;
         // Many pieces a lane fit more blocks with four edges than with two.
         if walk.draws()
             || lanes.overlaps()
@@ -53,7 +54,12 @@ impl Unit<'_> {
         };
         if lanes.slices > 1 && lanes.lanes <= tuning::low_degree_halved_lanes() {
             let blocks = if load.waits() { tuning::low_degree_blocks_sliced() } else { whole };
-            return (!waits_for_much).then_some(Schedule { lanes, edges, blocks, asks: true });
+            return (!waits_for_much).then_some(LowDegreeSchedule {
+                lanes,
+                edges,
+                blocks,
+                asks: true,
+            });
         }
         let is_near = self.target.order == Order::Local;
         let half = Lanes { lanes: lanes.lanes / 2, chunks: lanes.chunks * 2, ..lanes };
@@ -65,7 +71,7 @@ impl Unit<'_> {
             let fits = is_near
                 && self.is_many(half, blocks)
                 && self.reads_at_most(tuning::low_degree_reads_near(), lanes.places);
-            return fits.then_some(Schedule {
+            return fits.then_some(LowDegreeSchedule {
                 lanes: half,
                 edges: edges_near,
                 blocks,
@@ -95,14 +101,14 @@ impl Unit<'_> {
         let is_short_of_room =
             halves && lanes.lanes == tuning::low_degree_halved_lanes() && load.lists() > 1;
         if self.reads_at_most(tuning::low_degree_reads(), lanes.places) && !is_short_of_room {
-            return Some(Schedule { lanes, edges, blocks, asks: true });
+            return Some(LowDegreeSchedule { lanes, edges, blocks, asks: true });
         }
         let is_of_four = halves
             && lanes.lanes == tuning::low_degree_halved_lanes()
             && (is_short_of_room || is_near);
         let reads =
             if is_near { tuning::low_degree_reads_near() } else { tuning::low_degree_reads() };
-        (is_of_four && self.reads_at_most(reads, lanes.places)).then_some(Schedule {
+        (is_of_four && self.reads_at_most(reads, lanes.places)).then_some(LowDegreeSchedule {
             lanes,
             edges: edges_near,
             blocks: blocks.min(tuning::low_degree_blocks_near()),

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use super::{Argument, Emitted, Grouped, Groups, Part, Walked, loss_of, training_control};
-use crate::facts::Facts;
+use super::{Argument, Emitted, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control};
+use crate::facts::GraphFacts;
 use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
 
 /// Bytes that a place is a multiple of.
@@ -32,7 +32,7 @@ impl Predicted {
 
 /// How much there is of what kernels are given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counts {
+pub struct SizeCounts {
     /// Vertices.
     pub nodes: u64,
     /// Stored edges.
@@ -51,10 +51,10 @@ pub struct Counts {
 pub fn predicted(
     list: &LaunchList,
     emitted: &Emitted,
-    facts: &Facts,
+    facts: &GraphFacts,
     on_host: &[BufferName],
 ) -> Predicted {
-    let counts = Counts::of(list, facts);
+    let counts = SizeCounts::from_list(list, facts);
     let is_apart = |buffer: &&Buffer| {
         list.arena.place(&buffer.name).is_none() && !list.arena.nowhere.contains(&buffer.name)
     };
@@ -66,12 +66,12 @@ pub fn predicted(
         predicted.take(MADE, list.arena.bytes);
     }
     for buffer in list.buffers.iter().filter(is_here) {
-        predicted.take(buffer.name.clone(), counts.of_buffer(buffer));
+        predicted.take(buffer.name.clone(), counts.buffer_bytes(buffer));
     }
     let mut known: Vec<&Argument> = Vec::new();
     for argument in emitted.arguments() {
         if !known.contains(&argument)
-            && let Some(bytes) = counts.of_argument(argument, list, emitted)
+            && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
         {
             known.push(argument);
             predicted.take(named(argument), bytes);
@@ -83,10 +83,10 @@ pub fn predicted(
 /// What an argument is counted as.
 fn named(argument: &Argument) -> &'static str {
     match argument {
-        Argument::Items(Walked::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
+        Argument::Items(WalkedLists::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
             "lists of edges"
         }
-        Argument::Items(Walked::Entries(..), _) => "sparse features",
+        Argument::Items(WalkedLists::Entries(..), _) => "sparse features",
         Argument::Inverse(..) => "lists of rows that look up",
         Argument::Moment(..) => "moments",
         Argument::Scratch | Argument::ScratchAside | Argument::PartsOfSpans(..) => "parts of sums",
@@ -96,27 +96,27 @@ fn named(argument: &Argument) -> &'static str {
 }
 
 /// Bytes of buffers of these names, as they lie: each begins at a multiple of `ALIGNMENT`.
-pub fn bytes_on_host(list: &LaunchList, facts: &Facts, on_host: &[BufferName]) -> u64 {
-    let counts = Counts::of(list, facts);
+pub fn bytes_on_host(list: &LaunchList, facts: &GraphFacts, on_host: &[BufferName]) -> u64 {
+    let counts = SizeCounts::from_list(list, facts);
     let of_name = list.buffers.iter().filter(|buffer| on_host.contains(&buffer.name));
     of_name
-        .map(|buffer| counts.of_buffer(buffer).max(1).next_multiple_of(ALIGNMENT))
+        .map(|buffer| counts.buffer_bytes(buffer).max(1).next_multiple_of(ALIGNMENT))
         .fold(0, u64::saturating_add)
 }
 
-impl Counts {
+impl SizeCounts {
     /// As far as a plan knows: an order of its own is counted.
-    fn of(list: &LaunchList, facts: &Facts) -> Counts {
+    fn from_list(list: &LaunchList, facts: &GraphFacts) -> SizeCounts {
         let graphs = |buffer: &Buffer| {
             if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None }
         };
-        let Facts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
+        let GraphFacts { nodes, edges, sparse_features, bytes_per_real, .. } = *facts;
         let graphs = list.buffers.iter().filter_map(graphs).max().filter(|count| *count > 1);
-        Counts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
+        SizeCounts { nodes, edges, sparse_features, graphs, bytes_per_real, is_reordered: true }
     }
 
     /// Bytes of a buffer.
-    pub fn of_buffer(&self, buffer: &Buffer) -> u64 {
+    pub fn buffer_bytes(&self, buffer: &Buffer) -> u64 {
         let width = match buffer.element {
             Element::Real => self.bytes_per_real,
             Element::Half(_) => 2,
@@ -131,13 +131,13 @@ impl Counts {
     }
 
     /// Rows and slots of what is walked.
-    fn walked(&self, walked: &Walked, list: &LaunchList) -> Option<(u64, u64)> {
-        let Counts { nodes, edges, sparse_features, .. } = *self;
+    fn walked(&self, walked: &WalkedLists, list: &LaunchList) -> Option<(u64, u64)> {
+        let SizeCounts { nodes, edges, sparse_features, .. } = *self;
         Some(match walked {
-            Walked::Edges(Direction::Both) => (nodes, 2 * edges),
-            Walked::Edges(_) => (nodes, edges),
-            Walked::Entries(features, by_columns) => {
-                let buffer = of_name(list, features)?;
+            WalkedLists::Edges(Direction::Both) => (nodes, 2 * edges),
+            WalkedLists::Edges(_) => (nodes, edges),
+            WalkedLists::Entries(features, by_columns) => {
+                let buffer = find_buffer(list, features)?;
                 let entries = if let Role::SparseFeaturesOf { entries, .. } = buffer.role {
                     entries
                 } else {
@@ -154,33 +154,34 @@ impl Counts {
         (direction, groups): (Direction, Groups),
         list: &LaunchList,
     ) -> Option<(u64, u64)> {
-        let (rows, slots) = self.walked(&Walked::Edges(direction), list)?;
+        let (rows, slots) = self.walked(&WalkedLists::Edges(direction), list)?;
         let most = groups.most(rows, slots);
-        Some((most, most.div_ceil(u64::from(groups.of_block()))))
+        Some((most, most.div_ceil(u64::from(groups.per_block()))))
     }
 
     /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not
     /// there.
-    pub fn of_argument(
+    pub fn argument_bytes(
         &self,
         argument: &Argument,
         list: &LaunchList,
         emitted: &Emitted,
     ) -> Option<u64> {
-        let Counts { nodes, edges, bytes_per_real: real, .. } = *self;
+        let SizeCounts { nodes, edges, bytes_per_real: real, .. } = *self;
         let measured = || loss_of(list);
         Some(match argument {
             Argument::Slots(name, direction) => {
-                let width = if of_name(list, name)?.element == Element::Real { real } else { 8 };
-                self.walked(&Walked::Edges(*direction), list)?.1 * width
+                let width =
+                    if find_buffer(list, name)?.element == Element::Real { real } else { 8 };
+                self.walked(&WalkedLists::Edges(*direction), list)?.1 * width
             }
             Argument::Items(walked, part) => {
                 let (rows, slots) = self.walked(walked, list)?;
                 match part {
-                    Part::Row => rows * 4,
-                    Part::Offset => (rows + 1) * 4,
-                    Part::Far | Part::Edge | Part::Relation => slots * 4,
-                    Part::Value => slots * real,
+                    ListPart::Row => rows * 4,
+                    ListPart::Offset => (rows + 1) * 4,
+                    ListPart::Far | ListPart::Edge | ListPart::Relation => slots * 4,
+                    ListPart::Value => slots * real,
                 }
             }
             Argument::Groups(direction, groups, of) => {
@@ -195,7 +196,7 @@ impl Counts {
                 2 * self.groups((*direction, *groups), list)?.1 * bytes
             }
             Argument::Inverse(name, count) => {
-                (u64::from(*count) + 1 + self.rows(of_name(list, name)?)) * 4
+                (u64::from(*count) + 1 + self.rows(find_buffer(list, name)?)) * 4
             }
             Argument::RowInGraph => self.is_reordered.then_some(nodes * 4)?,
             Argument::GraphOf | Argument::GraphVertices => self.graphs.map(|_| nodes * 4)?,
@@ -233,6 +234,6 @@ impl Counts {
     }
 }
 
-fn of_name<'a>(list: &'a LaunchList, name: &str) -> Option<&'a Buffer> {
+fn find_buffer<'a>(list: &'a LaunchList, name: &str) -> Option<&'a Buffer> {
     list.buffers.iter().find(|buffer| buffer.name == name)
 }

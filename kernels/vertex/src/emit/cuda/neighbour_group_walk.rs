@@ -13,11 +13,12 @@
 use super::heavy_rows;
 use super::operators::register;
 use super::row_walk::{
-    Load, Parameters, about_row, at_hand, edges_of_pass, opening_of, streams, tables,
+    Load, Parameters, edges_of_pass, emit_row_context, in_flight_constants, opening_of, streams,
+    tables,
 };
 use super::value_text::{Lanes, Sum, Writer};
 use super::walk_steps::{Level, Walk};
-use super::{Argument, Blocks, Grouped, Groups, Kernel, Refused, ScheduleKind, Unit};
+use super::{Argument, Blocks, Grouped, Groups, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
 use crate::tuning;
@@ -56,14 +57,14 @@ pub(super) fn lanes_of(of_rows: Lanes, lanes: u32) -> Lanes {
 
 impl Unit<'_> {
     /// A kernel for groups, and one for rows whose groups lie in several blocks.
-    pub(super) fn in_groups(
+    pub(super) fn emit_group_walk(
         &mut self,
         writer: &Writer,
         stores: &str,
         wanted: Groups,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), NoKernel> {
         let Some(direction) = writer.walk.direction() else {
-            return Err(Refused::new("a sum over edges of no direction".to_owned()));
+            return Err(NoKernel::new("a sum over edges of no direction".to_owned()));
         };
         let lanes = &writer.lanes;
         let bytes_a_thread =
@@ -76,7 +77,7 @@ impl Unit<'_> {
             ..wanted
         };
         let slots = heavy_rows::slots_of_lane(writer, 1) * lanes.lanes * lanes.slices;
-        let load = Load::of(writer, 1, self.target.bytes_per_real);
+        let load = Load::new(writer, 1, self.target.bytes_per_real);
         let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [
             (groups_body(writer, stores, (groups, load)), false),
@@ -90,7 +91,7 @@ impl Unit<'_> {
         ));
         for (body, spans) in bodies {
             let mut parameters = Parameters::new();
-            parameters.of_writer(writer, &body);
+            parameters.add_writer(writer, &body);
             parameters.stored(writer.walk);
             let lists: &[(&str, Grouped)] = if spans { &OF_SPANS } else { &OF_GROUPS };
             for (declared, list) in lists {
@@ -112,7 +113,7 @@ impl Unit<'_> {
             let blocks = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
             self.kernels.push(Kernel {
                 name,
-                arguments: parameters.given(),
+                arguments: parameters.into_arguments(),
                 blocks,
                 threads: groups.threads,
                 shared_bytes: 0,
@@ -126,7 +127,7 @@ impl Unit<'_> {
 /// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); few
 /// where lanes go round several times, each time with an address of its own.
 fn blocks(load: Load, lanes: &Lanes) -> u32 {
-    match load.blocks(load.in_flight()) {
+    match load.blocks(load.edges_in_flight()) {
         blocks if lanes.chunks > 1 => blocks.min(tuning::neighbour_group_blocks()),
         blocks if blocks > 2 => blocks - 1,
         blocks => blocks,
@@ -170,9 +171,12 @@ after_others();
 /// The edges of each group; leaders do the rest of their rows.
 fn groups_body(writer: &Writer, stores: &str, (groups, load): (Groups, Load)) -> String {
     let pass = &writer.passes[1];
-    let mut body =
-        format!("{}{}{WHO}", opening_of(&writer.lanes, groups.threads), at_hand(load.in_flight()));
-    body.push_str(&about_row(&writer.rows.concat()));
+    let mut body = format!(
+        "{}{}{WHO}",
+        opening_of(&writer.lanes, groups.threads),
+        in_flight_constants(load.edges_in_flight())
+    );
+    body.push_str(&emit_row_context(&writer.rows.concat()));
     body.push_str(&writer.rows[0]);
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
     body.push_str(&edges_of_pass(writer, 1, load));
@@ -180,7 +184,7 @@ fn groups_body(writer: &Writer, stores: &str, (groups, load): (Groups, Load)) ->
     body.push_str(&format!(
         "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"
     ));
-    pass.sums.iter().for_each(|sum| body.push_str(&led(writer, sum)));
+    pass.sums.iter().for_each(|sum| body.push_str(&emit_leader_sum(writer, sum)));
     let told: String = heavy_rows::placed(writer, 1)
         .into_iter()
         .map(|(sum, at)| {
@@ -202,9 +206,8 @@ double* const of_piece = parts_of_spans + (((offset_t)blockIdx.x * 2 + (before ?
 }
 
 /// Each group leaves what it has of one sum in its place; leaders add up those of their rows.
-fn led(writer: &Writer, sum: &Sum) -> String {
-    let (of, elements, element) =
-        (register(sum.held_kind()), sum.elements(&writer.lanes), sum.number());
+fn emit_leader_sum(writer: &Writer, sum: &Sum) -> String {
+    let (of, elements, element) = (register(sum.kind()), sum.elements(&writer.lanes), sum.number());
     let tell =
         sum.for_each(|at| format!("told[(own_group * L + part) * {elements} + {element}] = {at};"));
     let hear = sum.for_each(|at| {
@@ -229,13 +232,13 @@ __syncthreads();
 fn spans_body(writer: &Writer, stores: &str, groups: Groups) -> String {
     let pass = &writer.passes[1];
     let mut body = format!("{}{WHOSE_SPAN}", opening_of(&writer.lanes, groups.threads));
-    body.push_str(&about_row(&writer.rows.concat()));
+    body.push_str(&emit_row_context(&writer.rows.concat()));
     body.push_str(&writer.rows[0]);
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
     let heard = |(sum, at): (&Sum, usize)| {
         let told = format!(
             "heard<{}>(of_piece + {} * L)",
-            register(sum.held_kind()),
+            register(sum.kind()),
             heavy_rows::slot(at, sum)
         );
         sum.for_each(|at| format!("{at} = {};", sum.joined(&told)))

@@ -11,7 +11,7 @@
 //! times.
 use std::collections::BTreeSet;
 
-use super::Target;
+use super::GpuTarget;
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Binary, Number, Op, Reduction, Type, Unary, broadcast};
 use crate::launch::{LaunchList, reduced};
@@ -61,11 +61,10 @@ pub(super) fn find(walk: &mut Walk) {
 
 /// Exponentials that belong to a running largest score, by name: what is made again of them in
 /// other launches is of what is at most 0, too.
-pub(super) fn shares(list: &LaunchList, target: Target) -> BTreeSet<String> {
-    let walks = list
-        .launches()
-        .into_iter()
-        .filter_map(|launch| Walk::of((list, target.bytes_per_real), &launch.operation));
+pub(super) fn shares(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
+    let walks = list.launches().into_iter().filter_map(|launch| {
+        Walk::from_operation((list, target.bytes_per_real), &launch.operation)
+    });
     let of_walk = |walk: Walk| {
         walk.running
             .iter()
@@ -76,7 +75,7 @@ pub(super) fn shares(list: &LaunchList, target: Target) -> BTreeSet<String> {
 }
 
 /// Says of steps that they are such.
-pub(super) fn say(walk: &mut Walk, shares: &BTreeSet<String>) {
+pub(super) fn mark_softmax_exponentials(walk: &mut Walk, shares: &BTreeSet<String>) {
     walk.steps.iter_mut().for_each(|step| {
         step.is_share = step.op == Op::Unary(Unary::Exp) && shares.contains(plain(&step.out))
     });

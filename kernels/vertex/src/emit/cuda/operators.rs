@@ -214,7 +214,7 @@ pub fn join(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
 }
 
 /// How a sum, least or most along an axis goes as a reduction.
-pub fn of_axis(pooling: Pooling) -> Reduction {
+pub fn axis_reduction(pooling: Pooling) -> Reduction {
     match pooling {
         Pooling::Sum => Reduction::Sum,
         Pooling::Maximum => Reduction::Maximum,

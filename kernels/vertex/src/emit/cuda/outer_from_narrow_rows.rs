@@ -5,32 +5,32 @@
 //!           product, its twin, and sums of these rows; a row is made once, for one block has all
 //!           columns of the other side
 //! never     rounds what it multiplies to make them, in whatever kind the plan has its products
-use super::graph_pooling::Value;
-use super::outer_products::{beside_each_other, rows_of_side};
+use super::graph_pooling::RowValue;
+use super::outer_products::{paired_columns, rows_of_side};
 use super::row_walk::Parameters;
 use super::shared_read_sums::Maker;
-use super::tensor_core_shapes::{OfColumns, Tail, filled, lying};
+use super::tensor_core_shapes::{OuterProductShape, RowPadding, filled, lying};
 use super::value_text::{Writer, pointer};
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Refused, Unit, warpgroup_products};
+use super::{Argument, NoKernel, Unit, warpgroup_products};
 use crate::gir::Op;
-use crate::launch::{Narrow, Operand, Operation, Rowed, Rows, Source, View, differing, lies};
+use crate::launch::{Narrow, NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies};
 
 /// Elements of narrow rows that are read together.
 const TOGETHER: u64 = 4;
 
 /// Rows that an outer product makes.
-pub(super) struct Made<'a> {
+pub(super) struct NarrowRows<'a> {
     /// Number of the product that makes them elsewhere, and which operand they are here.
     pub maker: usize,
     pub side: usize,
-    pub schedule: OfColumns,
-    pub source: Source<'a>,
+    pub schedule: OuterProductShape,
+    pub source: NarrowSource<'a>,
 }
 
 /// What the kernel's text says of them.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct NarrowRowTexts {
     /// Narrow elements of a row.
     pub narrow: u64,
     /// Statements that ask for rows that say where others are 0, so many elements at a time, and
@@ -42,7 +42,7 @@ pub(super) struct Texts {
     pub matrix: String,
 }
 
-impl Source<'_> {
+impl NarrowSource<'_> {
     /// Narrow elements of a row, those of one product behind those of another, with zeros to the
     /// end of a vector.
     fn narrow(&self) -> u64 {
@@ -52,7 +52,7 @@ impl Source<'_> {
 
 impl<'a> Unit<'a> {
     /// The rows that an outer product makes itself.
-    pub(super) fn made_at(&self, outer: usize) -> Option<Made<'a>> {
+    pub(super) fn narrow_rows_for(&self, outer: usize) -> Option<NarrowRows<'a>> {
         let (list, launches) = (self.list, self.list.launches());
         let maker = *self
             .joined
@@ -83,7 +83,7 @@ impl<'a> Unit<'a> {
                 || self.beside.get(&reader) == Some(&Maker { launch: outer, operand: side })
         };
         let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
-        let wide = others.iter().map(|other| columns(other)).reduce(beside_each_other)?;
+        let wide = others.iter().map(|other| columns(other)).reduce(paired_columns)?;
         let is_copied = |operand: &&Operand| !is_made(operand) && lies(list, operand);
         if wide <= source.columns
             || !others.iter().all(is_copied)
@@ -91,10 +91,11 @@ impl<'a> Unit<'a> {
         {
             return None;
         }
-        let schedule = OfColumns::of((wide as usize, source.columns as usize), self.target)?;
+        let schedule =
+            OuterProductShape::fit((wide as usize, source.columns as usize), self.target)?;
         let schedule = schedule.with_warpgroups(wide as usize, (self.nodes(), true), self.target);
         let schedule = schedule.with_rows_made(source.narrow() as usize, self.target)?;
-        Some(Made { maker, side, schedule, source })
+        Some(NarrowRows { maker, side, schedule, source })
     }
 
     /// The outer product that makes the rows of this launch, or of the one that adds what it makes.
@@ -102,12 +103,15 @@ impl<'a> Unit<'a> {
         let makers = [Some(self.number), self.joined.firsts.get(&self.number).copied()];
         makers.into_iter().flatten().find_map(|maker| {
             let outer = *self.joined.sources.get(&maker)?;
-            (self.made_at(outer)?.maker == maker).then_some(outer)
+            (self.narrow_rows_for(outer)?.maker == maker).then_some(outer)
         })
     }
 
     /// What is read to make rows.
-    pub(super) fn walk_of_made(&self, source: &Source) -> Result<(Walk, Vec<Input>), Refused> {
+    pub(super) fn walk_of_made(
+        &self,
+        source: &NarrowSource,
+    ) -> Result<(Walk, Vec<Input>), NoKernel> {
         let rows = |buffer: &str, columns: u64| {
             Operand::Rows(Rowed {
                 buffer: buffer.to_owned(),
@@ -120,22 +124,22 @@ impl<'a> Unit<'a> {
             .chain(source.products.iter().map(|product| rows(product.rows, product.inner)))
             .collect();
         Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, &operands)
-            .ok_or_else(|| Refused::new("rows that no walk reads".to_owned()))
+            .ok_or_else(|| NoKernel::new("rows that no walk reads".to_owned()))
     }
 }
 
-impl Texts {
+impl NarrowRowTexts {
     /// Of rows that a walk reads, and what reads them.
-    pub fn of<'a>(
-        source: &Source,
+    pub fn new<'a>(
+        source: &NarrowSource,
         (walk, read): (&'a Walk, &[Input]),
-    ) -> Result<(Texts, Vec<Writer<'a>>), Refused> {
+    ) -> Result<(NarrowRowTexts, Vec<Writer<'a>>), NoKernel> {
         let [positive, narrow @ ..] = read else {
-            return Err(Refused::new("rows that are made of nothing".to_owned()));
+            return Err(NoKernel::new("rows that are made of nothing".to_owned()));
         };
         let (positive, vector, writers) = rows_of_side(walk, &[positive], 1)?;
         let elements = source.narrow();
-        let mut texts = Texts {
+        let mut texts = NarrowRowTexts {
             narrow: elements,
             positive,
             vector,
@@ -145,16 +149,16 @@ impl Texts {
         let mut start = 0;
         for (number, (product, input)) in source.products.iter().zip(narrow).enumerate() {
             let leaf = lying(walk, input, false)
-                .ok_or_else(|| Refused::new("narrow rows that lie nowhere".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("narrow rows that lie nowhere".to_owned()))?;
             let inner = product.inner;
             let own = if number + 1 == source.products.len() { elements - start } else { inner };
             let divides = |vector: &u64| {
                 [leaf.stride, start, inner].iter().all(|number| number.is_multiple_of(*vector))
             };
             let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
-            let nothing = Value { statements: String::new(), at: String::new() };
+            let nothing = RowValue { statements: String::new(), at: String::new() };
             let copied =
-                filled(Some((leaf, Tail::Any)), &nothing, (vector as usize, inner as usize));
+                filled(Some((leaf, RowPadding::Any)), &nothing, (vector as usize, inner as usize));
             let numbers = [
                 ("@PIECES@", 16 * own / vector),
                 ("@VECTOR@", vector),
@@ -181,7 +185,7 @@ impl Texts {
 }
 
 /// The matrices of the products.
-pub(super) fn give_matrices(source: &Source, parameters: &mut Parameters) {
+pub(super) fn give_matrices(source: &NarrowSource, parameters: &mut Parameters) {
     for product in &source.products {
         parameters.push(
             format!("const real* __restrict__ {}", pointer(product.matrix)),

@@ -6,20 +6,20 @@
 //!           where many columns are taken at once: the wider one, but where it is turned round;
 //!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::graph_pooling::{Value, lanes, tables_of, value};
-use super::outer_from_narrow_rows::{Texts, give_matrices};
+use super::graph_pooling::{RowValue, lanes, tables_of, value};
+use super::outer_from_narrow_rows::{NarrowRowTexts, give_matrices};
 use super::reduce_all_rows::LAST;
 use super::row_walk::{Parameters, THREADS, vector_of};
 use super::shared_read_sums::OTHER;
-use super::tensor_core_shapes::{self, COLUMNS, OfColumns, Tail, filled, lying};
+use super::tensor_core_shapes::{self, COLUMNS, OuterProductShape, RowPadding, filled, lying};
 use super::value_text::Writer;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit, warpgroup_products};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Operand, Operation, Rows, differing};
 use crate::tuning;
 
 /// Columns of two rows beside each other, the second of which starts where a vector does.
-pub(super) fn beside_each_other(first: u64, second: u64) -> u64 {
+pub(super) fn paired_columns(first: u64, second: u64) -> u64 {
     start_of_other(first) + second
 }
 
@@ -37,28 +37,28 @@ pub(super) struct Twin {
 }
 
 /// One side: rows of this launch, and, beside them, those of its twin.
-struct Side {
+struct OuterSide {
     columns: u64,
     other: Option<u64>,
 }
 
-impl Side {
+impl OuterSide {
     /// Columns of all its rows.
-    fn all(&self) -> u64 {
-        self.other.map_or(self.columns, |other| beside_each_other(self.columns, other))
+    fn total_columns(&self) -> u64 {
+        self.other.map_or(self.columns, |other| paired_columns(self.columns, other))
     }
 }
 
 /// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower
 /// where they are turned round.
 struct Sides {
-    both: [Side; 2],
+    both: [OuterSide; 2],
     are_turned: bool,
 }
 
 impl Sides {
-    fn of(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
-        let both = [0, 1].map(|side| Side {
+    fn new(columns: [u64; 2], twin: Option<(usize, u64)>) -> Sides {
+        let both = [0, 1].map(|side| OuterSide {
             columns: columns[side],
             other: twin.filter(|(of, _)| *of == side).map(|(_, other)| other),
         });
@@ -67,7 +67,11 @@ impl Sides {
 
     /// Which side is X, and which Z.
     fn x_and_z(&self) -> [usize; 2] {
-        if (self.both[0].all() >= self.both[1].all()) != self.are_turned { [0, 1] } else { [1, 0] }
+        if (self.both[0].total_columns() >= self.both[1].total_columns()) != self.are_turned {
+            [0, 1]
+        } else {
+            [1, 0]
+        }
     }
 
     /// Elements of the product, and of its twin.
@@ -100,20 +104,20 @@ impl Unit<'_> {
         out: &str,
         (walk, read): (&Walk, &[Input]),
         (twin, lead): (Option<&Twin>, u64),
-    ) -> Result<bool, Refused> {
+    ) -> Result<bool, NoKernel> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
         let [first, second, other @ ..] = read else { return Ok(false) };
-        let mut sides = Sides::of(
+        let mut sides = Sides::new(
             [columns(first), columns(second)],
             twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))),
         );
-        let [x, z] = sides.x_and_z().map(|side| sides.both[side].all() as usize);
-        let Some(schedule) = OfColumns::of((x, z), self.target) else { return Ok(false) };
+        let [x, z] = sides.x_and_z().map(|side| sides.both[side].total_columns() as usize);
+        let Some(schedule) = OuterProductShape::fit((x, z), self.target) else { return Ok(false) };
         let (rows, are_copied) = (
             self.count(walk.rows) * lead,
             read.iter().all(|input| lying(walk, input, lead > 1).is_some()),
         );
-        let made = self.made_at(self.number);
+        let made = self.narrow_rows_for(self.number);
         let mut schedule = made.as_ref().map_or_else(
             || schedule.with_warpgroups(x, (rows, are_copied), self.target),
             |made| made.schedule,
@@ -129,12 +133,12 @@ impl Unit<'_> {
                 .chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)))
         };
         let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
-        let mut texts_made = Texts::default();
+        let mut texts_made = NarrowRowTexts::default();
         for side in 0..2 {
             if let (Some(made), Some((walk, read))) =
                 (made.as_ref().filter(|made| made.side == side), &of_made)
             {
-                let (of_rows, loaders) = Texts::of(&made.source, (walk, read))?;
+                let (of_rows, loaders) = NarrowRowTexts::new(&made.source, (walk, read))?;
                 texts.push(of_rows.positive.clone());
                 vectors.push(of_rows.vector);
                 writers.extend(loaders);
@@ -167,16 +171,16 @@ impl Unit<'_> {
                 format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
             self.source.push_str(&line);
         }
-        self.schedule(&schedule.words());
+        self.schedule(&schedule.describe());
         let mut parameters = Parameters::new();
         writers.iter().for_each(|writer| {
-            parameters.of_writer(writer, &format!("{}{}", texts.concat(), texts_made.request))
+            parameters.add_writer(writer, &format!("{}{}", texts.concat(), texts_made.request))
         });
         made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
-        let made = self.made_of_tiles(out, &sides, twin);
+        let made = self.tile_outputs(out, &sides, twin);
         let sums = [0, 1].map(|side| {
             self.sum_beside(side).is_some()
                 || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some())
@@ -196,7 +200,7 @@ impl Unit<'_> {
             body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
         if joins {
             parameters.push("unsigned* ticket", Argument::Ticket);
-            let told = told_in_order(&made, &mut parameters, "continue");
+            let told = emit_output_stores(&made, &mut parameters, "continue");
             body.push_str(&format!(
                 "{LAST}{}",
                 ADD_TILES_LAST
@@ -210,7 +214,7 @@ impl Unit<'_> {
         let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads,
             shared_bytes,
@@ -225,7 +229,7 @@ impl Unit<'_> {
 
     /// What a part has, one after the other: buffers, none for what nobody asked for, and elements:
     /// products, sums of X, and of Z.
-    fn made_of_tiles(
+    fn tile_outputs(
         &self,
         out: &str,
         sides: &Sides,
@@ -235,7 +239,7 @@ impl Unit<'_> {
         let mut made = vec![(Some(out.to_owned()), own)];
         made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
         for side in sides.x_and_z() {
-            let Side { columns, other } = sides.both[side];
+            let OuterSide { columns, other } = sides.both[side];
             let (sum, of_other) =
                 (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
             if sum.is_none() && of_other.is_none() {
@@ -273,7 +277,7 @@ impl Unit<'_> {
         };
         let parts = Argument::Parts { rows, each, most };
         let mut parameters = Parameters::new();
-        let told = told_in_order(made, &mut parameters, "return");
+        let told = emit_output_stores(made, &mut parameters, "return");
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned parts", parts);
         let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
@@ -287,7 +291,7 @@ impl Unit<'_> {
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads: THREADS,
             shared_bytes: 0,
@@ -297,7 +301,7 @@ impl Unit<'_> {
     /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
     /// processor reads, each for a share of all there is, and parts, which are written and read
     /// again. Where nobody knows how many rows, they alone count.
-    fn parts_of_tiles(&self, schedule: &OfColumns, (rows, elements): (u64, u64)) -> u32 {
+    fn parts_of_tiles(&self, schedule: &OuterProductShape, (rows, elements): (u64, u64)) -> u32 {
         let (of_part, processors) = (
             u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
             u64::from(self.target.processors),
@@ -320,7 +324,7 @@ pub(super) fn rows_of_side<'a>(
     walk: &'a Walk,
     inputs: &[&Input],
     lead: u64,
-) -> Result<(String, usize, Vec<Writer<'a>>), Refused> {
+) -> Result<(String, usize, Vec<Writer<'a>>), NoKernel> {
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
     // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
     // put down.
@@ -339,11 +343,11 @@ pub(super) fn rows_of_side<'a>(
         );
         let lies = lying(walk, input, lead > 1);
         let made = match lies {
-            Some(_) => Value { statements: String::new(), at: String::new() },
+            Some(_) => RowValue { statements: String::new(), at: String::new() },
             None => value(&mut writer, input)?,
         };
         texts.push(filled(
-            lies.map(|leaf| (leaf, Tail::Any)),
+            lies.map(|leaf| (leaf, RowPadding::Any)),
             &made,
             (vector, columns(input) as usize),
         ));
@@ -362,19 +366,19 @@ pub(super) fn rows_of_side<'a>(
 }
 
 fn body(
-    schedule: &OfColumns,
+    schedule: &OuterProductShape,
     (sides, vectors): (&Sides, [usize; 2]),
-    (texts, made, sums): (&[String], &Texts, [bool; 2]),
+    (texts, made, sums): (&[String], &NarrowRowTexts, [bool; 2]),
     lead: u64,
 ) -> String {
     let [x, z] = sides.x_and_z();
-    let OfColumns { groups, tiles, across, along, ahead, .. } = schedule;
+    let OuterProductShape { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
     let place = match [&sides.both[x], &sides.both[z]] {
-        [side @ Side { other: Some(_), .. }, _] => {
+        [side @ OuterSide { other: Some(_), .. }, _] => {
             place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST")
         }
-        [_, side @ Side { other: Some(_), .. }] => {
+        [_, side @ OuterSide { other: Some(_), .. }] => {
             place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST")
         }
         _ => PLACE.to_owned(),
@@ -399,8 +403,8 @@ constexpr unsigned PRODUCTS = {};
 constexpr bool X_FIRST = {}, SUM_X = {}, SUM_Z = {};
 const unsigned rows = rows_given * {lead};
 {}",
-        sides.both[x].all(),
-        sides.both[z].all(),
+        sides.both[x].total_columns(),
+        sides.both[z].total_columns(),
         vectors[x],
         vectors[z],
         vector_of(*tiles, 4),
@@ -417,7 +421,12 @@ const unsigned rows = rows_given * {lead};
 
 /// Statements that say where an element lies among those of two products, the second behind the
 /// first.
-fn place_of_both(side: &Side, (place, shared): (&str, &str), wide: &str, is_first: &str) -> String {
+fn place_of_both(
+    side: &OuterSide,
+    (place, shared): (&str, &str),
+    wide: &str,
+    is_first: &str,
+) -> String {
     PLACE_OF_BOTH
         .replace("@SIDE@", place)
         .replace("@SHARED@", shared)
@@ -430,7 +439,7 @@ fn place_of_both(side: &Side, (place, shared): (&str, &str), wide: &str, is_firs
 
 /// Statements that put down the sum of an element of what is made, one buffer after the other;
 /// `next` leaves it.
-fn told_in_order(
+fn emit_output_stores(
     made: &[(Option<String>, u64)],
     parameters: &mut Parameters,
     next: &str,

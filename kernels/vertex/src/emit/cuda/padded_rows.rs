@@ -19,7 +19,7 @@ pub(super) fn widen(walk: &mut Walk) {
         if !is_product(step) {
             step.inputs
                 .iter_mut()
-                .for_each(|input| each(input, &mut |read| widened(&mut read.shape)));
+                .for_each(|input| for_each_read(input, &mut |read| widened(&mut read.shape)));
         }
     }
     walk.padded = Some((columns, stride));
@@ -48,7 +48,7 @@ pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
         return;
     }
     for input in read {
-        each(input, &mut |read| widened(&mut read.shape, (columns, stride)));
+        for_each_read(input, &mut |read| widened(&mut read.shape, (columns, stride)));
     }
     walk.padded = Some((columns, stride));
 }
@@ -81,7 +81,11 @@ fn fitting(walk: &Walk) -> Option<(u64, u64)> {
         .steps
         .iter()
         .flat_map(|step| {
-            of_row(step).iter().map(Input::shape).chain([step.shape.clone()]).collect::<Vec<_>>()
+            row_inputs(step)
+                .iter()
+                .map(Input::shape)
+                .chain([step.shape.clone()])
+                .collect::<Vec<_>>()
         })
         .collect();
     let columns = shapes.iter().map(|shape| shape.iter().product::<u64>()).max()?;
@@ -101,7 +105,7 @@ fn is_product(step: &Step) -> bool {
 
 /// What a step reads of the walk's rows: of a product nothing, whose operands have widths of their
 /// own.
-fn of_row(step: &Step) -> &[Input] {
+fn row_inputs(step: &Step) -> &[Input] {
     if is_product(step) { &[] } else { &step.inputs }
 }
 
@@ -127,17 +131,17 @@ fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool 
         From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf], (columns, stride)),
         _ => true,
     };
-    is_made_of_elements && lies_so && of_row(step).iter().flat_map(Input::reads).all(fits)
+    is_made_of_elements && lies_so && row_inputs(step).iter().flat_map(Input::reads).all(fits)
 }
 
 /// Every row that an input reads.
-fn each(input: &mut Input, change: &mut impl FnMut(&mut Read)) {
+fn for_each_read(input: &mut Input, change: &mut impl FnMut(&mut Read)) {
     match input {
         Input::Number(_) => {}
         Input::Rows(read) => change(read),
         Input::Times(first, second) => {
-            each(first, change);
-            each(second, change);
+            for_each_read(first, change);
+            for_each_read(second, change);
         }
     }
 }

@@ -8,16 +8,16 @@
 use std::fmt::Write;
 
 use super::graph_pooling::{
-    Value, lanes, lies_in_rows, plain_row, start_of, tables_of, value,
+    RowValue, lanes, lies_in_rows, plain_row, start_of, tables_of, value,
 };
 use super::lane_layout::identity;
 use super::reduce_all_rows::{LAST, add_parts_last};
 use super::row_walk::{
-    Parameters, THREADS, about_row, frame_shape, store, vector_of, widest_vector,
+    Parameters, THREADS, emit_row_context, frame_shape, store, vector_of, widest_vector,
 };
 use super::value_text::{Lanes, Scope, Writer, pointer};
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 use crate::tuning;
@@ -26,7 +26,7 @@ use crate::tuning;
 const SHARED_BYTES: usize = 44 << 10;
 
 /// What a product is.
-pub(super) struct Shape {
+pub(super) struct ProductShape {
     /// Its step.
     pub number: usize,
     /// The matrix: its buffer, and whether a row of it is a column of the product.
@@ -43,27 +43,27 @@ pub(super) struct Shape {
     pub plain: bool,
 }
 
-fn odd<T>(what: &str) -> Result<T, Refused> {
-    Err(Refused::new(format!("a product {what}")))
+fn odd<T>(what: &str) -> Result<T, NoKernel> {
+    Err(NoKernel::new(format!("a product {what}")))
 }
 
-impl Shape {
-    pub fn of(walk: &Walk) -> Result<Shape, Refused> {
+impl ProductShape {
+    pub fn from_walk(walk: &Walk) -> Result<ProductShape, NoKernel> {
         let Some(number) = walk.steps.iter().position(is_product) else {
             return odd("that is none");
         };
-        Shape::at(walk, number)
+        ProductShape::from_step(walk, number)
     }
 
     /// Of a walk with two.
-    pub fn both(walk: &Walk) -> Result<Vec<Shape>, Refused> {
+    pub fn all_from_walk(walk: &Walk) -> Result<Vec<ProductShape>, NoKernel> {
         (0..walk.steps.len())
             .filter(|number| is_product(&walk.steps[*number]))
-            .map(|number| Shape::at(walk, number))
+            .map(|number| ProductShape::from_step(walk, number))
             .collect()
     }
 
-    fn at(walk: &Walk, number: usize) -> Result<Shape, Refused> {
+    fn from_step(walk: &Walk, number: usize) -> Result<ProductShape, NoKernel> {
         let step = &walk.steps[number];
         let (Op::Product { transposed }, [left, Input::Rows(matrix)]) =
             (&step.op, step.inputs.as_slice())
@@ -85,7 +85,7 @@ impl Shape {
         }
         let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
         let matrix = walk.leaves[leaf].name.clone();
-        Ok(Shape {
+        Ok(ProductShape {
             number,
             matrix,
             transposed: *transposed,
@@ -108,7 +108,7 @@ impl Shape {
 
     /// An element of the matrix, for this row of what is added up and this column of the result.
     pub fn element(&self, row: &str, column: &str) -> String {
-        let Shape { inner, wide, transposed, matrix, .. } = self;
+        let ProductShape { inner, wide, transposed, matrix, .. } = self;
         let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
         let place = if *transposed {
             format!("(offset_t){} * {inner} + {row}", grouped(column))
@@ -152,9 +152,9 @@ pub(super) struct Finish {
 /// beside what is stored.
 pub(super) fn finish(
     writer: &mut Writer,
-    (shape, held): (&Shape, &[From]),
+    (shape, held): (&ProductShape, &[From]),
     of_place: impl Fn(&str, &str) -> String,
-) -> Result<Finish, Refused> {
+) -> Result<Finish, NoKernel> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
@@ -242,7 +242,7 @@ fn depth(inner: usize, vector: usize) -> usize {
 /// What a product is given: the matrix, what its writers read, what is stored, rows.
 pub(super) fn parameters(
     given: &mut Parameters,
-    (shape, rows): (&Shape, Rows),
+    (shape, rows): (&ProductShape, Rows),
     (loaders, writer): (&[&Writer], &Writer),
     texts: &str,
 ) {
@@ -250,7 +250,7 @@ pub(super) fn parameters(
         format!("const real* __restrict__ {}", pointer(&shape.matrix)),
         Argument::Buffer(shape.matrix.clone()),
     );
-    loaders.iter().chain([&writer]).for_each(|writer| given.of_writer(writer, texts));
+    loaders.iter().chain([&writer]).for_each(|writer| given.add_writer(writer, texts));
     for step in writer.walk.steps.iter().filter(|step| step.stored) {
         let of = if step.kind == Type::Real { "real" } else { "whole" };
         given.push(
@@ -271,7 +271,7 @@ impl Unit<'_> {
     /// few of them.
     fn sums_end(
         &mut self,
-        sums: &Sums,
+        sums: &ProductSums,
         (rows, each, most): (Rows, u32, u32),
         parameters: &mut Parameters,
     ) -> String {
@@ -290,7 +290,7 @@ impl Unit<'_> {
     }
 
     /// The parts that such blocks leave, if the last one does not join them.
-    fn add_parts_of(&mut self, sums: &Sums, (rows, each, most): (Rows, u32, u32)) {
+    fn add_parts_of(&mut self, sums: &ProductSums, (rows, each, most): (Rows, u32, u32)) {
         let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
         if elements * parts > tuning::last_block_elements() {
             let mut parameters = Parameters::new();
@@ -305,7 +305,7 @@ impl Unit<'_> {
 
     /// What a product adds up over all its rows: a step of its own, and the outer product of rows
     /// at hand with those that it multiplies.
-    fn sums_of(&self, walk: &Walk, shape: &Shape) -> Result<Sums, Refused> {
+    fn sums_of(&self, walk: &Walk, shape: &ProductShape) -> Result<ProductSums, NoKernel> {
         let outer = self
             .joined
             .outers
@@ -316,11 +316,11 @@ impl Unit<'_> {
         let outer = outer
             .map(|rows| {
                 rows.ok_or_else(|| {
-                    Refused::new("an outer product of rows that are not at hand".to_owned())
+                    NoKernel::new("an outer product of rows that are not at hand".to_owned())
                 })
             })
             .transpose()?;
-        Ok(Sums {
+        Ok(ProductSums {
             wide: shape.wide as u64,
             inner: shape.inner as u64,
             sum: self.sum_of_step(walk),
@@ -362,7 +362,7 @@ impl Unit<'_> {
     }
 
     /// Whether another launch makes what this one is to make.
-    fn is_elsewhere(&mut self) -> Result<bool, Refused> {
+    fn is_elsewhere(&mut self) -> Result<bool, NoKernel> {
         let mut maker = self.outer_that_makes();
         if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
             let is_joined =
@@ -385,7 +385,7 @@ impl Unit<'_> {
 
     /// A product of rows so short that they are no work for tensor cores, and what it adds, of rows
     /// as short, if that is a product that this one's kernel can make as well.
-    fn short_pair(&self, number: usize) -> Result<Option<(Walk, Vec<Shape>)>, Refused> {
+    fn short_pair(&self, number: usize) -> Result<Option<(Walk, Vec<ProductShape>)>, NoKernel> {
         let launches = self.list.launches();
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         let Some(first) =
@@ -394,12 +394,12 @@ impl Unit<'_> {
             return Ok(None);
         };
         let both = self.added(launches[first], launches[number]);
-        let Some(walk) =
-            both.and_then(|both| Walk::of((self.list, self.target.bytes_per_real), &both))
+        let Some(walk) = both
+            .and_then(|both| Walk::from_operation((self.list, self.target.bytes_per_real), &both))
         else {
             return Ok(None);
         };
-        let Ok(shapes) = Shape::both(&walk) else { return Ok(None) };
+        let Ok(shapes) = ProductShape::all_from_walk(&walk) else { return Ok(None) };
         let [one, other] = shapes.as_slice() else { return Ok(None) };
         // Rows that no vector divides are padded where a product is alone.
         let is_whole = one.places == other.places
@@ -411,19 +411,20 @@ impl Unit<'_> {
     }
 
     /// The walk of this launch, and its product, or with a second one that it adds both.
-    fn walked(&self) -> Result<(Walk, Vec<Shape>), Refused> {
+    fn walked(&self) -> Result<(Walk, Vec<ProductShape>), NoKernel> {
         if let Some(both) = self.short_pair(self.number)? {
             return Ok(both);
         }
-        let no_walk = || Refused::new("an operation that no walk does".to_owned());
-        let walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
-            .ok_or_else(no_walk)?;
-        let shape = Shape::of(&walk)?;
+        let no_walk = || NoKernel::new("an operation that no walk does".to_owned());
+        let walk =
+            Walk::from_operation((self.list, self.target.bytes_per_real), &self.launch.operation)
+                .ok_or_else(no_walk)?;
+        let shape = ProductShape::from_walk(&walk)?;
         Ok((walk, vec![shape]))
     }
 
     /// Rows times a matrix, and what is done with each row of the result.
-    pub(super) fn product(&mut self) -> Result<(), Refused> {
+    pub(super) fn product(&mut self) -> Result<(), NoKernel> {
         if self.is_elsewhere()? {
             return Ok(());
         }
@@ -449,7 +450,7 @@ impl Unit<'_> {
         }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
-        let places = |shape: &Shape| {
+        let places = |shape: &ProductShape| {
             if shapes.len() > 1 { shape.inner } else { places_of_left(&walk, shape) }
         };
         let left_vector =
@@ -555,7 +556,7 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads: THREADS,
             shared_bytes: 0,
@@ -569,7 +570,7 @@ impl Unit<'_> {
 
 /// Places that rows which are multiplied are read as: to the end of their stride, where they lie in
 /// a buffer of their own width and are alone.
-fn places_of_left(walk: &Walk, shape: &Shape) -> usize {
+fn places_of_left(walk: &Walk, shape: &ProductShape) -> usize {
     let Input::Rows(Read { from: From::Leaf(leaf), at: At::Own, .. }) =
         &walk.steps[shape.number].inputs[0]
     else {
@@ -586,9 +587,9 @@ fn places_of_left(walk: &Walk, shape: &Shape) -> usize {
 /// each.
 fn rows_read<'a>(
     walk: &'a Walk,
-    shapes: &[Shape],
+    shapes: &[ProductShape],
     vector: usize,
-) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+) -> Result<(Vec<Writer<'a>>, Vec<RowValue>), NoKernel> {
     let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
     for shape in shapes {
         let mut loader = Writer::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
@@ -620,14 +621,14 @@ struct OuterOfRows {
 
 /// What a product's launch adds up over all its rows, each as wide as its own, `wide`: one row of a
 /// step, one for each of the `inner` elements that it multiplies.
-struct Sums {
+struct ProductSums {
     wide: u64,
     inner: u64,
     sum: Option<SumOfStep>,
     outer: Option<OuterOfRows>,
 }
 
-impl Sums {
+impl ProductSums {
     fn are_none(&self) -> bool {
         self.sum.is_none() && self.outer.is_none()
     }
@@ -673,7 +674,7 @@ impl Sums {
 
     /// Where the sum of an element goes.
     fn place(&self, parameters: &mut Parameters) -> String {
-        let Sums { wide, inner, sum, outer } = self;
+        let ProductSums { wide, inner, sum, outer } = self;
         let before = if sum.is_some() { *wide } else { 0 };
         let mut declared = |name: &str, buffer: &str| {
             parameters
@@ -735,8 +736,8 @@ scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_ro
 ";
 
 fn body(
-    shapes: &[Shape],
-    (lefts, finish, sums): (&[Value], &Finish, &Sums),
+    shapes: &[ProductShape],
+    (lefts, finish, sums): (&[RowValue], &Finish, &ProductSums),
     (across, vector, each, left_vector): (usize, usize, usize, usize),
     lead: u64,
 ) -> String {
@@ -749,10 +750,10 @@ fn body(
     } else {
         "here && c[q] + j < K"
     };
-    let piece = |left: &Value| {
+    let piece = |left: &RowValue| {
         format!(
             "{}{}EACH piece[p][j] = {here} ? {} : (real)0;\n",
-            about_row(&left.statements),
+            emit_row_context(&left.statements),
             left.statements,
             left.at
         )
@@ -796,7 +797,7 @@ const unsigned rows = rows_given * {lead};
                 blockIdx.x * BM;\n" })
             .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })
             .replace("@SUMS@", &if sums.are_none() { String::new() } else { OF_SUMS.replace("@COUNT@", &sums.count().to_string()) })
-            .replace("@EPILOGUE@", &format!("{}{after}{summed}", about_row(&after))),
+            .replace("@EPILOGUE@", &format!("{}{after}{summed}", emit_row_context(&after))),
     )
 }
 

@@ -5,25 +5,25 @@
 //! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours
 //!           do the walk
 use super::lane_layout::identity;
-use super::plain_products::{Finish, Shape, finish, lengths_of, vector_along};
-use super::row_walk::{Parameters, about_row, widest_vector};
+use super::plain_products::{Finish, ProductShape, finish, lengths_of, vector_along};
+use super::row_walk::{Parameters, emit_row_context, widest_vector};
 use super::value_text::{Lanes, Scope, Writer, pointer};
 use super::walk_steps::Walk;
-use super::{Argument, Refused, Unit};
+use super::{Argument, NoKernel, Unit};
 use crate::gir::Type;
 use crate::launch::{Body, Operation, name_of_again};
 
 /// A product that follows a walk, as steps.
-pub(super) struct Tail {
+pub(super) struct TrailingProduct {
     /// Number of its launch, and of the step of the walk whose rows it multiplies.
     pub follower: usize,
     rows: usize,
     walk: Walk,
-    shape: Shape,
+    shape: ProductShape,
 }
 
 /// What a walk's kernel says of it.
-pub(super) struct Texts {
+pub(super) struct ProductTexts {
     /// Statements of all lanes, and then of the one that has the row.
     pub sums: String,
     pub then: String,
@@ -32,7 +32,7 @@ pub(super) struct Texts {
 impl Unit<'_> {
     /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied
     /// here, and that others make again, lie nowhere.
-    pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<Tail> {
+    pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<TrailingProduct> {
         let tail = self.tail(walk).filter(|tail| tail.fits(lanes))?;
         let rows = &mut walk.steps[tail.rows];
         if !self.is_wanted(&rows.out, tail.follower) {
@@ -42,11 +42,11 @@ impl Unit<'_> {
         Some(tail)
     }
 
-    fn tail(&self, walk: &Walk) -> Option<Tail> {
+    fn tail(&self, walk: &Walk) -> Option<TrailingProduct> {
         let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
         let operation = &self.list.launches()[*follower].operation;
-        let of_follower = Walk::of((self.list, self.target.bytes_per_real), operation)?;
-        let shape = Shape::of(&of_follower).ok()?;
+        let of_follower = Walk::from_operation((self.list, self.target.bytes_per_real), operation)?;
+        let shape = ProductShape::from_walk(&of_follower).ok()?;
         let name = super::plain_products::left_of(operation)?;
         let rows =
             walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
@@ -57,7 +57,7 @@ impl Unit<'_> {
             && walk.steps[rows].columns() == shape.inner;
         // Sums of what it makes are its own kernel's.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
-        let tail = Tail { follower: *follower, rows, walk: of_follower, shape };
+        let tail = TrailingProduct { follower: *follower, rows, walk: of_follower, shape };
         (is_fit && !makes_sums && tail.finished().is_ok_and(|(own, _)| own.constants.is_empty()))
             .then_some(tail)
     }
@@ -92,14 +92,14 @@ impl Unit<'_> {
     }
 }
 
-impl Tail {
+impl TrailingProduct {
     /// Whether lanes that lie so can make it.
     fn fits(&self, lanes: &Lanes) -> bool {
         lanes.places == self.shape.inner && lanes.slices == 1 && !lanes.overlaps()
     }
 
     /// The rows, as the walk's lanes have them.
-    pub fn row(&self, writer: &mut Writer) -> Result<String, Refused> {
+    pub fn row(&self, writer: &mut Writer) -> Result<String, NoKernel> {
         let step = &writer.walk.steps[self.rows];
         Ok(writer.step(self.rows, &identity(writer.lanes.places), Scope::Row(step.passes))?.at())
     }
@@ -109,8 +109,8 @@ impl Tail {
         &self,
         writer: &mut Writer,
         parameters: &mut Parameters,
-    ) -> Result<Texts, Refused> {
-        let Tail { walk, shape, .. } = self;
+    ) -> Result<ProductTexts, NoKernel> {
+        let TrailingProduct { walk, shape, .. } = self;
         let (held, (own, finish)) = (self.row(writer)?, self.finished()?);
         let after = format!("{}{}", finish.statements, finish.stores);
         let matrix = if shape.transposed && shape.inner.is_multiple_of(writer.lanes.vector) {
@@ -152,24 +152,24 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
 {}{after}}}
 ",
             finish.made,
-            about_row(&after)
+            emit_row_context(&after)
         );
         parameters.push(
             format!("const real* __restrict__ {}", pointer(&shape.matrix)),
             Argument::Buffer(shape.matrix.clone()),
         );
-        parameters.of_writer(&own, &after);
+        parameters.add_writer(&own, &after);
         parameters.stored(walk);
-        Ok(Texts { sums, then })
+        Ok(ProductTexts { sums, then })
     }
 
     /// What is done with a row, which one lane has, in the widest vectors that do.
-    fn finished(&self) -> Result<(Writer<'_>, Finish), Refused> {
+    fn finished(&self) -> Result<(Writer<'_>, Finish), NoKernel> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
         // What lies in several vectors of a row would be told from lane to lane.
         if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
-            return Err(Refused::new("a sum along a part of a row that one lane has".to_owned()));
+            return Err(NoKernel::new("a sum along a part of a row that one lane has".to_owned()));
         }
         let mut writer = Writer::new(
             walk,

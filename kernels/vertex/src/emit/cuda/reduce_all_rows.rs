@@ -4,13 +4,13 @@
 //!           one order, and the parts in order; what is summed beside a product of the same rows
 //!           (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::graph_pooling::{Value, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, tables_of, value};
 use super::padded_rows;
-use super::row_walk::{Parameters, THREADS, about_row, vector_of, widest_vector};
+use super::row_walk::{Parameters, THREADS, emit_row_context, vector_of, widest_vector};
 use super::shared_read_sums::Maker;
 use super::value_text::Writer;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, Kernel, Refused, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
 use crate::tuning;
@@ -18,17 +18,17 @@ use crate::tuning;
 /// How a side of the product lies over threads: columns, the places that these are read as,
 /// neighbouring ones of a thread, threads.
 #[derive(Clone, Copy)]
-struct Side {
+struct ReducedSide {
     columns: u64,
     places: u64,
     vector: usize,
     lanes: usize,
 }
 
-impl Side {
-    fn of((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> Side {
+impl ReducedSide {
+    fn new((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> ReducedSide {
         let vector = vector_of(places as usize, vector_most);
-        Side {
+        ReducedSide {
             columns,
             places,
             vector,
@@ -43,9 +43,9 @@ impl Side {
 
 impl Unit<'_> {
     /// Sums over all rows: of rows, or of products of rows.
-    pub(super) fn total(&mut self) -> Result<(), Refused> {
+    pub(super) fn total(&mut self) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
-            return Err(Refused::new("a total that is none".to_owned()));
+            return Err(NoKernel::new("a total that is none".to_owned()));
         };
         // What is the same for all is one row.
         let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
@@ -60,12 +60,12 @@ impl Unit<'_> {
             .collect::<Vec<_>>();
         let (mut walk, mut read) =
             Walk::reading((self.list, self.target.bytes_per_real), rows, inputs)
-                .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         if *op == Op::SumRows {
             padded_rows::widen_read(&mut walk, &mut read);
         }
         if read.iter().any(|input| input.kind() != Type::Real) {
-            return Err(Refused::new(format!("{} of what is no real number", op.words())));
+            return Err(NoKernel::new(format!("{} of what is no real number", op.describe())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
         let (sides, lead) = sides_of(op, (&walk, &read), most);
@@ -86,7 +86,7 @@ impl Unit<'_> {
             return Ok(());
         }
         if lead > 1 && !read.iter().all(lies_in_rows) {
-            return Err(Refused::new(
+            return Err(NoKernel::new(
                 "an outer product of several rows a vertex that lie nowhere".to_owned(),
             ));
         }
@@ -94,7 +94,7 @@ impl Unit<'_> {
             return Ok(());
         }
         if twin.is_some() {
-            return Err(Refused::new("two outer products in one without tensor cores".to_owned()));
+            return Err(NoKernel::new("two outer products in one without tensor cores".to_owned()));
         }
         let mut parameters = Parameters::new();
         let (writers, values) =
@@ -131,7 +131,7 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks: Blocks::Parts { rows, each, most, tiles },
             threads: THREADS,
             shared_bytes: 0,
@@ -198,7 +198,7 @@ impl Unit<'_> {
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads: THREADS,
             shared_bytes: 0,
@@ -224,17 +224,22 @@ impl Unit<'_> {
 
 /// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
 /// each vertex has.
-fn sides_of(op: &Op, (walk, read): (&Walk, &[Input]), vector_most: usize) -> (Vec<Side>, u64) {
+fn sides_of(
+    op: &Op,
+    (walk, read): (&Walk, &[Input]),
+    vector_most: usize,
+) -> (Vec<ReducedSide>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
             let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
             let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
-            let side = |input: &Input| Side::of((columns(input), columns(input)), vector_most, 16);
+            let side =
+                |input: &Input| ReducedSide::new((columns(input), columns(input)), vector_most, 16);
             (vec![side(first), side(second)], lead)
         }
         _ => {
             let places = read[0].shape().iter().product();
-            (vec![Side::of((walk.columns_of(places), places), vector_most, 32)], 1)
+            (vec![ReducedSide::new((walk.columns_of(places), places), vector_most, 32)], 1)
         }
     }
 }
@@ -242,10 +247,10 @@ fn sides_of(op: &Op, (walk, read): (&Walk, &[Input]), vector_most: usize) -> (Ve
 /// What reads the rows of each side, and what it makes of each of its inputs.
 fn rows_read<'a>(
     walk: &'a Walk,
-    (sides, lead): (&[Side], u64),
+    (sides, lead): (&[ReducedSide], u64),
     inputs: std::slice::Chunks<Input>,
     parameters: &mut Parameters,
-) -> Result<(Vec<Writer<'a>>, Vec<Value>), Refused> {
+) -> Result<(Vec<Writer<'a>>, Vec<RowValue>), NoKernel> {
     let (mut writers, mut values) = (Vec::new(), Vec::new());
     for (side, inputs) in sides.iter().zip(inputs) {
         let mut writer = Writer::new(walk, lanes(side.places as usize, side.vector));
@@ -255,7 +260,7 @@ fn rows_read<'a>(
             } else {
                 value(&mut writer, input)?
             };
-            parameters.of_writer(&writer, &made.statements);
+            parameters.add_writer(&writer, &made.statements);
             values.push(made);
         }
         writers.push(writer);
@@ -290,8 +295,9 @@ pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
         .replace("@EACH@", &each.to_string())
 }
 
-fn body(sides: &[Side], values: &[Value], lead: u64) -> String {
-    let part = |value: &Value| format!("{}{}", about_row(&value.statements), value.statements);
+fn body(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
+    let part =
+        |value: &RowValue| format!("{}{}", emit_row_context(&value.statements), value.statements);
     match (sides, values) {
         ([first, second], [of_first, of_second, ..]) => format!(
             "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
@@ -324,14 +330,14 @@ const unsigned rows = rows_given;
 }
 
 /// What several sums add up of a row: each to its own.
-fn together(values: &[Value]) -> String {
+fn together(values: &[RowValue]) -> String {
     let statements: String = values.iter().map(|value| value.statements.as_str()).collect();
     let sums: String = values
         .iter()
         .enumerate()
         .map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at))
         .collect();
-    format!("{}{statements}{sums}", about_row(&statements))
+    format!("{}{statements}{sums}", emit_row_context(&statements))
 }
 
 /// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for

@@ -11,13 +11,13 @@ use std::fmt::Write;
 use super::consecutive_rows;
 use super::heavy_rows;
 use super::lane_layout::{Table, identity};
-use super::low_degree_rows::Schedule;
+use super::low_degree_rows::LowDegreeSchedule;
 use super::online_softmax;
-use super::product_after_walk::Tail;
-use super::value_text::{Lanes, Pass, Scope, Stream, Sum, Writer, pointer};
+use super::product_after_walk::TrailingProduct;
+use super::value_text::{EdgePass, Lanes, Scope, Stream, Sum, Writer, pointer};
 use super::walk_steps::{Level, Step, Walk};
 use super::{
-    Argument, Blocks, Cut, Kernel, Order, Part, Refused, ScheduleKind, Tier, Unit, Walked,
+    Argument, Blocks, Cut, Kernel, ListPart, NoKernel, Order, ScheduleKind, Tier, Unit, WalkedLists,
 };
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
@@ -46,19 +46,19 @@ impl Parameters {
     }
 
     /// Where the list of each item starts, and whose it is.
-    pub fn items(&mut self, walked: &Walked) {
+    pub fn items(&mut self, walked: &WalkedLists) {
         self.push(
             "const unsigned* __restrict__ item_row",
-            Argument::Items(walked.clone(), Part::Row),
+            Argument::Items(walked.clone(), ListPart::Row),
         );
         self.push(
             "const unsigned* __restrict__ item_offset",
-            Argument::Items(walked.clone(), Part::Offset),
+            Argument::Items(walked.clone(), ListPart::Offset),
         );
     }
 
     /// How many items each tier has.
-    pub fn tiers(&mut self, walked: &Walked, cut: Cut) {
+    pub fn tiers(&mut self, walked: &WalkedLists, cut: Cut) {
         if cut.hub_blocks > 0 {
             self.push("const unsigned hub_items", Argument::Count(walked.clone(), cut, Tier::Hub));
             self.push("const unsigned pieces", Argument::Count(walked.clone(), cut, Tier::Pieces));
@@ -75,7 +75,7 @@ impl Parameters {
     }
 
     /// Whatever the statements of a writer read.
-    pub fn of_writer(&mut self, writer: &Writer, text: &str) {
+    pub fn add_writer(&mut self, writer: &Writer, text: &str) {
         for (number, leaf) in writer.walk.leaves.iter().enumerate() {
             if writer.streams.contains(&Stream::Given(number)) {
                 let direction = writer.walk.direction().unwrap_or(Direction::In);
@@ -127,7 +127,7 @@ impl Parameters {
         self.declared.join(", ")
     }
 
-    pub fn given(self) -> Vec<Argument> {
+    pub fn into_arguments(self) -> Vec<Argument> {
         self.given
     }
 }
@@ -149,7 +149,7 @@ fn reads_ends(text: &str) -> bool {
 }
 
 /// What of a row is there once the row is known.
-pub(super) fn about_row(text: &str) -> String {
+pub(super) fn emit_row_context(text: &str) -> String {
     let mut about = String::new();
     if text.contains("row_in_graph") {
         about.push_str(
@@ -409,16 +409,17 @@ impl Unit<'_> {
     }
 
     /// One kernel for a launch that walks rows, or their edges.
-    pub(super) fn walk(&mut self) -> Result<(), Refused> {
-        let mut walk = Walk::of((self.list, self.target.bytes_per_real), &self.launch.operation)
-            .ok_or_else(|| Refused::new("an operation that no walk does".to_owned()))?;
-        online_softmax::say(&mut walk, self.shares);
+    pub(super) fn walk(&mut self) -> Result<(), NoKernel> {
+        let mut walk =
+            Walk::from_operation((self.list, self.target.bytes_per_real), &self.launch.operation)
+                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
+        online_softmax::mark_softmax_exponentials(&mut walk, self.shares);
         if walk.steps.iter().any(|step| step.columns() == 0) {
             let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
             return if is_nothing {
                 Ok(())
             } else {
-                Err(Refused::new("a value without columns beside others".to_owned()))
+                Err(NoKernel::new("a value without columns beside others".to_owned()))
             };
         }
         let frame = frame_shape(&walk);
@@ -429,11 +430,11 @@ impl Unit<'_> {
             let lanes =
                 super::neighbour_group_walk::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
             let (writer, stores) = written(&walk, (&frame, lanes), None)?;
-            return self.in_groups(&writer, &stores, groups);
+            return self.emit_group_walk(&writer, &stores, groups);
         }
-        let along = written(&walk, (&frame, consecutive_rows::whole(lanes)), None)
+        let along = written(&walk, (&frame, consecutive_rows::unsliced_lanes(lanes)), None)
             .ok()
-            .and_then(|(writer, _)| self.along(&writer));
+            .and_then(|(writer, _)| self.plan_consecutive(&writer));
         let few = self.few(&written(&walk, (&frame, lanes), None)?.0);
         let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
@@ -455,16 +456,16 @@ impl Unit<'_> {
                 >= tuning::rows_in_turn_blocks_left() * u64::from(self.target.processors);
         let turns = if has_many { rows_in_turn } else { 1 };
         let (body, cut) = if let Some(along) = along {
-            consecutive_rows::over_edges(&writer, &stores, along)
+            consecutive_rows::emit_consecutive_walk(&writer, &stores, along)
         } else if walk.passes() > 0 {
-            over_edges(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, few))
+            emit_edge_kernel(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, few))
         } else {
-            (over_rows(&writer, &stores, turns), None)
+            (emit_row_kernel(&writer, &stores, turns), None)
         };
         self.note_walk(&writer, (along.is_some(), few.is_some(), vectors > 1), (turns, cut));
         self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
         self.header();
-        self.schedule(&words(lanes, turns, cut));
+        self.schedule(&describe_rows(lanes, turns, cut));
         if let Some(tail) = &tail {
             let line = format!(
                 "//   (and that of {}, of whose rows it has some)\n",
@@ -472,7 +473,7 @@ impl Unit<'_> {
             );
             self.source.push_str(&line);
         }
-        parameters.of_writer(&writer, &body);
+        parameters.add_writer(&writer, &body);
         parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
             lists(&mut parameters, &writer, (direction, cut));
@@ -499,7 +500,7 @@ impl Unit<'_> {
         };
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads: THREADS,
             shared_bytes: 0,
@@ -509,7 +510,7 @@ impl Unit<'_> {
 }
 
 /// How a walk goes about its rows.
-fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
+fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
     let slices = if lanes.slices > 1 {
         format!(" of one of {} slices", lanes.slices)
     } else {
@@ -544,8 +545,8 @@ fn words(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
 fn written<'a>(
     walk: &'a Walk,
     (frame, lanes): (&[u64], Lanes),
-    tail: Option<&Tail>,
-) -> Result<(Writer<'a>, String), Refused> {
+    tail: Option<&TrailingProduct>,
+) -> Result<(Writer<'a>, String), NoKernel> {
     let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
     for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         store(&mut writer, number, frame, &mut stores)?;
@@ -571,16 +572,16 @@ pub(super) fn store(
     number: usize,
     frame: &[u64],
     text: &mut String,
-) -> Result<(), Refused> {
+) -> Result<(), NoKernel> {
     let step = &writer.walk.steps[number];
     let table = store_table(&step.shape, frame);
     let held = writer.step(number, &table, Scope::Row(step.passes))?;
-    put_down(writer, (number, &table), &held.at(), text);
+    emit_store(writer, (number, &table), &held.at(), text);
     Ok(())
 }
 
 /// Statements that put registers down.
-pub(super) fn put_down(
+pub(super) fn emit_store(
     writer: &mut Writer,
     (number, table): (usize, &Table),
     at: &str,
@@ -643,9 +644,9 @@ EACH_Q {{ {places_of_lane} }}
     )
 }
 
-fn over_rows(writer: &Writer, stores: &str, turns: u64) -> String {
+fn emit_row_kernel(writer: &Writer, stores: &str, turns: u64) -> String {
     let statements = writer.rows.concat();
-    let about = about_row(&statements);
+    let about = emit_row_context(&statements);
     let mut body = opening(&writer.lanes);
     if turns > 1 {
         body.push_str(&format!(
@@ -698,13 +699,13 @@ pub(super) struct Load {
 }
 
 impl Load {
-    pub fn of(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
+    pub fn new(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
         let sums = |sum: &super::value_text::Sum| {
             let mut elements = super::value_text::Elements::default();
-            elements.add(sum.held_kind(), sum.elements(&writer.lanes));
+            elements.add(sum.kind(), sum.elements(&writer.lanes));
             elements.registers(bytes_per_real)
         };
-        let Pass { loaded, made, reads, .. } = &writer.passes[pass];
+        let EdgePass { loaded, made, reads, .. } = &writer.passes[pass];
         let listed = writer.streams.iter().map(|stream| match stream {
             Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => {
                 bytes_per_real as usize / 4
@@ -714,7 +715,7 @@ impl Load {
         });
         let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
         let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>()
-            + writer.kept(pass).registers(bytes_per_real);
+            + writer.row_elements(pass).registers(bytes_per_real);
         Load {
             loaded: loaded.registers(bytes_per_real),
             reads: *reads,
@@ -752,7 +753,7 @@ impl Load {
 
     /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks
     /// of a processor can hold.
-    pub fn in_flight(self) -> usize {
+    pub fn edges_in_flight(self) -> usize {
         if self.is_wide() {
             return tuning::wide_edges();
         }
@@ -907,17 +908,17 @@ impl Load {
 
 /// `few` says how many edges are at hand, and blocks a processor has, if that is not found out
 /// here.
-fn over_edges(
+fn emit_edge_kernel(
     writer: &Writer,
     (sums_of_tail, stores): (&str, &str),
-    (bytes_per_real, few): (u64, Option<Schedule>),
+    (bytes_per_real, few): (u64, Option<LowDegreeSchedule>),
 ) -> (String, Option<Cut>) {
     let of = |pass| Load {
         is_few: few.is_some_and(|few| few.asks),
-        ..Load::of(writer, pass, bytes_per_real)
+        ..Load::new(writer, pass, bytes_per_real)
     };
     let loads: Vec<Load> = (1..writer.passes.len()).map(of).collect();
-    let in_flight = loads.iter().map(|load| load.in_flight()).min().unwrap_or(1);
+    let in_flight = loads.iter().map(|load| load.edges_in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
     let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
     let cut = Cut {
@@ -937,9 +938,9 @@ fn over_edges(
         rows_of_group: 1,
     };
     let mut body = opening(&writer.lanes);
-    body.push_str(&at_hand(in_flight));
-    body.push_str(&who(cut.hub_blocks > 0));
-    body.push_str(&about_row(&writer.rows.concat()));
+    body.push_str(&in_flight_constants(in_flight));
+    body.push_str(&emit_item_assignment(cut.hub_blocks > 0));
+    body.push_str(&emit_row_context(&writer.rows.concat()));
     for (number, pass) in writer.passes.iter().enumerate() {
         if number > 0 {
             pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
@@ -958,21 +959,24 @@ fn over_edges(
 }
 
 /// How many edges a group has at hand.
-pub(super) fn at_hand(in_flight: usize) -> String {
+pub(super) fn in_flight_constants(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
 /// Which item is whose, and which of its edges; with rows that several blocks share, or without.
 /// Most blocks have many short rows, and ask nothing else.
-pub(super) fn who(with_hubs: bool) -> String {
+pub(super) fn emit_item_assignment(with_hubs: bool) -> String {
     format!(
         "{}{EDGES}",
-        whose(with_hubs, "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group")
+        emit_item_lookup(
+            with_hubs,
+            "(blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group"
+        )
     )
 }
 
 /// Which item is whose, where a group's short rows begin there.
-pub(super) fn whose(with_hubs: bool, short: &str) -> String {
+pub(super) fn emit_item_lookup(with_hubs: bool, short: &str) -> String {
     let marks = if with_hubs {
         [HUBS, "hub_blocks + ", "hub_items + ", HUB, short]
     } else {
@@ -1016,7 +1020,7 @@ after_others();
 ";
 
 /// The list that a stream comes from, and the type of its numbers.
-pub(super) fn of_stream(writer: &Writer, stream: &Stream) -> (&'static str, String) {
+pub(super) fn stream_list(writer: &Writer, stream: &Stream) -> (&'static str, String) {
     match stream {
         Stream::Far => ("unsigned", "slot_far".to_owned()),
         Stream::Edge => ("unsigned", "slot_edge".to_owned()),
@@ -1057,7 +1061,7 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
         .chain(of_edges.filter(|_| draws))
         .collect::<BTreeSet<usize>>();
     for (at, stream) in listed.into_iter().map(|at| (at, &writer.streams[at])) {
-        let (of, list) = of_stream(writer, stream);
+        let (of, list) = stream_list(writer, stream);
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
             let _infallible = writeln!(
                 drawn,
@@ -1065,7 +1069,8 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
                  ? kept_columns<{columns}>(held_{edge}[i], clock->epoch, {site}u, seed, \
                  {threshold}u) : 0;"
             );
-            let _infallible = writeln!(shared, "{}", told(of, &format!("stream_{at}"), at));
+            let _infallible =
+                writeln!(shared, "{}", broadcast_held(of, &format!("stream_{at}"), at));
             continue;
         }
         let _infallible = writeln!(
@@ -1081,7 +1086,7 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
         let _infallible =
             writeln!(turn, "UNROLL for (int i = 0; i < J; i++) held_{at}[i] = next_{at}[i];");
         if of_all(at) {
-            let _infallible = writeln!(shared, "{}", told(of, &named(at), at));
+            let _infallible = writeln!(shared, "{}", broadcast_held(of, &named(at), at));
         }
         if of_lane(at) {
             let _infallible = writeln!(
@@ -1124,12 +1129,16 @@ while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK))
 }
 
 /// What lanes of a group hold of the edges at hand, told to all of them.
-fn told(of: &str, named: &str, at: usize) -> String {
-    told_by(of, named, &format!("held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L"))
+fn broadcast_held(of: &str, named: &str, at: usize) -> String {
+    emit_broadcast(
+        of,
+        named,
+        &format!("held_{at}[J == 1 ? 0 : (s + k) / L], group * L + (s + k) % L"),
+    )
 }
 
 /// The same of what some lane holds: what, and which.
-pub(super) fn told_by(of: &str, named: &str, held: &str) -> String {
+pub(super) fn emit_broadcast(of: &str, named: &str, held: &str) -> String {
     format!(
         "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, \
          {held});"
@@ -1148,11 +1157,13 @@ pub(super) fn joins(writer: &Writer, number: usize) -> String {
     );
     let (first, others): (Vec<&Sum>, Vec<&Sum>) =
         pass.sums.iter().partition(|sum| sum.is_running(pass));
-    pass.largest.iter().for_each(|largest| text.push_str(&format!("{}\n", largest.found_alone())));
+    pass.largest
+        .iter()
+        .for_each(|largest| text.push_str(&format!("{}\n", largest.store_group_value())));
     first.into_iter().for_each(|sum| text.push_str(&join_of(writer, number, sum)));
     pass.largest
         .iter()
-        .for_each(|largest| text.push_str(&format!("{}\n", largest.found_together())));
+        .for_each(|largest| text.push_str(&format!("{}\n", largest.merge_group_values())));
     for sum in others {
         sum.largest.iter().for_each(|largest| {
             text.push_str(&format!(
@@ -1168,7 +1179,7 @@ pub(super) fn joins(writer: &Writer, number: usize) -> String {
 
 /// What groups of a warp, then warps of a block have of one sum.
 fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
-    let of = super::operators::register(sum.held_kind());
+    let of = super::operators::register(sum.kind());
     let in_warp = sum.for_each(|at| {
         let joined = sum.joined("from_lane(own_part, g * L + part)");
         format!(
@@ -1202,10 +1213,10 @@ pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Dir
 
 /// The same without whose they are.
 pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
-    let of: BTreeMap<Stream, (&str, Part)> = [
-        (Stream::Far, ("slot_far", Part::Far)),
-        (Stream::Edge, ("slot_edge", Part::Edge)),
-        (Stream::Relation, ("slot_relation", Part::Relation)),
+    let of: BTreeMap<Stream, (&str, ListPart)> = [
+        (Stream::Far, ("slot_far", ListPart::Far)),
+        (Stream::Edge, ("slot_edge", ListPart::Edge)),
+        (Stream::Relation, ("slot_relation", ListPart::Relation)),
     ]
     .into();
     for stream in &writer.streams {

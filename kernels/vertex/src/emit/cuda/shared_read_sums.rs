@@ -13,19 +13,19 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::Target;
-use super::loss::OfLoss;
-use super::outer_products::beside_each_other;
-use super::tensor_core_shapes::OfColumns;
+use super::GpuTarget;
+use super::loss::LossLayout;
+use super::outer_products::paired_columns;
+use super::tensor_core_shapes::OuterProductShape;
 use crate::gir::Op;
 use crate::launch::{
-    Body, Element, Joined, Launch, LaunchList, Lifetime, LossKind, Operand, Operation, Rowed, Rows,
-    Timeline, View, differing, is_attended, summed_rows,
+    Body, Element, Launch, LaunchList, Lifetime, LossKind, MergedLaunches, Operand, Operation,
+    Rowed, Rows, Timeline, View, differing, is_attended, summed_rows,
 };
 use crate::tuning;
 
 /// Sums that another launch makes, by the number of their own.
-pub(super) type Beside = BTreeMap<usize, Maker>;
+pub(super) type SharedSums = BTreeMap<usize, Maker>;
 
 /// Outer products that a later one makes, by the number of their own, and its number.
 pub(super) type Twins = BTreeMap<usize, usize>;
@@ -44,16 +44,16 @@ pub(super) struct Maker {
 }
 
 /// The sums of a list that are made beside something else.
-pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
-    let mut beside = Beside::new();
+pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> SharedSums {
+    let mut beside = SharedSums::new();
     let Body::Train(train) = &list.body else { return beside };
-    let (launches, timeline) = (list.launches(), Timeline::of(list));
+    let (launches, timeline) = (list.launches(), Timeline::new(list));
     let mut lifetimes = timeline.lifetimes(list);
     let first = train.prepare.len() + train.forward.len() + 1;
     let backward = first..first + train.backward.len();
     let slope = slope(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
-    let outers = Joined::of(list).outers;
+    let outers = MergedLaunches::from_list(list).outers;
     let is_own = |number: &usize| !twins.contains_key(number) && !outers.contains_key(number);
     let outer = backward
         .clone()
@@ -113,28 +113,26 @@ pub(super) fn sums(list: &LaunchList, target: Target, twins: &Twins) -> Beside {
             let named = lifetimes.iter_mut().filter(|(name, _)| {
                 launches[sum].operation.writes().iter().any(|made| made == *name)
             });
-            named.for_each(|(_, life)| *life = life.with(moments(sum)));
+            named.for_each(|(_, life)| *life = life.union(moments(sum)));
         }
     }
-    along(list, &mut beside, &launches, (&timeline, lifetimes));
+    find_product_sums(list, &mut beside, &launches, (&timeline, lifetimes));
     beside
 }
 
 /// Outer products that a later one makes as well, since both have a side in common: that is read
 /// once.
-pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
+pub(super) fn twins(list: &LaunchList, target: GpuTarget) -> Twins {
     let launches = list.launches();
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let fits = |first: usize, later: usize| {
         let (one, other) = (tiled(launches[first], target)?, tiled(launches[later], target)?);
         let side = differing(list, (launches[first], launches[later]))?;
-        let (shared, both) = (
-            columns(&one[1 - side]),
-            beside_each_other(columns(&one[side]), columns(&other[side])),
-        );
-        OfColumns::of((shared.max(both) as usize, shared.min(both) as usize), target)
+        let (shared, both) =
+            (columns(&one[1 - side]), paired_columns(columns(&one[side]), columns(&other[side])));
+        OuterProductShape::fit((shared.max(both) as usize, shared.min(both) as usize), target)
     };
-    Joined::of(list)
+    MergedLaunches::from_list(list)
         .twins
         .into_iter()
         .filter(|(first, later)| fits(*first, *later).is_some())
@@ -142,13 +140,13 @@ pub(super) fn twins(list: &LaunchList, target: Target) -> Twins {
 }
 
 /// Sums of products that a later one makes as well, since both read the same rows.
-fn along<'a>(
+fn find_product_sums<'a>(
     list: &'a LaunchList,
-    beside: &mut Beside,
+    beside: &mut SharedSums,
     launches: &[&Launch],
     (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
 ) {
-    for (sum, maker) in Joined::of(list).sums {
+    for (sum, maker) in MergedLaunches::from_list(list).sums {
         if [sum, maker].iter().any(|joined| beside.contains_key(joined))
             || beside.values().any(|made| made.launch == sum)
         {
@@ -166,7 +164,7 @@ fn along<'a>(
         beside.insert(sum, Maker { launch: maker, operand: 0 });
         // What it reads lies there until then.
         let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
-        named.for_each(|(_, life)| *life = life.with(moments));
+        named.for_each(|(_, life)| *life = life.union(moments));
     }
 }
 
@@ -194,7 +192,7 @@ fn is_product(launch: &Launch) -> bool {
 /// Rows that a product without tensor cores makes and puts down, as wide as its own, by the number
 /// of their step. On tensor cores sums of rows with a long way behind the product cost what they
 /// save.
-fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(usize, Operand)> {
+fn rows_of_product(list: &LaunchList, launch: &Launch, target: GpuTarget) -> Vec<(usize, Operand)> {
     let Operation::Fused { locals, steps, .. } = &launch.operation else { return Vec::new() };
     let wide = steps.iter().find(|step| super::is_product(step)).and_then(|step| {
         if let Operation::Evaluate { shape, .. } = step {
@@ -238,7 +236,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: Target) -> Vec<(u
 }
 
 /// The gradient of the loss as an operand, where lanes hold its rows.
-fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
+fn slope(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } =
         &train.loss.operation
@@ -249,12 +247,12 @@ fn slope(list: &LaunchList, target: Target) -> Option<Operand> {
     let (result, held) = (index.get(result.as_str())?, index.get(gradient.as_str())?);
     let strides = [result, held].map(|buffer| buffer.stride(target.bytes_per_real));
     let rows = Rowed { buffer: gradient.clone(), shape: vec![held.columns], view: View::Own };
-    (held.columns > 0 && OfLoss::of(held.columns, &strides, target).is_held)
+    (held.columns > 0 && LossLayout::new(held.columns, &strides, target).is_held)
         .then_some(Operand::Rows(rows))
 }
 
 /// The operands of an outer product on tensor cores, of one row a vertex each.
-fn tiled(launch: &Launch, target: Target) -> Option<&[Operand]> {
+fn tiled(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
     let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let is_one = |operand: &Operand| {
@@ -265,7 +263,8 @@ fn tiled(launch: &Launch, target: Target) -> Option<&[Operand]> {
         columns(first).max(columns(second)) as usize,
         columns(first).min(columns(second)) as usize,
     );
-    (is_one(first) && is_one(second) && OfColumns::of(sides, target).is_some()).then_some(inputs)
+    (is_one(first) && is_one(second) && OuterProductShape::fit(sides, target).is_some())
+        .then_some(inputs)
 }
 
 /// Whether a launch adds up these rows.

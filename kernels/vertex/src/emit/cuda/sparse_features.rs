@@ -6,13 +6,15 @@
 //!           kept is neither drawn for nor multiplied
 //! never     writes features out with their zeros; adds a float with an atomic
 use super::operators::dropped;
-use super::row_walk::{Parameters, THREADS, opening, plain_lanes, vector_of, who, widest_vector};
-use super::{Argument, Blocks, Cut, Kernel, Part, Refused, ScheduleKind, Unit, Walked};
+use super::row_walk::{
+    Parameters, THREADS, emit_item_assignment, opening, plain_lanes, vector_of, widest_vector,
+};
+use super::{Argument, Blocks, Cut, Kernel, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 use crate::tuning;
 
 /// A walk over the entries of features, by rows or by columns.
-struct Walk<'a> {
+struct FeatureWalk<'a> {
     features: &'a str,
     by_columns: bool,
     dropout: Option<Dropout>,
@@ -22,7 +24,7 @@ struct Walk<'a> {
 
 impl Unit<'_> {
     /// Features times a weight of which a row is a column of the result.
-    pub(super) fn sparse_product(&mut self) -> Result<(), Refused> {
+    pub(super) fn sparse_product(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProduct { out, left, right, dropout, epilogue } =
             &self.launch.operation
         else {
@@ -30,7 +32,7 @@ impl Unit<'_> {
         };
         let (columns, inner) = (self.columns(out)?, self.columns(left)?);
         if *epilogue != Expression::Made {
-            return Err(Refused::new("a sparse product with an end of its own".to_owned()));
+            return Err(NoKernel::new("a sparse product with an end of its own".to_owned()));
         }
         if columns == 0 {
             return Ok(());
@@ -53,7 +55,7 @@ impl Unit<'_> {
             shared_bytes: 0,
         });
         self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
-        let walk = Walk { features: left, by_columns: false, dropout: *dropout, columns };
+        let walk = FeatureWalk { features: left, by_columns: false, dropout: *dropout, columns };
         let stores = format!(
             "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n",
             self.stride(out)
@@ -62,7 +64,7 @@ impl Unit<'_> {
     }
 
     /// Rows turned, times features: the gradient of that weight.
-    pub(super) fn sparse_product_over_rows(&mut self) -> Result<(), Refused> {
+    pub(super) fn sparse_product_over_rows(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProductOverRows { out, left, right, dropout } = &self.launch.operation
         else {
             return Err(odd());
@@ -72,7 +74,7 @@ impl Unit<'_> {
             return Ok(());
         }
         self.header();
-        let walk = Walk { features: right, by_columns: true, dropout: *dropout, columns };
+        let walk = FeatureWalk { features: right, by_columns: true, dropout: *dropout, columns };
         let gathered = (Argument::Buffer(left.clone()), self.stride(left));
         self.entries(
             &walk,
@@ -81,7 +83,7 @@ impl Unit<'_> {
         )
     }
 
-    fn columns(&self, name: &str) -> Result<u64, Refused> {
+    fn columns(&self, name: &str) -> Result<u64, NoKernel> {
         self.list
             .buffers
             .iter()
@@ -93,10 +95,10 @@ impl Unit<'_> {
     /// For each row, or column, of the features the sum of what its entries multiply.
     fn entries(
         &mut self,
-        walk: &Walk,
+        walk: &FeatureWalk,
         ((gathered, stride), out): ((Argument, u64), &str),
         stores: &str,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), NoKernel> {
         self.note([
             (ScheduleKind::SparseProduct, !walk.by_columns),
             (ScheduleKind::SparseGradient, walk.by_columns),
@@ -105,7 +107,7 @@ impl Unit<'_> {
             self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
         let (of_nodes, walked) = (
             held.rows == Rows::Nodes && held.role == Role::SparseFeatures,
-            Walked::Entries(held.name.clone(), walk.by_columns),
+            WalkedLists::Entries(held.name.clone(), walk.by_columns),
         );
         let columns = walk.columns as usize;
         let lanes = plain_lanes(
@@ -130,7 +132,7 @@ impl Unit<'_> {
             "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
                 (!writes) return;\n{stores}",
             opening(&lanes),
-            who(false),
+            emit_item_assignment(false),
             ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
         );
         let mut parameters = Parameters::new();
@@ -139,11 +141,11 @@ impl Unit<'_> {
         parameters.items(&walked);
         parameters.push(
             "const unsigned* __restrict__ entry_far",
-            Argument::Items(walked.clone(), Part::Far),
+            Argument::Items(walked.clone(), ListPart::Far),
         );
         parameters.push(
             "const real* __restrict__ entry_value",
-            Argument::Items(walked.clone(), Part::Value),
+            Argument::Items(walked.clone(), ListPart::Value),
         );
         parameters.tiers(&walked, cut);
         if !drawn.is_empty() {
@@ -157,7 +159,7 @@ impl Unit<'_> {
         let name = self.define("", (blocks, &parameters.text()), ("", &body));
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks: Blocks::Items { walked, cut, slices: lanes.slices as u32 },
             threads: THREADS,
             shared_bytes: 0,
@@ -166,8 +168,8 @@ impl Unit<'_> {
     }
 }
 
-fn odd() -> Refused {
-    Refused::new("a product with sparse features that is none".to_owned())
+fn odd() -> NoKernel {
+    NoKernel::new("a product with sparse features that is none".to_owned())
 }
 
 /// What dropout does with an entry, before lanes tell each other.

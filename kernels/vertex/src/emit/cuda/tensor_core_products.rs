@@ -5,16 +5,17 @@
 //!           multiplies are those that are put down, bit for bit, out of the shared memory of the
 //!           warp that made them
 //! never     decides which launches may be joined (`launch::Joined`)
-use super::graph_pooling::{Value, lanes, tables_of, value};
+use super::graph_pooling::{RowValue, lanes, tables_of, value};
 use super::lane_layout::identity;
-use super::plain_products::{Finish, Shape, parameters, finish};
-use super::row_walk::{Parameters, about_row, vector_of};
+use super::plain_products::{Finish, ProductShape, parameters, finish};
+use super::row_walk::{Parameters, emit_row_context, vector_of};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, OfRows, ROWS, Tail, filled, lying,
+    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ROWS, RowPadding, RowProductShape,
+    filled, lying,
 };
 use super::value_text::{Lanes, Writer, pointer};
 use super::walk_steps::{From, Leaf, Walk};
-use super::{Blocks, Kernel, Matmul, Refused, ScheduleKind, Unit, warpgroup_products};
+use super::{Blocks, Kernel, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Launch, Operation, Rows};
 use crate::tuning;
 
@@ -24,7 +25,7 @@ pub(super) struct Tiled {
     parameters: Parameters,
     tables: String,
     body: String,
-    schedule: OfRows,
+    schedule: RowProductShape,
     blocks: Blocks,
     scratch_bytes: u64,
     /// A launch whose product it adds to its own, and launches whose products it makes of its rows.
@@ -35,16 +36,16 @@ pub(super) struct Tiled {
 }
 
 /// Rows that are multiplied with a matrix.
-struct Source<'a> {
-    shape: &'a Shape,
+struct LeftRows<'a> {
+    shape: &'a ProductShape,
     /// Statements that put a piece of a row where the tensor cores read it, and elements of that.
     filled: String,
     vector: usize,
     loader: Writer<'a>,
 }
 
-impl<'a> Source<'a> {
-    fn of(walk: &'a Walk, shape: &'a Shape) -> Result<Source<'a>, Refused> {
+impl<'a> LeftRows<'a> {
+    fn new(walk: &'a Walk, shape: &'a ProductShape) -> Result<LeftRows<'a>, NoKernel> {
         let input = &walk.steps[shape.number].inputs[0];
         let lies = lying(walk, input, shape.plain);
         // A row is read to the end of its stride, in vectors; zeros there are as good as what lies
@@ -54,11 +55,12 @@ impl<'a> Source<'a> {
             .map_or(shape.inner, |leaf| leaf.stride as usize);
         let vector = vector_of(to_the_end, 4);
         let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(vector);
-        let copied = lies.map(|leaf| (leaf, if is_whole(leaf) { Tail::Any } else { Tail::Zeros }));
+        let copied = lies
+            .map(|leaf| (leaf, if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros }));
         let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
-        let nothing = Value { statements: String::new(), at: String::new() };
+        let nothing = RowValue { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
-        Ok(Source { shape, filled: filled(copied, &left, (vector, shape.inner)), vector, loader })
+        Ok(LeftRows { shape, filled: filled(copied, &left, (vector, shape.inner)), vector, loader })
     }
 
     /// Statements that ask for a step of the rows, whose number is this.
@@ -76,7 +78,7 @@ impl<'a> Source<'a> {
 
 /// A product of the rows that a kernel makes.
 struct Follower<'a> {
-    shape: &'a Shape,
+    shape: &'a ProductShape,
     tiles: usize,
     parts: usize,
     writer: Writer<'a>,
@@ -85,7 +87,7 @@ struct Follower<'a> {
 
 impl<'a> Follower<'a> {
     /// None where it is no such product.
-    fn of(walk: &'a Walk, shape: &'a Shape, matmul: Matmul) -> Option<Follower<'a>> {
+    fn try_new(walk: &'a Walk, shape: &'a ProductShape, matmul: Matmul) -> Option<Follower<'a>> {
         let tiles = shape.wide.div_ceil(8);
         let is_fit = shape.lead == 1
             && !shape.plain
@@ -126,7 +128,7 @@ impl<'a> Follower<'a> {
 /// do. What a second product makes is in the sums of the first, so that nothing is left of it.
 fn finished<'a>(
     walk: &'a Walk,
-    shapes: &[Shape],
+    shapes: &[ProductShape],
     (tiles, slices): (usize, usize),
     held: &[From],
 ) -> Option<(Writer<'a>, Finish)> {
@@ -134,12 +136,12 @@ fn finished<'a>(
     let at = |group: &str, place: &str| {
         format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]")
     };
-    OfRows::vectors(tiles, shape.places).find_map(|vector| {
+    RowProductShape::vectors(tiles, shape.places).find_map(|vector| {
         let mut writer = Writer::new(
             walk,
             Lanes { places: shape.places, vector, lanes: 4, chunks: 2 * tiles / vector, slices },
         );
-        let nothing = |second: &Shape| {
+        let nothing = |second: &ProductShape| {
             writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
         };
         let nothing: String = second.iter().map(nothing).collect();
@@ -155,10 +157,11 @@ impl Unit<'_> {
         &self,
         number: usize,
         (first, followers): (Option<usize>, &[usize]),
-    ) -> Result<Option<Tiled>, Refused> {
+    ) -> Result<Option<Tiled>, NoKernel> {
         let launches = self.list.launches();
-        let walk_of =
-            |operation: &Operation| Walk::of((self.list, self.target.bytes_per_real), operation);
+        let walk_of = |operation: &Operation| {
+            Walk::from_operation((self.list, self.target.bytes_per_real), operation)
+        };
         let both = first.and_then(|first| self.added(launches[first], launches[number]));
         if first.is_some() && both.is_none() {
             return Ok(None);
@@ -166,16 +169,21 @@ impl Unit<'_> {
         let Some(walk) = walk_of(both.as_ref().unwrap_or(&launches[number].operation)) else {
             return Ok(None);
         };
-        let shapes = if first.is_some() { Shape::both(&walk)? } else { vec![Shape::of(&walk)?] };
+        let shapes = if first.is_some() {
+            ProductShape::all_from_walk(&walk)?
+        } else {
+            vec![ProductShape::from_walk(&walk)?]
+        };
         let walks: Vec<Walk> = followers
             .iter()
             .filter_map(|follower| walk_of(&launches[*follower].operation))
             .collect();
-        let of_followers = walks.iter().map(Shape::of).collect::<Result<Vec<_>, _>>()?;
+        let of_followers =
+            walks.iter().map(ProductShape::from_walk).collect::<Result<Vec<_>, _>>()?;
         let after: Vec<Follower> = walks
             .iter()
             .zip(&of_followers)
-            .filter_map(|(walk, shape)| Follower::of(walk, shape, self.target.matmul))
+            .filter_map(|(walk, shape)| Follower::try_new(walk, shape, self.target.matmul))
             .collect();
         if after.len() < followers.len() {
             return Ok(None);
@@ -189,7 +197,7 @@ impl Unit<'_> {
 
     /// The kernel of a product with what it may be joined with, as far as that goes; none where it
     /// is not for tensor cores.
-    pub(super) fn joined_tiled(&self, number: usize) -> Result<Option<Tiled>, Refused> {
+    pub(super) fn joined_tiled(&self, number: usize) -> Result<Option<Tiled>, NoKernel> {
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         if makes_sums(&number) {
             return Ok(None);
@@ -257,11 +265,11 @@ impl Unit<'_> {
     fn tiled_of(
         &self,
         walk: &Walk,
-        shapes: &[Shape],
+        shapes: &[ProductShape],
         (followers, rows_made): (&[Follower], Option<&str>),
-    ) -> Result<Option<Tiled>, Refused> {
+    ) -> Result<Option<Tiled>, NoKernel> {
         let sources =
-            shapes.iter().map(|shape| Source::of(walk, shape)).collect::<Result<Vec<_>, _>>()?;
+            shapes.iter().map(|shape| LeftRows::new(walk, shape)).collect::<Result<Vec<_>, _>>()?;
         let [shape, ..] = shapes else { return Ok(None) };
         let Some(schedule) = self.schedule_of(walk, shapes) else { return Ok(None) };
         let held: Vec<From> = rows_made
@@ -341,7 +349,7 @@ impl Unit<'_> {
             }
         };
         Ok(Some(Tiled {
-            words: schedule.words(),
+            words: schedule.describe(),
             parameters: given,
             tables: tables_of(&writers)?,
             body,
@@ -355,7 +363,7 @@ impl Unit<'_> {
     }
 
     /// How the rows are shared, if they fit.
-    fn schedule_of(&self, walk: &Walk, shapes: &[Shape]) -> Option<OfRows> {
+    fn schedule_of(&self, walk: &Walk, shapes: &[ProductShape]) -> Option<RowProductShape> {
         let [shape, second @ ..] = shapes else { return None };
         // What draws takes so many registers that a block of more warps has too few.
         let vertices = if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 };
@@ -369,31 +377,32 @@ impl Unit<'_> {
                     && !shape.plain
                     && shape.inner >= tuning::tensor_inner_least() as usize
             }) && shape.places.is_multiple_of(4);
-            let schedule = OfRows::of((steps * 32, shape.wide), self.target)
+            let schedule = RowProductShape::fit((steps * 32, shape.wide), self.target)
                 .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
         let sizes = (shape.inner, shape.wide);
         let by_groups = || {
-            OfRows::in_shares(sizes, (many, self.target))
-                .or_else(|| OfRows::in_one(sizes, (many, self.target)))
+            RowProductShape::split_inner(sizes, (many, self.target))
+                .or_else(|| RowProductShape::unsliced_matrix(sizes, (many, self.target)))
         };
         if let Some(by_groups) = are_copied.then(by_groups).flatten() {
             return Some(by_groups);
         }
-        let whole = OfRows::of(sizes, self.target);
+        let whole = RowProductShape::fit(sizes, self.target);
         let in_steps = || {
-            OfRows::of_few(sizes, (vertices, self.target))
-                .or_else(|| OfRows::of_long(sizes, whole, self.target))
+            RowProductShape::few_rows(sizes, (vertices, self.target))
+                .or_else(|| RowProductShape::long_rows(sizes, whole, self.target))
         };
         let schedule = (are_copied && shape.transposed)
             .then(in_steps)
             .flatten()
             .or(whole)
             .map(|schedule| schedule.with_warps(many, self.target));
-        let in_slabs =
-            || are_copied.then(|| OfRows::in_slabs(sizes, (many, self.target))).flatten();
+        let in_slabs = || {
+            are_copied.then(|| RowProductShape::matrix_slabs(sizes, (many, self.target))).flatten()
+        };
         schedule
             .filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. }))
             .or_else(in_slabs)
@@ -401,7 +410,7 @@ impl Unit<'_> {
     }
 
     fn note_product(&mut self, tiled: &Tiled) {
-        let OfRows { lies, steps, slices, .. } = tiled.schedule;
+        let RowProductShape { lies, steps, slices, .. } = tiled.schedule;
         self.note([
             (ScheduleKind::TensorCoreProduct, lies == Lies::Whole),
             (ScheduleKind::TensorCoreFewRows, lies == Lies::OfWarps),
@@ -438,7 +447,7 @@ impl Unit<'_> {
         self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks: tiled.blocks,
             threads,
             shared_bytes,
@@ -447,7 +456,7 @@ impl Unit<'_> {
 }
 
 fn body(
-    (sources, schedule): (&[Source], &OfRows),
+    (sources, schedule): (&[LeftRows], &RowProductShape),
     (finish, followers): (&Finish, &[Follower]),
     (vector, next): (usize, usize),
     lead: u64,
@@ -481,7 +490,7 @@ const unsigned rows = rows_given * {lead};\n",
         keeps = tensor_core_shapes::KEEP.replace("@HELD@", &finish.held.concat());
         let mut place = next + schedule.finishers() * steps * 128;
         for follower in followers {
-            let (lays, multiplies) = of_follower(follower, place);
+            let (lays, multiplies) = emit_follower(follower, place);
             laid.push_str(&lays);
             then.push_str(&multiplies);
             place += follower.vectors();
@@ -489,11 +498,14 @@ const unsigned rows = rows_given * {lead};\n",
         then.push_str("__syncwarp();\n");
     }
     let reads_anew = followers.iter().any(Follower::is_wide);
-    let finish_of_rows =
-        with_rows(&finish.made, &format!("{}{after}{keeps}", about_row(&after)), reads_anew);
+    let finish_of_rows = finish_rows(
+        &finish.made,
+        &format!("{}{after}{keeps}", emit_row_context(&after)),
+        reads_anew,
+    );
     let text = match schedule.lies {
         Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
-            warpgroup_products::of_rows(
+            warpgroup_products::emit_row_product(
                 (at_once, schedule.steps),
                 schedule.shares(),
                 schedule.tiles,
@@ -505,7 +517,7 @@ const unsigned rows = rows_given * {lead};\n",
             format!("constexpr int MANY = {};\n{LONG_ROWS}", tuning::long_row_tiles())
         }
     };
-    let (request, right, half) = of_sources(sources);
+    let (request, right, half) = emit_row_requests(sources);
     let pieces = if schedule.lies == Lies::InSteps { "MANY * 16 / KV" } else { "16 / KV" };
     let text = text
         .replace("@REQUEST@", &request.replace("@PIECES@", pieces))
@@ -516,7 +528,7 @@ const unsigned rows = rows_given * {lead};\n",
         .replace("@LAID@", &laid)
         .replace("@FINISH@", &format!("{finish_of_rows}{then}"))
         .replace("@MATRIX@", &pointer(&shape.matrix))
-        .replace("@COLUMN@", OfRows::column(vector))
+        .replace("@COLUMN@", RowProductShape::column(vector))
         .replace("@RIGHT@", &right)
         .replace("@HALF@", &half);
     format!("{constants}{text}")
@@ -524,7 +536,7 @@ const unsigned rows = rows_given * {lead};\n",
 
 /// What is done with the rows of a tile; where registers are few, what is the same for all rows is
 /// read anew for each.
-fn with_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
+fn finish_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
     let (before, part) = if reads_anew {
         ("const unsigned own_part = anew(part);\n", "own_part")
     } else {
@@ -539,8 +551,8 @@ fn with_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
 
 /// Statements that ask for a step of the rows; an element of the matrix; whether the second half of
 /// a step has something.
-fn of_sources(sources: &[Source]) -> (String, String, String) {
-    let right = |source: &Source, row: &str| source.shape.element(row, "column");
+fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
+    let right = |source: &LeftRows, row: &str| source.shape.element(row, "column");
     match sources {
         [first, second, ..] => {
             let (steps, inner) = (first.steps(), second.shape.inner);
@@ -577,7 +589,7 @@ fn of_sources(sources: &[Source]) -> (String, String, String) {
 
 /// Statements that lay a follower's matrix out from a place in shared memory on, and those that
 /// multiply the rows at hand with it.
-fn of_follower(follower: &Follower, place: usize) -> (String, String) {
+fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
     let Follower { shape, tiles, parts, writer, finish } = follower;
     let vector = writer.lanes.vector;
     let constants = format!(
@@ -600,9 +612,12 @@ fn of_follower(follower: &Follower, place: usize) -> (String, String) {
             tensor_core_shapes::NEXT.to_owned(),
         )
     };
-    let laid = lays.replace("@COLUMN@", OfRows::column(vector)).replace("@RIGHT@", &right);
+    let laid = lays.replace("@COLUMN@", RowProductShape::column(vector)).replace("@RIGHT@", &right);
     let after = format!("{}{}", finish.statements, finish.stores);
-    let finished =
-        with_rows(&finish.made, &format!("{}{after}", about_row(&after)), follower.is_wide());
+    let finished = finish_rows(
+        &finish.made,
+        &format!("{}{after}", emit_row_context(&after)),
+        follower.is_wide(),
+    );
     (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{multiplies}{finished}}}\n"))
 }

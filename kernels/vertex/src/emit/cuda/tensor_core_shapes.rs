@@ -11,11 +11,11 @@
 //! Record `2026-11-25-kernel-laboratory`, section 2, has the shapes and what each costs.
 use std::ops::RangeInclusive;
 
-use super::graph_pooling::{Value, start_of_row};
-use super::row_walk::about_row;
+use super::graph_pooling::{RowValue, start_of_row};
+use super::row_walk::emit_row_context;
 use super::value_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
-use super::{Matmul, TICKETS, Target, row_walk, warpgroup_products};
+use super::{GpuTarget, Matmul, TICKETS, row_walk, warpgroup_products};
 use crate::launch::{Element, Rows};
 use crate::tuning;
 
@@ -54,7 +54,7 @@ pub(super) enum Lies {
 /// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows,
 /// 32 elements of the rows at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OfRows {
+pub(super) struct RowProductShape {
     /// Tiles of 8 columns that a block makes, and blocks that share a row.
     pub tiles: usize,
     pub slices: usize,
@@ -72,11 +72,14 @@ pub(super) struct OfRows {
     pub shared_bytes: usize,
 }
 
-impl OfRows {
+impl RowProductShape {
     /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows
     /// that it is multiplied with.
-    pub fn of_few((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
-        if !OfRows::are_few(inner, (rows, target)) {
+    pub fn few_rows(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, GpuTarget),
+    ) -> Option<RowProductShape> {
+        if !RowProductShape::are_few(inner, (rows, target)) {
             return None;
         }
         let slices = wide.div_ceil(32);
@@ -87,7 +90,7 @@ impl OfRows {
         };
         let ahead = [4, 3, 2].into_iter().find(fits)?;
         let slices = wide.div_ceil(8 * tiles);
-        Some(OfRows {
+        Some(RowProductShape {
             tiles,
             slices,
             steps: inner.div_ceil(32),
@@ -107,7 +110,7 @@ impl OfRows {
     }
 
     /// Whether rows are long and few.
-    fn are_few(inner: usize, (rows, target): (u64, Target)) -> bool {
+    fn are_few(inner: usize, (rows, target): (u64, GpuTarget)) -> bool {
         target.bytes_per_real == 4
             && inner >= tuning::few_row_elements()
             && (1..=u64::from(tuning::few_row_tiles() * 16 * target.processors)).contains(&rows)
@@ -116,27 +119,28 @@ impl OfRows {
     /// Of few and long rows by groups of warps, several blocks of which share a row's elements:
     /// each lays a few steps of the matrix out, for all rows that it has. By warps each block reads
     /// all of the matrix.
-    pub fn in_shares(
+    pub fn split_inner(
         (inner, wide): (usize, usize),
-        (rows, target): (u64, Target),
-    ) -> Option<OfRows> {
-        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
+        (rows, target): (u64, GpuTarget),
+    ) -> Option<RowProductShape> {
+        let ((tiles, slices), steps) = (RowProductShape::widest(wide), inner.div_ceil(32));
         let (processors, turns) =
             (target.processors as usize, rows.div_ceil(warpgroup_products::ROWS as u64) as usize);
-        if !OfRows::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize {
+        if !RowProductShape::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize
+        {
             return None;
         }
         let made = |asked: usize| {
             let at_once = steps.div_ceil(asked);
             let shares = steps.div_ceil(at_once);
             let of = |ahead: usize| {
-                OfRows::for_groups(
+                RowProductShape::warpgroup_shape(
                     (tiles, slices, steps),
                     (at_once, ahead),
                     (1..=tuning::warpgroup_tiles_most(), target),
                 )
             };
-            let made = OfRows {
+            let made = RowProductShape {
                 lies: Lies::ForShares { at_once, shares },
                 ..(tuning::split_k_steps_ahead()..=tuning::warpgroup_steps_ahead())
                     .rev()
@@ -152,21 +156,21 @@ impl OfRows {
     }
 
     /// None where it does not fit.
-    pub fn of((inner, wide): (usize, usize), target: Target) -> Option<OfRows> {
+    pub fn fit((inner, wide): (usize, usize), target: GpuTarget) -> Option<RowProductShape> {
         if target.bytes_per_real != 4 || inner < tuning::tensor_inner_least() as usize {
             return None;
         }
         (wide.div_ceil(64)..=wide.div_ceil(8))
-            .find_map(|slices| OfRows::in_slices((inner, wide), slices, target))
+            .find_map(|slices| RowProductShape::column_slices((inner, wide), slices, target))
     }
 
     /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
     /// once for each slice.
-    pub fn of_long(
+    pub fn long_rows(
         (inner, wide): (usize, usize),
-        whole: Option<OfRows>,
-        target: Target,
-    ) -> Option<OfRows> {
+        whole: Option<RowProductShape>,
+        target: GpuTarget,
+    ) -> Option<RowProductShape> {
         let least = wide.div_ceil(64);
         if target.bytes_per_real != 4
             || inner < tuning::tensor_inner_least() as usize
@@ -174,12 +178,12 @@ impl OfRows {
         {
             return None;
         }
-        let (tiles, slices) = OfRows::widest(wide);
+        let (tiles, slices) = RowProductShape::widest(wide);
         let long_row_tiles = tuning::long_row_tiles();
         let bytes = |ahead: usize| ahead * (WARPS * long_row_tiles * 16 + 8 * tiles) * 32 * 4;
         let ahead =
             [5, 4, 3].into_iter().find(|ahead| bytes(*ahead) <= target.shared_bytes as usize)?;
-        Some(OfRows {
+        Some(RowProductShape {
             tiles,
             slices,
             steps: inner.div_ceil(32),
@@ -194,13 +198,13 @@ impl OfRows {
 
     /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does:
     /// what is no product of groups then is slower as one.
-    pub fn in_slabs(
+    pub fn matrix_slabs(
         (inner, wide): (usize, usize),
-        (rows, target): (u64, Target),
-    ) -> Option<OfRows> {
-        let ((tiles, slices), steps) = (OfRows::widest(wide), inner.div_ceil(32));
+        (rows, target): (u64, GpuTarget),
+    ) -> Option<RowProductShape> {
+        let ((tiles, slices), steps) = (RowProductShape::widest(wide), inner.div_ceil(32));
         let made = |at_once: usize| {
-            OfRows::for_groups(
+            RowProductShape::warpgroup_shape(
                 (tiles, slices, steps),
                 (at_once, tuning::slab_steps_ahead()),
                 (warpgroup_products::tiles(), target),
@@ -219,14 +223,17 @@ impl OfRows {
 
     /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles:
     /// rows are read once.
-    pub fn in_one((inner, wide): (usize, usize), (rows, target): (u64, Target)) -> Option<OfRows> {
+    pub fn unsliced_matrix(
+        (inner, wide): (usize, usize),
+        (rows, target): (u64, GpuTarget),
+    ) -> Option<RowProductShape> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
         let is_fit = tiles > tuning::warpgroup_tiles_most()
             && target.bytes_per_real == 4
             && inner >= tuning::tensor_inner_least() as usize
             && rows >= tuning::warpgroup_rows() * u64::from(target.processors);
         (2..=tuning::warpgroup_steps_ahead()).rev().filter(|_| is_fit).find_map(|ahead| {
-            OfRows::for_groups(
+            RowProductShape::warpgroup_shape(
                 (tiles, 1, steps),
                 (steps, ahead),
                 (warpgroup_products::row_tiles(), target),
@@ -236,11 +243,11 @@ impl OfRows {
 
     /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead,
     /// if that fits; as many tiles as this are worth it.
-    fn for_groups(
+    fn warpgroup_shape(
         (tiles, slices, steps): (usize, usize, usize),
         (at_once, ahead): (usize, usize),
-        (worth, target): (RangeInclusive<usize>, Target),
-    ) -> Option<OfRows> {
+        (worth, target): (RangeInclusive<usize>, GpuTarget),
+    ) -> Option<RowProductShape> {
         let (parts, warps) =
             (1 + usize::from(target.matmul == Matmul::F32), warpgroup_products::WARPS);
         let shared_bytes = at_once * 32 * 8 * tiles * 4 * parts + warps * ahead * 2048;
@@ -248,7 +255,7 @@ impl OfRows {
             && worth.contains(&tiles)
             && shared_bytes <= target.shared_bytes as usize;
         let lies = Lies::ForGroups { at_once };
-        is_fit.then_some(OfRows {
+        is_fit.then_some(RowProductShape {
             tiles,
             slices,
             steps,
@@ -285,7 +292,11 @@ impl OfRows {
         }
     }
 
-    fn in_slices((inner, wide): (usize, usize), slices: usize, target: Target) -> Option<OfRows> {
+    fn column_slices(
+        (inner, wide): (usize, usize),
+        slices: usize,
+        target: GpuTarget,
+    ) -> Option<RowProductShape> {
         let shared_most = target.shared_bytes as usize;
         let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
         let splits =
@@ -300,7 +311,7 @@ impl OfRows {
             let shared_bytes =
                 steps * 32 * 8 * tiles * 4 * (1 + usize::from(split)) + WARPS * ahead * 16 * 32 * 4;
             let fits = blocks as usize * (shared_bytes + KEPT_BYTES) <= shared_most + KEPT_BYTES;
-            fits.then_some(OfRows {
+            fits.then_some(RowProductShape {
                 tiles,
                 slices: wide.div_ceil(8 * tiles),
                 steps,
@@ -317,10 +328,10 @@ impl OfRows {
 
     /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody
     /// knows how many rows, or nothing is to have more.
-    pub fn with_warps(self, vertices: u64, target: Target) -> OfRows {
+    pub fn with_warps(self, vertices: u64, target: GpuTarget) -> RowProductShape {
         let is_one = self.lies == Lies::Whole && self.blocks == 1;
         let by_groups = |ahead: usize| {
-            OfRows::for_groups(
+            RowProductShape::warpgroup_shape(
                 (self.tiles, self.slices, self.steps),
                 (self.steps, ahead),
                 (warpgroup_products::row_tiles(), target),
@@ -340,7 +351,7 @@ impl OfRows {
             self.shared_bytes - self.warps * self.ahead * 2048 + tuning::many_warps() * ahead * 2048
         };
         let fits = |ahead: &usize| is_fit && bytes(*ahead) <= target.shared_bytes as usize;
-        let more = (2..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+        let more = (2..=self.ahead).rev().find(fits).map(|ahead| RowProductShape {
             ahead,
             warps: tuning::many_warps(),
             shared_bytes: bytes(ahead),
@@ -351,7 +362,7 @@ impl OfRows {
 
     /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have
     /// room.
-    pub fn with_room(self, more: usize, target: Target) -> Option<OfRows> {
+    pub fn with_room(self, more: usize, target: GpuTarget) -> Option<RowProductShape> {
         let bytes =
             |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
         let fits = |ahead: &usize| {
@@ -363,7 +374,7 @@ impl OfRows {
             Lies::ForShares { .. } => tuning::split_k_steps_ahead(),
             Lies::OfWarps | Lies::InSteps => self.ahead,
         };
-        (least..=self.ahead).rev().find(fits).map(|ahead| OfRows {
+        (least..=self.ahead).rev().find(fits).map(|ahead| RowProductShape {
             ahead,
             shared_bytes: bytes(ahead),
             ..self
@@ -400,7 +411,7 @@ impl OfRows {
         }
     }
 
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let slices = if self.slices > 1 {
             format!(", {} blocks share a row", self.slices)
         } else {
@@ -435,7 +446,7 @@ impl OfRows {
 /// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of
 /// the other, 8 rows at a time; the first is the wider one but where they are `turned`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OfColumns {
+pub(super) struct OuterProductShape {
     /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
     pub groups: usize,
     pub tiles: usize,
@@ -452,9 +463,9 @@ pub(super) struct OfColumns {
     pub shared_bytes: usize,
 }
 
-impl OfColumns {
+impl OuterProductShape {
     /// Of the wider side, and the other.
-    pub fn of((wide, narrow): (usize, usize), target: Target) -> Option<OfColumns> {
+    pub fn fit((wide, narrow): (usize, usize), target: GpuTarget) -> Option<OuterProductShape> {
         if target.bytes_per_real != 4 {
             return None;
         }
@@ -462,14 +473,14 @@ impl OfColumns {
         let tiles = narrow.div_ceil(of_narrow).div_ceil(8);
         let all = wide.div_ceil(32);
         let groups = if tiles <= tuning::outer_narrow_tiles() && all > 8 { 2 } else { 1 };
-        let across = OfColumns::across(all.div_ceil(groups), tiles);
+        let across = OuterProductShape::across(all.div_ceil(groups), tiles);
         let along = (tuning::outer_warps() / across).max(1);
         let blocks =
             [wide.div_ceil(32 * groups * across) as u32, narrow.div_ceil(8 * tiles) as u32];
         let made = |(along, ahead): (usize, usize)| {
             let queues = across * along * ahead * (groups * 256 + tiles * 64) * 4;
             let shared_bytes = queues.max(across * groups * 32 * tiles * 8 * 4);
-            (shared_bytes <= target.shared_bytes as usize).then_some(OfColumns {
+            (shared_bytes <= target.shared_bytes as usize).then_some(OuterProductShape {
                 groups,
                 tiles,
                 across,
@@ -497,8 +508,8 @@ impl OfColumns {
         self,
         wide: usize,
         (rows, are_copied): (u64, bool),
-        target: Target,
-    ) -> OfColumns {
+        target: GpuTarget,
+    ) -> OuterProductShape {
         let all = wide.div_ceil(64);
         let is_fit = target.warpgroups
             && are_copied
@@ -520,7 +531,7 @@ impl OfColumns {
         let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
-        let made = |ahead: usize| OfColumns {
+        let made = |ahead: usize| OuterProductShape {
             groups: 2,
             across,
             along,
@@ -540,8 +551,8 @@ impl OfColumns {
         self,
         (wide, narrow): (usize, usize),
         rows: u64,
-        target: Target,
-    ) -> Option<OfColumns> {
+        target: GpuTarget,
+    ) -> Option<OuterProductShape> {
         let (tiles, along) = (wide.div_ceil(8), tuning::turned_groups());
         let is_many = rows >= many_rows() * u64::from(target.processors);
         let is_fit = self.by_warpgroups
@@ -552,7 +563,7 @@ impl OfColumns {
         let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
-        Some(OfColumns {
+        Some(OuterProductShape {
             tiles,
             across: 1,
             along,
@@ -565,7 +576,7 @@ impl OfColumns {
 
     /// The same of one block for all columns, where each row of the narrower side is made of so
     /// many narrow elements; none where there is no room.
-    pub fn with_rows_made(self, narrow: usize, target: Target) -> Option<OfColumns> {
+    pub fn with_rows_made(self, narrow: usize, target: GpuTarget) -> Option<OuterProductShape> {
         let bytes = |ahead: usize| {
             warpgroup_products::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead)
         };
@@ -581,7 +592,7 @@ impl OfColumns {
         let ahead = (4..=self.ahead)
             .rev()
             .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
-        Some(OfColumns { ahead, shared_bytes: bytes(ahead), ..self })
+        Some(OuterProductShape { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
     /// Warps beside each other for so many groups of columns. With many sums a warp takes so many
@@ -614,8 +625,8 @@ impl OfColumns {
         (self.across * self.along * if self.by_warpgroups { 128 } else { 32 }) as u32
     }
 
-    pub fn words(&self) -> String {
-        let OfColumns { groups, tiles, across, along, ahead, .. } = self;
+    pub fn describe(&self) -> String {
+        let OuterProductShape { groups, tiles, across, along, ahead, .. } = self;
         let (whose, step) =
             if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
         format!(
@@ -638,7 +649,7 @@ pub(super) fn lying<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option
 
 /// What is taken for what lies beyond a row's columns, in its last vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum RowPadding {
     /// What lies there.
     Any,
     /// Zeros.
@@ -649,8 +660,8 @@ pub(super) enum Tail {
 /// zeros where nothing is `here`. Rows that lie in a buffer are copied while others are worked on,
 /// others are made now.
 pub(super) fn filled(
-    lies: Option<(&Leaf, Tail)>,
-    made: &Value,
+    lies: Option<(&Leaf, RowPadding)>,
+    made: &RowValue,
     (vector, columns): (usize, usize),
 ) -> String {
     match lies {
@@ -658,8 +669,8 @@ pub(super) fn filled(
             let (bytes, start) = (vector * 4, start_of_row("row", (columns as u64, leaf)));
             let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
             match tail {
-                Tail::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
-                Tail::Zeros => format!(
+                RowPadding::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
+                RowPadding::Zeros => format!(
                     "copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - \
                         column) * 4) : 0);\n"
                 ),
@@ -671,7 +682,7 @@ constexpr unsigned V = {vector}, Q = 1;
 {}{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
 store<V>(to, of_row);
 ",
-            about_row(&made.statements),
+            emit_row_context(&made.statements),
             made.statements,
             made.at
         ),

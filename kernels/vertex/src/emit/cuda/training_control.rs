@@ -15,7 +15,7 @@ use crate::tuning;
 
 /// What is gone by, as it lies on the device; of two, each epoch reads one and writes the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Watch {
+pub struct TrainingState {
     /// By which measure of the loss's kind: the first or the second that is counted.
     pub measure: u32,
     /// Whether the best parameters are kept.
@@ -50,7 +50,7 @@ pub const BYTES: usize = 80;
 /// For ever.
 const NEVER: u32 = u32::MAX;
 
-impl Watch {
+impl TrainingState {
     /// As it lies on the device.
     pub fn bytes(&self) -> [u8; BYTES] {
         let flags = [self.keeps, self.best.is_some(), self.over].map(u32::from);
@@ -80,12 +80,12 @@ impl Watch {
     }
 
     /// The same, read back.
-    pub fn of_bytes(bytes: &[u8; BYTES]) -> Watch {
+    pub fn from_bytes(bytes: &[u8; BYTES]) -> TrainingState {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * at + byte]));
         let number =
             |at: usize| f64::from_le_bytes(std::array::from_fn(|byte| bytes[48 + 8 * at + byte]));
         let wait = |at: usize| Some(word(at)).filter(|wait| *wait != NEVER);
-        Watch {
+        TrainingState {
             measure: word(0),
             keeps: word(1) != 0,
             patience: wait(2),
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_is_gone_by_lies_on_the_device_as_it_is() {
-        let known = Watch {
+        let known = TrainingState {
             measure: 1,
             keeps: true,
             patience: Some(7),
@@ -281,18 +281,18 @@ mod tests {
             stale: 3,
             over: true,
             kept: 5,
-            ..Watch::default()
+            ..TrainingState::default()
         };
-        let falling = Watch {
+        let falling = TrainingState {
             plateau: Some(2),
             waited: 1,
             factor: 0.5,
             least: 0.125,
             fallen: 0.75,
-            ..Watch::default()
+            ..TrainingState::default()
         };
-        for watch in [known, falling, Watch::default()] {
-            assert_eq!(Watch::of_bytes(&watch.bytes()), watch);
+        for watch in [known, falling, TrainingState::default()] {
+            assert_eq!(TrainingState::from_bytes(&watch.bytes()), watch);
         }
     }
 }

@@ -11,15 +11,15 @@
 use super::graph_pooling::lanes;
 use super::lane_layout::{broadcast_elements, identity};
 use super::operators::{applied, cast, register};
-use super::row_walk::{Parameters, THREADS, about_row, of_stream, slots, stored};
-use super::value_text::{Held, Lanes, Scope, Stream, Writer, pointer};
+use super::row_walk::{Parameters, THREADS, emit_row_context, slots, stored, stream_list};
+use super::value_text::{Lanes, RegisterValue, Scope, Stream, Writer, pointer};
 use super::walk_steps::{At, From, Input, Walk};
-use super::{Argument, Blocks, Kernel, Refused, Unit};
+use super::{Argument, Blocks, Kernel, NoKernel, Unit};
 use crate::gir::{EdgeSet, Op, Type};
 use crate::launch::{Operation, Rows};
 
 /// What an operation is made of: its result, the shape of a row, and its columns.
-struct Task<'a> {
+struct EdgeTask<'a> {
     out: &'a str,
     shape: &'a [u64],
     op: &'a Op,
@@ -31,7 +31,7 @@ struct Task<'a> {
 }
 
 /// Statements of a kernel, and where what they make lies.
-struct Made {
+struct EdgeText {
     /// Once a row.
     rows: String,
     /// Once an edge.
@@ -53,19 +53,27 @@ fn single(columns: usize) -> Lanes {
 }
 
 impl Unit<'_> {
-    fn task(&self) -> Option<Task<'_>> {
+    fn task(&self) -> Option<EdgeTask<'_>> {
         let Operation::Evaluate { out, shape, op, .. } = &self.launch.operation else {
             return None;
         };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == *out)?;
         let (columns, stride) =
             (shape.iter().product::<u64>() as usize, held.stride(self.target.bytes_per_real));
-        Some(Task { out, shape, op, columns, stride, rows: held.rows, kind: held.element.kind() })
+        Some(EdgeTask {
+            out,
+            shape,
+            op,
+            columns,
+            stride,
+            rows: held.rows,
+            kind: held.element.kind(),
+        })
     }
 
     /// The extreme edge of a vertex, the product over the others, and folds.
-    pub(super) fn among_edges(&mut self) -> Result<(), Refused> {
-        let odd = || Refused::new("an operation over edges that is none".to_owned());
+    pub(super) fn emit_edge_operation(&mut self) -> Result<(), NoKernel> {
+        let odd = || NoKernel::new("an operation over edges that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let (edges, mask) = match task.op {
@@ -77,9 +85,9 @@ impl Unit<'_> {
             return Ok(());
         }
         let (walk, read) =
-            Walk::along((self.list, self.target.bytes_per_real), edges.direction, inputs)
+            Walk::from_operands((self.list, self.target.bytes_per_real), edges.direction, inputs)
                 .ok_or_else(odd)?;
-        let mut writer = Writer::along(&walk, single(task.columns), 1);
+        let mut writer = Writer::with_passes(&walk, single(task.columns), 1);
         let begin = match task.op {
             Op::Fold(..) => {
                 let start = writer.input(
@@ -91,7 +99,7 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let made = of_edge(&mut writer, (&task, edges), (&read[0], read.get(mask)))?;
+        let made = emit_edge_value(&mut writer, (&task, edges), (&read[0], read.get(mask)))?;
         let work = work(&task, &made, &begin)?;
         let body = edges_body(task.columns, &made, &work);
         let mut parameters = Parameters::new();
@@ -99,7 +107,7 @@ impl Unit<'_> {
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
-        parameters.of_writer(&writer, &body);
+        parameters.add_writer(&writer, &body);
         slots(&mut parameters, &writer, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let columns = task.columns;
@@ -108,8 +116,8 @@ impl Unit<'_> {
     }
 
     /// Rows of in-edges and of out-edges change places.
-    pub(super) fn turn(&mut self) -> Result<(), Refused> {
-        let odd = || Refused::new("rows that are no edges turned".to_owned());
+    pub(super) fn turn(&mut self) -> Result<(), NoKernel> {
+        let odd = || NoKernel::new("rows that are no edges turned".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().filter(|task| task.rows == Rows::EdgesTwice).ok_or_else(odd)?;
         if task.columns == 0 {
@@ -121,14 +129,15 @@ impl Unit<'_> {
         let mut writer = Writer::new(&walk, single(task.columns));
         let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
-        let put = format!("out[(offset_t)row * {} + column] = {};\n", task.stride, to_lie(&value));
+        let put =
+            format!("out[(offset_t)row * {} + column] = {};\n", task.stride, stored_text(&value));
         let body = rows_body(task.columns, turned, &writer.rows[0], &put);
         let mut parameters = Parameters::new();
         parameters.push(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
-        parameters.of_writer(&writer, &body);
+        parameters.add_writer(&writer, &body);
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
@@ -137,15 +146,15 @@ impl Unit<'_> {
     }
 
     /// Rows, or columns, of a table by an index; zeros for an index outside.
-    pub(super) fn lookup(&mut self, transposed: bool) -> Result<(), Refused> {
-        let odd = || Refused::new("a lookup that is none".to_owned());
+    pub(super) fn lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
+        let odd = || NoKernel::new("a lookup that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let (walk, read) =
             Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
                 .ok_or_else(odd)?;
         let [Input::Rows(table), index] = read.as_slice() else {
-            return Err(Refused::new("a lookup in what lies nowhere".to_owned()));
+            return Err(NoKernel::new("a lookup in what lies nowhere".to_owned()));
         };
         let From::Leaf(leaf) = table.from else { return Err(odd()) };
         let (leaf, count) =
@@ -187,7 +196,7 @@ impl Unit<'_> {
             format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
             Argument::Buffer(leaf.name.clone()),
         );
-        parameters.of_writer(&writer, &body);
+        parameters.add_writer(&writer, &body);
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
         self.rowwise((&writer, &body), parameters, (rows, columns));
@@ -196,8 +205,8 @@ impl Unit<'_> {
 
     /// Rows added to the rows, or columns, of a table at their index, each in the order of the
     /// rows.
-    pub(super) fn scatter(&mut self, transposed: bool) -> Result<(), Refused> {
-        let odd = || Refused::new("a sum into a table that is none".to_owned());
+    pub(super) fn scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
+        let odd = || NoKernel::new("a sum into a table that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let &[high, wide] = task.shape else { return Err(odd()) };
@@ -206,10 +215,10 @@ impl Unit<'_> {
             return Ok(());
         }
         if count * columns > u64::from(u32::MAX) {
-            return Err(Refused::new("a sum into a table of more than 2^32 elements".to_owned()));
+            return Err(NoKernel::new("a sum into a table of more than 2^32 elements".to_owned()));
         }
-        let index = inputs.get(1).and_then(|index| self.given(index)).ok_or_else(|| {
-            Refused::new(
+        let index = inputs.get(1).and_then(|index| self.input_column(index)).ok_or_else(|| {
+            NoKernel::new(
                 "a sum into a table by an index that is computed: only one that the data set \
                  gives, as seen from its own row, has a kernel"
                     .to_owned(),
@@ -222,7 +231,7 @@ impl Unit<'_> {
                 && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1)
         };
         if read[0].reads().iter().any(is_same) {
-            return Err(Refused::new(
+            return Err(NoKernel::new(
                 "a sum into a table of rows that stand for something else than the index"
                     .to_owned(),
             ));
@@ -247,12 +256,12 @@ UNROLL_4 for (unsigned at = __ldg(inverse + of_table); at < end; at++) {{
 }}
 out[{place}] = sum;
 ",
-            about_row(&statements),
+            emit_row_context(&statements),
             cast(value.kind, Type::Real, &value.at())
         );
         let mut parameters = Parameters::new();
         parameters.push("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
-        parameters.of_writer(&writer, &body);
+        parameters.add_writer(&writer, &body);
         parameters
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
@@ -261,7 +270,7 @@ out[{place}] = sum;
     }
 
     /// Name and rows of what the data set gives, if an operand is that as it is.
-    fn given(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
+    fn input_column(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
         let crate::launch::Operand::Rows(rows) = operand else { return None };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == rows.buffer)?;
         let is_given = matches!(held.role, crate::launch::Role::Given(_))
@@ -295,7 +304,7 @@ out[{place}] = sum;
             self.define("", (1, &parameters.text()), (&super::row_walk::tables(writer), body));
         self.kernels.push(Kernel {
             name,
-            arguments: parameters.given(),
+            arguments: parameters.into_arguments(),
             blocks,
             threads: THREADS,
             shared_bytes: 0,
@@ -304,11 +313,11 @@ out[{place}] = sum;
 }
 
 /// What an edge brings, and whether it counts.
-fn of_edge(
+fn emit_edge_value(
     writer: &mut Writer,
-    (task, edges): (&Task, EdgeSet),
+    (task, edges): (&EdgeTask, EdgeSet),
     (value, mask): (&Input, Option<&Input>),
-) -> Result<Made, Refused> {
+) -> Result<EdgeText, NoKernel> {
     let scope = Scope::Edge(1);
     let table =
         |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
@@ -330,17 +339,17 @@ fn of_edge(
     for (number, stream) in writer.streams.iter().enumerate() {
         let name = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
         if text.contains(&format!("{name}[k]")) {
-            let (of, list) = of_stream(writer, stream);
+            let (of, list) = stream_list(writer, stream);
             edge.push_str(&format!("const {of} {name}[1] = {{__ldg({list} + p)}};\n"));
         }
     }
     edge.push_str(&loads);
     edge.push_str(&writer.passes[1].work);
-    Ok(Made { rows: writer.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
+    Ok(EdgeText { rows: writer.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
 }
 
 /// What is done with the edges of a vertex.
-fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
+fn work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKernel> {
     let odd = |of: &str| {
         if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
     };
@@ -358,7 +367,10 @@ fn work(task: &Task, made: &Made, begin: &str) -> Result<String, Refused> {
                 .replace("@PUT@", put)
         }
         other => {
-            return Err(Refused::new(format!("{} has no kernel of its own yet", other.words())));
+            return Err(NoKernel::new(format!(
+                "{} has no kernel of its own yet",
+                other.describe()
+            )));
         }
     };
     let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
@@ -375,11 +387,11 @@ fn lies(kind: Type) -> &'static str {
     if kind == Type::Real { "real" } else { "whole" }
 }
 
-fn to_lie(held: &Held) -> String {
+fn stored_text(held: &RegisterValue) -> String {
     if held.kind == Type::Real { held.at() } else { format!("(whole)({})", held.at()) }
 }
 
-fn edges_body(columns: usize, made: &Made, work: &str) -> String {
+fn edges_body(columns: usize, made: &EdgeText, work: &str) -> String {
     format!(
         "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned item = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
 if (item >= rows || column >= C) return;
@@ -387,7 +399,7 @@ if (item >= rows || column >= C) return;
 const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
 {}{}{work}",
         across(columns),
-        about_row(&made.rows),
+        emit_row_context(&made.rows),
         made.rows
     )
 }
@@ -399,7 +411,7 @@ if (row >= rows || column >= C) return;
 {vertex}[[maybe_unused]] const unsigned c[1] = {{column}};
 {}{statements}{put}",
         across(columns),
-        about_row(statements)
+        emit_row_context(statements)
     )
 }
 

@@ -16,13 +16,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use super::Refused;
-use super::lane_broadcast::{Shared, shared};
+use super::NoKernel;
+use super::lane_broadcast::{BroadcastSteps, shared};
 use super::lane_layout::{
-    Spread, Table, aligned, along_axis, axis_of, broadcast_elements, holding, identity, spread,
+    Spread, Table, aligned, axis_elements, axis_of, broadcast_elements, holding, identity, spread,
     text,
 };
-use super::operators::{binary, cast, dropped, join, literal, of_axis, register, start, unary};
+use super::operators::{
+    axis_reduction, binary, cast, dropped, join, literal, register, start, unary,
+};
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
@@ -93,7 +95,7 @@ pub(super) enum Scope {
 
 /// A value in registers.
 #[derive(Clone, Debug)]
-pub(super) struct Held {
+pub(super) struct RegisterValue {
     name: String,
     spread: Spread,
     /// Whether it was loaded for several edges at once.
@@ -101,7 +103,7 @@ pub(super) struct Held {
     pub kind: Type,
 }
 
-impl Held {
+impl RegisterValue {
     /// Whether it has an element for each place.
     fn is_run(&self) -> bool {
         self.spread.is_run()
@@ -123,7 +125,7 @@ impl Held {
 pub(super) struct Sum {
     pub step: usize,
     pub table: Table,
-    pub held: Held,
+    pub held: RegisterValue,
     pub reduction: Reduction,
     /// Largest scores so far that its terms are taken relative to.
     pub largest: Vec<Largest>,
@@ -133,17 +135,17 @@ pub(super) struct Sum {
 #[derive(Clone, Debug)]
 pub(super) struct Largest {
     /// Where it is held, and the score of each edge at hand.
-    pub held: Held,
-    score: Held,
+    pub held: RegisterValue,
+    score: RegisterValue,
     /// What is taken off each score.
-    shift: Held,
+    shift: RegisterValue,
     /// What sums so far are multiplied with.
-    scale: Held,
+    scale: RegisterValue,
 }
 
 /// Statements of a pass over edges.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pass {
+pub(super) struct EdgePass {
     /// Where lanes' places of all rows lie that are read of edges.
     pub places: String,
     /// Loads, for edge `k` of those at hand.
@@ -195,7 +197,7 @@ impl Elements {
 const HERE: &str = "@HERE@";
 const HERE_MINE: &str = "@HERE_MINE@";
 
-impl Pass {
+impl EdgePass {
     /// Loads, where not all edges at hand are there of those that are, or of all: what is not there
     /// is number 0, whose row is.
     pub fn loads(&self, of_those_there: bool) -> String {
@@ -247,7 +249,7 @@ pub(super) struct Writer<'a> {
     pub lanes: Lanes,
     /// Statements after each pass; the first before all.
     pub rows: Vec<String>,
-    pub passes: Vec<Pass>,
+    pub passes: Vec<EdgePass>,
     pub streams: Vec<Stream>,
     /// Tables that no short text says.
     pub constants: Vec<String>,
@@ -260,12 +262,12 @@ pub(super) struct Writer<'a> {
     /// Whether places of rows are found in front of a pass.
     finds_places: bool,
     /// Steps that lanes make for edges of their own and tell each other.
-    shared: Shared,
+    shared: BroadcastSteps,
     /// Largest scores: pass, which, and how its elements lie.
     largest: BTreeMap<(usize, Table), Largest>,
     /// Values of rows: name, type, and elements of a lane.
     of_rows: Vec<(String, Type, usize)>,
-    memo: BTreeMap<Key, Held>,
+    memo: BTreeMap<Key, RegisterValue>,
     count: usize,
 }
 
@@ -276,7 +278,7 @@ impl<'a> Writer<'a> {
             draws_ahead: true,
             finds_places,
             shared: shared(walk, lanes.lanes),
-            ..Writer::along(walk, lanes, walk.passes())
+            ..Writer::with_passes(walk, lanes, walk.passes())
         }
     }
 
@@ -286,12 +288,12 @@ impl<'a> Writer<'a> {
     }
 
     /// With so many passes over the edges, whatever the steps say.
-    pub fn along(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
+    pub fn with_passes(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
         Writer {
             walk,
             lanes,
             rows: vec![String::new(); passes + 1],
-            passes: vec![Pass::default(); passes + 1],
+            passes: vec![EdgePass::default(); passes + 1],
             streams: Vec::new(),
             constants: Vec::new(),
             draws: false,
@@ -299,7 +301,7 @@ impl<'a> Writer<'a> {
             graphs: false,
             draws_ahead: false,
             finds_places: false,
-            shared: Shared::none(walk),
+            shared: BroadcastSteps::empty(walk),
             largest: BTreeMap::new(),
             of_rows: Vec::new(),
             memo: BTreeMap::new(),
@@ -322,7 +324,7 @@ impl<'a> Writer<'a> {
         name: &str,
         of_place: impl Fn(&str, &str) -> String,
     ) -> String {
-        let held = Held {
+        let held = RegisterValue {
             name: name.to_owned(),
             spread: spread(&table, self.lanes.vector),
             many: false,
@@ -343,12 +345,17 @@ impl<'a> Writer<'a> {
             "{} {}; {}",
             register(held.kind),
             sized(name, held.spread, false),
-            each(held.spread, &format!("{} = {};", held.at(), of_place(group, place)))
+            emit_each_place(held.spread, &format!("{} = {};", held.at(), of_place(group, place)))
         )
     }
 
     /// Makes a step's value, element by element of a table.
-    pub fn step(&mut self, number: usize, table: &Table, scope: Scope) -> Result<Held, Refused> {
+    pub fn step(
+        &mut self,
+        number: usize,
+        table: &Table,
+        scope: Scope,
+    ) -> Result<RegisterValue, NoKernel> {
         let walk = self.walk;
         let step = &walk.steps[number];
         let scope = match (step.level, scope) {
@@ -361,7 +368,7 @@ impl<'a> Writer<'a> {
         }
         if let (Scope::Edge(pass), true) = (scope, self.shared.told[number]) {
             let made = self.step(number, table, Scope::Lane(pass))?;
-            let held = self.put(
+            let held = self.bind_value(
                 &step.out,
                 step.kind,
                 Spread::All,
@@ -383,23 +390,29 @@ impl<'a> Writer<'a> {
                     largest.score.at(),
                     largest.shift.at()
                 );
-                self.put(&step.out, step.kind, spread(table, self.lanes.vector), &made, scope)
+                self.bind_value(
+                    &step.out,
+                    step.kind,
+                    spread(table, self.lanes.vector),
+                    &made,
+                    scope,
+                )
             }
             (Op::Reduce(reduction, _), Some(_)) if start(*reduction, step.kind).is_none() => {
-                return Err(Refused::new(format!(
+                return Err(NoKernel::new(format!(
                     "{} of {} has no kernel of its own yet",
-                    step.op.words(),
+                    step.op.describe(),
                     step.kind
                 )));
             }
             (Op::Reduce(reduction, _), Some(_)) => self.sum(number, *reduction, table),
             (Op::Reduce(..), None) => {
-                return Err(Refused::new(format!(
+                return Err(NoKernel::new(format!(
                     "{} has no kernel of its own yet",
-                    step.op.words()
+                    step.op.describe()
                 )));
             }
-            _ => self.made(step, table, scope)?,
+            _ => self.lower_step(step, table, scope)?,
         };
         self.memo.insert(key, held.clone());
         Ok(held)
@@ -415,9 +428,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Opens the registers of a reduction; the pass that fills them is written later.
-    fn sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> Held {
+    fn sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> RegisterValue {
         let step = &self.walk.steps[number];
-        let held = Held {
+        let held = RegisterValue {
             name: self.name(&step.out),
             spread: spread(table, self.lanes.vector),
             many: false,
@@ -435,7 +448,7 @@ impl<'a> Writer<'a> {
 
     /// The largest score so far: what an edge's is, and what becomes of sums when it grows, in
     /// front of what is done with each edge.
-    fn largest(&mut self, number: usize, table: &Table) -> Result<Largest, Refused> {
+    fn largest(&mut self, number: usize, table: &Table) -> Result<Largest, NoKernel> {
         if let Some(known) = self.largest.get(&(number, table.clone())) {
             return Ok(known.clone());
         }
@@ -447,7 +460,7 @@ impl<'a> Writer<'a> {
             return self.largest_of_lanes((number, pass), held, table);
         }
         // What is made of each edge there is gone again when its turn comes.
-        let is_lasting = |key: &Key, held: &Held| key.0 != Scope::Edge(pass) || held.many;
+        let is_lasting = |key: &Key, held: &RegisterValue| key.0 != Scope::Edge(pass) || held.many;
         let (lasting, passing) = std::mem::take(&mut self.memo)
             .into_iter()
             .partition(|(key, held)| is_lasting(key, held));
@@ -458,22 +471,30 @@ impl<'a> Writer<'a> {
         self.memo.retain(|key, held| is_lasting(key, held));
         self.memo.extend(passing);
         let how = held.spread;
-        let [score, before, scale, shift] = ["score", "before", "scale", "shift"].map(|name| {
-            Held { name: self.name(name), spread: how, many: name == "score", kind: Type::Real }
-        });
-        let opened = |held: &Held| format!("real {};", sized(&held.name, how, held.many));
+        let [score, before, scale, shift] =
+            ["score", "before", "scale", "shift"].map(|name| RegisterValue {
+                name: self.name(name),
+                spread: how,
+                many: name == "score",
+                kind: Type::Real,
+            });
+        let opened = |held: &RegisterValue| format!("real {};", sized(&held.name, how, held.many));
         let (at, least) = (held.at(), "(real)-INFINITE");
         let lines = [
             opened(&score),
             format!(
                 "UNROLL for (int k = 0; k < B; k++) {{\nconst bool here = ALL || \
                     here_[k];\n{statements}{}\n}}",
-                each(how, &format!("{} = here ? {} : {least};", score.at(), made.at()))
+                emit_each_place(how, &format!("{} = here ? {} : {least};", score.at(), made.at()))
             ),
-            format!("{} {}", opened(&before), each(how, &format!("{} = {at};", before.at()))),
+            format!(
+                "{} {}",
+                opened(&before),
+                emit_each_place(how, &format!("{} = {at};", before.at()))
+            ),
             format!(
                 "UNROLL for (int k = 0; k < B; k++) {}",
-                each(
+                emit_each_place(
                     how,
                     &format!("{at} = {};", join(Reduction::Maximum, Type::Real, &at, &score.at()))
                 )
@@ -481,12 +502,15 @@ impl<'a> Writer<'a> {
             format!(
                 "{} if (begun) {}",
                 opened(&scale),
-                each(how, &format!("{} = grown({}, {at});", scale.at(), before.at()))
+                emit_each_place(how, &format!("{} = grown({}, {at});", scale.at(), before.at()))
             ),
             format!(
                 "{} {}\n",
                 opened(&shift),
-                each(how, &format!("{} = {at} == {least} ? (real)0 : {at};", shift.at()))
+                emit_each_place(
+                    how,
+                    &format!("{} = {at} == {least} ? (real)0 : {at};", shift.at())
+                )
             ),
         ];
         self.passes[pass].first.push_str(&lines.join("\n"));
@@ -509,17 +533,17 @@ impl<'a> Writer<'a> {
     fn largest_of_lanes(
         &mut self,
         (number, pass): (usize, usize),
-        held: Held,
+        held: RegisterValue,
         table: &Table,
-    ) -> Result<Largest, Refused> {
+    ) -> Result<Largest, NoKernel> {
         let made = self.input(
             &Input::Rows(self.walk.running[number].score.clone()),
             table,
             Scope::Lane(pass),
         )?;
         let made = format!("here_mine ? {} : (real)-INFINITE", made.at());
-        let score = self.put("score", Type::Real, Spread::All, &made, Scope::Lane(pass));
-        let most = self.put("most", Type::Real, Spread::All, &score.at(), Scope::Lane(pass));
+        let score = self.bind_value("score", Type::Real, Spread::All, &made, Scope::Lane(pass));
+        let most = self.bind_value("most", Type::Real, Spread::All, &score.at(), Scope::Lane(pass));
         let (at, of_edges) = (held.at(), most.at());
         let joined = join(
             Reduction::Maximum,
@@ -533,19 +557,19 @@ impl<'a> Writer<'a> {
                 "UNROLL for (int distance = 1; distance < B; distance *= 2) {of_edges} = {joined};"
             ),
         );
-        let before = self.put("before", Type::Real, Spread::All, &at, Scope::Lane(pass));
+        let before = self.bind_value("before", Type::Real, Spread::All, &at, Scope::Lane(pass));
         self.line(
             Scope::Lane(pass),
             &format!("{at} = {};", join(Reduction::Maximum, Type::Real, &at, &of_edges)),
         );
-        let scale = self.put(
+        let scale = self.bind_value(
             "scale",
             Type::Real,
             Spread::All,
             &format!("grown({}, {at})", before.at()),
             Scope::Lane(pass),
         );
-        let shift = self.put(
+        let shift = self.bind_value(
             "shift",
             Type::Real,
             Spread::All,
@@ -559,7 +583,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Takes what a sum has so far relative to the largest score.
-    fn scaled(&mut self, pass: usize, done: usize) -> Result<(), Refused> {
+    fn scaled(&mut self, pass: usize, done: usize) -> Result<(), NoKernel> {
         let walk = self.walk;
         let sum = self.passes[pass].sums[done].clone();
         for (number, running) in walk.running.iter().enumerate() {
@@ -580,7 +604,7 @@ impl<'a> Writer<'a> {
 
     /// Writes the work of a pass over edges: what its reductions add up. Those of later passes are
     /// written.
-    pub fn pass(&mut self, number: usize) -> Result<(), Refused> {
+    pub fn pass(&mut self, number: usize) -> Result<(), NoKernel> {
         let mut done = 0;
         while let Some(sum) = self.passes[number].sums.get(done).cloned() {
             let step = &self.walk.steps[sum.step];
@@ -594,7 +618,7 @@ impl<'a> Writer<'a> {
             }
             self.scaled(number, done)?;
             let Op::Reduce(_, edges) = &step.op else {
-                return Err(Refused::new("a reduction that is none".to_owned()));
+                return Err(NoKernel::new("a reduction that is none".to_owned()));
             };
             let is_alone = edges.relation.is_none()
                 && step.inputs.len() == 1
@@ -639,7 +663,7 @@ impl<'a> Writer<'a> {
             let into = sum.held.at();
             let joined = join(sum.reduction, step.kind, &into, &message);
             let line = format!("if ({holds}) {into} = {joined};");
-            let line = each(sum.held.spread, &line);
+            let line = emit_each_place(sum.held.spread, &line);
             let _infallible = writeln!(self.passes[number].work, "{line}");
             done += 1;
         }
@@ -647,9 +671,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Makes what a step reads, element by element of a table.
-    pub fn input(&mut self, input: &Input, table: &Table, scope: Scope) -> Result<Held, Refused> {
+    pub fn input(
+        &mut self,
+        input: &Input,
+        table: &Table,
+        scope: Scope,
+    ) -> Result<RegisterValue, NoKernel> {
         match input {
-            Input::Number(number) => Ok(Held {
+            Input::Number(number) => Ok(RegisterValue {
                 name: format!("({})", literal(*number, number.kind())),
                 spread: Spread::All,
                 many: false,
@@ -669,7 +698,7 @@ impl<'a> Writer<'a> {
                     &cast(a.kind, kind, &a.at()),
                     &cast(b.kind, kind, &b.at()),
                 );
-                Ok(self.put("product", kind, spread(table, self.lanes.vector), &made, scope))
+                Ok(self.bind_value("product", kind, spread(table, self.lanes.vector), &made, scope))
             }
             Input::Rows(read) => match read.from {
                 From::Step(number) => {
@@ -682,17 +711,24 @@ impl<'a> Writer<'a> {
     }
 
     /// Statement that makes a value of all its places.
-    fn put(&mut self, of: &str, kind: Type, spread: Spread, made: &str, scope: Scope) -> Held {
-        let held = Held { name: self.name(of), spread, many: false, kind };
+    fn bind_value(
+        &mut self,
+        of: &str,
+        kind: Type,
+        spread: Spread,
+        made: &str,
+        scope: Scope,
+    ) -> RegisterValue {
+        let held = RegisterValue { name: self.name(of), spread, many: false, kind };
         self.hold(&held, scope);
         let open = format!("{} {};", register(kind), sized(&held.name, spread, false));
-        let line = each(spread, &format!("{} = {made};", held.at()));
+        let line = emit_each_place(spread, &format!("{} = {made};", held.at()));
         self.line(scope, &format!("{open} {line}"));
         held
     }
 
     /// Takes down what registers a value takes.
-    fn hold(&mut self, held: &Held, scope: Scope) {
+    fn hold(&mut self, held: &RegisterValue, scope: Scope) {
         let count = self.lanes.elements(held.spread);
         match scope {
             Scope::Row(_) => self.of_rows.push((held.name.clone(), held.kind, count)),
@@ -701,8 +737,8 @@ impl<'a> Writer<'a> {
     }
 
     /// What of the row a pass over its edges reads.
-    pub fn kept(&self, pass: usize) -> Elements {
-        let Pass { loads, first, work, .. } = &self.passes[pass];
+    pub fn row_elements(&self, pass: usize) -> Elements {
+        let EdgePass { loads, first, work, .. } = &self.passes[pass];
         let mut kept = Elements::default();
         let is_read = |name: &str| [loads, first, work].iter().any(|text| text.contains(name));
         self.of_rows
@@ -721,7 +757,12 @@ impl<'a> Writer<'a> {
         let _infallible = writeln!(text, "{line}");
     }
 
-    fn made(&mut self, step: &Step, table: &Table, scope: Scope) -> Result<Held, Refused> {
+    fn lower_step(
+        &mut self,
+        step: &Step,
+        table: &Table,
+        scope: Scope,
+    ) -> Result<RegisterValue, NoKernel> {
         let (spread, kind) = (spread(table, self.lanes.vector), step.kind);
         let mut operands = Vec::new();
         let broadcasts = matches!(
@@ -747,7 +788,7 @@ impl<'a> Writer<'a> {
                 operands.push(self.input(input, &table, scope)?);
             }
         }
-        let at: Vec<String> = operands.iter().map(Held::at).collect();
+        let at: Vec<String> = operands.iter().map(RegisterValue::at).collect();
         let text = match &step.op {
             Op::Unary(_) if step.is_share => format!("exponential_of_share({})", at[0]),
             Op::Unary(operator) => unary(*operator, operands[0].kind, &at[0]),
@@ -776,9 +817,9 @@ impl<'a> Writer<'a> {
                 return self.dropout(step, (*probability, *site), (table, &at[0]), scope);
             }
             Op::Axis(pooling, axis) => {
-                return self.axis(step, (of_axis(*pooling), *axis), table, scope);
+                return self.axis(step, (axis_reduction(*pooling), *axis), table, scope);
             }
-            Op::Concat(axis) => return self.beside(step, *axis, table, scope),
+            Op::Concat(axis) => return self.concatenate(step, *axis, table, scope),
             Op::Slice { axis, start, .. } => {
                 let input = step.inputs[0].shape();
                 let (length, inner) = axis_of(&step.shape, *axis);
@@ -794,7 +835,7 @@ impl<'a> Writer<'a> {
             Op::Unslice { axis, start, total } => {
                 let input = step.inputs[0].shape();
                 let part = (*axis, *start, *total);
-                let (moved, inside) = within(table, &step.shape, &input, part);
+                let (moved, inside) = slice_axis(table, &step.shape, &input, part);
                 let (made, inside) =
                     (self.input(&step.inputs[0], &moved, scope)?, self.holds(&inside));
                 format!(
@@ -804,9 +845,9 @@ impl<'a> Writer<'a> {
                 )
             }
             other => {
-                return Err(Refused::new(format!(
+                return Err(NoKernel::new(format!(
                     "{} has no kernel of its own yet",
-                    other.words()
+                    other.describe()
                 )));
             }
         };
@@ -820,7 +861,7 @@ impl<'a> Writer<'a> {
         {
             return Ok(self.divided(&step.out, spread, (of, by), scope));
         }
-        Ok(self.put(&step.out, kind, spread, &text, scope))
+        Ok(self.bind_value(&step.out, kind, spread, &text, scope))
     }
 
     /// Neighbouring places divided by one number.
@@ -828,10 +869,10 @@ impl<'a> Writer<'a> {
         &mut self,
         of: &str,
         spread: Spread,
-        (dividend, divisor): (&Held, &Held),
+        (dividend, divisor): (&RegisterValue, &RegisterValue),
         scope: Scope,
-    ) -> Held {
-        let held = Held { name: self.name(of), spread, many: false, kind: Type::Real };
+    ) -> RegisterValue {
+        let held = RegisterValue { name: self.name(of), spread, many: false, kind: Type::Real };
         self.hold(&held, scope);
         let line =
             format!("EACH_Q divide({}[q], {}[q], {});", held.name, dividend.name, divisor.at());
@@ -840,18 +881,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Rows side by side: each place takes its element from the part that has it.
-    fn beside(
+    fn concatenate(
         &mut self,
         step: &Step,
         axis: usize,
         table: &Table,
         scope: Scope,
-    ) -> Result<Held, Refused> {
+    ) -> Result<RegisterValue, NoKernel> {
         let (mut text, mut start) = (String::new(), 0);
         let total = step.shape[axis];
         for input in &step.inputs {
             let shape = input.shape();
-            let (moved, inside) = within(table, &step.shape, &shape, (axis, start, total));
+            let (moved, inside) = slice_axis(table, &step.shape, &shape, (axis, start, total));
             start += shape[axis];
             let (made, inside) = (self.input(input, &moved, scope)?, self.holds(&inside));
             let made = cast(made.kind, step.kind, &made.at());
@@ -861,7 +902,7 @@ impl<'a> Writer<'a> {
                 text = format!("({inside}) ? {made} : ({text})");
             }
         }
-        Ok(self.put(&step.out, step.kind, Spread::Each, &text, scope))
+        Ok(self.bind_value(&step.out, step.kind, Spread::Each, &text, scope))
     }
 
     /// Along an axis: lanes that share what is added up tell each other, or each adds up all by
@@ -872,13 +913,13 @@ impl<'a> Writer<'a> {
         (reduction, axis): (Reduction, usize),
         table: &Table,
         scope: Scope,
-    ) -> Result<Held, Refused> {
+    ) -> Result<RegisterValue, NoKernel> {
         let input = &step.inputs[0];
         let shape = input.shape();
         let (length, inner) = axis_of(&shape, axis);
         let kind = step.kind;
         let begin = start(reduction, kind)
-            .ok_or_else(|| Refused::new(format!("{} of {kind}", step.op.words())))?;
+            .ok_or_else(|| NoKernel::new(format!("{} of {kind}", step.op.describe())))?;
         if inner == 1 && self.is_shared(table, &shape, length as usize) {
             let places = self.frame();
             let made = self.input(input, &places, scope)?;
@@ -900,11 +941,12 @@ impl<'a> Writer<'a> {
             };
             let (spread, around) =
                 if is_one { (Spread::All, lanes) } else { (Spread::Group, length / vector) };
-            let held = Held { name: self.name(&step.out), spread, many: false, kind };
+            let held = RegisterValue { name: self.name(&step.out), spread, many: false, kind };
             self.hold(&held, scope);
             let into = held.at();
             let mut lines = format!("{} {};\n", register(kind), sized(&held.name, spread, false));
-            let _infallible = writeln!(lines, "{}", each(spread, &format!("{into} = {begin};")));
+            let _infallible =
+                writeln!(lines, "{}", emit_each_place(spread, &format!("{into} = {begin};")));
             let _infallible =
                 writeln!(lines, "EACH {into} = {};", join(reduction, kind, &into, &value));
             if is_one
@@ -917,7 +959,7 @@ impl<'a> Writer<'a> {
                     let _infallible = writeln!(
                         lines,
                         "{}",
-                        each(
+                        emit_each_place(
                             spread,
                             &format!("{into} = {};", join(reduction, kind, &into, &other))
                         )
@@ -925,24 +967,24 @@ impl<'a> Writer<'a> {
                     distance *= 2;
                 }
             } else {
-                lines.push_str(&told_around((&held.name, kind, &begin), reduction, around));
+                lines.push_str(&emit_axis_reduction((&held.name, kind, &begin), reduction, around));
             }
             self.line(scope, lines.trim_end());
             return Ok(held);
         }
         if length > 64 {
-            return Err(Refused::new(format!(
+            return Err(NoKernel::new(format!(
                 "{} of {length} elements that no lanes share",
-                step.op.words()
+                step.op.describe()
             )));
         }
         let mut text = begin;
         for place in 0..self.walk.columns_of(length) {
-            let along = along_axis(table, &shape, axis, place);
+            let along = axis_elements(table, &shape, axis, place);
             let made = self.input(input, &along, scope)?;
             text = join(reduction, kind, &format!("({text})"), &cast(made.kind, kind, &made.at()));
         }
-        Ok(self.put(&step.out, kind, spread(table, self.lanes.vector), &text, scope))
+        Ok(self.bind_value(&step.out, kind, spread(table, self.lanes.vector), &text, scope))
     }
 
     /// Whether each lane's neighbouring places are of one row of an axis of the frame, which is the
@@ -963,10 +1005,10 @@ impl<'a> Writer<'a> {
         (probability, site): (f64, u32),
         (table, value): (&Table, &str),
         scope: Scope,
-    ) -> Result<Held, Refused> {
+    ) -> Result<RegisterValue, NoKernel> {
         let spread = spread(table, self.lanes.vector);
         let Some((threshold, scale)) = dropped(probability) else {
-            return Ok(self.put(&step.out, step.kind, spread, value, scope));
+            return Ok(self.bind_value(&step.out, step.kind, spread, value, scope));
         };
         (self.draws, self.training) = (true, true);
         // A table draws for its own rows: those of its first axis.
@@ -982,7 +1024,7 @@ impl<'a> Writer<'a> {
         {
             let bits = self.stream(Stream::Kept(threshold, site, step.columns()));
             let column = self.element(table);
-            return Ok(self.put(
+            return Ok(self.bind_value(
                 &step.out,
                 step.kind,
                 spread,
@@ -992,7 +1034,8 @@ impl<'a> Writer<'a> {
                 scope,
             ));
         }
-        let held = Held { name: self.name(&step.out), spread, many: false, kind: step.kind };
+        let held =
+            RegisterValue { name: self.name(&step.out), spread, many: false, kind: step.kind };
         self.hold(&held, scope);
         let kept = self.name("kept");
         let open = format!("{} {};", register(step.kind), sized(&held.name, spread, false));
@@ -1020,7 +1063,7 @@ impl<'a> Writer<'a> {
                 arguments(&column),
                 held.at()
             );
-            each(spread, &one)
+            emit_each_place(spread, &one)
         };
         self.line(scope, &format!("{open} {drawn}"));
         Ok(held)
@@ -1084,7 +1127,7 @@ impl<'a> Writer<'a> {
         leaf: usize,
         table: &Table,
         scope: Scope,
-    ) -> Result<Held, Refused> {
+    ) -> Result<RegisterValue, NoKernel> {
         let at_row =
             matches!(read.at, At::One | At::Near | At::Graph) || matches!(scope, Scope::Row(_));
         // What belongs to the row is read before the pass over its edges.
@@ -1157,17 +1200,17 @@ impl<'a> Writer<'a> {
         (leaf, at, kind): (usize, At, Type),
         table: &Table,
         scope: Scope,
-    ) -> Result<Held, Refused> {
+    ) -> Result<RegisterValue, NoKernel> {
         let held = &self.walk.leaves[leaf];
         if matches!(held.element, Element::Half(_)) {
-            return Err(Refused::new("rows of 16 bits are not on the GPU yet".to_owned()));
+            return Err(NoKernel::new("rows of 16 bits are not on the GPU yet".to_owned()));
         }
         let (in_pass, many) = (!matches!(scope, Scope::Row(_)), matches!(scope, Scope::Edge(_)));
         let of_edge = |stream: String| if many { stream } else { stream.replace("[k]", "_mine") };
         if in_pass && at == At::Own && held.columns == 1 && held.given {
             let name = of_edge(self.stream(Stream::Given(leaf)));
             let name = name.trim_end_matches("[k]").to_owned();
-            return Ok(Held { name, spread: Spread::All, many, kind });
+            return Ok(RegisterValue { name, spread: Spread::All, many, kind });
         }
         let row = self.row_read(at, in_pass).map(of_edge);
         let pointer = pointer(&held.name);
@@ -1192,7 +1235,7 @@ impl<'a> Writer<'a> {
             (Some(row), None) => format!("{pointer} + (offset_t){row} * {stride} + {element}"),
         };
         let name = self.name(&held.name);
-        let value = Held { name, spread: how, many, kind };
+        let value = RegisterValue { name, spread: how, many, kind };
         let into = value.at();
         let plain =
             |element: &str| cast_stored(element_type, kind, &format!("__ldg({})", base(element)));
@@ -1210,7 +1253,7 @@ impl<'a> Writer<'a> {
             }
             _ => {
                 let element = self.element(table);
-                each(how, &format!("{into} = {};", plain(&element)))
+                emit_each_place(how, &format!("{into} = {};", plain(&element)))
             }
         };
         let open = format!("{} {}", register(kind), sized(&value.name, how, many));
@@ -1241,7 +1284,7 @@ impl<'a> Writer<'a> {
 
 /// Statements by which each lane is told, in order, what the lanes have that share an axis with it,
 /// where these are no power of two.
-fn told_around(
+fn emit_axis_reduction(
     (name, kind, begin): (&str, Type, &str),
     reduction: Reduction,
     around: usize,
@@ -1279,7 +1322,7 @@ pub(super) fn pointer(name: &str) -> String {
 }
 
 /// A statement for every place that a value has.
-pub(super) fn each(spread: Spread, line: &str) -> String {
+pub(super) fn emit_each_place(spread: Spread, line: &str) -> String {
     match spread {
         Spread::All => line.to_owned(),
         Spread::Group => format!("EACH_Q {line}"),
@@ -1296,13 +1339,13 @@ impl Sum {
             "{} {}; {}",
             register(kind),
             sized(&self.held.name, spread, false),
-            each(spread, &format!("{} = {begin};", self.held.at()))
+            emit_each_place(spread, &format!("{} = {begin};", self.held.at()))
         )
     }
 
     /// What other text does with each of its elements.
     pub fn for_each(&self, line: impl Fn(&str) -> String) -> String {
-        each(self.held.spread, &line(&self.held.at()))
+        emit_each_place(self.held.spread, &line(&self.held.at()))
     }
 
     /// Elements of a lane.
@@ -1320,12 +1363,12 @@ impl Sum {
     }
 
     /// Type of what is added up.
-    pub fn held_kind(&self) -> Type {
+    pub fn kind(&self) -> Type {
         self.held.kind
     }
 
     /// Whether it is a largest score that others are relative to.
-    pub fn is_running(&self, pass: &Pass) -> bool {
+    pub fn is_running(&self, pass: &EdgePass) -> bool {
         pass.largest.iter().any(|largest| self.is_that(largest))
     }
 
@@ -1342,19 +1385,19 @@ impl Sum {
 
 impl Largest {
     /// Statements that take down what a group found.
-    pub fn found_alone(&self) -> String {
+    pub fn store_group_value(&self) -> String {
         let alone = self.alone();
         format!(
             "real {}; {}",
             sized(&alone.name, alone.spread, false),
-            each(alone.spread, &format!("{} = {};", alone.at(), self.held.at()))
+            emit_each_place(alone.spread, &format!("{} = {};", alone.at(), self.held.at()))
         )
     }
 
     /// Statements that make of that what the group's sums are multiplied with, when all is found.
-    pub fn found_together(&self) -> String {
+    pub fn merge_group_values(&self) -> String {
         let alone = self.alone().at();
-        each(self.held.spread, &format!("{alone} = grown({alone}, {});", self.held.at()))
+        emit_each_place(self.held.spread, &format!("{alone} = grown({alone}, {});", self.held.at()))
     }
 
     /// What the group's sums are multiplied with.
@@ -1362,8 +1405,8 @@ impl Largest {
         self.alone().at()
     }
 
-    fn alone(&self) -> Held {
-        Held { name: format!("alone_{}", self.held.name), ..self.held.clone() }
+    fn alone(&self) -> RegisterValue {
+        RegisterValue { name: format!("alone_{}", self.held.name), ..self.held.clone() }
     }
 }
 
@@ -1390,7 +1433,7 @@ fn listed(table: &Table) -> String {
 }
 
 /// Where the elements of a part of an axis come from, and which those are.
-fn within(
+fn slice_axis(
     table: &Table,
     outer: &[u64],
     inner: &[u64],

@@ -110,7 +110,10 @@ pub(super) enum At {
 
 impl Walk {
     /// The steps of a launch; none for what no walk does.
-    pub fn of((list, bytes_per_real): (&LaunchList, u64), operation: &Operation) -> Option<Walk> {
+    pub fn from_operation(
+        (list, bytes_per_real): (&LaunchList, u64),
+        operation: &Operation,
+    ) -> Option<Walk> {
         let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
             Operation::Fused { over, locals, steps } => (*over, locals, steps),
             Operation::Evaluate { out, op, .. } => {
@@ -183,7 +186,7 @@ impl Walk {
     }
 
     /// No steps, but operands over the edges of vertices.
-    pub fn along(
+    pub fn from_operands(
         (list, bytes_per_real): (&LaunchList, u64),
         direction: Direction,
         operands: &[Operand],

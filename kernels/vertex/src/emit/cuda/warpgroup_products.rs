@@ -53,7 +53,11 @@ pub(super) fn outer_bytes(
 
 /// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
 /// blocks share a row's elements, a block has no others.
-pub(super) fn of_rows((at_once, steps): (usize, usize), shares: usize, tiles: usize) -> String {
+pub(super) fn emit_row_product(
+    (at_once, steps): (usize, usize),
+    shares: usize,
+    tiles: usize,
+) -> String {
     let (taken_up, put_by) = if shares > 1 {
         ("", SHARED)
     } else if at_once < steps {

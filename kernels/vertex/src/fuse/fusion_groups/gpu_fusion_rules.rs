@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Group, Item};
-use crate::fuse::inlined_edge_values::{Kind, Values};
+use crate::fuse::inlined_edge_values::{FusionKind, ListValues};
 use crate::gir::Op;
 use crate::launch::{Operand, Operation, Rowed, Rows, View, reduced, width};
 use crate::tuning;
@@ -18,7 +18,7 @@ use crate::tuning;
 const LANES: u64 = 32;
 
 /// Whether a launch may join these.
-pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
+pub(super) fn take(values: &ListValues, members: &[Item], item: &Item) -> bool {
     let Some(op) = op(item) else { return false };
     if is_product(item) {
         return false;
@@ -37,7 +37,7 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
         let is_sum =
             is_sum_of_row(values, item, wide) && (is_attended || reads_nothing(values, members));
         return (is_of_row || is_of_sums || is_sum)
-            && lie_alike(values, members, (item, wide))
+            && same_lane_layout(values, members, (item, wide))
             && !is_of_many_rows(values, product);
     }
     let walks_edges = members
@@ -45,7 +45,7 @@ pub(super) fn take(values: &Values, members: &[Item], item: &Item) -> bool {
         .chain([item])
         .any(|member| self::op(member).is_some_and(|op| reduced(op).is_some()));
     if walks_edges
-        && item.kind == Kind::Vertex
+        && item.kind == FusionKind::Vertex
         && !is_plain(op)
         && !is_last_axis(op, item)
         && reduced(op).is_none()
@@ -71,7 +71,7 @@ pub(super) struct Followers<'a> {
 
 impl<'a> Followers<'a> {
     /// Of a part that nothing was made of.
-    pub fn of(waiting: &[Item<'a>]) -> Self {
+    pub fn new(waiting: &[Item<'a>]) -> Self {
         let mut followers = Followers::default();
         for (rows, _) in waiting.iter().filter_map(multiplied) {
             *followers.multiplied.entry(rows).or_default() += 1;
@@ -88,7 +88,7 @@ impl<'a> Followers<'a> {
 
     /// Whether this is such a product; not where more multiply its rows than a kernel takes along,
     /// all results of which would wait.
-    pub fn has(&self, values: &Values, item: &Item<'a>) -> bool {
+    pub fn has(&self, values: &ListValues, item: &Item<'a>) -> bool {
         let Some((rows, inner)) = multiplied(item) else { return false };
         let made = columns(values, item);
         made <= tuning::merged_columns()
@@ -118,7 +118,8 @@ pub(super) fn can_wait(waiting: &[Item], at: usize) -> bool {
     };
     let reads_it = |other: &&Item| other.reading.leaves.iter().any(|(name, _)| name == out);
     let takes_it = |other: &Item| {
-        other.kind == Kind::Vertex && !matches!(self::op(other), Some(Op::Product { .. }) | None)
+        other.kind == FusionKind::Vertex
+            && !matches!(self::op(other), Some(Op::Product { .. }) | None)
     };
     is_plain(op) && waiting.iter().filter(reads_it).all(takes_it)
 }
@@ -172,7 +173,7 @@ fn make(members: &[Item], name: &str) -> bool {
 /// What work reads that these make and that is narrower than so many columns: sums along their
 /// rows, and what was made of such.
 fn narrow_reads<'a>(
-    values: &Values,
+    values: &ListValues,
     members: &[Item],
     (item, wide): (&Item<'a>, u64),
 ) -> Vec<&'a Rowed> {
@@ -188,7 +189,7 @@ fn narrow_reads<'a>(
 /// all sums are of rows of one shape, and what is narrower has one number for each of them, which
 /// rows of that shape see beside each of their elements. A product's lanes have its elements in
 /// order; what is put down lies as the rows with most axes do.
-fn lie_alike(values: &Values, members: &[Item], (item, wide): (&Item, u64)) -> bool {
+fn same_lane_layout(values: &ListValues, members: &[Item], (item, wide): (&Item, u64)) -> bool {
     let mut sums = members.iter().chain([item]).filter_map(summed_shape);
     let Some(row) = sums.next() else { return true };
     let (Some((_, numbers)), Operation::Evaluate { shape, .. }) =
@@ -234,7 +235,7 @@ fn summed_shape(item: &Item) -> Option<Vec<u64>> {
 
 /// Whether work behind a product reads no rows of vertices but those that are made there: others
 /// arrive late in its kernel, and two launches take less.
-fn reads_nothing(values: &Values, members: &[Item]) -> bool {
+fn reads_nothing(values: &ListValues, members: &[Item]) -> bool {
     let is_of_vertex =
         |name: &str| values.buffer(name).is_none_or(|buffer| buffer.rows == Rows::Nodes);
     let leaves = members
@@ -246,7 +247,7 @@ fn reads_nothing(values: &Values, members: &[Item]) -> bool {
 
 /// Whether this is a sum along the last axis of rows so wide, each of which a group of lanes can
 /// hold.
-fn is_sum_of_row(values: &Values, item: &Item, wide: u64) -> bool {
+fn is_sum_of_row(values: &ListValues, item: &Item, wide: u64) -> bool {
     let Operation::Evaluate { out, op, inputs, .. } = &item.launch.operation else { return false };
     let most =
         values.buffer(out).map_or(1, |buffer| 16 / width(buffer.element, values.facts).max(1));
@@ -260,7 +261,7 @@ fn is_sum_of_row(values: &Values, item: &Item, wide: u64) -> bool {
     is_last_axis(op, item) && frame(values, item) == wide && wide.div_ceil(vector) <= LANES
 }
 
-fn columns(values: &Values, item: &Item) -> u64 {
+fn columns(values: &ListValues, item: &Item) -> u64 {
     item.writes()
         .iter()
         .filter_map(|name| values.buffer(name))
@@ -270,7 +271,7 @@ fn columns(values: &Values, item: &Item) -> u64 {
 }
 
 /// Elements that lie over the lanes.
-fn frame(values: &Values, item: &Item) -> u64 {
+fn frame(values: &ListValues, item: &Item) -> u64 {
     let Operation::Evaluate { op, inputs, .. } = &item.launch.operation else { return 1 };
     let read = matches!(op, Op::Axis(..))
         .then(|| inputs.first().map_or(1, |input| input.shape().iter().product()));
@@ -278,7 +279,7 @@ fn frame(values: &Values, item: &Item) -> u64 {
 }
 
 /// Whether each vertex has several rows of a product.
-fn is_of_many_rows(values: &Values, item: &Item) -> bool {
+fn is_of_many_rows(values: &ListValues, item: &Item) -> bool {
     let Operation::Evaluate { shape, .. } = &item.launch.operation else { return true };
     shape.last().copied().unwrap_or(1) != columns(values, item)
 }

@@ -4,15 +4,15 @@ use proptest::prelude::*;
 use super::*;
 use crate::launch::{
     Body, Buffer, Commit, Direction, Element, Expression, Iterate, Launch, Loop, LossKind,
-    Operation, Over, Parameter, ResultColumn, Role, Rows, Train, Until, gradient_buffer,
+    Operation, Over, Parameter, ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer,
     parameter_buffer,
 };
 
 /// Rows of 256 bytes: one stretch a buffer with one row a node.
 const NODES: u64 = 64;
 
-fn facts() -> Facts {
-    Facts {
+fn facts() -> GraphFacts {
+    GraphFacts {
         half: None,
         lanes: false,
         nodes: NODES,
@@ -124,7 +124,7 @@ fn training() -> LaunchList {
 }
 
 fn lifetimes(list: &LaunchList) -> Vec<(String, usize, usize)> {
-    let lifetimes = Timeline::of(list).lifetimes(list);
+    let lifetimes = Timeline::new(list).lifetimes(list);
     lifetimes.into_iter().map(|(name, life)| (name.to_owned(), life.first, life.last)).collect()
 }
 
@@ -166,10 +166,15 @@ fn places_of_training() {
     assert_eq!((peak.launch, peak.bytes), ("loss", 6 * ALIGNMENT));
     let names: Vec<&str> = peak.buffers.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["b", "held", "next", "scores", "slope", "loss"]);
-    assert_eq!(list.arena.apart().bytes, ALIGNMENT * 10);
+    assert_eq!(list.arena.without_reuse().bytes, ALIGNMENT * 10);
 }
 
-fn repeated(prepare: Vec<Launch>, superstep: Vec<Launch>, state: &str, until: Until) -> Loop {
+fn repeated(
+    prepare: Vec<Launch>,
+    superstep: Vec<Launch>,
+    state: &str,
+    until: StopCondition,
+) -> Loop {
     Loop {
         prepare,
         superstep,
@@ -191,9 +196,14 @@ fn lifetimes_of_loops() {
             vec![launch("s", &["x"]), launch("k", &["x"])],
             first,
             "s",
-            Until::Nowhere("active".to_owned()),
+            StopCondition::Nowhere("active".to_owned()),
         ),
-        repeated(vec![launch("u", &["x"])], second, "u", Until::Unchanged(vec!["u".to_owned()])),
+        repeated(
+            vec![launch("u", &["x"])],
+            second,
+            "u",
+            StopCondition::Unchanged(vec!["u".to_owned()]),
+        ),
     ];
     let list = list(
         &[("x", Role::Features)],
@@ -227,11 +237,11 @@ fn a_buffer_that_is_read_before_it_is_written_stays_in_the_round() {
         vec![launch("s", &["x"]), launch("old", &["s"])],
         superstep,
         "s",
-        Until::Unchanged(vec!["s".to_owned()]),
+        StopCondition::Unchanged(vec!["s".to_owned()]),
     )];
     let list =
         list(&[("x", Role::Features)], Body::Iterate(Iterate { loops, finish: Vec::new() }), "s");
-    let lifetimes = Timeline::of(&list).lifetimes(&list);
+    let lifetimes = Timeline::new(&list).lifetimes(&list);
     assert_eq!(lifetimes["old"], Lifetime { first: 1, last: 5 });
     assert_eq!(lifetimes["a"], Lifetime { first: 2, last: 4 });
 }
@@ -260,7 +270,7 @@ fn what_a_frontier_keeps_stays_in_the_round() {
             vec![launch("s", &["x"])],
             superstep,
             "s",
-            Until::Unchanged(vec!["s".to_owned()]),
+            StopCondition::Unchanged(vec!["s".to_owned()]),
         );
         round.frontier = frontier;
         let list = list(
@@ -269,7 +279,7 @@ fn what_a_frontier_keeps_stays_in_the_round() {
             "r",
         );
         assert_eq!(list.arena_flaws(), Vec::new());
-        Timeline::of(&list).lifetimes(&list)["v"]
+        Timeline::new(&list).lifetimes(&list)["v"]
     };
     // Moments: 0 s, 1 a, 2 b, 3 the walk, 4 its end, 5 r.
     assert_eq!(lifetimes_with(None), Lifetime { first: 3, last: 5 });
@@ -335,8 +345,8 @@ proptest! {
     /// one after the other.
     #[test]
     fn places_of_any_buffers(buffers in proptest::collection::vec((0u64..2000, 0usize..30, 0usize..10), 0..60)) {
-        let made: Vec<Made> =
-            buffers.iter().map(|&(bytes, first, span)| Made { name: "b", bytes, life: Lifetime { first, last: first + span } }).collect();
+        let made: Vec<BufferRequest> =
+            buffers.iter().map(|&(bytes, first, span)| BufferRequest { name: "b", bytes, life: Lifetime { first, last: first + span } }).collect();
         let order: Vec<usize> = (0..made.len()).collect();
         let offsets = placed(&made, &order);
         for (index, (first, &start)) in made.iter().zip(&offsets).enumerate() {
@@ -353,7 +363,7 @@ proptest! {
 
 #[test]
 fn features_that_no_epoch_reads_give_their_place_up_on_a_gpu() {
-    let on_gpu = Facts { lanes: true, ..facts() };
+    let on_gpu = GraphFacts { lanes: true, ..facts() };
     let mut list = training();
     list.reckon(&on_gpu);
     assert!(list.features_in_arena().is_none(), "`a` reads them in each epoch");

@@ -19,7 +19,7 @@ fn gathers_are_a_part_of_the_bytes_and_products_are_counted() {
     let target = Some(Target { columns: 3, loss: LossKind::CrossEntropy });
     let data = Data { features: Some(10), target, training: true, ..Data::bare(1000, 20_000) };
     let compiled = compile(GAT, "gat", &BTreeMap::new(), &data).unwrap();
-    let (list, facts) = (&compiled.list, Facts::of(&data));
+    let (list, facts) = (&compiled.list, GraphFacts::from_data(&data));
     let works: Vec<Work> =
         list.launches().into_iter().map(|launch| list.work(launch, &facts)).collect();
     for (launch, work) in list.launches().iter().zip(&works) {

@@ -4,7 +4,7 @@
 //!
 //! promises  the value as a real number; that the product is done once
 //! never     takes apart what another value reads
-use super::{Chain, Facts, Step};
+use super::{Chain, NodeFacts, RowFactor};
 use crate::gir::{Binary, Builder, Data, Misfit, NodeId, Op, Reduction};
 use crate::passes::{Choice, moved_bytes, rebuild::Site};
 
@@ -13,17 +13,17 @@ pub(super) struct Terms {
     x: NodeId,
     matrix: NodeId,
     transposed: bool,
-    terms: Vec<Term>,
+    terms: Vec<RowTerm>,
 }
 
-enum Term {
+enum RowTerm {
     /// The vertex's own row.
-    Own(Vec<Step>),
+    Own(Vec<RowFactor>),
     /// A sum over edges.
     Sum(Chain),
 }
 
-impl Facts<'_> {
+impl NodeFacts<'_> {
     /// `Product(.. x + .. sum(.. Far(x)))`.
     pub(super) fn own_and_sums(&self, id: NodeId) -> Option<Terms> {
         let node = self.gir.node(id);
@@ -41,12 +41,12 @@ impl Facts<'_> {
             return None;
         }
         let term = |at: &NodeId| self.term(*at, matrix, transposed);
-        let terms: Vec<(NodeId, Term)> = terms.iter().map(term).collect::<Option<_>>()?;
+        let terms: Vec<(NodeId, RowTerm)> = terms.iter().map(term).collect::<Option<_>>()?;
         let x = terms[0].0;
         let of_one = terms.iter().all(|(of, _)| *of == x);
         let both = [true, false]
             .iter()
-            .all(|own| terms.iter().any(|(_, term)| matches!(term, Term::Own(_)) == *own));
+            .all(|own| terms.iter().any(|(_, term)| matches!(term, RowTerm::Own(_)) == *own));
         (of_one && both).then(|| Terms {
             x,
             matrix,
@@ -55,20 +55,20 @@ impl Facts<'_> {
         })
     }
 
-    fn term(&self, at: NodeId, matrix: NodeId, transposed: bool) -> Option<(NodeId, Term)> {
+    fn term(&self, at: NodeId, matrix: NodeId, transposed: bool) -> Option<(NodeId, RowTerm)> {
         let mut inner = at;
         let steps = self.peel(&mut inner)?;
         if !matches!(self.gir.node(inner).op, Op::Reduce(Reduction::Sum, _)) {
-            return Some((inner, Term::Own(steps)));
+            return Some((inner, RowTerm::Own(steps)));
         }
         let chain = self.summed(at, (matrix, transposed))?;
-        Some((chain.x, Term::Sum(chain)))
+        Some((chain.x, RowTerm::Sum(chain)))
     }
 
     pub(super) fn weigh_terms(&self, terms: &Terms, at: NodeId, data: &Data) -> Choice {
         let (wide, narrow) = self.columns(terms.x, (terms.matrix, terms.transposed));
-        let learned = |steps: &[Step]| {
-            steps.iter().filter_map(Step::value).any(|value| self.learned[value.index()])
+        let learned = |steps: &[RowFactor]| {
+            steps.iter().filter_map(RowFactor::value).any(|value| self.learned[value.index()])
         };
         let rows = |columns: u64| moved_bytes::rows(data, columns);
         let read = self.bytes_of(terms.x, data);
@@ -77,14 +77,14 @@ impl Facts<'_> {
         let (mut numbers, mut back, mut back_narrow) = (false, rows(wide), 0);
         for term in &terms.terms {
             match term {
-                Term::Own(steps) => {
+                RowTerm::Own(steps) => {
                     before += read;
                     after += rows(narrow);
                     numbers |= learned(steps);
                     back += rows(wide);
                     back_narrow += rows(narrow);
                 }
-                Term::Sum(chain) => {
+                RowTerm::Sum(chain) => {
                     let columns = chain.columns_of_edges();
                     let sum = |width: u64| moved_bytes::gather(data, chain.edges, width + columns);
                     before += if self.is_free(chain, data) { rows(wide) } else { sum(wide) };
@@ -128,10 +128,10 @@ impl Terms {
         let mut sum = None;
         for term in &self.terms {
             let made = match term {
-                Term::Own(steps) => {
-                    steps.iter().try_fold(product, |value, step| step.put(builder, site, value))?
-                }
-                Term::Sum(chain) => chain.summed(builder, site, product)?,
+                RowTerm::Own(steps) => steps
+                    .iter()
+                    .try_fold(product, |value, step| step.apply(builder, site, value))?,
+                RowTerm::Sum(chain) => chain.summed(builder, site, product)?,
             };
             sum = Some(match sum {
                 None => made,

@@ -1,7 +1,7 @@
 //! tests: traffic of programs whose walks over given rows can be counted by hand.
 use super::*;
 use crate::compile::compile;
-use crate::emit::cuda::{Matmul, Order, Target, emit, memory_estimate};
+use crate::emit::cuda::{GpuTarget, Matmul, Order, emit, memory_estimate};
 use crate::gir::{Data, Target as Wanted};
 use crate::launch::LossKind;
 
@@ -9,7 +9,11 @@ const NODES: u64 = 10_000;
 const EDGES: u64 = 50_000;
 
 /// A program for training on a GPU, with features of so many columns.
-fn made(text: &str, columns: u64, data: impl FnOnce(Data) -> Data) -> (LaunchList, Emitted, Facts) {
+fn made(
+    text: &str,
+    columns: u64,
+    data: impl FnOnce(Data) -> Data,
+) -> (LaunchList, Emitted, GraphFacts) {
     let target = Some(Wanted { columns: 3, loss: LossKind::CrossEntropy });
     let data = data(Data {
         features: Some(columns),
@@ -22,7 +26,7 @@ fn made(text: &str, columns: u64, data: impl FnOnce(Data) -> Data) -> (LaunchLis
         compile(text, "it", &Default::default(), &data).unwrap_or_else(|wrong| panic!("{wrong:?}"));
     let emitted = emit(
         &compiled.list,
-        Target {
+        GpuTarget {
             bytes_per_real: 4,
             processors: 132,
             shared_bytes: 232_448,
@@ -32,7 +36,7 @@ fn made(text: &str, columns: u64, data: impl FnOnce(Data) -> Data) -> (LaunchLis
         },
     )
     .unwrap();
-    (compiled.list, emitted, Facts::of(&data))
+    (compiled.list, emitted, GraphFacts::from_data(&data))
 }
 
 fn names(list: &LaunchList) -> Vec<BufferName> {
@@ -112,7 +116,7 @@ fn what_is_made_in_another_kernel_reads_rows_there() {
     let text = "def it(v):\n    v.h = relu(linear(v.x, 40))\n    v.q = linear(v.h, 8) * v.x\n    \
         return linear(v.q, v.classes)\n";
     let (list, emitted, _) = made(text, 8, |data| data);
-    let followers: Vec<usize> = Joined::of(&list)
+    let followers: Vec<usize> = MergedLaunches::from_list(&list)
         .followers
         .into_keys()
         .filter(|follower| emitted.launches[*follower].is_empty())
