@@ -56,7 +56,7 @@ pub trait RealOperations: Sized {
 
 macro_rules! of_scalars {
     ($($scalar:ty),+) => {$(
-        impl OfScalars for $scalar {
+        impl ScalarOperations for $scalar {
             fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>) {
                 crate::neighbour_reduce::neighbour_reduce_of_type(out, work);
             }
@@ -70,7 +70,7 @@ macro_rules! of_scalars {
 
 macro_rules! of_reals {
     ($($real:ty),+) => {$(
-        impl OfReals for $real {
+        impl RealOperations for $real {
             fn run_fused(kernel: &Kernel<Self>, outputs: Vec<StoredMut<Self>>, totals: Vec<&mut [Self]>, work: &Work<Self>) {
                 crate::fused_walk::fused_of_type(kernel, outputs, totals, work);
             }

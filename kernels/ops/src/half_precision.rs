@@ -37,7 +37,7 @@ macro_rules! kept {
         impl<A: Element> Kept<A> for $half {
             #[inline(always)]
             fn read(self) -> A {
-                A::of_half(self.widened())
+                A::from_half(self.widened())
             }
         }
     )+};

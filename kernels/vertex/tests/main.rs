@@ -27,5 +27,5 @@ mod semantics;
 mod settings;
 mod source_digests;
 mod trace;
-mod validation;
 mod tuning;
+mod validation;

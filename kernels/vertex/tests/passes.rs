@@ -642,8 +642,7 @@ fn phases_of_gcn() -> Result<(), Misfit> {
     }
     compare_text("phases", &text);
     let slope = gir.ids().find(|id| matches!(gir.node(*id).op, Op::LossSlope(_))).unwrap();
-    assert_eq!(
-        phases[slope.index()], ComputePhase::Backward);
+    assert_eq!(phases[slope.index()], ComputePhase::Backward);
     Ok(())
 }
 

@@ -76,9 +76,10 @@ impl GradientCase {
             FEATURES as usize,
             draws.nonzero_reals(nodes * FEATURES as usize),
         ));
-        world
-            .columns
-            .insert("height".to_owned(), ElementRows::from_reals(nodes, 1, draws.nonzero_reals(nodes)));
+        world.columns.insert(
+            "height".to_owned(),
+            ElementRows::from_reals(nodes, 1, draws.nonzero_reals(nodes)),
+        );
         world.columns.insert(
             "kind".to_owned(),
             ElementRows::from_integers(
@@ -87,11 +88,8 @@ impl GradientCase {
                 (0..nodes).map(|_| draws.below(5) as i64 - 1).collect(),
             ),
         );
-        world.targets = Some(ElementRows::from_reals(
-            4,
-            1,
-            (0..4).map(|_| draws.below(3) as f64).collect(),
-        ));
+        world.targets =
+            Some(ElementRows::from_reals(4, 1, (0..4).map(|_| draws.below(3) as f64).collect()));
         world.training_rows = vec![0, 1, 3];
         GradientCase { data, world, parameters: BTreeMap::new() }
     }

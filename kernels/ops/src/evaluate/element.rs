@@ -58,12 +58,12 @@ macro_rules! real {
             }
 
             #[inline(always)]
-            fn of(number: Number) -> Self {
+            fn from_number(number: Number) -> Self {
                 <$real as Real>::rounded(number.real())
             }
 
             #[inline(always)]
-            fn of_half(number: f32) -> Self {
+            fn from_half(number: f32) -> Self {
                 <$real>::from(number)
             }
         }

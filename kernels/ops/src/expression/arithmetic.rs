@@ -172,15 +172,17 @@ macro_rules! real {
             #[inline(always)]
             fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>) {
                 match operator {
-                    Unary::Negate => each(out, operand, |a| -a),
-                    Unary::Abs => each(out, operand, |a| a.abs()),
-                    Unary::Relu => each(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
-                    Unary::Positive => each(out, operand, |a| if a > 0.0 { 1.0 } else { 0.0 }),
-                    Unary::Exp => each(out, operand, |a| $exp(a)),
-                    Unary::Log => each(out, operand, |a| a.ln()),
-                    Unary::Sqrt => each(out, operand, |a| a.sqrt()),
-                    Unary::Rsqrt => each(out, operand, |a| 1.0 / a.sqrt()),
-                    Unary::Reciprocal => each(out, operand, |a| 1.0 / a),
+                    Unary::Negate => map_operand(out, operand, |a| -a),
+                    Unary::Abs => map_operand(out, operand, |a| a.abs()),
+                    Unary::Relu => map_operand(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
+                    Unary::Positive => {
+                        map_operand(out, operand, |a| if a > 0.0 { 1.0 } else { 0.0 })
+                    }
+                    Unary::Exp => map_operand(out, operand, |a| $exp(a)),
+                    Unary::Log => map_operand(out, operand, |a| a.ln()),
+                    Unary::Sqrt => map_operand(out, operand, |a| a.sqrt()),
+                    Unary::Rsqrt => map_operand(out, operand, |a| 1.0 / a.sqrt()),
+                    Unary::Reciprocal => map_operand(out, operand, |a| 1.0 / a),
                 }
             }
 
@@ -203,7 +205,7 @@ macro_rules! real {
                 values: &mut [Self],
                 draws: &mut Draws,
                 columns: usize,
-                place: Place,
+                place: TilePlace,
             ) {
                 drops.drop_tile(simd, values, draws, columns, place);
             }

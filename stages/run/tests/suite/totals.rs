@@ -98,8 +98,8 @@ fn tolerance(matmul: Matmul) -> f64 {
 }
 
 /// A GPU of Hopper's size, without warpgroups.
-fn target(matmul: Matmul) -> Target {
-    Target {
+fn target(matmul: Matmul) -> GpuTarget {
+    GpuTarget {
         bytes_per_real: 4,
         processors: 132,
         shared_bytes: 232_448,

@@ -7,9 +7,7 @@
 //! never     leaves the type at hand for less
 use std::fmt::Write;
 
-use super::graph_pooling::{
-    RowValue, lanes, lies_in_rows, plain_row, start_of, tables_of, value,
-};
+use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
 use super::lane_layout::identity;
 use super::reduce_all_rows::{LAST, add_parts_last};
 use super::row_walk::{

@@ -7,11 +7,10 @@
 //! never     decides which launches may be joined (`launch::Joined`)
 use super::graph_pooling::{RowValue, lanes, tables_of, value};
 use super::lane_layout::identity;
-use super::plain_products::{Finish, ProductShape, parameters, finish};
+use super::plain_products::{Finish, ProductShape, finish, parameters};
 use super::row_walk::{Parameters, emit_row_context, vector_of};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ROWS, RowPadding, RowProductShape,
-    filled, lying,
+    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ROWS, RowPadding, RowProductShape, filled, lying,
 };
 use super::value_text::{Lanes, Writer, pointer};
 use super::walk_steps::{From, Leaf, Walk};
