@@ -50,13 +50,14 @@ pub fn compile(
     settings: &BTreeMap<String, Value>,
     data: &Data,
 ) -> Result<Compilation, Vec<Diagnostic>> {
-    compile_with_progress((text, entry), settings, data, &|| {})
+    compile_with_progress(text, entry, settings, data, &|| {})
 }
 
 /// The same; `on_step` is called for each of the `STEPS` that are done. A program that is not
 /// trained has fewer.
 pub fn compile_with_progress(
-    (text, entry): (&str, &str),
+    text: &str,
+    entry: &str,
     settings: &BTreeMap<String, Value>,
     data: &Data,
     on_step: &dyn Fn(),

@@ -63,6 +63,14 @@ enum LoweredValue {
     Sparse(Option<u32>, Option<Dropout>),
 }
 
+/// Where rows lie, their type, and the shape of one.
+#[derive(Clone, Copy)]
+struct RowType<'a> {
+    place: Place,
+    kind: Type,
+    shape: &'a [u64],
+}
+
 /// A launch list while it is made.
 struct Lowering<'a> {
     gir: &'a Gir,
@@ -100,14 +108,16 @@ impl<'a> Lowering<'a> {
                 parameter_buffer(&parameter.name),
                 Rows::Fixed(rows),
                 columns,
-                (Element::Real, Role::Parameter),
+                Element::Real,
+                Role::Parameter,
             );
             if trained && parameter.learned {
                 self.declare(
                     gradient_buffer(&parameter.name),
                     Rows::Fixed(rows),
                     columns,
-                    (Element::Real, Role::Gradient),
+                    Element::Real,
+                    Role::Gradient,
                 );
             }
             parameters.push(Parameter {
@@ -125,7 +135,8 @@ impl<'a> Lowering<'a> {
         name: BufferName,
         rows: Rows,
         columns: u64,
-        (element, role): (Element, Role),
+        element: Element,
+        role: Role,
     ) -> BufferName {
         if !self.buffers.iter().any(|buffer| buffer.name == name) {
             self.buffers.push(Buffer { name: name.clone(), rows, columns, element, role });
@@ -137,13 +148,13 @@ impl<'a> Lowering<'a> {
     fn buffer_for(
         &mut self,
         name: BufferName,
-        (place, kind, shape): (Place, Type, &[u64]),
+        RowType { place, kind, shape }: RowType<'_>,
         role: Role,
     ) -> BufferName {
         let rows = rows_of(place, self.data, shape);
         let columns =
             if let Rows::Fixed(_) = rows { fixed(shape).1 } else { shape.iter().product() };
-        self.declare(name, rows, columns, (element_of(kind), role))
+        self.declare(name, rows, columns, element_of(kind), role)
     }
 
     /// Makes a value, if it needs a launch, in this phase.
@@ -228,7 +239,11 @@ impl<'a> Lowering<'a> {
             Input::Target => ("target".to_owned(), Role::Target),
             other => (input_name(other), Role::Given(other.clone())),
         };
-        let name = self.buffer_for(name, (node.place, node.kind, &node.shape), role);
+        let name = self.buffer_for(
+            name,
+            RowType { place: node.place, kind: node.kind, shape: &node.shape },
+            role,
+        );
         rows(name, &node.shape)
     }
 
@@ -244,7 +259,7 @@ impl<'a> Lowering<'a> {
     fn read(&mut self, id: NodeId, phase: LaunchPhase) -> Operand {
         match self.held.get(&id).cloned() {
             Some(LoweredValue::Operand(operand)) => operand,
-            Some(LoweredValue::Sparse(kind, dropout)) => self.dense(id, (kind, dropout), phase),
+            Some(LoweredValue::Sparse(kind, dropout)) => self.dense(id, kind, dropout, phase),
             None => unreachable!("inputs stand before users, and what is needed is visited"),
         }
     }
@@ -253,18 +268,19 @@ impl<'a> Lowering<'a> {
     fn dense(
         &mut self,
         id: NodeId,
-        (kind, dropout): (Option<u32>, Option<Dropout>),
+        kind: Option<u32>,
+        dropout: Option<Dropout>,
         phase: LaunchPhase,
     ) -> Operand {
         let (place, shape) = (self.gir.node(id).place, self.gir.node(id).shape.clone());
-        let whole = (place, Type::Real, &shape[..]);
+        let whole = RowType { place, kind: Type::Real, shape: &shape };
         let sparse = self.sparse(kind);
         let plain = format!("{sparse}.dense");
         let sparse = Operand::Rows(Rowed { buffer: sparse, shape: shape.clone(), view: View::Own });
         if !self.buffers.iter().any(|buffer| buffer.name == plain) {
             self.buffer_for(plain.clone(), whole, Role::Value);
             let input = kind.map_or(Input::Features, Input::FeaturesOf);
-            self.evaluate(0, (plain.clone(), shape.clone()), Op::Input(input), vec![sparse]);
+            self.evaluate(0, plain.clone(), shape.clone(), Op::Input(input), vec![sparse]);
         }
         let plain = Operand::Rows(Rowed { buffer: plain, shape: shape.clone(), view: View::Own });
         let Some(Dropout { probability, site }) = dropout else { return plain };
@@ -273,7 +289,8 @@ impl<'a> Lowering<'a> {
             self.buffer_for(dropped.clone(), whole, Role::Value);
             self.evaluate(
                 phase,
-                (dropped.clone(), shape.clone()),
+                dropped.clone(),
+                shape.clone(),
                 Op::Dropout { probability, site },
                 vec![plain],
             );
@@ -291,7 +308,8 @@ impl<'a> Lowering<'a> {
                 "x".to_owned(),
                 Rows::Nodes,
                 columns,
-                (Element::Real, Role::SparseFeatures),
+                Element::Real,
+                Role::SparseFeatures,
             );
         };
         let role =
@@ -300,7 +318,8 @@ impl<'a> Lowering<'a> {
             format!("x.{number}"),
             Rows::Fixed(of.nodes),
             of.features.unwrap_or(0),
-            (Element::Real, role),
+            Element::Real,
+            role,
         )
     }
 
@@ -313,7 +332,11 @@ impl<'a> Lowering<'a> {
     fn launch(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Operand {
         let (name, role) =
             self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
-        self.buffer_for(name.clone(), (node.place, node.kind, &node.shape), role);
+        self.buffer_for(
+            name.clone(),
+            RowType { place: node.place, kind: node.kind, shape: &node.shape },
+            role,
+        );
         let made = Operand::Rows(Rowed {
             buffer: name.clone(),
             shape: node.shape.clone(),
@@ -343,7 +366,7 @@ impl<'a> Lowering<'a> {
                 node.inputs.iter().map(|input| self.read(*input, phase)).collect(),
             ),
         };
-        self.evaluate(phase, (name, node.shape.clone()), op, inputs);
+        self.evaluate(phase, name, node.shape.clone(), op, inputs);
         made
     }
 
@@ -410,7 +433,8 @@ impl<'a> Lowering<'a> {
     fn evaluate(
         &mut self,
         phase: LaunchPhase,
-        (out, shape): (BufferName, Vec<u64>),
+        out: BufferName,
+        shape: Vec<u64>,
         op: Op,
         inputs: Vec<Operand>,
     ) {
@@ -433,25 +457,26 @@ impl<'a> Lowering<'a> {
             }
         }
         let op = if node.place == Place::G && place == Place::D { Op::Give } else { Op::Detach };
-        self.copy((operand, op), (place, node.kind, &node.shape), name, phase)
+        self.copy(operand, op, RowType { place, kind: node.kind, shape: &node.shape }, name, phase)
     }
 
     /// Writes an operand into a buffer of this name.
     fn copy(
         &mut self,
-        (operand, op): (Operand, Op),
-        row: (Place, Type, &[u64]),
+        operand: Operand,
+        op: Op,
+        row: RowType<'_>,
         name: &str,
         phase: LaunchPhase,
     ) -> BufferName {
         let name = self.buffer_for(name.to_owned(), row, Role::Value);
         // A number has no shape of its own.
-        let op = if matches!(operand, Operand::Number(_)) && !row.2.is_empty() {
+        let op = if matches!(operand, Operand::Number(_)) && !row.shape.is_empty() {
             Op::Expand
         } else {
             op
         };
-        self.evaluate(phase, (name.clone(), row.2.to_vec()), op, vec![operand]);
+        self.evaluate(phase, name.clone(), row.shape.to_vec(), op, vec![operand]);
         name
     }
 

@@ -385,16 +385,16 @@ impl<'a> Reference<'a> {
         match operation {
             Operation::NeighbourReduce { out, .. } => self.reduce(out, operation),
             Operation::Product { out, left, right, right_transposed, epilogue } => {
-                self.product(out, (left, None), (right, *right_transposed), epilogue);
+                self.product(out, left, None, right, *right_transposed, epilogue);
             }
             Operation::SparseProduct { out, left, right, dropout, epilogue } => {
-                self.product(out, (left, *dropout), (right, true), epilogue);
+                self.product(out, left, *dropout, right, true, epilogue);
             }
             Operation::ProductOverRows { out, left, right } => {
-                self.product_over_rows(out, left, (right, None))
+                self.product_over_rows(out, left, right, None)
             }
             Operation::SparseProductOverRows { out, left, right, dropout } => {
-                self.product_over_rows(out, left, (right, *dropout));
+                self.product_over_rows(out, left, right, *dropout);
             }
             Operation::Elementwise { out, expression } => {
                 let mut made = std::mem::take(self.entry(out));
@@ -410,11 +410,11 @@ impl<'a> Reference<'a> {
                 *self.entry(out) = made;
             }
             Operation::Evaluate { out, shape, op, inputs } => {
-                self.evaluated((out, shape), op, inputs)
+                self.evaluated(out, shape, op, inputs)
             }
             Operation::Fused { locals, steps, .. } => self.fused(locals, steps),
             Operation::Loss { kind, result, target, gradient, value } => {
-                self.mean_loss(*kind, (result, target), (gradient, value));
+                self.mean_loss(*kind, result, target, gradient, value);
             }
             // `update` has the optimiser; validation keeps it out of every other part.
             Operation::Optimize { .. } => {}
@@ -469,14 +469,16 @@ impl<'a> Reference<'a> {
     fn product(
         &mut self,
         out: &str,
-        left: (&str, Option<Dropout>),
-        right: (&str, bool),
+        left: &str,
+        dropout: Option<Dropout>,
+        right: &str,
+        transposed: bool,
         epilogue: &Expression,
     ) {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
-        let (across, weights) = (&self.values[left.0], &self.values[right.0]);
-        let sparse = self.role(left.0).is_sparse();
+        let (across, weights) = (&self.values[left], &self.values[right]);
+        let sparse = self.role(left).is_sparse();
         for row in 0..made.rows {
             for inner in 0..across.columns {
                 let element = across.at(row, inner);
@@ -485,11 +487,13 @@ impl<'a> Reference<'a> {
                     continue;
                 }
                 let element =
-                    left.1.map_or(1.0, |dropout| self.factor(dropout, left.0, row, inner))
-                        * element;
+                    dropout.map_or(1.0, |dropout| self.factor(dropout, left, row, inner)) * element;
                 for column in 0..made.columns {
-                    let weight =
-                        if right.1 { weights.at(column, inner) } else { weights.at(inner, column) };
+                    let weight = if transposed {
+                        weights.at(column, inner)
+                    } else {
+                        weights.at(inner, column)
+                    };
                     made.elements[row * made.columns + column] += element * weight;
                 }
             }
@@ -497,20 +501,20 @@ impl<'a> Reference<'a> {
         self.finish(out, made, epilogue);
     }
 
-    fn product_over_rows(&mut self, out: &str, left: &str, right: (&str, Option<Dropout>)) {
+    fn product_over_rows(&mut self, out: &str, left: &str, right: &str, dropout: Option<Dropout>) {
         let mut made = std::mem::take(self.entry(out));
         made.elements.fill(0.0);
-        let (first, second) = (&self.values[left], &self.values[right.0]);
-        let sparse = self.role(right.0).is_sparse();
+        let (first, second) = (&self.values[left], &self.values[right]);
+        let sparse = self.role(right).is_sparse();
         for row in 0..second.rows {
             for column in 0..second.columns {
                 let element = second.at(row, column);
                 if sparse && element == 0.0 {
                     continue;
                 }
-                let element =
-                    right.1.map_or(1.0, |dropout| self.factor(dropout, right.0, row, column))
-                        * element;
+                let element = dropout
+                    .map_or(1.0, |dropout| self.factor(dropout, right, row, column))
+                    * element;
                 for line in 0..made.rows {
                     made.elements[line * made.columns + column] += first.at(row, line) * element;
                 }
@@ -519,10 +523,17 @@ impl<'a> Reference<'a> {
         *self.entry(out) = made;
     }
 
-    fn mean_loss(&mut self, kind: LossKind, read: (&str, &str), written: (&str, &str)) {
-        let mut gradient = std::mem::take(self.entry(written.0));
-        gradient.elements.fill(0.0);
-        let (result, target) = (&self.values[read.0], &self.values[read.1]);
+    fn mean_loss(
+        &mut self,
+        kind: LossKind,
+        result: &str,
+        target: &str,
+        gradient: &str,
+        value: &str,
+    ) {
+        let mut made = std::mem::take(self.entry(gradient));
+        made.elements.fill(0.0);
+        let (result, target) = (&self.values[result], &self.values[target]);
         let columns = result.columns;
         let known = |row: &u32| {
             (0..columns).filter(|column| !target.at(*row as usize, *column).is_nan()).count()
@@ -536,7 +547,7 @@ impl<'a> Reference<'a> {
         for &row in &self.training_rows {
             let row = row as usize;
             let scores = &result.elements[row * columns..(row + 1) * columns];
-            let slopes = &mut gradient.elements[row * columns..(row + 1) * columns];
+            let slopes = &mut made.elements[row * columns..(row + 1) * columns];
             match kind {
                 LossKind::CrossEntropy => {
                     let class = target.at(row, 0) as usize;
@@ -568,8 +579,8 @@ impl<'a> Reference<'a> {
                 }
             }
         }
-        *self.entry(written.0) = gradient;
-        self.entry(written.1).elements[0] = total;
+        *self.entry(gradient) = made;
+        self.entry(value).elements[0] = total;
     }
 
     fn optimize(&mut self, adam: &Adam, parameter: &str) {
@@ -597,7 +608,7 @@ impl<'a> Reference<'a> {
             for column in 0..made.columns {
                 let index = row * made.columns + column;
                 made.elements[index] =
-                    self.evaluate(expression, out, made.elements[index], (row, column));
+                    self.evaluate(expression, out, made.elements[index], row, column);
             }
         }
         *self.entry(out) = made;
@@ -608,14 +619,15 @@ impl<'a> Reference<'a> {
         expression: &Expression,
         out: &str,
         made: f64,
-        place: (usize, usize),
+        row: usize,
+        column: usize,
     ) -> f64 {
-        let part = |part: &Expression| self.evaluate(part, out, made, place);
+        let part = |part: &Expression| self.evaluate(part, out, made, row, column);
         match expression {
             Expression::Made => made,
             Expression::Constant(value) => *value,
-            Expression::Load(name) => self.values[name].broadcast(place),
-            Expression::Id => f64::from(self.artifact_rows[place.0]),
+            Expression::Load(name) => self.values[name].broadcast(row, column),
+            Expression::Id => f64::from(self.artifact_rows[row]),
             Expression::Unary(operator, operand) => unary(*operator, part(operand)),
             Expression::Binary(operator, left, right) => binary(*operator, part(left), part(right)),
             Expression::Select(condition, taken, otherwise) => {
@@ -626,7 +638,7 @@ impl<'a> Reference<'a> {
                 }
             }
             Expression::Dropout(dropout, operand) => {
-                part(operand) * self.factor(*dropout, out, place.0, place.1)
+                part(operand) * self.factor(*dropout, out, row, column)
             }
         }
     }
@@ -642,7 +654,7 @@ impl<'a> Reference<'a> {
     }
 
     /// What an operation means is what the interpreter makes of it.
-    fn evaluated(&mut self, (out, shape): (&str, &[u64]), op: &Op, inputs: &[Operand]) {
+    fn evaluated(&mut self, out: &str, shape: &[u64], op: &Op, inputs: &[Operand]) {
         let made = self.buffer(out).clone();
         if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) =
             (op, inputs)
@@ -782,7 +794,7 @@ impl Rectangle {
     }
 
     /// The element, with a single row or column standing for all.
-    fn broadcast(&self, (row, column): (usize, usize)) -> f64 {
+    fn broadcast(&self, row: usize, column: usize) -> f64 {
         let row = if self.rows == 1 { 0 } else { row };
         let column = if self.columns == 1 { 0 } else { column };
         self.at(row, column)

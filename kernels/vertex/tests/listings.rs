@@ -143,7 +143,7 @@ fn memory_is_that_reckoned_by_hand() {
         (Stored::default(), Stored { renumbered: true, ..Stored::default() });
     let memory = |name: &str, facts: &GraphFacts, stored| {
         let list = program(name).build(&BTreeMap::new(), facts).unwrap();
-        list.memory(facts, (stored, Needs::from_list(&list)))
+        list.memory(facts, stored, Needs::from_list(&list))
     };
     let components = memory("components", &analytics, in_order);
     // Two states, each to the next place; all edges stay where they are mapped.
@@ -194,5 +194,5 @@ fn memory_is_that_reckoned_by_hand() {
 fn sizes_beyond_64_bits_saturate() {
     let huge = GraphFacts { nodes: u64::MAX / 2, edges: u64::MAX / 2, ..facts() };
     let gcn = program("gcn").build(&BTreeMap::new(), &huge).unwrap();
-    assert_eq!(gcn.memory(&huge, (Stored::default(), Needs::from_list(&gcn))).bytes_peak, u64::MAX);
+    assert_eq!(gcn.memory(&huge, Stored::default(), Needs::from_list(&gcn)).bytes_peak, u64::MAX);
 }

@@ -549,7 +549,7 @@ proptest! {
             prop_assert_eq!(reason.alternatives[&reason.chosen], *reason.alternatives.values().min().unwrap());
         }
         for renumbered in [false, true] {
-            let memory = list.memory(&facts, (Stored { renumbered, ..Stored::default() }, Needs::from_list(&list)));
+            let memory = list.memory(&facts, Stored { renumbered, ..Stored::default() }, Needs::from_list(&list));
             prop_assert_eq!(memory.bytes_peak, memory.uses.iter().map(|(_, bytes)| bytes).sum::<u64>());
             prop_assert!(memory.bytes_peak >= list.arena.bytes);
         }

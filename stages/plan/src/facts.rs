@@ -41,7 +41,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let learned = if before.is_some() { None } else { learned(artifact, request, rows)? };
     let names = graph::open_names(artifact)?;
     if training {
-        refuse_without_labels(artifact, request, (rows, learned.as_ref()))?;
+        refuse_without_labels(artifact, request, rows, learned.as_ref())?;
     }
     // Where graphs have the labels, what their table calls a column says nothing of the nodes'
     // columns.
@@ -248,7 +248,8 @@ pub fn built_in(
 fn refuse_without_labels(
     artifact: &Artifact,
     request: &PlanRequest,
-    (rows, learned): (LearnedRows, Option<&Learned>),
+    rows: LearnedRows,
+    learned: Option<&Learned>,
 ) -> Result<(), StageError> {
     let refuse = |what: String, hint: &str| {
         Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint))

@@ -14,7 +14,10 @@ use warploom_shell::{machine_limits::show_size, requests::PlanRequest};
 use warploom_spec::Residence;
 use warploom_vertex::{
     GraphFacts,
-    emit::cuda::{Emitted, host_reads, memory_estimate},
+    emit::cuda::{
+        Emitted, host_reads,
+        memory_estimate::{self, Predicted},
+    },
     launch::{BufferName, LaunchList, Reason},
 };
 
@@ -36,7 +39,8 @@ pub struct Needed {
 pub fn decide(
     request: &PlanRequest,
     list: &LaunchList,
-    (emitted, facts): (&Emitted, &GraphFacts),
+    emitted: &Emitted,
+    facts: &GraphFacts,
 ) -> Needed {
     let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, emitted, facts, on_host);
     let of_all = weigh(&[]);
@@ -60,22 +64,15 @@ pub fn decide(
         }
     }
     let predicted = weigh(&on_host);
-    let memory = Memory {
-        bytes_peak: predicted.bytes,
-        bytes_mapped: 0,
-        bytes_peak_by_supersteps: 0,
-        bytes_per_thread: 0,
-        bytes_by_use: predicted.by_use,
-        smaller: Vec::new(),
-    };
+    let memory = memory_of(predicted);
     if on_host.is_empty() {
-        let reason =
-            (request.spec.features == Residence::Host).then(|| nothing_stays(of_all.bytes));
+        let is_asked_for = request.spec.features == Residence::Host;
+        let reason = is_asked_for.then(|| nothing_stays(of_all.bytes));
         return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
     let traffic = host_reads::traffic(list, emitted, facts, &on_host);
-    let host =
-        OnHost { bytes: memory_estimate::bytes_on_host(list, facts, &on_host), buffers: on_host };
+    let bytes = memory_estimate::bytes_on_host(list, facts, &on_host);
+    let host = OnHost { bytes, buffers: on_host };
     let over_bus = over_bus_of(&traffic, request.device.bytes_per_second_of_host());
     let why = match request.spec.features {
         Residence::Host => "`plan.features: host` asks for it".to_owned(),
@@ -89,7 +86,7 @@ pub fn decide(
     let reason = Reason {
         what: "features".to_owned(),
         chosen: "pinned on the host".to_owned(),
-        why: format!("{why}; {}", cost((&host, &over_bus), &traffic)),
+        why: format!("{why}; {}", cost(&host, &over_bus, &traffic)),
         alternatives: BTreeMap::from([
             ("all on the device".to_owned(), of_all.bytes),
             ("pinned on the host".to_owned(), memory.bytes_peak),
@@ -101,6 +98,18 @@ pub fn decide(
         over_bus: Some(over_bus),
         by_launch: traffic.by_launch,
         reason: Some(reason),
+    }
+}
+
+/// Memory of a GPU, of which nothing is mapped and nothing is a thread's.
+fn memory_of(predicted: Predicted) -> Memory {
+    Memory {
+        bytes_peak: predicted.bytes,
+        bytes_mapped: 0,
+        bytes_peak_by_supersteps: 0,
+        bytes_per_thread: 0,
+        bytes_by_use: predicted.by_use,
+        smaller: Vec::new(),
     }
 }
 
@@ -120,7 +129,7 @@ pub fn nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
 }
 
 /// What stays, and what reading it over the bus costs.
-fn cost((host, over_bus): (&OnHost, &OverBus), traffic: &host_reads::Traffic) -> String {
+fn cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Traffic) -> String {
     let launches = if traffic.launches == 1 {
         "1 launch reads".to_owned()
     } else {

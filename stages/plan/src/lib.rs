@@ -86,7 +86,7 @@ impl Stage for PlanStage {
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let on_step = || context.progress.advance(1);
         let (emitted, Needed { memory, host, over_bus, by_launch, reason }) =
-            settled(request, (&mut list, &facts), &known, &on_step)?;
+            settled(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(schedule_reasons::reasons(&list, &facts, inputs)?);
@@ -102,8 +102,10 @@ impl Stage for PlanStage {
         let predicted = time_prediction::predicted(
             &list,
             &facts,
-            (&request.device, &by_launch),
-            (&known.profile, is_grouped(request)),
+            &request.device,
+            &by_launch,
+            &known.profile,
+            is_grouped(request),
         );
         on_step();
         let memory =
@@ -120,7 +122,7 @@ impl Stage for PlanStage {
                 .filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             is_local: is_gpu(request) && known.order == Order::Local,
             schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: groups(request, (&list, &facts), &known.profile)
+            groups: groups(request, &list, &facts, &known.profile)
                 .into_iter()
                 .map(|groups| groups.map(cut))
                 .collect(),
@@ -155,7 +157,7 @@ impl Stage for PlanStage {
         let training = page.mode == "train";
         let facts = GraphFacts::from_data(&facts::data(inputs, request, training)?);
         let Known { profile, order, stored } = Known::of(inputs, request)?;
-        let emitted = for_gpu(request, (&list, &facts), (&profile, order))
+        let emitted = for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let nowhere = &list.arena.nowhere;
         if !nowhere.is_empty()
@@ -166,7 +168,7 @@ impl Stage for PlanStage {
                 nowhere.join("`, `")
             )));
         }
-        let cuts: Vec<Option<Cut>> = groups(request, (&list, &facts), &profile)
+        let cuts: Vec<Option<Cut>> = groups(request, &list, &facts, &profile)
             .into_iter()
             .map(|groups| groups.map(cut))
             .collect();
@@ -177,7 +179,7 @@ impl Stage for PlanStage {
             )));
         }
         let Needed { memory: expected, host, by_launch, .. } =
-            needed(request, emitted.as_ref(), &list, (&facts, stored));
+            needed(request, emitted.as_ref(), &list, &facts, stored);
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
@@ -188,8 +190,10 @@ impl Stage for PlanStage {
         let predicted = time_prediction::predicted(
             &list,
             &facts,
-            (&request.device, &by_launch),
-            (&profile, is_grouped(request)),
+            &request.device,
+            &by_launch,
+            &profile,
+            is_grouped(request),
         );
         if predicted != advice.predicted {
             let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
@@ -381,7 +385,7 @@ pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String
             program::grid_of_source(&request.device)?;
             let Made { mut list, facts, .. } = make(inputs, request, &settings, &|| {})?;
             let (emitted, _) =
-                settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?;
+                settled(request, &mut list, &facts, &Known::of(inputs, request)?, &|| {})?;
             emitted
                 .map(|emitted| emitted.source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
@@ -414,13 +418,15 @@ pub fn source_without_graph(
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
 fn for_gpu(
     request: &PlanRequest,
-    (list, facts): (&LaunchList, &GraphFacts),
-    (profile, order): (&Profile, Order),
+    list: &LaunchList,
+    facts: &GraphFacts,
+    profile: &Profile,
+    order: Order,
 ) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
-    let groups = groups(request, (list, facts), profile);
+    let groups = groups(request, list, facts, profile);
     let asked = OnGpu {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
@@ -439,7 +445,8 @@ fn is_grouped(request: &PlanRequest) -> bool {
 /// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
 fn groups(
     request: &PlanRequest,
-    (list, facts): (&LaunchList, &GraphFacts),
+    list: &LaunchList,
+    facts: &GraphFacts,
     profile: &Profile,
 ) -> Vec<Option<Groups>> {
     if is_grouped(request) {
@@ -484,7 +491,8 @@ fn needed(
     request: &PlanRequest,
     emitted: Option<&Emitted>,
     list: &LaunchList,
-    (facts, stored): (&GraphFacts, Stored),
+    facts: &GraphFacts,
+    stored: Stored,
 ) -> Needed {
     let Some(emitted) = emitted else {
         return Needed {
@@ -495,19 +503,20 @@ fn needed(
             reason: None,
         };
     };
-    features::decide(request, list, (emitted, facts))
+    features::decide(request, list, emitted, facts)
 }
 
 /// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its
 /// arena, nor has what kernels put down nowhere: what is made for them is made anew.
 fn settled(
     request: &PlanRequest,
-    (list, facts): (&mut LaunchList, &GraphFacts),
+    list: &mut LaunchList,
+    facts: &GraphFacts,
     known: &Known,
     on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), on_step)?;
-    let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
+    let emitted = without_unmade(request, list, facts, &known.profile, known.order, on_step)?;
+    let found = needed(request, emitted.as_ref(), list, facts, known.stored);
     on_step();
     let is_moved = list
         .features_in_arena()
@@ -517,8 +526,8 @@ fn settled(
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = without_unmade(request, (list, facts), (&known.profile, known.order), on_step)?;
-    let found = needed(request, emitted.as_ref(), list, (facts, known.stored));
+    let emitted = without_unmade(request, list, facts, &known.profile, known.order, on_step)?;
+    let found = needed(request, emitted.as_ref(), list, facts, known.stored);
     on_step();
     Ok((emitted, found))
 }
@@ -528,11 +537,13 @@ fn settled(
 /// moved, or more kernels are needed, all keeps its place.
 fn without_unmade(
     request: &PlanRequest,
-    (list, facts): (&mut LaunchList, &GraphFacts),
-    known: (&Profile, Order),
+    list: &mut LaunchList,
+    facts: &GraphFacts,
+    profile: &Profile,
+    order: Order,
     on_step: &dyn Fn(),
 ) -> Result<Option<Emitted>, StageError> {
-    let emitted = for_gpu(request, (list, facts), known)?;
+    let emitted = for_gpu(request, list, facts, profile, order)?;
     on_step();
     let mut unmade: Vec<_> = emitted
         .iter()
@@ -546,7 +557,7 @@ fn without_unmade(
     }
     let before = list.arena.clone();
     list.leave_out(&unmade, facts);
-    let smaller = for_gpu(request, (list, facts), known)?;
+    let smaller = for_gpu(request, list, facts, profile, order)?;
     on_step();
     let kernels = |emitted: &Option<Emitted>| {
         emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
@@ -634,7 +645,7 @@ fn need_of(
         &request.spec.program.entry,
         !list.parameters.is_empty(),
     )?;
-    Ok(settled(request, (&mut list, &facts), &Known::of(inputs, request)?, &|| {})?.1.memory)
+    Ok(settled(request, &mut list, &facts, &Known::of(inputs, request)?, &|| {})?.1.memory)
 }
 
 fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

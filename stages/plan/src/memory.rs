@@ -27,8 +27,8 @@ const ROOM: &str = "room between values";
 
 /// What a run needs, by what it is for at the moment at which most is wanted.
 pub fn on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
-    let predicted = list.memory(facts, (stored, Needs::with_shortcuts(list)));
-    let by_supersteps = list.memory(facts, (stored, Needs::from_list(list)));
+    let predicted = list.memory(facts, stored, Needs::with_shortcuts(list));
+    let by_supersteps = list.memory(facts, stored, Needs::from_list(list));
     let mut bytes_by_use: BTreeMap<String, u64> = BTreeMap::new();
     let mut take = |name: &str, bytes: u64| {
         let taken = bytes_by_use.entry(name.to_owned()).or_default();

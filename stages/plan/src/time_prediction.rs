@@ -23,15 +23,17 @@ use crate::neighbour_group_model::{Decider, Rows};
 pub fn predicted(
     list: &LaunchList,
     facts: &GraphFacts,
-    (device, over_bus): (&Device, &[u64]),
-    (profile, is_grouped): (&Profile, bool),
+    device: &Device,
+    over_bus: &[u64],
+    profile: &Profile,
+    is_grouped: bool,
 ) -> Predicted {
     let rows =
         Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: profile.in_degree.gini };
     let mut decider = Decider::new(device, rows);
     let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
     let of_one = |(launch, over_bus): (&Launch, u64)| {
-        let mut predicted = of_launch(list, (launch, over_bus), (facts, device));
+        let mut predicted = of_launch(list, launch, over_bus, facts, device);
         // Walks by rows are cut by the kernels themselves: a cut into groups would be told and not
         // made.
         predicted.grouping = widest(&list.work(launch, facts), facts)
@@ -86,8 +88,10 @@ fn names(launches: &[Launch]) -> Vec<&str> {
 
 fn of_launch(
     list: &LaunchList,
-    (launch, over_bus): (&Launch, u64),
-    (facts, device): (&GraphFacts, &Device),
+    launch: &Launch,
+    over_bus: u64,
+    facts: &GraphFacts,
+    device: &Device,
 ) -> PredictedLaunch {
     let work = list.work(launch, facts);
     let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;

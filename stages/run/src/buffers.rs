@@ -277,7 +277,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Everything, to be read.
     pub fn all(&self) -> Banks<'_, T> {
-        banks((&self.reals, &self.halves, &self.ids, &self.wholes), Pieces(vec![(0, &self.arena)]))
+        banks(&self.reals, &self.halves, &self.ids, &self.wholes, Pieces(vec![(0, &self.arena)]))
     }
 
     /// Reals, to be read.
@@ -315,7 +315,8 @@ impl<T: Precision> Buffers<T> {
     /// `outs`. In a build that checks, what they held is gone where they are written whole.
     pub fn write_all<R>(
         &mut self,
-        (outs, whole): (&[Place], bool),
+        outs: &[Place],
+        whole: bool,
         work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R,
     ) -> R {
         let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
@@ -351,7 +352,7 @@ impl<T: Precision> Buffers<T> {
         pieces.push((start, &*rest));
         let result = work(
             made.into_iter().flatten().collect(),
-            banks((reals, halves, ids, wholes), Pieces(pieces)),
+            banks(reals, halves, ids, wholes, Pieces(pieces)),
         );
         for (out, taken) in outs.iter().zip(apart) {
             self.put(*out, taken);
@@ -365,7 +366,7 @@ impl<T: Precision> Buffers<T> {
         out: usize,
         work: impl FnOnce(&mut [T], Banks<'_, T>) -> R,
     ) -> R {
-        self.write_all((&[Place::Real(out)], true), |mut made, banks| match made.pop() {
+        self.write_all(&[Place::Real(out)], true, |mut made, banks| match made.pop() {
             Some(Made::Real(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -377,7 +378,7 @@ impl<T: Precision> Buffers<T> {
         out: usize,
         work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R,
     ) -> R {
-        self.write_all((&[Place::Id(out)], true), |mut made, banks| match made.pop() {
+        self.write_all(&[Place::Id(out)], true, |mut made, banks| match made.pop() {
             Some(Made::Id(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -389,7 +390,7 @@ impl<T: Precision> Buffers<T> {
         out: usize,
         work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R,
     ) -> R {
-        self.write_all((&[Place::Whole(out)], true), |mut made, banks| match made.pop() {
+        self.write_all(&[Place::Whole(out)], true, |mut made, banks| match made.pop() {
             Some(Made::Whole(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
@@ -474,11 +475,11 @@ fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-/// Buffers of reals, halves, ids and whole numbers.
-type Slots<'a, T> = (&'a [Slot<T>], &'a [Slot<u16>], &'a [Slot<u32>], &'a [Slot<i64>]);
-
 fn banks<'a, T: Precision>(
-    (reals, halves, ids, wholes): Slots<'a, T>,
+    reals: &'a [Slot<T>],
+    halves: &'a [Slot<u16>],
+    ids: &'a [Slot<u32>],
+    wholes: &'a [Slot<i64>],
     pieces: Pieces<'a>,
 ) -> Banks<'a, T> {
     Banks {
@@ -574,7 +575,7 @@ mod tests {
         let mut buffers = buffers();
         buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
         let outs = [Place::Whole(0), Place::Real(2), Place::Real(0)];
-        buffers.write_all((&outs, true), |made, banks| {
+        buffers.write_all(&outs, true, |made, banks| {
             let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] =
                 <[Made<f32>; 3]>::try_from(made).unwrap()
             else {

@@ -87,7 +87,7 @@ pub fn results<T: Precision>(
                 work_max,
             };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
-            proof.recompute::<T>(context, artifact, (&scores, loss))
+            proof.recompute::<T>(context, artifact, &scores, loss)
         }
         (Body::Iterate(_), Some(kind)) => {
             let scores = predictions::<T>(artifact, ids, kind)?;
@@ -114,7 +114,7 @@ pub fn results<T: Precision>(
             work_max,
         }
         .prove::<T>(context),
-        (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, (list, &record)),
+        (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, list, &record),
     }
 }
 
@@ -251,7 +251,8 @@ impl Proof<'_> {
         &self,
         context: &Context,
         artifact: &Artifact,
-        (scores, loss): (&[f64], f64),
+        scores: &[f64],
+        loss: f64,
     ) -> Result<(), Violation> {
         let edges = graph::read_edges(self.graph)?;
         let count = self.nodes.ids.len();
@@ -290,7 +291,7 @@ impl Proof<'_> {
         for (own, expected) in rows() {
             let found = &scores[own * columns..(own + 1) * columns];
             if let Some(column) = (0..columns)
-                .find(|&column| !is_close(expected[column], found[column], (tolerance, scale)))
+                .find(|&column| !is_close(expected[column], found[column], tolerance, scale))
             {
                 let what = format!(
                     "row {own}, column {column}: expected {:e}, as the reference makes of the \
@@ -303,7 +304,7 @@ impl Proof<'_> {
         let again = if whole { reference.loss() } else { loss };
         // Scores that are a little off move a small loss by as much.
         let size = if tolerance > T::TOLERANCE { again.abs().max(scale) } else { again.abs() };
-        if is_close(again, loss, (tolerance, size)) {
+        if is_close(again, loss, tolerance, size) {
             return Ok(());
         }
         Err(violation(
@@ -328,7 +329,7 @@ impl Proof<'_> {
         };
         let of_launch = |launch: &Launch| match &launch.operation {
             Operation::Evaluate { .. } | Operation::Fused { .. } => {
-                evaluated_work(self.list, &launch.operation, (nodes, edges))
+                evaluated_work(self.list, &launch.operation, GraphSize { nodes, edges })
             }
             Operation::NeighbourReduce { out, .. } => {
                 2 * edges * columns(out) + nodes * columns(out)
@@ -478,7 +479,7 @@ impl Proof<'_> {
         if whole {
             read_given(&mut inputs, self.list, self.graph)?;
             inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
-            read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+            read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
             let own = match self.labelled_graphs() {
                 Some(graphs) => Own {
                     ids: &graphs.ids,
@@ -618,7 +619,8 @@ fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Resul
 fn read_graphs(
     inputs: &mut Inputs,
     list: &LaunchList,
-    (graph, nodes): (&Artifact, &NodeTable),
+    graph: &Artifact,
+    nodes: &NodeTable,
 ) -> Result<(), Violation> {
     if let Some(count) = graphs::count_of(list) {
         inputs.graph_of_node = graphs::of_nodes(graph, nodes, count as usize)?.unwrap_or_default();
@@ -626,19 +628,28 @@ fn read_graphs(
     Ok(())
 }
 
+/// How large a graph is.
+#[derive(Clone, Copy)]
+struct GraphSize {
+    nodes: u64,
+    edges: u64,
+}
+
 /// Steps of the reference for an evaluated operation: it writes out what edges see.
-fn evaluated_work(list: &LaunchList, operation: &Operation, (nodes, edges): (u64, u64)) -> u64 {
+fn evaluated_work(list: &LaunchList, operation: &Operation, size: GraphSize) -> u64 {
     let locals =
         if let Operation::Fused { locals, .. } = operation { locals.as_slice() } else { &[] };
-    operation.steps().iter().fold(0, |sum: u64, step| {
-        sum.saturating_add(step_work((list, locals), step, (nodes, edges)))
-    })
+    operation
+        .steps()
+        .iter()
+        .fold(0, |sum: u64, step| sum.saturating_add(step_work(list, locals, step, size)))
 }
 
 fn step_work(
-    (list, locals): (&LaunchList, &[Buffer]),
+    list: &LaunchList,
+    locals: &[Buffer],
     step: &Operation,
-    (nodes, edges): (u64, u64),
+    GraphSize { nodes, edges }: GraphSize,
 ) -> u64 {
     let Operation::Evaluate { out, op, inputs, .. } = step else { return 0 };
     let buffer = |name: &str| locals.iter().chain(&list.buffers).find(|buffer| buffer.name == name);
@@ -690,7 +701,8 @@ fn values<T: Precision>(
     artifact: &Artifact,
     graph: &Artifact,
     nodes: &NodeTable,
-    (list, record): (&LaunchList, &Record),
+    list: &LaunchList,
+    record: &Record,
 ) -> Result<(), Violation> {
     let Body::Iterate(iterate) = &list.body else { return Ok(()) };
     let Some(repeated) = iterate.loops.first() else { return Ok(()) };
@@ -790,7 +802,7 @@ fn tolerance<T: Precision>(list: &LaunchList) -> f64 {
     list.buffers.iter().map(of_halves).fold(T::TOLERANCE, f64::max)
 }
 
-fn is_close(expected: f64, found: f64, (tolerance, scale): (f64, f64)) -> bool {
+fn is_close(expected: f64, found: f64, tolerance: f64, scale: f64) -> bool {
     expected == found
         || (expected.is_nan() && found.is_nan())
         || (expected - found).abs() <= tolerance * scale

@@ -75,13 +75,6 @@ pub struct Change {
     pub changed: u64,
 }
 
-impl Change {
-    fn add(&mut self, (summed, changed): (f64, u64)) {
-        self.summed += summed;
-        self.changed += changed;
-    }
-}
-
 /// Moments of the optimiser, by parameter.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Moments<T> {
@@ -141,7 +134,7 @@ impl<T: Precision> Executor<T> {
                     rows,
                     columns,
                     home(list, buffer, count, |count| {
-                        half_contents(buffer, &mut data, (count, half))
+                        half_contents(buffer, &mut data, count, half)
                     })?,
                 ),
                 Element::Id => buffers.push_id(
@@ -187,14 +180,18 @@ impl<T: Precision> Executor<T> {
         context: &warploom_contract::Context,
         list: &LaunchList,
         data: Data<T>,
-        (seed, planned): (u64, gpu::Planned),
+        seed: u64,
+        planned: gpu::Planned,
     ) -> Result<Self, StageError> {
         let mut executor = Executor::new(list, data, seed)?;
         let Machine { data, buffers, .. } = &executor.machine;
         executor.gpu = Some(gpu::Machine::new(
             context,
-            (list, planned),
-            (&executor.program, buffers, data),
+            list,
+            planned,
+            &executor.program,
+            buffers,
+            data,
             seed,
         )?);
         Ok(executor)
@@ -264,7 +261,7 @@ impl<T: Precision> Executor<T> {
     pub fn take_state(&mut self, stretch: Option<&gpu::Stretch>) -> Result<(), StageError> {
         let Executor { gpu, program, machine, .. } = self;
         gpu.as_ref().map_or(Ok(()), |gpu| {
-            gpu.get_state(program, (&mut machine.buffers, &mut machine.moments), stretch)
+            gpu.get_state(program, &mut machine.buffers, &mut machine.moments, stretch)
         })
     }
 
@@ -319,21 +316,22 @@ impl<T: Precision> Executor<T> {
 
     /// Runs a part of the list.
     pub fn run(&mut self, part: Part, pass: Pass, stop: &StopFlag) -> Result<(), Halt> {
-        self.run_rows(part, (pass, None), stop)
+        self.run_rows(part, pass, None, stop)
     }
 
     /// The same, where only these rows of walks over edges are made.
     pub fn run_rows(
         &mut self,
         part: Part,
-        (pass, only): (Pass, Option<&[Run]>),
+        pass: Pass,
+        only: Option<&[Run]>,
         stop: &StopFlag,
     ) -> Result<(), Halt> {
         if stop.is_set() {
             return Err(Halt::Stopped);
         }
         if let Some(gpu) = &mut self.gpu {
-            gpu.run(self.program.part(part), (part, pass), self.machine.pace)?;
+            gpu.run(self.program.part(part), part, pass, self.machine.pace)?;
             if part == Part::Loss {
                 self.machine.loss = gpu.loss()?;
             }
@@ -359,7 +357,7 @@ impl<T: Precision> Executor<T> {
         let counts = !matches!(repeated.until, StopCondition::ChangeAtMost(..));
         let Banks { reals, ids, wholes, .. } = self.machine.buffers.all();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
-            match (state, next) {
+            let (summed, changed) = match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
                     let pair = (reals.get(state), reals.get(next));
                     let of = |(before, after): (&[T], &[T])| {
@@ -368,26 +366,26 @@ impl<T: Precision> Executor<T> {
                             if counts { changed_count(before, after) } else { 0 },
                         )
                     };
-                    change.add(sum_changes(pair, (reals.slot(state).columns, only), of));
+                    sum_changes(pair, (reals.slot(state).columns, only), of)
                 }
                 (Place::Id(state), Place::Id(next)) => {
                     let pair = (ids.get(state), ids.get(next));
-                    change.add(sum_changes(
+                    sum_changes(
                         pair,
                         (ids.slot(state).columns, only),
                         |(before, after)| (0.0, changed_count(before, after)),
-                    ));
+                    )
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
                     let pair = (wholes.get(state), wholes.get(next));
-                    change.add(sum_changes(
-                        pair,
-                        (wholes.slot(state).columns, only),
-                        |(before, after)| whole_change(before, after),
-                    ));
+                    sum_changes(pair, (wholes.slot(state).columns, only), |(before, after)| {
+                        whole_change(before, after)
+                    })
                 }
                 _ => unreachable!("a validated list commits like to like"),
-            }
+            };
+            change.summed += summed;
+            change.changed += changed;
         }
         if let Some(Place::Whole(active)) = repeated.active {
             change.changed += wholes.get(active).iter().filter(|&&holds| holds != 0).count() as u64;
@@ -523,7 +521,8 @@ fn widened<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
 fn half_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
-    (count, half): (usize, Half),
+    count: usize,
+    half: Half,
 ) -> Result<Contents<u16>, StageError> {
     let mut rounded = Aligned::zeros(count)?;
     if buffer.role == Role::Features {
@@ -571,12 +570,12 @@ impl<T: Precision> Machine<T> {
                 let (sides, units) = walk.sides(work.direction);
                 let sides: Vec<Adjacency<T>> =
                     sides.into_iter().map(Neighbours::weighted).collect();
-                reduce(made, &banks.reals, work, (&sides, units), &walk);
+                reduce(made, &banks.reals, work, &sides, units, &walk);
             }),
             Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
                 let (sides, units) = walk.sides(work.direction);
                 let sides: Vec<Adjacency<u32>> = sides.into_iter().map(Neighbours::plain).collect();
-                reduce(made, &banks.ids, work, (&sides, units), &walk);
+                reduce(made, &banks.ids, work, &sides, units, &walk);
             }),
             Action::Product(places, layout, epilogue) => {
                 walk.product(buffers, *places, *layout, epilogue)
@@ -599,10 +598,10 @@ impl<T: Precision> Machine<T> {
                 })
             }
             Action::SparseProduct(of, places, dropout, epilogue) => {
-                walk.sparse_product(buffers, (*of, *places), *dropout, epilogue)
+                walk.sparse_product(buffers, *of, *places, *dropout, epilogue)
             }
             Action::SparseProductOverRows(of, places, dropout) => {
-                walk.sparse_product_over_rows(buffers, (*of, *places), *dropout)
+                walk.sparse_product_over_rows(buffers, *of, *places, *dropout)
             }
             Action::Elementwise(out, epilogue) => buffers
                 .write_real(*out, |made, banks| each(made, &banks.reals, *out, epilogue, &walk)),
@@ -766,7 +765,8 @@ impl<'a, T: Precision> Walk<'a, T> {
     fn sparse_product(
         &self,
         buffers: &mut Buffers<T>,
-        (of, [out, right]): (Option<u32>, [usize; 2]),
+        of: Option<u32>,
+        [out, right]: [usize; 2],
         dropout: Option<Dropout>,
         epilogue: &Epilogue<T>,
     ) {
@@ -791,7 +791,8 @@ impl<'a, T: Precision> Walk<'a, T> {
     fn sparse_product_over_rows(
         &self,
         buffers: &mut Buffers<T>,
-        (of, [out, left]): (Option<u32>, [usize; 2]),
+        of: Option<u32>,
+        [out, left]: [usize; 2],
         dropout: Option<Dropout>,
     ) {
         let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
@@ -834,7 +835,8 @@ fn reduce<T: Precision, E: Scalar + ArrowNativeType>(
     made: &mut [E],
     bank: &Bank<E>,
     work: &Reduce<E>,
-    (sides, units): (&[Adjacency<E>], &[u32]),
+    sides: &[Adjacency<E>],
+    units: &[u32],
     walk: &Walk<T>,
 ) {
     let operands = bank.operands(&work.epilogue);

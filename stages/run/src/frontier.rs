@@ -66,7 +66,10 @@ impl Frontier {
         let made = made.unwrap_or_else(|| all_rows(data.nodes));
         self.changed.clear();
         let banks = executor.machine.buffers.all();
-        repeated.commits.iter().for_each(|commit| mark(&self.changed, &banks, *commit, &made));
+        repeated
+            .commits
+            .iter()
+            .for_each(|(state, next)| mark(&self.changed, &banks, *state, *next, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
         let Some(ways) = data.ways(self.direction) else { return };
         let [push, pull] =
@@ -85,10 +88,11 @@ impl Frontier {
 fn mark<T: Precision>(
     marks: &Marks,
     Banks { reals, ids, wholes, .. }: &Banks<T>,
-    commit: (Place, Place),
+    state: Place,
+    next: Place,
     made: &[Run],
 ) {
-    match commit {
+    match (state, next) {
         (Place::Real(state), Place::Real(next)) => {
             mark_reals(marks, reals.get(state), reals.get(next), (reals.slot(state).columns, made))
         }

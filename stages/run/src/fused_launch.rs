@@ -142,7 +142,7 @@ where
 impl<T: Precision> Walk<'_, T> {
     /// Runs a fused launch.
     pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>, only: Option<&[Run]>) {
-        buffers.write_all((&work.writes, only.is_none()), |made, banks| {
+        buffers.write_all(&work.writes, only.is_none(), |made, banks| {
             let values = |place: &Place| match place {
                 Place::Real(index) => Stored::Real(banks.reals.get(*index)),
                 Place::Half(index, Half::Bf16) => {

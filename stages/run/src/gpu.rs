@@ -121,22 +121,22 @@ impl Machine {
     /// Puts everything on the device, and compiles the list.
     pub fn new<T: Precision>(
         context: &Context,
-        (list, planned): (&LaunchList, Planned),
-        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
+        list: &LaunchList,
+        planned: Planned,
+        program: &Program<T>,
+        buffers: &Buffers<T>,
+        data: &Data<T>,
         seed: u64,
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
         let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = compile::emit::<T>(list, &planned)?;
         let (module, compiled) = compile::load(context, &gpu, &emitted)?;
-        let lists = kernel_arguments::lists(list, (&emitted, emitted.processors), data);
+        let lists = kernel_arguments::lists(list, &emitted, emitted.processors, data);
         let tables = kernel_arguments::tables(&emitted, &lists);
-        let layout = Layout::of::<T>(
-            list,
-            (&emitted, planned.host.map_or(&[], |host| &host.buffers)),
-            data,
-        )?;
-        let pinned = pin(context, &gpu, (&layout, planned.host))?;
+        let layout =
+            Layout::of::<T>(list, &emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
+        let pinned = pin(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(failed)?;
         let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
@@ -190,7 +190,7 @@ impl Machine {
         // In a build that checks, who reads what nobody wrote does not go unnoticed.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
         machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;
-        machine.put_given(list, (program, buffers, data), (&lists, &tables))?;
+        machine.put_given(list, program, buffers, data, &lists, &tables)?;
         machine.gpu.wait().map_err(failed)?;
         Ok(machine)
     }
@@ -199,8 +199,11 @@ impl Machine {
     fn put_given<T: Precision>(
         &mut self,
         list: &LaunchList,
-        (program, buffers, data): (&Program<T>, &Buffers<T>, &Data<T>),
-        lists: (&BTreeMap<WalkedLists, edge_order::Items>, &kernel_arguments::Tables),
+        program: &Program<T>,
+        buffers: &Buffers<T>,
+        data: &Data<T>,
+        lists: &BTreeMap<WalkedLists, edge_order::Items>,
+        tables: &kernel_arguments::Tables,
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
@@ -210,7 +213,7 @@ impl Machine {
         }
         for (argument, place) in self.layout.parts() {
             if let Some(bytes) =
-                kernel_arguments::contents(argument, (data, list), (program, buffers), lists)
+                kernel_arguments::contents(argument, data, list, program, buffers, lists, tables)
             {
                 if bytes.len() as u64 > place.bytes {
                     return Err(StageError::defect(format!(
@@ -229,7 +232,8 @@ impl Machine {
     pub fn run(
         &mut self,
         steps: std::ops::Range<usize>,
-        (part, pass): (Part, Pass),
+        part: Part,
+        pass: Pass,
         pace: f64,
     ) -> Result<(), StageError> {
         if steps.is_empty() {
@@ -296,10 +300,10 @@ impl Machine {
     /// launch is timed alone, many in a graph, and the whole then makes the results anew.
     pub fn passes(&mut self, steps: std::ops::Range<usize>, count: u64) -> Result<f64, StageError> {
         for step in steps.clone().filter(|step| !self.calls[*step].is_empty()) {
-            let seconds = self.repeated(step..step + 1, (AT_ONCE, REPLAYS)).map_err(failed)?;
+            let seconds = self.repeated(step..step + 1, AT_ONCE, REPLAYS).map_err(failed)?;
             self.spent.insert(step, seconds);
         }
-        self.repeated(steps, (1, count)).map_err(failed)
+        self.repeated(steps, 1, count).map_err(failed)
     }
 
     /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays
@@ -307,7 +311,8 @@ impl Machine {
     fn repeated(
         &self,
         steps: std::ops::Range<usize>,
-        (recorded, replays): (u64, u64),
+        recorded: u64,
+        replays: u64,
     ) -> Result<f64, Fault> {
         let graph = self
             .gpu
@@ -429,11 +434,10 @@ impl Machine {
             return Ok(());
         };
         let banks = buffers.all();
-        let device = (&self.gpu, &self.memory);
         let done = match place {
-            Place::Real(index) => at.upload(device, banks.reals.get(index)),
-            Place::Whole(index) => at.upload(device, banks.wholes.get(index)),
-            Place::Id(index) => at.upload(device, banks.ids.get(index)),
+            Place::Real(index) => at.upload(&self.gpu, &self.memory, banks.reals.get(index)),
+            Place::Whole(index) => at.upload(&self.gpu, &self.memory, banks.wholes.get(index)),
+            Place::Id(index) => at.upload(&self.gpu, &self.memory, banks.ids.get(index)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         };
         done.map_err(failed)
@@ -452,7 +456,7 @@ impl Machine {
         buffers: &mut Buffers<T>,
         place: Place,
     ) -> Result<(), StageError> {
-        self.read_buffer(name, (buffers, place), |from, bytes| {
+        self.read_buffer(name, buffers, place, |from, bytes| {
             self.gpu.download(&self.memory, from.offset, bytes).map_err(failed)
         })
     }
@@ -460,7 +464,8 @@ impl Machine {
     fn read_buffer<T: Precision>(
         &self,
         name: &str,
-        (buffers, place): (&mut Buffers<T>, Place),
+        buffers: &mut Buffers<T>,
+        place: Place,
         read: impl FnOnce(kernel_arguments::Place, &mut [u8]) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
         let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
@@ -494,7 +499,8 @@ impl Machine {
     pub fn get_state<T: Precision>(
         &self,
         program: &Program<T>,
-        (buffers, moments): (&mut Buffers<T>, &mut [Moments<T>]),
+        buffers: &mut Buffers<T>,
+        moments: &mut [Moments<T>],
         stretch: Option<&Stretch>,
     ) -> Result<(), StageError> {
         let read =
@@ -502,7 +508,8 @@ impl Machine {
         for learned in &program.parameters {
             self.read_buffer(
                 &parameter_buffer(&learned.name),
-                (buffers, Place::Real(learned.buffer)),
+                buffers,
+                Place::Real(learned.buffer),
                 read,
             )?;
         }
@@ -639,7 +646,8 @@ impl Kernels<'_> {
 fn pin(
     context: &Context,
     gpu: &Gpu,
-    (layout, host): (&Layout, Option<&OnHost>),
+    layout: &Layout,
+    host: Option<&OnHost>,
 ) -> Result<Option<Pinned>, StageError> {
     let (found, expected) = (layout.bytes_pinned, host.map_or(0, |host| host.bytes));
     if found != expected {
@@ -727,7 +735,8 @@ pub fn failed(fault: Fault) -> StageError {
 /// some of it.
 pub fn with_what_fits(
     error: StageError,
-    (page, predicted): (&Plan, &plan::Memory),
+    page: &Plan,
+    predicted: &plan::Memory,
     ordinal: usize,
 ) -> StageError {
     if error.kind != ErrorKind::Memory {

@@ -201,7 +201,7 @@ impl<T: Precision> Walk<'_, T> {
         while self.of_loop() < self.spec.max_supersteps {
             let begun = Instant::now();
             let only = frontier.as_ref().and_then(Frontier::runs);
-            self.rows(Part::Superstep(number), only, (checkpoints, Some(number)))?;
+            self.rows(Part::Superstep(number), only, checkpoints, Some(number))?;
             let change = self.executor.change(number, only);
             if change.summed.is_nan() {
                 return Err(nonfinite_trace::of_superstep(
@@ -233,7 +233,8 @@ impl<T: Precision> Walk<'_, T> {
             return Err(not_converged::<T>(
                 until,
                 &last.unwrap_or_default(),
-                (self.of_loop(), of_several),
+                self.of_loop(),
+                of_several,
             ));
         }
         Ok(false)
@@ -255,7 +256,7 @@ impl<T: Precision> Walk<'_, T> {
         checkpoints: &mut Checkpoints,
         number: Option<usize>,
     ) -> Result<(), StageError> {
-        self.rows(part, None, (checkpoints, number))
+        self.rows(part, None, checkpoints, number)
     }
 
     /// The same, where only these rows are made.
@@ -263,9 +264,10 @@ impl<T: Precision> Walk<'_, T> {
         &mut self,
         part: Part,
         only: Option<&[Run]>,
-        (checkpoints, number): (&mut Checkpoints, Option<usize>),
+        checkpoints: &mut Checkpoints,
+        number: Option<usize>,
     ) -> Result<(), StageError> {
-        match self.executor.run_rows(part, (PASS, only), self.context.stop) {
+        match self.executor.run_rows(part, PASS, only, self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
                 Some(number) => stopped(self.executor, checkpoints, self.reached(number)),
@@ -315,7 +317,8 @@ const NEAR: f64 = 100.0;
 fn not_converged<T: Precision>(
     until: &StopCondition,
     change: &Change,
-    (done, of_several): (u64, Option<usize>),
+    done: u64,
+    of_several: Option<usize>,
 ) -> StageError {
     let left = match until {
         StopCondition::ChangeAtMost(_, bound) => format!(

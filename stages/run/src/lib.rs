@@ -79,11 +79,9 @@ impl Stage for RunStage {
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => {
-                execute::<f32>(context, outputs, inputs, (request, (&page, &memory), &list))
+                execute::<f32>(context, outputs, inputs, request, &page, &memory, &list)
             }
-            f64::NAME => {
-                execute::<f64>(context, outputs, inputs, (request, (&page, &memory), &list))
-            }
+            f64::NAME => execute::<f64>(context, outputs, inputs, request, &page, &memory, &list),
             other => Err(StageError::defect(format!(
                 "the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and \
                  `f16`"
@@ -160,7 +158,8 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
 /// What the plan decides about the list on a GPU.
 fn planned<'a>(
     request: &'a RunRequest,
-    (page, groups): (&'a Plan, &'a [Option<Groups>]),
+    page: &'a Plan,
+    groups: &'a [Option<Groups>],
 ) -> Result<gpu::Planned<'a>, StageError> {
     let order = if page.is_local { Order::Local } else { Order::Spread };
     Ok(gpu::Planned {
@@ -183,7 +182,10 @@ fn execute<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     inputs: &Inputs,
-    (request, (page, memory), list): (&RunRequest, (&Plan, &Memory), &LaunchList),
+    request: &RunRequest,
+    page: &Plan,
+    memory: &Memory,
+    list: &LaunchList,
 ) -> Result<(), StageError> {
     let (begun, watch) = (Instant::now(), Watch::begin());
     let spec = &request.spec;
@@ -194,19 +196,14 @@ fn execute<T: Precision>(
     } else {
         Needs::from_list(list)
     };
-    let data = upload::load::<T>(context, inputs, list, (needs, request))?;
+    let data = upload::load::<T>(context, inputs, list, needs, request)?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
         warploom_device::Kind::Cuda => {
-            let made = Executor::on_gpu(
-                context,
-                list,
-                data,
-                (spec.seed, planned(request, (page, &groups(page)))?),
-            );
-            made.map_err(|error| {
-                gpu::with_what_fits(error, (page, memory), request.device.ordinal)
-            })?
+            let groups = groups(page);
+            let planned = planned(request, page, &groups)?;
+            let made = Executor::on_gpu(context, list, data, spec.seed, planned);
+            made.map_err(|error| gpu::with_what_fits(error, page, memory, request.device.ordinal))?
         }
     };
     let started = Instant::now();
@@ -234,7 +231,7 @@ fn execute<T: Precision>(
             results::write_training(outputs, &executor, list, trained, spec.seed)?
         }
         (Done::Iterated(_), Some(kind)) => {
-            results::write_predictions(outputs, &executor, list, (kind, spec.seed))?
+            results::write_predictions(outputs, &executor, list, kind, spec.seed)?
         }
         (Done::Iterated(_), None) => results::write_iteration(outputs, &executor, list, spec.seed)?,
     }
@@ -242,7 +239,9 @@ fn execute<T: Precision>(
         context,
         outputs,
         &executor,
-        (page, memory, &list.program),
-        (request, &done, ([begun.elapsed(), compute], watch.taken())),
+        record::Planned { plan: page, memory, program: &list.program },
+        request,
+        &done,
+        record::Measured { whole: begun.elapsed(), compute, taken: watch.taken() },
     )
 }

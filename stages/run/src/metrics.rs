@@ -117,7 +117,8 @@ impl Measure {
     pub fn of_counts(
         self,
         counts: &[u32],
-        (kind, columns): (LossKind, usize),
+        kind: LossKind,
+        columns: usize,
         rows: [usize; 3],
     ) -> [Option<f64>; 3] {
         let each = counts_of_part(kind, columns as u64);
@@ -227,8 +228,7 @@ mod tests {
                 .collect::<Vec<u32>>()
         };
         let counts = [words([6.0, 3.0]), words([1.5, -0.0]), words([0.0, 0.0])].concat();
-        let of =
-            |measure: Measure| measure.of_counts(&counts, (LossKind::MeanSquares, 2), [3, 1, 0]);
+        let of = |measure: Measure| measure.of_counts(&counts, LossKind::MeanSquares, 2, [3, 1, 0]);
         assert_eq!(
             [of(Measure::SquaredError), of(Measure::AbsoluteError)],
             [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]

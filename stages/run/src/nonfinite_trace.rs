@@ -56,7 +56,7 @@ pub fn of_loss<T: Precision>(
         .into_iter()
         .flat_map(|part| executor.program.part(part))
         .collect();
-    let found = in_launches(executor, list, (steps, pass), is_odd);
+    let found = in_launches(executor, list, steps, pass, is_odd);
     let reals = executor.machine.buffers.reals();
     let learned = executor
         .program
@@ -106,7 +106,7 @@ pub fn of_superstep<T: Precision>(
     let is_nan = |value: T| value.widened().is_nan();
     let found = in_first_values(executor, list, number, is_nan).or_else(|| {
         let steps = executor.program.part(Part::Superstep(number)).collect();
-        in_launches(executor, list, (steps, Pass { epoch: 0, training: false }), is_nan)
+        in_launches(executor, list, steps, Pass { epoch: 0, training: false }, is_nan)
     });
     let place = match found {
         Some((launch, Some(row))) => format!("first made by `{launch}`, at {row}"),
@@ -188,7 +188,8 @@ fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(
 fn in_launches<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
-    (steps, pass): (Vec<usize>, Pass),
+    steps: Vec<usize>,
+    pass: Pass,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
 ) -> Option<Found> {
     let launches = list.launches();

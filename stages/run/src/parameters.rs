@@ -28,7 +28,7 @@ pub fn initial<T: Precision>(
     digest: Option<&Digest>,
 ) -> Result<Vec<Vec<T>>, StageError> {
     if let Some(path) = &spec.init {
-        return read(list, (path, digest), &spec.init_map);
+        return read(list, path, digest, &spec.init_map);
     }
     parameter_file::refuse_none(spec, &list.program)?;
     Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
@@ -55,7 +55,8 @@ fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
 
 fn read<T: Precision>(
     list: &LaunchList,
-    (path, digest): (&Path, Option<&Digest>),
+    path: &Path,
+    digest: Option<&Digest>,
     map: &BTreeMap<String, String>,
 ) -> Result<Vec<Vec<T>>, StageError> {
     let bytes = std::fs::read(path)
@@ -199,7 +200,8 @@ fn both_sides(list: &LaunchList, file: &Tensors) -> String {
 /// of scores, where they make such.
 pub fn file<T: Precision>(
     list: &LaunchList,
-    (scores, seed): (Option<(LossKind, usize)>, u64),
+    scores: Option<(LossKind, usize)>,
+    seed: u64,
     parameters: &[Vec<T>],
 ) -> Tensors {
     let shape = |parameter: &Parameter| {

@@ -27,13 +27,35 @@ pub enum Done {
     Iterated(Iterated),
 }
 
+/// What the plan says of a run.
+pub struct Planned<'a> {
+    /// The page of the plan.
+    pub plan: &'a Plan,
+    /// The memory that it predicts.
+    pub memory: &'a Memory,
+    /// The name of the program.
+    pub program: &'a str,
+}
+
+/// What was measured of this process.
+pub struct Measured {
+    /// From its start to the last result.
+    pub whole: Duration,
+    /// Of training or iteration alone.
+    pub compute: Duration,
+    /// Memory that it took.
+    pub taken: Taken,
+}
+
 /// Writes record.json.
 pub fn write<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     executor: &Executor<T>,
-    (plan, predicted, program): (&Plan, &Memory, &str),
-    (request, done, ([seconds, compute], taken)): (&RunRequest, &Done, ([Duration; 2], Taken)),
+    Planned { plan, memory, program }: Planned,
+    request: &RunRequest,
+    done: &Done,
+    Measured { whole, compute, taken }: Measured,
 ) -> Result<(), StageError> {
     let device = &request.device;
     let mut record = Record {
@@ -47,12 +69,12 @@ pub fn write<T: Precision>(
         supersteps: 0,
         supersteps_of_loops: Vec::new(),
         converged: true,
-        seconds: seconds.as_secs_f64(),
+        seconds: whole.as_secs_f64(),
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: memory_budget::peak_of_run(predicted, (&request.spec, context.threads)),
-        bytes_mapped_predicted: predicted.bytes_mapped,
+        bytes_predicted: memory_budget::peak_of_run(memory, (&request.spec, context.threads)),
+        bytes_mapped_predicted: memory.bytes_mapped,
         bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
         bytes_mapped: taken.mapped,
         bytes_left: taken.left,

@@ -54,7 +54,7 @@ pub fn write_training<T: Precision>(
         &trained.measures,
         &trained.history,
     )?;
-    write_predictions(outputs, executor, list, (trained.kind, seed))
+    write_predictions(outputs, executor, list, trained.kind, seed)
 }
 
 /// Writes parameters and what they predict, by what they were learned for.
@@ -62,7 +62,8 @@ pub fn write_predictions<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
     list: &LaunchList,
-    (kind, seed): (LossKind, u64),
+    kind: LossKind,
+    seed: u64,
 ) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place)
@@ -87,17 +88,17 @@ pub fn write_predictions<T: Precision>(
             table.push(Field::new(CLASS, DataType::UInt32, some_has_none), 1, move |piece| {
                 Ok(Arc::new(UInt32Array::from(classes(piece))))
             });
-            table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List);
+            table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List);
         }
         LossKind::Binary => {
-            table.push_reals(SCORES, (reals.get(index), columns), &order, Shape::List)
+            table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List)
         }
         LossKind::MeanSquares => {
-            table.push_reals(VALUE, (reals.get(index), columns), &order, Shape::of(columns))
+            table.push_reals(VALUE, reals.get(index), columns, &order, Shape::of(columns))
         }
     }
     table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
-    write_parameters(outputs, executor, list, (Some((kind, columns)), seed))?;
+    write_parameters(outputs, executor, list, Some((kind, columns)), seed)?;
     count_rows(outputs, executor, rows);
     Ok(())
 }
@@ -107,10 +108,11 @@ fn write_parameters<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
     list: &LaunchList,
-    (scores, seed): (Option<(LossKind, usize)>, u64),
+    scores: Option<(LossKind, usize)>,
+    seed: u64,
 ) -> Result<(), StageError> {
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let mut file = parameters::file(list, (scores, seed), &executor.parameters());
+    let mut file = parameters::file(list, scores, seed, &executor.parameters());
     if let Some(learned) = &executor.machine.data.learned {
         file.facts.extend(learned.facts());
     }
@@ -137,7 +139,7 @@ pub fn write_iteration<T: Precision>(
     seed: u64,
 ) -> Result<(), StageError> {
     if !list.parameters.is_empty() {
-        write_parameters(outputs, executor, list, (None, seed))?;
+        write_parameters(outputs, executor, list, None, seed)?;
     }
     let data = &executor.machine.data;
     let of_rows: Vec<&Returned> =
@@ -157,7 +159,7 @@ pub fn write_iteration<T: Precision>(
         }
     }
     for (number, edges) in lists.into_iter().enumerate() {
-        write_edges(outputs, executor, (number, edges))?;
+        write_edges(outputs, executor, number, edges)?;
     }
     Ok(())
 }
@@ -168,7 +170,8 @@ pub fn write_iteration<T: Precision>(
 fn write_edges<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
-    (number, edges): (usize, EdgeSet),
+    number: usize,
+    edges: EdgeSet,
 ) -> Result<(), StageError> {
     let data = &executor.machine.data;
     let graph = data.edge_graph();
@@ -302,13 +305,14 @@ impl<'a> Table<'a> {
     fn push_reals<T: Precision>(
         &mut self,
         name: &str,
-        (values, columns): (&'a [T], usize),
+        values: &'a [T],
+        columns: usize,
         order: &'a Order,
         shape: Shape,
     ) {
-        let field = shaped(T::array(Vec::new()).data_type().clone(), (columns, shape), false);
+        let field = shaped(T::array(Vec::new()).data_type().clone(), columns, shape, false);
         self.push(Field::new(name, field, false), columns, move |piece| {
-            put_in(T::array(order.rows(values, columns, piece)), (columns, shape), false)
+            put_in(T::array(order.rows(values, columns, piece)), columns, shape, false)
         });
     }
 
@@ -325,7 +329,8 @@ impl<'a> Table<'a> {
                 let slot = buffers.reals().slot(index);
                 self.push_reals(
                     &result.name,
-                    (slot.contents, slot.columns),
+                    slot.contents,
+                    slot.columns,
                     order,
                     Shape::of(slot.columns),
                 );
@@ -344,13 +349,14 @@ impl<'a> Table<'a> {
                 let element = whole_array(ids, kind, &[]).data_type().clone();
                 let field = Field::new(
                     &result.name,
-                    shaped(element, (columns, shape), nulls),
+                    shaped(element, columns, shape, nulls),
                     nulls && columns == 1,
                 );
                 self.push(field, columns, move |piece| {
                     put_in(
                         whole_array(ids, kind, &order.rows(values, columns, piece)),
-                        (columns, shape),
+                        columns,
+                        shape,
                         nulls,
                     )
                 });
@@ -403,7 +409,7 @@ fn is_null(ids: &Ids, kind: Type, value: i64) -> bool {
 }
 
 /// The type of a column.
-fn shaped(element: DataType, (columns, shape): (usize, Shape), nulls: bool) -> DataType {
+fn shaped(element: DataType, columns: usize, shape: Shape, nulls: bool) -> DataType {
     match shape {
         Shape::Plain => element,
         Shape::List => DataType::FixedSizeList(
@@ -416,7 +422,8 @@ fn shaped(element: DataType, (columns, shape): (usize, Shape), nulls: bool) -> D
 /// Elements as a column.
 fn put_in(
     values: ArrayRef,
-    (columns, shape): (usize, Shape),
+    columns: usize,
+    shape: Shape,
     nulls: bool,
 ) -> Result<ArrayRef, StageError> {
     if let Shape::Plain = shape {

@@ -49,7 +49,7 @@ pub fn take<T: Precision>(
             sides.parts(&mut machine.buffers, state, go_on)
         }
         Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
-            sides.levels(&mut machine.buffers, (state, step), go_on)
+            sides.levels(&mut machine.buffers, state, step, go_on)
         }
         Course::Least { step: EdgeLength::Number(step), .. } => {
             sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on)
@@ -118,7 +118,7 @@ impl<'a, T: Precision> Sides<'a, T> {
     }
 
     /// Whole numbers of which some are the smallest and all others the largest.
-    fn levels(&self, buffers: &mut Buffers<T>, (state, step): (Place, i64), go_on: GoOn) -> Rounds {
+    fn levels(&self, buffers: &mut Buffers<T>, state: Place, step: i64, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
         let values = buffers.wholes().get(state);
         let ends = values.par_chunks(TASK).map(|values| (values.iter().min(), values.iter().max()));

@@ -113,7 +113,7 @@ pub fn train<T: Precision>(
         list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     executor.set_optimizers(optimizers::of_spec(&spec.optimizer, &names)?)?;
     let state =
-        checkpoints.newest(|saved| restore(executor, saved, (spec.epochs, measures.len())))?;
+        checkpoints.newest(|saved| restore(executor, saved, spec.epochs, measures.len()))?;
     let state =
         state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
@@ -214,7 +214,7 @@ impl<T: Precision> Training<'_, T> {
         let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
         self.measures
             .iter()
-            .map(|measure| measure.of_counts(counts, (self.loss.kind, columns), rows))
+            .map(|measure| measure.of_counts(counts, self.loss.kind, columns, rows))
             .collect()
     }
 
@@ -243,7 +243,7 @@ impl<T: Precision> Training<'_, T> {
         let qualities = self.qualities()?;
         let machine = &self.executor.machine;
         let (loss, quality) = (machine.loss, qualities[0][VALIDATION]);
-        self.keep_row(pass.epoch, (loss, quality), qualities)
+        self.keep_row(pass.epoch, loss, quality, qualities)
     }
 
     /// Every measure of each part of the target.
@@ -279,10 +279,11 @@ impl<T: Precision> Training<'_, T> {
     fn keep_row(
         &mut self,
         epoch: u64,
-        (loss, quality): (f64, Option<f64>),
+        loss: f64,
+        quality: Option<f64>,
         qualities: Vec<[Option<f64>; 3]>,
     ) -> Result<(), Halt> {
-        if let Some(quality) = self.add_row(epoch, (loss, quality), qualities) {
+        if let Some(quality) = self.add_row(epoch, loss, quality, qualities) {
             self.executor.fetch_state()?;
             self.state.best = Some(Best {
                 epoch: self.state.done,
@@ -297,7 +298,8 @@ impl<T: Precision> Training<'_, T> {
     fn add_row(
         &mut self,
         epoch: u64,
-        (loss, quality): (f64, Option<f64>),
+        loss: f64,
+        quality: Option<f64>,
         qualities: Vec<[Option<f64>; 3]>,
     ) -> Option<f64> {
         let is_best = self.watch.see(quality);
@@ -518,7 +520,8 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
 fn restore<T: Precision>(
     executor: &mut Executor<T>,
     saved: &Tensors,
-    (epochs, measures): (u64, usize),
+    epochs: u64,
+    measures: usize,
 ) -> Result<State<T>, String> {
     if fact::<String>(saved, "mode")? != "train" {
         return Err("it is not of a training".to_owned());

@@ -235,7 +235,8 @@ pub fn load<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
-    (needs, request): (Needs, &RunRequest),
+    needs: Needs,
+    request: &RunRequest,
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;

@@ -45,14 +45,15 @@ fn rows_of(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
         return Ok(BTreeSet::new());
     }
     let row = |(number, named)| {
-        row_of(named, ids).map_err(|absent| refuse(chosen, (number, named), absent, ids.len()))
+        row_of(named, ids).map_err(|absent| refuse(chosen, number, named, absent, ids.len()))
     };
     chosen.named.iter().enumerate().map(row).collect()
 }
 
 fn refuse(
     chosen: &Chosen,
-    (number, named): (usize, &Named),
+    number: usize,
+    named: &Named,
     Absent { expected, hint, note }: Absent,
     nodes: usize,
 ) -> StageError {

@@ -64,9 +64,8 @@ impl Program<'_> {
         data: Data,
         on_step: &dyn Fn(),
     ) -> Result<Compilation, StageError> {
-        let compiled =
-            compile_with_progress((self.text, self.entry), self.settings, &data, on_step)
-                .map_err(|wrong| self.error(&wrong))?;
+        let compiled = compile_with_progress(self.text, self.entry, self.settings, &data, on_step)
+            .map_err(|wrong| self.error(&wrong))?;
         if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
             return Err(StageError::defect(format!(

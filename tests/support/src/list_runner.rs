@@ -420,7 +420,8 @@ pub fn executor_with_order<T: Precision>(
         &context,
         list,
         data,
-        (seed, Planned { facts, matmul, order, groups: &groups(list), host: None }),
+        seed,
+        Planned { facts, matmul, order, groups: &groups(list), host: None },
     )
     .unwrap_or_else(|error| panic!("{error}"))
 }

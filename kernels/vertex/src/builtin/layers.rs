@@ -215,7 +215,7 @@ pub(super) fn build_in_best_order(
     let mut chosen = list(&orders);
     chosen.reasons = (0..stack.layers())
         .map(|layer| {
-            reason(stack, (layer, orders[layer]), wanted, (product_first[layer], sum_first[layer]))
+            reason(stack, layer, orders[layer], wanted, product_first[layer], sum_first[layer])
         })
         .collect();
     chosen
@@ -236,9 +236,11 @@ fn bytes_by_layer(list: &LaunchList, layers: usize) -> Vec<u64> {
 
 fn reason(
     stack: &Stack,
-    (layer, order): (usize, LayerOrder),
+    layer: usize,
+    order: LayerOrder,
     wanted: LayerOrder,
-    (product, sum): (u64, u64),
+    product: u64,
+    sum: u64,
 ) -> Reason {
     let name = |order: LayerOrder| {
         if order == LayerOrder::SumFirst { "sum first" } else { "product first" }

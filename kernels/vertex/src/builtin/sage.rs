@@ -172,8 +172,8 @@ impl Program<'_> {
             Expression::identity().plus(Expression::load(&*own)),
         );
         match self.orders[*index] {
-            LayerOrder::SumFirst => self.backward_of_mean(draft, layer, slope, (&previous, finish)),
-            _ => self.backward_of_product(draft, layer, slope, (&previous, finish)),
+            LayerOrder::SumFirst => self.backward_of_mean(draft, layer, slope, &previous, finish),
+            _ => self.backward_of_product(draft, layer, slope, &previous, finish),
         }
         previous
     }
@@ -183,7 +183,8 @@ impl Program<'_> {
         draft: &mut Draft<'_>,
         layer: &Layer,
         slope: &str,
-        previous: (&str, Expression),
+        previous: &str,
+        finish: Expression,
     ) {
         let Layer { index, mean, mean_weight, .. } = layer;
         let gradient = Operation::ProductOverRows {
@@ -199,8 +200,7 @@ impl Program<'_> {
                 format!("back.product.{index}"),
                 Operation::input_gradient(&spread, slope, mean_weight, shared()),
             );
-            let sum =
-                Operation::sum(previous.0, &spread, self.reversed(), EdgeFactor::One, previous.1);
+            let sum = Operation::sum(previous, &spread, self.reversed(), EdgeFactor::One, finish);
             draft.push(DraftPart::Backward, format!("back.sum.{index}"), sum);
         }
     }
@@ -210,7 +210,8 @@ impl Program<'_> {
         draft: &mut Draft<'_>,
         layer: &Layer,
         slope: &str,
-        previous: (&str, Expression),
+        previous: &str,
+        finish: Expression,
     ) {
         let Layer { index, input, mean_weight, .. } = layer;
         let out = self.stack.widths[index + 1];
@@ -231,7 +232,7 @@ impl Program<'_> {
             draft.push(
                 DraftPart::Backward,
                 format!("back.product.{index}"),
-                Operation::input_gradient(previous.0, &z, mean_weight, previous.1),
+                Operation::input_gradient(previous, &z, mean_weight, finish),
             );
         }
     }

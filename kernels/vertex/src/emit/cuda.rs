@@ -544,8 +544,7 @@ pub fn emit_in_groups(
     if let Some((kind, columns)) = loss_of(list) {
         emitted.source.push_str(epoch_clock::CLOCKWORK);
         emitted.clockwork = epoch_clock::clockwork(kind, columns);
-        let (source, kernels) =
-            training_control::watch(list, (kind, columns), target.bytes_per_real);
+        let (source, kernels) = training_control::watch(list, kind, columns, target.bytes_per_real);
         emitted.source.push_str(&source);
         emitted.watch = kernels;
     }
@@ -643,18 +642,23 @@ impl Unit<'_> {
     fn define(
         &mut self,
         suffix: &str,
-        (blocks, parameters): (u32, &str),
-        text: (&str, &str),
+        blocks: u32,
+        parameters: &str,
+        tables: &str,
+        body: &str,
     ) -> String {
-        self.define_for((row_walk::THREADS, blocks), (suffix, parameters), text)
+        self.define_for(row_walk::THREADS, blocks, suffix, parameters, tables, body)
     }
 
     /// The same for blocks of so many threads, of which a processor has so many.
     fn define_for(
         &mut self,
-        (threads, blocks): (u32, u32),
-        (suffix, parameters): (&str, &str),
-        (tables, body): (&str, &str),
+        threads: u32,
+        blocks: u32,
+        suffix: &str,
+        parameters: &str,
+        tables: &str,
+        body: &str,
     ) -> String {
         // What is there from the start may be read before.
         let waits = if body.contains(AFTER_OTHERS) { "" } else { AFTER_OTHERS };

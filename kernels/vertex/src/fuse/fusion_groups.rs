@@ -66,7 +66,7 @@ pub(super) fn grouped<'a>(
             .copied()
             .find(|at| values.facts.lanes && followers.has(values, &waiting[*at]));
         let first = apart.or(following).or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
-        let grown = |first: usize| grown(values, &waiting, (&unmade, &late), first);
+        let grown = |first: usize| grown(values, &waiting, &unmade, &late, first);
         let mut members = grown(first);
         // Another group may be what this one's rows should wait for.
         if members.len() == 1 && can_wait(values, &waiting, &members, first) {
@@ -96,7 +96,8 @@ pub(super) fn grouped<'a>(
 fn grown<'a>(
     values: &ListValues<'a>,
     waiting: &[Item<'a>],
-    (unmade, late): (&BTreeSet<&str>, &[bool]),
+    unmade: &BTreeSet<&str>,
+    late: &[bool],
     first: usize,
 ) -> Vec<usize> {
     let mut group = Group::new();

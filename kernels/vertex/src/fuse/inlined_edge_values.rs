@@ -138,7 +138,8 @@ impl<'a> ListValues<'a> {
     /// The product that a launch is, if it is such a one; `here` is its part of all launches.
     pub fn product<'l>(
         &self,
-        (all, here): (&[&Launch], &'l [Launch]),
+        all: &[&Launch],
+        here: &'l [Launch],
         launch: &'l Launch,
     ) -> Option<InlinedProduct<'l>> {
         let Operation::Evaluate { out, shape, op: Op::Binary(Binary::Multiply), inputs } =

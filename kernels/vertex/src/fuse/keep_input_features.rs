@@ -22,7 +22,7 @@ pub(super) fn multiply_in_place(list: &LaunchList, values: &ListValues) -> Launc
     let products: Vec<(BufferName, [Rowed; 2])> = train
         .prepare
         .iter()
-        .filter_map(|launch| product(values, (&all, &train.prepare), launch))
+        .filter_map(|launch| product(values, &all, &train.prepare, launch))
         .collect();
     for (name, factors) in products {
         train
@@ -49,10 +49,11 @@ pub(super) fn multiply_in_place(list: &LaunchList, values: &ListValues) -> Launc
 /// factors.
 fn product(
     values: &ListValues,
-    lists: (&[&Launch], &[Launch]),
+    all: &[&Launch],
+    here: &[Launch],
     launch: &Launch,
 ) -> Option<(BufferName, [Rowed; 2])> {
-    let InlinedProduct { out, shape, factors, readers } = values.product(lists, launch)?;
+    let InlinedProduct { out, shape, factors, readers } = values.product(all, here, launch)?;
     let of_nodes = |rows: &Rowed| {
         values
             .buffer(&rows.buffer)
@@ -64,13 +65,13 @@ fn product(
         && row.columns > tuning::edge_value_columns()
         && number.columns == 1;
     let is_whole = factors.iter().any(|rows| rows.shape == shape);
-    let found = stands && is_whole && readers.iter().all(|reader| reduces(reader, (out, shape)));
+    let found = stands && is_whole && readers.iter().all(|reader| reduces(reader, out, shape));
     found.then(|| (out.clone(), factors.map(Rowed::clone)))
 }
 
 /// Whether a launch is a reduction over edges that reads these rows at the far ends of its edges
 /// alone, and as they are shaped.
-fn reduces(launch: &Launch, (name, shape): (&str, &[u64])) -> bool {
+fn reduces(launch: &Launch, name: &str, shape: &[u64]) -> bool {
     let Operation::Evaluate { op: Op::Reduce(..), inputs, .. } = &launch.operation else {
         return false;
     };

@@ -21,7 +21,7 @@ pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList 
     {
         let products: Vec<(BufferName, Operand)> = launches
             .iter()
-            .filter_map(|launch| product(values, (&all, launches), (launch, part)))
+            .filter_map(|launch| product(values, &all, launches, launch, part))
             .collect();
         for (name, operand) in products {
             launches
@@ -41,11 +41,13 @@ pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList 
 /// A product that is better made where it is added up: its name, and what is added up instead.
 fn product(
     values: &ListValues,
-    (all, here): (&[&Launch], &[Launch]),
-    (launch, part): (&Launch, usize),
+    all: &[&Launch],
+    here: &[Launch],
+    launch: &Launch,
+    part: usize,
 ) -> Option<(BufferName, Operand)> {
     let InlinedProduct { out, shape, factors: [first, second], readers } =
-        values.product((all, here), launch)?;
+        values.product(all, here, launch)?;
     let reads =
         |launch: &Launch, name: &str| launch.operation.reads().iter().any(|read| read == name);
     let adds = |launch: &&Launch| match &launch.operation {

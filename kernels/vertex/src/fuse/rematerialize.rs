@@ -29,12 +29,9 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
     let made: Vec<Operation> = train.forward.iter().flat_map(steps_of).collect();
     let makers: BTreeMap<&str, &Operation> = made
         .iter()
-        .filter_map(|step| {
-            if let Operation::Evaluate { out, .. } = step {
-                Some((out.as_str(), step))
-            } else {
-                None
-            }
+        .filter_map(|step| match step {
+            Operation::Evaluate { out, .. } => Some((out.as_str(), step)),
+            _ => None,
         })
         .collect();
     for launch in &mut train.backward {
@@ -52,9 +49,9 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
                 .filter(|name| locals.iter().any(|local| local.name == name_of_again(name)))
                 .map(|name| (*name).to_owned())
                 .collect();
-            let read = &there | &read;
+            let read = &(&there | &read);
             let mut again = Vec::new();
-            if !remake(&name, (&makers, buffers, &read), &mut again)
+            if !remake(&name, Known { makers: &makers, buffers, read }, &mut again)
                 || again.is_empty()
                 || again.len() > tuning::recomputed_steps()
             {
@@ -130,13 +127,18 @@ fn read_of_vertices(steps: &[Operation], buffers: &BTreeMap<&str, &Buffer>) -> B
     own.filter(|name| !of_products.contains(name)).collect()
 }
 
+/// What is known where rows are made again: the operation that makes each value, all buffers, and
+/// what is read in any case.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    makers: &'a BTreeMap<&'a str, &'a Operation>,
+    buffers: &'a BTreeMap<&'a str, &'a Buffer>,
+    read: &'a BTreeSet<String>,
+}
+
 /// The operations, in order, that make a row of what is read as well; whether there are such.
-fn remake(
-    name: &str,
-    given: (&BTreeMap<&str, &Operation>, &BTreeMap<&str, &Buffer>, &BTreeSet<String>),
-    steps: &mut Vec<Operation>,
-) -> bool {
-    let (makers, buffers, read) = given;
+fn remake(name: &str, known: Known<'_>, steps: &mut Vec<Operation>) -> bool {
+    let Known { makers, buffers, read } = known;
     let is_made = |step: &Operation| step.writes().iter().any(|made| made == name);
     if read.contains(name) || steps.iter().any(is_made) {
         return true;
@@ -157,7 +159,7 @@ fn remake(
     let is_plain = matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select);
     let mut rows = inputs.iter().flat_map(Operand::rows);
     let is_fit =
-        is_plain && rows.all(|rows| rows.view == View::Own && remake(&rows.buffer, given, steps));
+        is_plain && rows.all(|rows| rows.view == View::Own && remake(&rows.buffer, known, steps));
     if is_fit {
         steps.push(maker.clone());
     }

@@ -67,13 +67,14 @@ pub struct Peak<'a> {
 impl Arena {
     /// Places for everything that the launches of a list make.
     pub(super) fn new(list: &LaunchList, facts: &GraphFacts) -> Self {
-        Arena::placed(list, facts, (facts.lanes, Vec::new()))
+        Arena::placed(list, facts, facts.lanes, Vec::new())
     }
 
     fn placed(
         list: &LaunchList,
         facts: &GraphFacts,
-        (with_features, nowhere): (bool, Vec<BufferName>),
+        with_features: bool,
+        nowhere: Vec<BufferName>,
     ) -> Self {
         let timeline = Timeline::new(list);
         let mut lifetimes = timeline.lifetimes(list);
@@ -154,13 +155,13 @@ impl LaunchList {
     /// Takes features out of the arena: they lie elsewhere. All that launches make has a place
     /// again.
     pub fn keep_features_apart(&mut self, facts: &GraphFacts) {
-        self.arena = Arena::placed(self, facts, (false, Vec::new()));
+        self.arena = Arena::placed(self, facts, false, Vec::new());
     }
 
     /// Gives these buffers no place in the arena: kernels put them down nowhere.
     pub fn leave_out(&mut self, nowhere: &[BufferName], facts: &GraphFacts) {
         let with_features = self.features_in_arena().is_some();
-        self.arena = Arena::placed(self, facts, (with_features, nowhere.to_vec()));
+        self.arena = Arena::placed(self, facts, with_features, nowhere.to_vec());
     }
 
     /// Features that lie in the arena.

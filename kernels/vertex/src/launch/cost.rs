@@ -156,10 +156,10 @@ pub(super) fn moved(
 ) -> u64 {
     match operation {
         Operation::Evaluate { out, op, inputs, .. } => {
-            return evaluated((out, op), inputs, index, facts);
+            return evaluated(out, op, inputs, index, facts);
         }
         Operation::Fused { over, steps, .. } => {
-            return fused(*over, steps, (index, operation), facts);
+            return fused(*over, steps, index, operation, facts);
         }
         _ => {}
     }
@@ -211,7 +211,8 @@ pub(super) fn moved(
 
 /// Bytes of an evaluated operation: what edges see is counted by the edge, all else once.
 fn evaluated(
-    (out, op): (&str, &Op),
+    out: &str,
+    op: &Op,
     inputs: &[Operand],
     index: &BTreeMap<&str, &Buffer>,
     facts: &GraphFacts,
@@ -261,7 +262,8 @@ fn evaluated(
 fn fused(
     over: Over,
     steps: &[Operation],
-    (index, operation): (&BTreeMap<&str, &Buffer>, &Operation),
+    index: &BTreeMap<&str, &Buffer>,
+    operation: &Operation,
     facts: &GraphFacts,
 ) -> u64 {
     let looked = GatherFinder { index, facts };

@@ -169,7 +169,7 @@ impl MemoryUses {
 
     /// Rows of the data set, in a file: where they are mapped, or copied with so many bytes an
     /// element. Whether they are mapped.
-    fn rows(&mut self, name: &str, (elements, copied): (u64, u64), is_mapped: bool) {
+    fn rows(&mut self, name: &str, elements: u64, copied: u64, is_mapped: bool) {
         self.mapped
             .push((elements.saturating_mul(4), if is_mapped { FROM_BUFFERS } else { LOADING }));
         if !is_mapped {
@@ -197,7 +197,7 @@ impl MemoryUses {
 
 impl LaunchList {
     /// Predicted memory of a run on a CPU, whose launches walk these edges.
-    pub fn memory(&self, facts: &GraphFacts, (stored, needs): (Stored, Needs)) -> Memory {
+    pub fn memory(&self, facts: &GraphFacts, stored: Stored, needs: Needs) -> Memory {
         let mut uses = MemoryUses::default();
         uses.own("process", PROCESS, ALWAYS);
         uses.mapped.push((CODE, ALWAYS));
@@ -211,7 +211,7 @@ impl LaunchList {
         }
         self.edges(&mut uses, needs, facts);
         for buffer in &self.buffers {
-            self.inputs(&mut uses, (buffer, needs), facts, stored);
+            self.inputs(&mut uses, buffer, needs, facts, stored);
         }
         self.learned(&mut uses, facts);
         uses.own(MADE, self.arena.bytes, RUNNING);
@@ -277,7 +277,8 @@ impl LaunchList {
     fn inputs(
         &self,
         uses: &mut MemoryUses,
-        (buffer, needs): (&Buffer, Needs),
+        buffer: &Buffer,
+        needs: Needs,
         facts: &GraphFacts,
         stored: Stored,
     ) {
@@ -296,14 +297,12 @@ impl LaunchList {
                     [true, true, false, false],
                 );
             }
-            Role::Features => {
-                uses.rows(name, (elements, real), stored.is_mapped(buffer.rows, real))
-            }
+            Role::Features => uses.rows(name, elements, real, stored.is_mapped(buffer.rows, real)),
             Role::SparseFeatures | Role::SparseFeaturesOf { .. } => {
-                sparse(uses, (buffer, needs), facts, stored)
+                sparse(uses, buffer, needs, facts, stored)
             }
             Role::Given(Input::EdgeFeatures | Input::FeaturesOf(_)) => {
-                uses.rows(name, (elements, real), stored.is_mapped(Rows::Edges, real));
+                uses.rows(name, elements, real, stored.is_mapped(Rows::Edges, real));
             }
             Role::Target | Role::Given(_) => {
                 uses.own(name, buffer_bytes(buffer, facts), UNTIL_RUN);
@@ -357,7 +356,7 @@ impl LaunchList {
 /// Sparse features: those of all nodes are copied, row by row; those of a kind are not renumbered.
 fn sparse(
     uses: &mut MemoryUses,
-    (buffer, needs): (&Buffer, Needs),
+    buffer: &Buffer, needs: Needs,
     facts: &GraphFacts,
     stored: Stored,
 ) {

@@ -89,21 +89,19 @@ impl MergedLaunches {
     pub fn from_list(list: &LaunchList) -> Self {
         let (mut joined, launches) = (MergedLaunches::default(), list.launches());
         for part in parts(list) {
-            joined.find_firsts(list, (&launches, part.clone()));
+            joined.find_firsts(list, &launches, part.clone());
             // What is narrow comes first: it is joined on every device.
-            joined.find_followers(list, (&launches, part.clone()), 1..=tuning::merged_columns());
-            joined.find_followers(
-                list,
-                (&launches, part.clone()),
-                tuning::merged_columns() + 1..=WIDE_COLUMNS,
-            );
-            joined.find_twins(list, (&launches, part.clone()));
-            joined.find_sources(list, (&launches, part.clone()));
-            joined.find_walked(list, (&launches, part.clone()));
-            joined.find_outers(list, (&launches, part));
+            joined.find_followers(list, &launches, part.clone(), 1..=tuning::merged_columns());
+            joined.find_followers(list, &launches, part.clone(), tuning::merged_columns() + 1..=WIDE_COLUMNS);
+            joined.find_twins(list, &launches, part.clone())
+
+;
+            joined.find_sources(list, &launches, part.clone());
+            joined.find_walked(list, &launches, part.clone());
+            joined.find_outers(list, &launches, part);
         }
         if let (Body::Train(_), Some(backward)) = (&list.body, parts(list).pop()) {
-            joined.find_sums(list, (&launches, backward));
+            joined.find_sums(list, &launches, backward);
         }
         joined
     }
@@ -131,7 +129,7 @@ impl MergedLaunches {
         self.firsts.iter().find(|(_, of)| **of == second).map(|(first, _)| *first)
     }
 
-    fn find_firsts(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_firsts(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         for first in part.clone() {
             let Some(made) = product(launches[first]).and_then(|product| sum_of(&product)) else {
                 continue;
@@ -162,7 +160,8 @@ impl MergedLaunches {
     fn find_followers(
         &mut self,
         list: &LaunchList,
-        (launches, part): (&[&Launch], Range<usize>),
+        launches: &[&Launch],
+        part: Range<usize>,
         columns: RangeInclusive<u64>,
     ) {
         for follower in part.clone() {
@@ -202,14 +201,14 @@ impl MergedLaunches {
                 && !is_moved
                 && has_room
                 && is_row
-                && follows(list, launches, (head, follower))
+                && follows(list, launches, head, follower)
             {
                 self.followers.insert(follower, head);
             }
         }
     }
 
-    fn find_walked(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_walked(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         for follower in part.clone() {
             let Some(of) =
                 product(launches[follower]).filter(|of| of.columns <= tuning::walked_columns())
@@ -222,13 +221,13 @@ impl MergedLaunches {
             });
             let Some(head) = maker.filter(|head| is_walk(launches[*head])) else { continue };
             let is_taken = self.walked.values().any(|other| *other == head);
-            if !is_taken && !self.is_joined(follower) && follows(list, launches, (head, follower)) {
+            if !is_taken && !self.is_joined(follower) && follows(list, launches, head, follower) {
                 self.walked.insert(follower, head);
             }
         }
     }
 
-    fn find_outers(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_outers(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         for first in part.clone() {
             let Some(operands) = outer(launches[first]) else { continue };
             let is_twin = self.twins.iter().any(|(one, other)| [one, other].contains(&&first));
@@ -284,7 +283,7 @@ impl MergedLaunches {
             || self.first_of(product).is_some()
     }
 
-    fn find_sources(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_sources(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         for maker in part.clone() {
             let Some(made) = self.source(list, maker) else { continue };
             let readers: Vec<usize> = (0..launches.len())
@@ -397,7 +396,7 @@ impl MergedLaunches {
         is_fit.then_some(NarrowSource { out, columns: made.columns, products, positive })
     }
 
-    fn find_sums(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_sums(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         let index = list.index();
         let sums: Vec<(usize, Added)> = part
             .filter_map(|number| Some((number, Added::try_new(&index, launches[number])?)))
@@ -452,7 +451,7 @@ impl MergedLaunches {
         }
     }
 
-    fn find_twins(&mut self, list: &LaunchList, (launches, part): (&[&Launch], Range<usize>)) {
+    fn find_twins(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
         let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
         let mut joined: BTreeSet<usize> = BTreeSet::new();
         for (at, first) in outers.iter().enumerate().map(|(at, first)| (at, *first)) {
@@ -460,7 +459,7 @@ impl MergedLaunches {
             // them.
             let fits = |later: &&usize| {
                 !joined.contains(later)
-                    && differing(list, (launches[first], launches[**later])).is_some()
+                    && differing(list, launches[first], launches[**later]).is_some()
                     && stays(launches, first..**later, launches[first])
                     && is_apart(launches, first..**later, launches[first])
             };
@@ -486,7 +485,7 @@ fn is_walk(launch: &Launch) -> bool {
 
 /// Whether a launch that multiplies rows of vertices may do so where an earlier one makes them:
 /// what else it reads is there before, and what it makes is in nobody's way.
-fn follows(list: &LaunchList, launches: &[&Launch], (head, follower): (usize, usize)) -> bool {
+fn follows(list: &LaunchList, launches: &[&Launch], head: usize, follower: usize) -> bool {
     let Some(of) = product(launches[follower]) else { return false };
     let Operand::Rows(Rowed { buffer, shape, .. }) = of.left else { return false };
     let is_row = list.buffers.iter().any(|held| {
@@ -531,7 +530,7 @@ fn outer(launch: &Launch) -> Option<&[Operand]> {
 
 /// Which operand of two outer products of rows of vertices is not the same, if the other is, and
 /// these lie there.
-pub fn differing(list: &LaunchList, (one, other): (&Launch, &Launch)) -> Option<usize> {
+pub fn differing(list: &LaunchList, one: &Launch, other: &Launch) -> Option<usize> {
     let ([first, second], [third, fourth]) = (outer(one)?, outer(other)?) else { return None };
     let side = match (first == third, second == fourth) {
         (true, false) => 1,

@@ -79,7 +79,7 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     if is_dense_copy(index, op, inputs) {
         return Ok(());
     }
-    let (place, kind, expected) = infer_row(index, (op, shape), inputs).map_err(|found| {
+    let (place, kind, expected) = infer_row(index, op, shape, inputs).map_err(|found| {
         (format!("operands of {}", op.describe()), "such as fit".to_owned(), found)
     })?;
     let copied = matches!(op, Op::Detach) && matches!(place, Place::C | Place::P);
@@ -130,7 +130,8 @@ fn as_edge(place: Place) -> Place {
 /// Place, type and shape that the rules give.
 fn infer_row(
     index: &BTreeMap<&str, &Buffer>,
-    (op, shape): (&Op, &[u64]),
+    op: &Op,
+    shape: &[u64],
     inputs: &[Operand],
 ) -> Result<(Place, Type, Vec<u64>), String> {
     let data = Data::bare(1, 1);

@@ -345,19 +345,26 @@ enum Precedence {
     Atom,
 }
 
+/// What stands for what a launch makes, and how tightly it holds.
+#[derive(Clone, Copy)]
+struct MadeText<'a> {
+    text: &'a str,
+    level: Precedence,
+}
+
 fn render_at_level(expression: &Expression, made: &str, level: Precedence) -> String {
-    infix(expression, (made, level)).0
+    infix(expression, MadeText { text: made, level }).0
 }
 
 /// Infix text of an expression and how tightly it holds, with `made` in place of what the launch
 /// makes.
-fn infix(expression: &Expression, made: (&str, Precedence)) -> (String, Precedence) {
+fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
     let at = |part: &Expression, least: Precedence| {
         let (text, level) = infix(part, made);
         if level < least { format!("({text})") } else { text }
     };
     match expression {
-        Expression::Made => (made.0.to_owned(), made.1),
+        Expression::Made => (made.text.to_owned(), made.level),
         Expression::Constant(value) => (format!("{value:?}"), Precedence::Atom),
         Expression::Load(name) => (name.clone(), Precedence::Atom),
         Expression::Id => ("id".to_owned(), Precedence::Atom),
@@ -401,7 +408,7 @@ fn infix(expression: &Expression, made: (&str, Precedence)) -> (String, Preceden
     }
 }
 
-fn unary(operator: Unary, operand: &Expression, made: (&str, Precedence)) -> (String, Precedence) {
+fn unary(operator: Unary, operand: &Expression, made: MadeText<'_>) -> (String, Precedence) {
     let (text, level) = infix(operand, made);
     let name = match operator {
         Unary::Positive => {

@@ -116,7 +116,7 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
         }
         if is_total(op) {
             totals.insert(out);
-            totalled(*over, held, (op, inputs), (&index, locals.contains(held)))?;
+            totalled(*over, held, op, inputs, &index, locals.contains(held))?;
         } else {
             placed(*over, held, op, locals.contains(held))?;
         }
@@ -141,8 +141,10 @@ fn is_at_hand(over: Over, view: View) -> bool {
 fn totalled(
     over: Over,
     made: &Buffer,
-    (op, inputs): (&Op, &[Operand]),
-    (index, is_local): (&BTreeMap<&str, &Buffer>, bool),
+    op: &Op,
+    inputs: &[Operand],
+    index: &BTreeMap<&str, &Buffer>,
+    is_local: bool,
 ) -> Result<(), Unfit> {
     let is_own = |rows: &super::Rowed| {
         rows.view == View::Own

@@ -2,7 +2,7 @@
 //! tensors may be given.
 use std::collections::BTreeSet;
 
-use super::{Lowering, Refusal};
+use super::{Lowering, Refusal, RowType};
 use crate::gir::{Data, Gir, NodeId, Op, Place};
 use crate::launch::{
     Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed,
@@ -104,7 +104,7 @@ fn hold_state(lowering: &mut Lowering, id: NodeId, name: &str) {
     let node = lowering.gir.node(id);
     let buffer = lowering.buffer_for(
         name.to_owned(),
-        (stored_place(node.place), node.kind, &node.shape),
+        RowType { place: stored_place(node.place), kind: node.kind, shape: &node.shape },
         Role::Value,
     );
     lowering.held.insert(id, super::rows(buffer, &node.shape));
@@ -121,15 +121,16 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
     let mut commit = Vec::new();
     for (state, name) in repeated.states.iter().zip(names) {
         let inside = lowering.gir.node(state.inside);
-        let row = (stored_place(inside.place), inside.kind, inside.shape.clone());
+        let shape = inside.shape.clone();
+        let row = RowType { place: stored_place(inside.place), kind: inside.kind, shape: &shape };
         hold_state(lowering, state.inside, name);
         let first = lowering.read(state.first, 2 * number);
-        lowering.copy((first, Op::Detach), (row.0, row.1, &row.2), name, 2 * number);
+        lowering.copy(first, Op::Detach, row, name, 2 * number);
         let next = format!("{name}.next");
         let made = matches!(lowering.operand(state.next), Some(Operand::Rows(Rowed { buffer, view: View::Own, .. })) if buffer == next);
         if !made {
             let value = lowering.read(state.next, 2 * number + 1);
-            lowering.copy((value, Op::Detach), (row.0, row.1, &row.2), &next, 2 * number + 1);
+            lowering.copy(value, Op::Detach, row, &next, 2 * number + 1);
         }
         commit.push(Commit { state: name.clone(), next });
     }

@@ -1,6 +1,6 @@
 //! train: programs that learn: what is done once, the forward pass, the loss, the backward pass,
 //! the optimiser.
-use super::{Lowering, Refusal, rows_of};
+use super::{Lowering, Refusal, RowType, rows_of};
 use crate::gir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
 use crate::launch::{
     Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train,
@@ -54,7 +54,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     }
     let result = lowering.written(gir.node(loss).inputs[0], data.target_place(), "scores", FORWARD);
     let (target, value) = (target(&mut lowering, loss), "loss".to_owned());
-    lowering.declare(value.clone(), Rows::Fixed(1), 1, (crate::launch::Element::Real, Role::Value));
+    lowering.declare(value.clone(), Rows::Fixed(1), 1, crate::launch::Element::Real, Role::Value);
     let gradient = gradient_of_result(&mut lowering, slope, loss);
     let operation = Operation::Loss { kind, result: result.clone(), target, gradient, value };
     let update = gradients(&mut lowering);
@@ -179,7 +179,7 @@ fn hold_slope(lowering: &mut Lowering, id: NodeId) {
     let node = lowering.gir.node(id);
     let name = lowering.buffer_for(
         "slope.result".to_owned(),
-        (node.place, Type::Real, &node.shape),
+        RowType { place: node.place, kind: Type::Real, shape: &node.shape },
         Role::Value,
     );
     lowering.held.insert(id, super::rows(name, &node.shape));
@@ -190,7 +190,7 @@ fn gradient_of_result(lowering: &mut Lowering, slope: Option<NodeId>, loss: Node
     let node = lowering.gir.node(id);
     lowering.buffer_for(
         "slope.result".to_owned(),
-        (node.place, Type::Real, &node.shape),
+        RowType { place: node.place, kind: Type::Real, shape: &node.shape },
         Role::Value,
     )
 }
@@ -224,8 +224,9 @@ fn gradients(lowering: &mut Lowering) -> Vec<Launch> {
         let there = matches!(&operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if *buffer == wanted);
         if !there {
             lowering.copy(
-                (operand, Op::Detach),
-                (Place::P, Type::Real, &parameter.shape),
+                operand,
+                Op::Detach,
+                RowType { place: Place::P, kind: Type::Real, shape: &parameter.shape },
                 &wanted,
                 BACKWARD,
             );

@@ -23,8 +23,8 @@ use warploom_vertex::{
 };
 
 use super::{
-    evaluated_work, features, is_close, numbers, read_given, read_graphs, reference_graph, rows_of,
-    saved_parameters, table, tolerance, unfit, violation,
+    GraphSize, evaluated_work, features, is_close, numbers, read_given, read_graphs,
+    reference_graph, rows_of, saved_parameters, table, tolerance, unfit, violation,
 };
 use crate::{
     iterate::{FRONTIER, SUPERSTEPS},
@@ -84,7 +84,7 @@ impl Again<'_> {
             }
             let scale = expected.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
             let apart = expected.iter().zip(found).position(|(&expected, &found)| {
-                !is_close(expected, found, (tolerance::<T>(self.list), scale))
+                !is_close(expected, found, tolerance::<T>(self.list), scale)
             });
             apart.map_or(Ok(()), |element| {
                 let what = format!(
@@ -106,11 +106,11 @@ impl Again<'_> {
         for result in &self.list.results {
             let expected = reference.get(&result.buffer).unwrap_or_default();
             match result.edges {
-                None => self.compare::<T>(found, run::VALUES_FILE, (result, expected))?,
+                None => self.compare::<T>(found, run::VALUES_FILE, result, expected)?,
                 Some(list) if list.relation.is_none() && list.direction != Direction::Both => {
                     let found = self.edge_table(edges)?;
                     if found.column(&result.name).is_some() {
-                        self.compare::<T>(&found, run::EDGE_VALUES_FILE, (result, expected))?;
+                        self.compare::<T>(&found, run::EDGE_VALUES_FILE, result, expected)?;
                     }
                 }
                 Some(_) => {}
@@ -139,7 +139,7 @@ impl Again<'_> {
             Inputs { features: features(self.graph, &every)?, parameters, ..Inputs::default() };
         read_given(&mut inputs, self.list, self.graph)?;
         inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
-        read_graphs(&mut inputs, self.list, (self.graph, self.nodes))?;
+        read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
         let graph = reference_graph(self.nodes.ids.len(), edges);
         let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
         reference.prepare();
@@ -161,11 +161,12 @@ impl Again<'_> {
 
     /// Steps of the reference for what is done once, and for a superstep of every loop.
     fn works(&self, edges: &EdgeTable) -> [u64; 2] {
-        let sizes = (self.nodes.ids.len() as u64, edges.source.len() as u64);
+        let size =
+            GraphSize { nodes: self.nodes.ids.len() as u64, edges: edges.source.len() as u64 };
         let of = |launches: &[warploom_vertex::launch::Launch]| {
             launches
                 .iter()
-                .map(|launch| evaluated_work(self.list, &launch.operation, sizes))
+                .map(|launch| evaluated_work(self.list, &launch.operation, size))
                 .sum::<u64>()
         };
         let Body::Iterate(iterate) = &self.list.body else { return [0, 0] };
@@ -218,7 +219,8 @@ impl Again<'_> {
         &self,
         table: &Table,
         file: &str,
-        (result, expected): (&ResultColumn, &[f64]),
+        result: &ResultColumn,
+        expected: &[f64],
     ) -> Result<(), Violation> {
         let path = self.artifact.file(file);
         let missing = || {
@@ -253,7 +255,7 @@ impl Again<'_> {
             let apart = expected.iter().zip(&found).position(|(&expected, found)| {
                 let found = found.widened();
                 let within = (expected - found).abs() <= slack;
-                !is_close(expected, found, (T::TOLERANCE, scale)) && !within
+                !is_close(expected, found, T::TOLERANCE, scale) && !within
             });
             return apart.map_or(Ok(()), |row| {
                 Err(differs(row, expected[row], &format!("{:e}", found[row].widened())))

@@ -31,7 +31,9 @@ impl Items {
     pub fn of(
         graph: &EdgeGraph,
         direction: Direction,
-        (cuts, processors, is_grouped): (&[Cut], u32, bool),
+        cuts: &[Cut],
+        processors: u32,
+        is_grouped: bool,
     ) -> Option<Items> {
         let lists: Vec<(EdgeList, u32)> = match direction {
             Direction::In => vec![(graph.incoming?, 0)],
@@ -49,7 +51,7 @@ impl Items {
         // many edges.
         let least = cuts
             .iter()
-            .map(|cut| thresholds((graph.nodes, edges), *cut, processors)[1])
+            .map(|cut| thresholds(graph.nodes, edges, *cut, processors)[1])
             .min()
             .filter(|_| is_local(graph.nodes, &lists));
         let in_order = is_grouped && cuts.is_empty();
@@ -155,10 +157,10 @@ impl Items {
     }
 
     /// How many items a tier has.
-    pub fn count(&self, cut: Cut, (tier, processors): (Tier, u32)) -> u32 {
-        let [block, warp] = thresholds((self.row.len(), self.far.len()), cut, processors);
+    pub fn count(&self, cut: Cut, tier: Tier, processors: u32) -> u32 {
+        let [block, warp] = thresholds(self.row.len(), self.far.len(), cut, processors);
         let longer = |than: u32| self.longer(than);
-        let (hubs, pieces) = self.hubs(cut, (block, processors));
+        let (hubs, pieces) = self.hubs(cut, block, processors);
         match tier {
             Tier::Hub => hubs,
             Tier::Pieces => pieces,
@@ -170,7 +172,7 @@ impl Items {
 
     /// How many items have several blocks, of those that have a block, and how many each: the
     /// longest would still be walked when all else is done.
-    fn hubs(&self, cut: Cut, (block, processors): (u32, u32)) -> (u32, u32) {
+    fn hubs(&self, cut: Cut, block: u32, processors: u32) -> (u32, u32) {
         let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
         let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * tuning::multi_block_turns();
         let of_block = self.far.len() as u64
@@ -214,7 +216,7 @@ fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
 }
 
 /// Edges above which an item has a block, and a warp.
-fn thresholds((rows, edges): (usize, usize), cut: Cut, processors: u32) -> [u32; 2] {
+fn thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
     let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
     let groups = warps * u64::from(cut.groups_of_warp);
     // On small graphs all lanes have little to do, and the longest row is what all wait for; but
@@ -248,7 +250,7 @@ mod tests {
     fn rows_that_all_else_would_wait_for_have_several_blocks() {
         let of = |degrees: &[u32], cut: Cut| {
             let items = Items::sorted(degrees.len(), |row| degrees[row], None);
-            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, (tier, 2)))
+            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, tier, 2))
         };
         let cut = Cut {
             groups_of_warp: 8,
@@ -278,9 +280,9 @@ mod tests {
         };
         // ogbl-ddi, and Wikipedia, whose rows are as few but have fewer edges; artist has more rows
         // than groups.
-        assert_eq!(thresholds((4267, 2_135_822), cut, 132), [168, 84]);
-        assert_eq!(thresholds((4777, 184_812), cut, 132), [58, 29]);
-        assert_eq!(thresholds((50_515, 1_638_396), cut, 132), [517, 258]);
+        assert_eq!(thresholds(4267, 2_135_822, cut, 132), [168, 84]);
+        assert_eq!(thresholds(4777, 184_812, cut, 132), [58, 29]);
+        assert_eq!(thresholds(50_515, 1_638_396, cut, 132), [517, 258]);
     }
 
     #[test]

@@ -105,8 +105,10 @@ impl Machine {
     pub fn go_on<T: Precision>(
         &mut self,
         program: &Program<T>,
-        (first, paces): (u64, &[f64]),
-        (watched, is_behind): (Option<&TrainingState>, bool),
+        first: u64,
+        paces: &[f64],
+        watched: Option<&TrainingState>,
+        is_behind: bool,
     ) -> Result<Stretch, StageError> {
         let (epochs, decides) = (paces.len().saturating_sub(1), watched.is_some());
         let [table, clock] = [Argument::Paces, Argument::Clock].map(|part| self.layout.part(&part));
@@ -138,8 +140,8 @@ impl Machine {
         }
         let batch = tuning::epochs_per_graph();
         let batches = epochs / batch;
-        (0..batches).try_for_each(|_| self.replay_epochs(program, (batch, decides)))?;
-        (batches * batch..epochs).try_for_each(|_| self.replay_epochs(program, (1, decides)))?;
+        (0..batches).try_for_each(|_| self.replay_epochs(program, batch, decides))?;
+        (batches * batch..epochs).try_for_each(|_| self.replay_epochs(program, 1, decides))?;
         let mut home = self.room(decides)?;
         if let Some(spans) = &self.homes.home {
             self.gpu.land(&self.memory, &spans.pieces, &mut home).map_err(failed)?;
@@ -301,7 +303,8 @@ impl Machine {
     fn replay_epochs<T: Precision>(
         &mut self,
         program: &Program<T>,
-        (count, decides): (usize, bool),
+        count: usize,
+        decides: bool,
     ) -> Result<(), StageError> {
         if !self.epochs.contains_key(&(count, decides)) {
             let graph = self
@@ -332,7 +335,7 @@ impl Machine {
         for (kept, next) in self.statistics(program) {
             self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
         }
-        self.clockwork.iter().try_for_each(|call| self.call_behind(call, (waits, false)))
+        self.clockwork.iter().try_for_each(|call| self.call_behind(call, waits, false))
     }
 }
 

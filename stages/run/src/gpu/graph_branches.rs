@@ -99,7 +99,7 @@ impl Machine {
                 let waits = aside.is_some();
                 self.wait_for(aside.take())?;
                 self.calls[step].iter().enumerate().try_for_each(|(number, call)| {
-                    self.call_behind(call, (waits && number == 0, true))
+                    self.call_behind(call, waits && number == 0, true)
                 })
             }
             Way::Aside => {
@@ -110,7 +110,7 @@ impl Machine {
                 self.calls[step]
                     .iter()
                     .enumerate()
-                    .try_for_each(|(number, call)| self.call_behind(call, (number == 0, true)))?;
+                    .try_for_each(|(number, call)| self.call_behind(call, number == 0, true))?;
                 *aside = Some(self.gpu.behind()?);
                 self.gpu.follow(&along)
             }
@@ -128,7 +128,8 @@ impl Machine {
     pub(super) fn call_behind(
         &self,
         call: &Call,
-        (several, training): (bool, bool),
+        several: bool,
+        training: bool,
     ) -> Result<(), Fault> {
         let mut grid = call.grid;
         grid.early &= !several;

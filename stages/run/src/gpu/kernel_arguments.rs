@@ -98,7 +98,8 @@ impl Lying {
     /// Brings rows of the host to the device, laid out on the way.
     pub fn upload<E: Pod + Sync>(
         &self,
-        (gpu, memory): (&Gpu, &Memory),
+        gpu: &Gpu,
+        memory: &Memory,
         rows: &[E],
     ) -> Result<(), Fault> {
         gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| {
@@ -180,7 +181,8 @@ pub type Tables = BTreeMap<(Direction, Groups), Table>;
 /// All lists that kernels walk.
 pub fn lists<T: Precision>(
     list: &LaunchList,
-    (emitted, processors): (&Emitted, u32),
+    emitted: &Emitted,
+    processors: u32,
     data: &Data<T>,
 ) -> BTreeMap<WalkedLists, Items> {
     let graph = data.edge_graph();
@@ -198,7 +200,7 @@ pub fn lists<T: Precision>(
                 let is_grouped = emitted.arguments().any(
                     |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
                 );
-                Items::of(&graph, *direction, (&cuts(emitted, walked), processors, is_grouped))
+                Items::of(&graph, *direction, &cuts(emitted, walked), processors, is_grouped)
             }
             WalkedLists::Entries(features, by_columns) => {
                 Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns))
@@ -259,7 +261,8 @@ impl Layout {
     /// given beside them.
     pub fn of<T: Precision>(
         list: &LaunchList,
-        (emitted, on_host): (&Emitted, &[String]),
+        emitted: &Emitted,
+        on_host: &[String],
         data: &Data<T>,
     ) -> Result<Self, StageError> {
         let mut layout =
@@ -374,9 +377,12 @@ impl std::ops::Deref for Contents<'_> {
 /// What lies somewhere from the start; none for what launches make.
 pub fn contents<'a, T: Precision>(
     argument: &Argument,
-    (data, list): (&'a Data<T>, &LaunchList),
-    (program, buffers): (&Program<T>, &Buffers<T>),
-    (lists, tables): (&'a BTreeMap<WalkedLists, Items>, &'a Tables),
+    data: &'a Data<T>,
+    list: &LaunchList,
+    program: &Program<T>,
+    buffers: &Buffers<T>,
+    lists: &'a BTreeMap<WalkedLists, Items>,
+    tables: &'a Tables,
 ) -> Option<Contents<'a>> {
     let graph = data.edge_graph();
     let words = |words: &'a [u32]| Some(Contents::Lent(bytemuck::cast_slice(words)));
@@ -440,7 +446,7 @@ pub fn contents<'a, T: Precision>(
             bytes(split)
         }
         Argument::Ticket | Argument::TicketAside => bytes(vec![0; TICKETS as usize * 4]),
-        Argument::LossTerms => bytes(terms(list, data, (program, buffers))?.to_le_bytes().to_vec()),
+        Argument::LossTerms => bytes(terms(list, data, program, buffers)?.to_le_bytes().to_vec()),
         _ => None,
     }
 }
@@ -478,7 +484,8 @@ fn inverse(index: &[i64], count: u32) -> Vec<u32> {
 fn terms<T: Precision>(
     list: &LaunchList,
     data: &Data<T>,
-    (program, buffers): (&Program<T>, &Buffers<T>),
+    program: &Program<T>,
+    buffers: &Buffers<T>,
 ) -> Option<f64> {
     let (kind, columns) = loss_of(list)?;
     let (rows, columns) = (&data.splits[0], columns as usize);
@@ -556,11 +563,11 @@ impl<T: Precision> Bound<'_, T> {
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
                 ArgumentValue::U32(
-                    items.map_or(0, |items| items.count(*cut, (*tier, self.processors))),
+                    items.map_or(0, |items| items.count(*cut, *tier, self.processors)),
                 )
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
-                ArgumentValue::U32(self.grouped((*direction, *groups), *list))
+                ArgumentValue::U32(self.grouped(*direction, *groups, *list))
             }
             Argument::Number(number) => ArgumentValue::U32(*number),
             Argument::Parts { rows, each, most } => {
@@ -575,8 +582,8 @@ impl<T: Precision> Bound<'_, T> {
     }
 
     /// How many groups there are, or rows whose groups lie in several blocks.
-    fn grouped(&self, cut: (Direction, Groups), list: Grouped) -> u32 {
-        self.tables.get(&cut).map_or(0, |table| table.count(list))
+    fn grouped(&self, direction: Direction, groups: Groups, list: Grouped) -> u32 {
+        self.tables.get(&(direction, groups)).map_or(0, |table| table.count(list))
     }
 
     /// Parts that rows are cut into; at least one, which says what nothing adds up to.
@@ -593,16 +600,15 @@ impl<T: Precision> Bound<'_, T> {
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Groups { direction, groups, spans, slices } => {
                 let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
-                [self.grouped((*direction, *groups), list).div_ceil(groups.per_block()), *slices, 1]
+                [self.grouped(*direction, *groups, list).div_ceil(groups.per_block()), *slices, 1]
             }
             Blocks::Parts { rows, each, most, tiles: [first, second] } => {
                 [self.parts(*rows, *each, *most), *first, *second]
             }
             Blocks::Items { walked, cut, slices } => {
                 let items = self.lists.get(walked);
-                let count = |tier: Tier| {
-                    items.map_or(0, |items| items.count(*cut, (tier, self.processors)))
-                };
+                let count =
+                    |tier: Tier| items.map_or(0, |items| items.count(*cut, tier, self.processors));
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
                 let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
                 let light = all - hub - block - warp;

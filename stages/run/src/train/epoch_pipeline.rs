@@ -120,7 +120,7 @@ impl<T: Precision> Training<'_, T> {
             self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
         let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU goes ahead"))?;
-        let stretch = gpu.go_on(program, (done, &paces), (watched.as_ref(), is_behind))?;
+        let stretch = gpu.go_on(program, done, &paces, watched.as_ref(), is_behind)?;
         Ok(OnWay { stretch, epochs, begun })
     }
 
@@ -139,7 +139,7 @@ impl<T: Precision> Training<'_, T> {
             self.executor.machine.loss = loss;
             self.refuse_odd_loss(Pass { epoch, training: false })?;
             let qualities = self.of_counts(&counts);
-            let is_best = self.add_row(epoch, (loss, qualities[0][VALIDATION]), qualities);
+            let is_best = self.add_row(epoch, loss, qualities[0][VALIDATION], qualities);
             best = is_best.map(|quality| (epoch, quality)).or(best);
             if self.watch.is_over() {
                 break;

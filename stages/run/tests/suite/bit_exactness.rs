@@ -431,7 +431,7 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
         Compared { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
     let by_scores = splits.each_ref().map(|rows| Measure::Accuracy.of(compared, rows));
     assert_eq!(
-        Measure::Accuracy.of_counts(&expected, (LossKind::CrossEntropy, columns), rows),
+        Measure::Accuracy.of_counts(&expected, LossKind::CrossEntropy, columns, rows),
         by_scores,
         "{what}: the CPU's accuracy"
     );

@@ -103,7 +103,7 @@ impl<T: Precision> Training<T> {
             return gpu
                 .as_mut()
                 .unwrap()
-                .run(program.part(part), (Part::Prepare, pass), machine.pace)
+                .run(program.part(part), Part::Prepare, pass, machine.pace)
                 .unwrap();
         }
         self.executor.run(part, pass, &StopFlag::new()).unwrap();
@@ -137,7 +137,7 @@ impl<T: Precision> Training<T> {
         let (mut done, mut on_way) = (first, None);
         for epochs in STRETCHES {
             let paces: Vec<f64> = (done..=done + epochs).map(pace).collect();
-            let next = gpu.go_on(program, (done, &paces), (None, on_way.is_some())).unwrap();
+            let next = gpu.go_on(program, done, &paces, None, on_way.is_some()).unwrap();
             done += epochs;
             for stretch in
                 on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS))

@@ -56,7 +56,8 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
-            (Needs::from_list(&list), &step.request),
+            Needs::from_list(&list),
+            &step.request,
         )
         .unwrap();
         let mut executor = Executor::new(&list, data, 0).unwrap();
@@ -71,7 +72,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
         let expected = all.change(0, None);
         all.commit(0);
         partial += usize::from(frontier.runs().is_some());
-        some.run_rows(Part::Superstep(0), (PASS, frontier.runs()), &stop).unwrap();
+        some.run_rows(Part::Superstep(0), PASS, frontier.runs(), &stop).unwrap();
         let found = some.change(0, frontier.runs());
         frontier.advance(&some, &repeated, &found);
         some.commit(0);

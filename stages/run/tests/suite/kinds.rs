@@ -357,7 +357,8 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,
         &list,
-        (upload::Needs::from_list(&list), &step.request),
+        upload::Needs::from_list(&list),
+        &step.request,
     )
     .unwrap();
     let list = separate_buffers(&list);

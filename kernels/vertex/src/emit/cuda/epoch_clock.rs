@@ -138,7 +138,7 @@ impl Unit<'_> {
                 elements = {elements};\n{OPTIMIZE}"
         );
         self.note([(ScheduleKind::OptimizerStep, true)]);
-        let name = self.define("", (1, &parameters), ("", &body));
+        let name = self.define("", 1, &parameters, "", &body);
         let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
         self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
         Ok(())

@@ -36,19 +36,19 @@ pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<RowV
     let statements = format!(
         "real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n",
         pointer(&leaf.name),
-        start_of_row("v", (columns, leaf))
+        start_of_row("v", columns, leaf)
     );
     Ok(RowValue { statements, at: "of_row[q][j]".to_owned() })
 }
 
 /// Where a row starts that is one of several, of so many columns, that a vertex has.
-pub(super) fn start_of_row(row: &str, (columns, leaf): (u64, &Leaf)) -> String {
-    start_of((row, columns), (leaf.columns / columns.max(1), leaf.stride))
+pub(super) fn start_of_row(row: &str, columns: u64, leaf: &Leaf) -> String {
+    start_of(row, columns, leaf.columns / columns.max(1), leaf.stride)
 }
 
 /// The same for rows of which a vertex has so many, and which lie so far apart from vertex to
 /// vertex.
-pub(super) fn start_of((row, columns): (&str, u64), (lead, stride): (u64, u64)) -> String {
+pub(super) fn start_of(row: &str, columns: u64, lead: u64, stride: u64) -> String {
     match lead {
         _ if stride == lead * columns => format!("(offset_t){row} * {columns}"),
         1 => format!("(offset_t){row} * {stride}"),
@@ -86,7 +86,7 @@ impl Unit<'_> {
             return Err(NoKernel::new("a pool that is none".to_owned()));
         };
         let (walk, read) =
-            Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, inputs)
+            Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
         let mut writer = Writer::new(&walk, lanes(columns, 1));
@@ -129,7 +129,7 @@ out[number] = sum;
             made.statements,
             join(reduction, kind, "sum", &value_at),
         );
-        let name = self.define("", (1, &parameters.text()), (&tables_of(&[&writer])?, &body));
+        let name = self.define("", 1, &parameters.text(), &tables_of(&[&writer])?, &body);
         let rows = match held {
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,

@@ -56,7 +56,7 @@ pub fn traffic(
         let elsewhere = makers.iter().find_map(|makers| makers.get(&number));
         let at =
             elsewhere.filter(|_| emitted.launches[number].is_empty()).copied().unwrap_or(number);
-        let widths = widths(&launches, &joined, (at, emitted));
+        let widths = widths(&launches, &joined, at, emitted);
         let (mut in_order, mut by_edges) = (0u64, 0u64);
         // What two outer products have in common is read once.
         for name in on_host.iter().filter(|name| {
@@ -67,11 +67,9 @@ pub fn traffic(
                 .iter()
                 .filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone())))
             {
-                in_order = in_order.saturating_add(seen.in_order.saturating_mul(count_passes(
-                    launch,
-                    (kernel, widths),
-                    name,
-                )));
+                in_order = in_order.saturating_add(
+                    seen.in_order.saturating_mul(count_passes(launch, kernel, widths, name)),
+                );
                 by_edges = by_edges.saturating_add(seen.by_edges);
             }
         }
@@ -109,16 +107,12 @@ fn times(list: &LaunchList) -> Vec<u64> {
 
 /// How often a kernel goes over rows of a buffer: once for each block that shares what is made of
 /// them.
-fn count_passes(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &str) -> u64 {
+fn count_passes(launch: &Launch, kernel: &Kernel, widths: [u64; 2], name: &str) -> u64 {
     let is_product =
         |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     match (&launch.operation, &kernel.blocks) {
         (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => {
-            count_outer_passes(
-                inputs,
-                (*tiles, kernel.shared_bytes > 0 && widths[1] > widths[0]),
-                name,
-            )
+            count_outer_passes(inputs, *tiles, kernel.shared_bytes > 0 && widths[1] > widths[0], name)
         }
         (operation, Blocks::Rows { slices, .. }) if operation.steps().iter().any(is_product) => {
             u64::from(*slices)
@@ -136,7 +130,9 @@ fn count_passes(launch: &Launch, (kernel, widths): (&Kernel, [u64; 2]), name: &s
 fn widths(
     launches: &[&Launch],
     joined: &MergedLaunches,
-    (number, emitted): (usize, &Emitted),
+    number: usize,
+    emitted: &Emitted,
+
 ) -> [u64; 2] {
     let operands = |number: usize| {
         if let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launches[number].operation {
@@ -167,7 +163,7 @@ fn widths(
 /// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for
 /// shared memory, blocks lie along the wider side first (one block has all of both where they are
 /// turned round), else along the first.
-fn count_outer_passes(inputs: &[Operand], (tiles, is_turned): ([u32; 2], bool), name: &str) -> u64 {
+fn count_outer_passes(inputs: &[Operand], tiles: [u32; 2], is_turned: bool, name: &str) -> u64 {
     let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
     let [first, second] = inputs else { return 1 };
     let [of_first, of_second] = if is_turned { [tiles[1], tiles[0]] } else { tiles };

@@ -105,7 +105,7 @@ impl Unit<'_> {
             unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= tuning::last_block_elements();
-        let (parameters, ends, last) = ended(parameters, (slopes.is_some(), joins), columns);
+        let (parameters, ends, last) = ended(parameters, slopes.is_some(), joins, columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
@@ -123,7 +123,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
                 LossKind::MeanSquares => "",
             },
         );
-        let name = self.define("", (resident, &parameters), ("", &body));
+        let name = self.define("", resident, &parameters, "", &body);
         self.scratch_bytes = self
             .scratch_bytes
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
@@ -140,8 +140,10 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             let mut parameters = Parameters::new();
             let place = place_of_sum(&[sum], columns, &mut parameters);
             self.add_parts(
-                (place, parameters),
-                (columns as u32, u64::from(blocks)),
+                place,
+                parameters,
+                columns as u32,
+                u64::from(blocks),
                 Argument::Number(blocks),
             );
         }
@@ -165,7 +167,7 @@ fn loss_arguments(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
 
 /// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with
 /// sums over the rows of its gradient, which that one joins.
-fn ended(parameters: &str, (sums, joins): (bool, bool), columns: u64) -> (String, String, String) {
+fn ended(parameters: &str, sums: bool, joins: bool, columns: u64) -> (String, String, String) {
     let (mut parameters, mut slopes) = (parameters.to_owned(), String::new());
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
     if sums && joins {

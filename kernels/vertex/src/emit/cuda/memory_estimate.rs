@@ -151,7 +151,8 @@ impl SizeCounts {
     /// Groups of neighbours, and blocks of these, at most.
     fn groups(
         &self,
-        (direction, groups): (Direction, Groups),
+        direction: Direction,
+        groups: Groups,
         list: &LaunchList,
     ) -> Option<(u64, u64)> {
         let (rows, slots) = self.walked(&WalkedLists::Edges(direction), list)?;
@@ -185,7 +186,7 @@ impl SizeCounts {
                 }
             }
             Argument::Groups(direction, groups, of) => {
-                let (most, blocks) = self.groups((*direction, *groups), list)?;
+                let (most, blocks) = self.groups(*direction, *groups, list)?;
                 match of {
                     Grouped::Row | Grouped::Start | Grouped::End => most * 4,
                     Grouped::SpanRow | Grouped::SpanBlock | Grouped::SpanBlocks => blocks * 4,
@@ -193,7 +194,7 @@ impl SizeCounts {
                 }
             }
             Argument::PartsOfSpans(direction, groups, bytes) => {
-                2 * self.groups((*direction, *groups), list)?.1 * bytes
+                2 * self.groups(*direction, *groups, list)?.1 * bytes
             }
             Argument::Inverse(name, count) => {
                 (u64::from(*count) + 1 + self.rows(find_buffer(list, name)?)) * 4

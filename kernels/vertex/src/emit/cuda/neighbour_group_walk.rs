@@ -80,7 +80,7 @@ impl Unit<'_> {
         let load = Load::new(writer, 1, self.target.bytes_per_real);
         let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [
-            (groups_body(writer, stores, (groups, load)), false),
+            (groups_body(writer, stores, groups, load), false),
             (spans_body(writer, stores, groups), true),
         ];
         self.note([(ScheduleKind::NeighbourGroups, true)]);
@@ -106,9 +106,12 @@ impl Unit<'_> {
             );
             let (suffix, blocks) = if spans { ("_joined", 1) } else { ("", blocks) };
             let name = self.define_for(
-                (groups.threads, blocks),
-                (suffix, &parameters.text()),
-                (&tables(writer), &body),
+                groups.threads,
+                blocks,
+                suffix,
+                &parameters.text(),
+                &tables(writer),
+                &body,
             );
             let blocks = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
             self.kernels.push(Kernel {
@@ -169,7 +172,7 @@ after_others();
 ";
 
 /// The edges of each group; leaders do the rest of their rows.
-fn groups_body(writer: &Writer, stores: &str, (groups, load): (Groups, Load)) -> String {
+fn groups_body(writer: &Writer, stores: &str, groups: Groups, load: Load) -> String {
     let pass = &writer.passes[1];
     let mut body = format!(
         "{}{}{WHO}",

@@ -63,7 +63,7 @@ pub(super) fn find(walk: &mut Walk) {
 /// other launches is of what is at most 0, too.
 pub(super) fn shares(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
     let walks = list.launches().into_iter().filter_map(|launch| {
-        Walk::from_operation((list, target.bytes_per_real), &launch.operation)
+        Walk::from_operation(list, target.bytes_per_real, &launch.operation)
     });
     let of_walk = |walk: Walk| {
         walk.running
@@ -198,7 +198,7 @@ fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
             .any(|read| matches!(read.from, From::Step(of) if depends[of]));
         let elements: Vec<u32> = (0..step.columns() as u32).collect();
         let message = broadcast_elements(&elements.into(), &step.shape, &step.inputs[0].shape());
-        match factor(walk, (running, &depends), &step.inputs[0], &message) {
+        match factor(walk, running, &depends, &step.inputs[0], &message) {
             Factor::Once(elements) if is_sum && !is_masked_by_it => found.push((number, elements)),
             _ => return None,
         }
@@ -207,10 +207,16 @@ fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
 }
 
 /// What of the factor is in the elements of an operand.
-fn factor(walk: &Walk, of: (&Running, &[bool]), input: &Input, elements: &[u32]) -> Factor {
+fn factor(
+    walk: &Walk,
+    running: &Running,
+    depends: &[bool],
+    input: &Input,
+    elements: &[u32],
+) -> Factor {
     let part = |outer: &[u64], inner: &Input| {
         let elements = broadcast_elements(&elements.to_vec().into(), outer, &inner.shape());
-        factor(walk, of, inner, &elements)
+        factor(walk, running, depends, inner, &elements)
     };
     let number = match input {
         Input::Number(_) => return Factor::Free,
@@ -221,7 +227,6 @@ fn factor(walk: &Walk, of: (&Running, &[bool]), input: &Input, elements: &[u32])
         Input::Rows(Read { from: From::Leaf(_), .. }) => return Factor::Free,
         Input::Rows(Read { from: From::Step(number), .. }) => *number,
     };
-    let (running, depends) = of;
     let step = &walk.steps[number];
     if number == running.exponential {
         return Factor::Once(elements.to_vec());

@@ -111,12 +111,19 @@ pub fn cast(from: Type, to: Type, a: &str) -> String {
     }
 }
 
+/// The text of a value, and its type.
+#[derive(Clone, Copy)]
+pub struct TypedText<'a> {
+    pub text: &'a str,
+    pub kind: Type,
+}
+
 /// A fold's function of two values that are names, and the type of what it gives.
-pub fn applied(function: &Function, left: (&str, Type), right: (&str, Type)) -> (String, Type) {
+pub fn applied(function: &Function, left: TypedText<'_>, right: TypedText<'_>) -> (String, Type) {
     let part = |part: &Function| applied(part, left, right);
     let (text, kind) = match function {
-        Function::Left => return (left.0.to_owned(), left.1),
-        Function::Right => return (right.0.to_owned(), right.1),
+        Function::Left => return (left.text.to_owned(), left.kind),
+        Function::Right => return (right.text.to_owned(), right.kind),
         Function::Number(number) => (literal(*number, number.kind()), number.kind()),
         Function::Unary(operator, a) => {
             let (a, from) = part(a);

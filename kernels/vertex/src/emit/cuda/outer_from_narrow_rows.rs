@@ -9,7 +9,7 @@ use super::graph_pooling::RowValue;
 use super::outer_products::{paired_columns, rows_of_side};
 use super::row_walk::Parameters;
 use super::shared_read_sums::Maker;
-use super::tensor_core_shapes::{OuterProductShape, RowPadding, filled, lying};
+use super::tensor_core_shapes::{OuterProductShape, SideColumns, RowPadding, filled, lying};
 use super::value_text::{Writer, pointer};
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
@@ -70,7 +70,7 @@ impl<'a> Unit<'a> {
         let twin = self.twins.iter().find(|(_, later)| **later == outer).map(|(twin, _)| *twin);
         let mut others = vec![operands(outer)?.get(1 - side)?];
         if let Some(twin) = twin {
-            let differs = differing(list, (launches[outer], launches[twin]))
+            let differs = differing(list, launches[outer], launches[twin])
                 .filter(|differs| *differs != side)?;
             others.push(operands(twin)?.get(differs)?);
         }
@@ -92,8 +92,11 @@ impl<'a> Unit<'a> {
             return None;
         }
         let schedule =
-            OuterProductShape::fit((wide as usize, source.columns as usize), self.target)?;
-        let schedule = schedule.with_warpgroups(wide as usize, (self.nodes(), true), self.target);
+            OuterProductShape::fit(
+            SideColumns { wide: wide as usize, narrow: source.columns as usize },
+            self.target,
+        )?;
+        let schedule = schedule.with_warpgroups(wide as usize, self.nodes(), true, self.target);
         let schedule = schedule.with_rows_made(source.narrow() as usize, self.target)?;
         Some(NarrowRows { maker, side, schedule, source })
     }
@@ -123,7 +126,7 @@ impl<'a> Unit<'a> {
         let operands: Vec<Operand> = positive
             .chain(source.products.iter().map(|product| rows(product.rows, product.inner)))
             .collect();
-        Walk::reading((self.list, self.target.bytes_per_real), Rows::Nodes, &operands)
+        Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, &operands)
             .ok_or_else(|| NoKernel::new("rows that no walk reads".to_owned()))
     }
 }
@@ -132,7 +135,8 @@ impl NarrowRowTexts {
     /// Of rows that a walk reads, and what reads them.
     pub fn new<'a>(
         source: &NarrowSource,
-        (walk, read): (&'a Walk, &[Input]),
+        walk: &'a Walk,
+        read: &[Input],
     ) -> Result<(NarrowRowTexts, Vec<Writer<'a>>), NoKernel> {
         let [positive, narrow @ ..] = read else {
             return Err(NoKernel::new("rows that are made of nothing".to_owned()));
@@ -157,8 +161,7 @@ impl NarrowRowTexts {
             };
             let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
             let nothing = RowValue { statements: String::new(), at: String::new() };
-            let copied =
-                filled(Some((leaf, RowPadding::Any)), &nothing, (vector as usize, inner as usize));
+            let copied = filled(Some((leaf, RowPadding::Any)), &nothing, vector as usize, inner as usize);
             let numbers = [
                 ("@PIECES@", 16 * own / vector),
                 ("@VECTOR@", vector),

@@ -8,14 +8,15 @@
 //! never     adds a float with an atomic
 use super::graph_pooling::{RowValue, lanes, tables_of, value};
 use super::outer_from_narrow_rows::{NarrowRowTexts, give_matrices};
+use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
 use super::row_walk::{Parameters, THREADS, vector_of};
 use super::shared_read_sums::OTHER;
-use super::tensor_core_shapes::{self, COLUMNS, OuterProductShape, RowPadding, filled, lying};
+use super::tensor_core_shapes::{self, COLUMNS, OuterProductShape, SideColumns, RowPadding, filled, lying};
 use super::value_text::Writer;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit, warpgroup_products};
-use crate::launch::{Operand, Operation, Rows, differing};
+use crate::launch::{Operand, Operation, differing};
 use crate::tuning;
 
 /// Columns of two rows beside each other, the second of which starts where a vector does.
@@ -74,6 +75,12 @@ impl Sides {
         }
     }
 
+    /// Columns of X and of Z.
+    fn size(&self) -> SideColumns {
+        let [wide, narrow] = self.x_and_z().map(|side| self.both[side].total_columns() as usize);
+        SideColumns { wide, narrow }
+    }
+
     /// Elements of the product, and of its twin.
     fn elements(&self) -> (u64, Option<u64>) {
         let [first, second] = &self.both;
@@ -90,7 +97,7 @@ impl Unit<'_> {
     pub(super) fn twin(&self) -> Option<Twin> {
         let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
         let launches = self.list.launches();
-        let side = differing(self.list, (self.launch, launches[*launch]))?;
+        let side = differing(self.list, self.launch, launches[*launch])?;
         let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else {
             return None;
         };
@@ -102,8 +109,10 @@ impl Unit<'_> {
     pub(super) fn outer_of_tiles(
         &mut self,
         out: &str,
-        (walk, read): (&Walk, &[Input]),
-        (twin, lead): (Option<&Twin>, u64),
+        walk: &Walk,
+        read: &[Input],
+        twin: Option<&Twin>,
+        lead: u64,
     ) -> Result<bool, NoKernel> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
         let [first, second, other @ ..] = read else { return Ok(false) };
@@ -111,19 +120,18 @@ impl Unit<'_> {
             [columns(first), columns(second)],
             twin.zip(other.first()).map(|(twin, other)| (twin.side, columns(other))),
         );
-        let [x, z] = sides.x_and_z().map(|side| sides.both[side].total_columns() as usize);
-        let Some(schedule) = OuterProductShape::fit((x, z), self.target) else { return Ok(false) };
+        let size = sides.size();
+        let Some(schedule) = OuterProductShape::fit(size, self.target) else { return Ok(false) };
         let (rows, are_copied) = (
             self.count(walk.rows) * lead,
             read.iter().all(|input| lying(walk, input, lead > 1).is_some()),
         );
         let made = self.narrow_rows_for(self.number);
         let mut schedule = made.as_ref().map_or_else(
-            || schedule.with_warpgroups(x, (rows, are_copied), self.target),
+            || schedule.with_warpgroups(size.wide, rows, are_copied, self.target),
             |made| made.schedule,
         );
-        if let Some(turned) = schedule.turned((x, z), rows, self.target).filter(|_| made.is_none())
-        {
+        if let Some(turned) = schedule.turned(size, rows, self.target).filter(|_| made.is_none()) {
             (sides.are_turned, schedule) = (true, turned);
         }
         let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
@@ -138,7 +146,7 @@ impl Unit<'_> {
             if let (Some(made), Some((walk, read))) =
                 (made.as_ref().filter(|made| made.side == side), &of_made)
             {
-                let (of_rows, loaders) = NarrowRowTexts::new(&made.source, (walk, read))?;
+                let (of_rows, loaders) = NarrowRowTexts::new(&made.source, walk, read)?;
                 texts.push(of_rows.positive.clone());
                 vectors.push(of_rows.vector);
                 writers.extend(loaders);
@@ -187,8 +195,8 @@ impl Unit<'_> {
         });
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let each = (tuning::sum_part_rows() / lead.max(1) as u32).max(1);
-        let most = self.parts_of_tiles(&schedule, (rows, elements));
-        let parts = self.parts_expected(walk.rows, (each, most));
+        let most = self.parts_of_tiles(&schedule, rows, elements);
+        let parts = self.parts_expected(walk.rows, each, most);
         let joins = parts <= tuning::last_block_parts()
             && elements * parts <= tuning::last_block_elements();
         self.note([
@@ -197,7 +205,7 @@ impl Unit<'_> {
             (ScheduleKind::PartsKernel, !joins),
         ]);
         let mut body =
-            body(&schedule, (&sides, [vectors[0], vectors[1]]), (&texts, &texts_made, sums), lead);
+            body(&schedule, &sides, [vectors[0], vectors[1]], &texts, &texts_made, sums, lead);
         if joins {
             parameters.push("unsigned* ticket", Argument::Ticket);
             let told = emit_output_stores(&made, &mut parameters, "continue");
@@ -208,8 +216,7 @@ impl Unit<'_> {
                     .replace("@TOLD@", &told)
             ));
         }
-        let name =
-            self.define_for((schedule.threads(), 1), ("", &parameters.text()), (&tables, &body));
+        let name = self.define_for(schedule.threads(), 1, "", &parameters.text(), &tables, &body);
         let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
         let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
         self.kernels.push(Kernel {
@@ -222,7 +229,7 @@ impl Unit<'_> {
         self.scratch_bytes =
             self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         if !joins {
-            self.add_parts_of_tiles(&made, (walk.rows, each, most));
+            self.add_parts_of_tiles(&made, RowParts { rows: walk.rows, each, most });
         }
         Ok(true)
     }
@@ -257,17 +264,13 @@ impl Unit<'_> {
 
     /// The parts of an outer product and of what is added up beside it: buffers and their elements,
     /// as a part has them one after the other.
-    fn add_parts_of_tiles(
-        &mut self,
-        made: &[(Option<String>, u64)],
-        (rows, each, most): (Rows, u32, u32),
-    ) {
+    fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], of_parts: RowParts) {
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         // Where there are few elements a block has few of them, so that all processors ask for
         // something; where there are many, of few parts, a thread each.
         let processors = u64::from(self.target.processors);
         let is_of_threads =
-            elements >= u64::from(THREADS) * processors && most <= tuning::thread_sum_parts();
+            elements >= u64::from(THREADS) * processors && of_parts.most <= tuning::thread_sum_parts();
         let (wide, work) = match elements {
             _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
             few if few < tuning::few_sum_elements() * processors => {
@@ -275,11 +278,10 @@ impl Unit<'_> {
             }
             _ => (32, tensor_core_shapes::ADD_PARTS),
         };
-        let parts = Argument::Parts { rows, each, most };
         let mut parameters = Parameters::new();
         let told = emit_output_stores(made, &mut parameters, "return");
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
-        parameters.push("const unsigned parts", parts);
+        parameters.push("const unsigned parts", of_parts.argument());
         let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
         let body = format!(
             "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / \
@@ -287,7 +289,7 @@ impl Unit<'_> {
             all.join(" + "),
             work
         );
-        let name = self.define("_parts", (1, &parameters.text()), ("", &body));
+        let name = self.define("_parts", 1, &parameters.text(), "", &body);
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
         self.kernels.push(Kernel {
             name,
@@ -301,7 +303,7 @@ impl Unit<'_> {
     /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
     /// processor reads, each for a share of all there is, and parts, which are written and read
     /// again. Where nobody knows how many rows, they alone count.
-    fn parts_of_tiles(&self, schedule: &OuterProductShape, (rows, elements): (u64, u64)) -> u32 {
+    fn parts_of_tiles(&self, schedule: &OuterProductShape, rows: u64, elements: u64) -> u32 {
         let (of_part, processors) = (
             u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
             u64::from(self.target.processors),
@@ -349,7 +351,8 @@ pub(super) fn rows_of_side<'a>(
         texts.push(filled(
             lies.map(|leaf| (leaf, RowPadding::Any)),
             &made,
-            (vector, columns(input) as usize),
+            vector,
+            columns(input) as usize,
         ));
         writers.push(writer);
     }
@@ -367,8 +370,11 @@ pub(super) fn rows_of_side<'a>(
 
 fn body(
     schedule: &OuterProductShape,
-    (sides, vectors): (&Sides, [usize; 2]),
-    (texts, made, sums): (&[String], &NarrowRowTexts, [bool; 2]),
+    sides: &Sides,
+    vectors: [usize; 2],
+    texts: &[String],
+    made: &NarrowRowTexts,
+    sums: [bool; 2],
     lead: u64,
 ) -> String {
     let [x, z] = sides.x_and_z();
@@ -376,10 +382,10 @@ fn body(
     let (own, twin) = sides.elements();
     let place = match [&sides.both[x], &sides.both[z]] {
         [side @ OuterSide { other: Some(_), .. }, _] => {
-            place_of_both(side, ("of_x", "of_z"), "Z", "X_FIRST")
+            place_of_both(side, "of_x", "of_z", "Z", "X_FIRST")
         }
         [_, side @ OuterSide { other: Some(_), .. }] => {
-            place_of_both(side, ("of_z", "of_x"), "X", "!X_FIRST")
+            place_of_both(side, "of_z", "of_x", "X", "!X_FIRST")
         }
         _ => PLACE.to_owned(),
     };
@@ -423,7 +429,7 @@ const unsigned rows = rows_given * {lead};
 /// first.
 fn place_of_both(
     side: &OuterSide,
-    (place, shared): (&str, &str),
+    place: &str, shared: &str,
     wide: &str,
     is_first: &str,
 ) -> String {

@@ -6,14 +6,14 @@
 //!           the columns is made of what lay there, and is in no sum along a row
 //! never     changes an element within the columns
 use super::row_walk::widest_vector;
-use super::walk_steps::{At, From, Input, Leaf, Level, Read, Step, Walk};
+use super::walk_steps::{At, From, Input, Leaf, Level, Read, RowLayout, Step, Walk};
 use crate::gir::Op;
 use crate::launch::{Element, Over, Rows};
 
 /// Widens a walk, where it may be.
 pub(super) fn widen(walk: &mut Walk) {
-    let Some((columns, stride)) = fitting(walk) else { return };
-    let widened = |shape: &mut Vec<u64>| widened(shape, (columns, stride));
+    let Some(layout) = fitting(walk) else { return };
+    let widened = |shape: &mut Vec<u64>| widened(shape, layout);
     for step in &mut walk.steps {
         widened(&mut step.shape);
         if !is_product(step) {
@@ -22,7 +22,7 @@ pub(super) fn widen(walk: &mut Walk) {
                 .for_each(|input| for_each_read(input, &mut |read| widened(&mut read.shape)));
         }
     }
-    walk.padded = Some((columns, stride));
+    walk.padded = Some(layout);
 }
 
 /// Widens rows that are added up over all vertices, where they may be: who adds them up leaves out
@@ -37,7 +37,7 @@ pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
         let From::Leaf(leaf) = read.from else { return false };
         let is_wide = read.shape.last() == Some(&columns)
             && elements == columns
-            && is_wide(&walk.leaves[leaf], (columns, stride));
+            && is_wide(&walk.leaves[leaf], RowLayout { columns, stride });
         matches!(read.at, At::Own | At::One) && (elements == 1 || is_wide)
     };
     if walk.rows != Rows::Nodes
@@ -48,13 +48,13 @@ pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
         return;
     }
     for input in read {
-        for_each_read(input, &mut |read| widened(&mut read.shape, (columns, stride)));
+        for_each_read(input, &mut |read| widened(&mut read.shape, RowLayout { columns, stride }));
     }
-    walk.padded = Some((columns, stride));
+    walk.padded = Some(RowLayout { columns, stride });
 }
 
 /// A row's shape to the end of its stride.
-fn widened(shape: &mut Vec<u64>, (columns, stride): (u64, u64)) {
+fn widened(shape: &mut Vec<u64>, RowLayout { columns, stride }: RowLayout) {
     if shape.last() == Some(&columns) {
         shape.pop();
         shape.push(stride);
@@ -62,14 +62,14 @@ fn widened(shape: &mut Vec<u64>, (columns, stride): (u64, u64)) {
 }
 
 /// Whether rows of so many columns lie so far apart, or are one row that is the same for all.
-fn is_wide(leaf: &Leaf, (columns, stride): (u64, u64)) -> bool {
+fn is_wide(leaf: &Leaf, RowLayout { columns, stride }: RowLayout) -> bool {
     leaf.element == Element::Real
         && leaf.columns == columns
         && (leaf.stride == stride || leaf.rows == Rows::Fixed(1))
 }
 
 /// The columns and the stride of the rows of a walk.
-fn fitting(walk: &Walk) -> Option<(u64, u64)> {
+fn fitting(walk: &Walk) -> Option<RowLayout> {
     // A product is the first of its walk: what stands in front of one has rows of another width.
     if walk.rows != Rows::Nodes
         || !matches!(walk.over, Over::Vertices | Over::EdgesOf(_))
@@ -95,8 +95,8 @@ fn fitting(walk: &Walk) -> Option<(u64, u64)> {
             || (shape.last() == Some(&columns) && shape.iter().product::<u64>() == columns)
     };
     let is_whole = columns > 2 && stride != columns && shapes.iter().all(is_fit);
-    (is_whole && walk.steps.iter().all(|step| may_be_wide(walk, step, (columns, stride))))
-        .then_some((columns, stride))
+    let layout = RowLayout { columns, stride };
+    (is_whole && walk.steps.iter().all(|step| may_be_wide(walk, step, layout))).then_some(layout)
 }
 
 fn is_product(step: &Step) -> bool {
@@ -109,7 +109,7 @@ fn row_inputs(step: &Step) -> &[Input] {
     if is_product(step) { &[] } else { &step.inputs }
 }
 
-fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool {
+fn may_be_wide(walk: &Walk, step: &Step, RowLayout { columns, stride }: RowLayout) -> bool {
     let is_made_of_elements = match &step.op {
         Op::Unary(_)
         | Op::Binary(_)
@@ -128,7 +128,9 @@ fn may_be_wide(walk: &Walk, step: &Step, (columns, stride): (u64, u64)) -> bool 
     let lies_so =
         !step.stored || is_one(&step.shape) || (step.level == Level::Row && step.stride == stride);
     let fits = |read: &Read| match read.from {
-        From::Leaf(leaf) if !is_one(&read.shape) => is_wide(&walk.leaves[leaf], (columns, stride)),
+        From::Leaf(leaf) if !is_one(&read.shape) => {
+            is_wide(&walk.leaves[leaf], RowLayout { columns, stride })
+        }
         _ => true,
     };
     is_made_of_elements && lies_so && row_inputs(step).iter().flat_map(Input::reads).all(fits)

@@ -23,6 +23,31 @@ use crate::tuning;
 /// Shared memory of a block without asking for more, but for what sums of its rows take.
 const SHARED_BYTES: usize = 44 << 10;
 
+/// Rows as blocks cut them into parts: each of so many rows, and so many parts at most.
+#[derive(Clone, Copy)]
+pub(super) struct RowParts {
+    pub rows: Rows,
+    pub each: u32,
+    pub most: u32,
+}
+
+impl RowParts {
+    /// The number of parts, as a kernel is given it.
+    pub fn argument(self) -> Argument {
+        let RowParts { rows, each, most } = self;
+        Argument::Parts { rows, each, most }
+    }
+}
+
+/// What a thread has of a product: columns by `vector`, of `across` threads a row, and `each` rows,
+/// whose elements it loads by `left_vector`.
+struct ThreadTile {
+    across: usize,
+    vector: usize,
+    each: usize,
+    left_vector: usize,
+}
+
 /// What a product is.
 pub(super) struct ProductShape {
     /// Its step.
@@ -150,20 +175,23 @@ pub(super) struct Finish {
 /// beside what is stored.
 pub(super) fn finish(
     writer: &mut Writer,
-    (shape, held): (&ProductShape, &[From]),
+    shape: &ProductShape,
+    held: &[From],
     of_place: impl Fn(&str, &str) -> String,
 ) -> Result<Finish, NoKernel> {
     let walk = writer.walk;
     let mut stores = String::new();
     if shape.plain {
         let step = &walk.steps[shape.number];
-        let lies = if matches!(walk.rows, Rows::Fixed(_)) {
+        let (lead, stride) = if matches!(walk.rows, Rows::Fixed(_)) {
             (1, shape.places as u64)
         } else {
             (shape.lead, step.stride)
         };
-        let (out, start) =
-            (format!("o_{}", &pointer(&step.out)[2..]), start_of(("v", shape.places as u64), lies));
+        let (out, start) = (
+            format!("o_{}", &pointer(&step.out)[2..]),
+            start_of("v", shape.places as u64, lead, stride),
+        );
         let _infallible =
             writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
         let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
@@ -214,7 +242,7 @@ fn length_of(step: &Step) -> usize {
 
 /// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory
 /// that every kernel may have.
-fn rows_of_thread((across, vector, left): (usize, usize, usize), bytes_per_real: usize) -> usize {
+fn rows_of_thread(across: usize, vector: usize, left: usize, bytes_per_real: usize) -> usize {
     let rows = |each: usize| THREADS as usize / across * each;
     let depth = tuning::thread_product_depth();
     let shared = |each: usize| depth * (rows(each) + 4 + across * vector) * bytes_per_real;
@@ -240,8 +268,10 @@ fn depth(inner: usize, vector: usize) -> usize {
 /// What a product is given: the matrix, what its writers read, what is stored, rows.
 pub(super) fn parameters(
     given: &mut Parameters,
-    (shape, rows): (&ProductShape, Rows),
-    (loaders, writer): (&[&Writer], &Writer),
+    shape: &ProductShape,
+    rows: Rows,
+    loaders: &[&Writer],
+    writer: &Writer,
     texts: &str,
 ) {
     given.push(
@@ -261,19 +291,17 @@ pub(super) fn parameters(
 
 impl Unit<'_> {
     /// Parts that blocks of a product leave.
-    fn parts_left(&self, (rows, each, most): (Rows, u32, u32)) -> u64 {
+    fn parts_left(&self, RowParts { rows, each, most }: RowParts) -> u64 {
         self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
     }
 
     /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins
     /// few of them.
-    fn sums_end(
-        &mut self,
-        sums: &ProductSums,
-        (rows, each, most): (Rows, u32, u32),
-        parameters: &mut Parameters,
-    ) -> String {
-        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
+    fn sums_end(&mut self, sums: &ProductSums, of_parts: RowParts, parameters: &mut Parameters) -> String {
+        if sums.are_none() {
+            return String::new();
+        }
+        let (parts, elements) = (self.parts_left(of_parts), sums.elements());
         let mut text = SUMS_END.to_owned();
         parameters.push("real* __restrict__ scratch", Argument::Scratch);
         let joins = elements * parts <= tuning::last_block_elements();
@@ -288,16 +316,12 @@ impl Unit<'_> {
     }
 
     /// The parts that such blocks leave, if the last one does not join them.
-    fn add_parts_of(&mut self, sums: &ProductSums, (rows, each, most): (Rows, u32, u32)) {
-        let (parts, elements) = (self.parts_left((rows, each, most)), sums.elements());
+    fn add_parts_of(&mut self, sums: &ProductSums, of_parts: RowParts) {
+        let (parts, elements) = (self.parts_left(of_parts), sums.elements());
         if elements * parts > tuning::last_block_elements() {
             let mut parameters = Parameters::new();
             let place = sums.place(&mut parameters);
-            self.add_parts(
-                (place, parameters),
-                (elements as u32, parts),
-                Argument::Parts { rows, each, most },
-            );
+            self.add_parts(place, parameters, elements as u32, parts, of_parts.argument());
         }
     }
 
@@ -393,7 +417,7 @@ impl Unit<'_> {
         };
         let both = self.added(launches[first], launches[number]);
         let Some(walk) = both
-            .and_then(|both| Walk::from_operation((self.list, self.target.bytes_per_real), &both))
+            .and_then(|both| Walk::from_operation(self.list, self.target.bytes_per_real, &both))
         else {
             return Ok(None);
         };
@@ -415,7 +439,7 @@ impl Unit<'_> {
         }
         let no_walk = || NoKernel::new("an operation that no walk does".to_owned());
         let walk =
-            Walk::from_operation((self.list, self.target.bytes_per_real), &self.launch.operation)
+            Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(no_walk)?;
         let shape = ProductShape::from_walk(&walk)?;
         Ok((walk, vec![shape]))
@@ -476,10 +500,9 @@ impl Unit<'_> {
             })
             .collect();
         let finish =
-            finish(&mut writer, (shape, &sums.rows()), |_, place| format!("sums[i][{place}]"))?;
+            finish(&mut writer, shape, &sums.rows(), |_, place| format!("sums[i][{place}]"))?;
         let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
-        let most =
-            rows_of_thread((across, vector, left_vector), self.target.bytes_per_real as usize);
+        let most = rows_of_thread(across, vector, left_vector, self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each
         // where work on rows takes longer than the product.
         let blocks_least = u64::from(self.target.processors)
@@ -505,8 +528,10 @@ impl Unit<'_> {
         let all: Vec<&Writer> = loaders.iter().collect();
         parameters(
             &mut given,
-            (shape, rows),
-            (&all, &writer),
+            shape,
+            rows,
+            &all,
+            &writer,
             &format!("{read}{}{}", finish.statements, finish.stores),
         );
         shapes[1..].iter().for_each(|second| {
@@ -516,9 +541,8 @@ impl Unit<'_> {
             )
         });
         let mut parameters = given;
-        let body =
-            body(&shapes, (&lefts, &finish, &sums), (across, vector, each, left_vector), lead);
-        let body = body.replace(
+        let tile = ThreadTile { across, vector, each, left_vector };
+        let body = body(&shapes, &lefts, &finish, &sums, tile, lead).replace(
             "@AHEAD@",
             &if self.nodes() * shape.wide as u64 * 4 >= tuning::thread_product_prefetch_bytes() {
                 read_later(&walk, &finish.statements)
@@ -533,17 +557,14 @@ impl Unit<'_> {
         } else {
             u32::MAX
         };
-        let of_parts = (rows, of_block, most);
-        let ends = if sums.are_none() {
-            String::new()
-        } else {
-            self.sums_end(&sums, of_parts, &mut parameters)
-        };
-        let body = format!("{body}{ends}");
+        let of_parts = RowParts { rows, each: of_block, most };
+        let body = body + &self.sums_end(&sums, of_parts, &mut parameters);
         let name = self.define(
             "",
-            (2, &parameters.text()),
-            (&tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?, &body),
+            2,
+            &parameters.text(),
+            &tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?,
+            &body,
         );
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
@@ -735,8 +756,10 @@ scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_ro
 
 fn body(
     shapes: &[ProductShape],
-    (lefts, finish, sums): (&[RowValue], &Finish, &ProductSums),
-    (across, vector, each, left_vector): (usize, usize, usize, usize),
+    lefts: &[RowValue],
+    finish: &Finish,
+    sums: &ProductSums,
+    ThreadTile { across, vector, each, left_vector }: ThreadTile,
     lead: u64,
 ) -> String {
     let shape = &shapes[0];

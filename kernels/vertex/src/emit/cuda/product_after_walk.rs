@@ -45,7 +45,7 @@ impl Unit<'_> {
     fn tail(&self, walk: &Walk) -> Option<TrailingProduct> {
         let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
         let operation = &self.list.launches()[*follower].operation;
-        let of_follower = Walk::from_operation((self.list, self.target.bytes_per_real), operation)?;
+        let of_follower = Walk::from_operation(self.list, self.target.bytes_per_real, operation)?;
         let shape = ProductShape::from_walk(&of_follower).ok()?;
         let name = super::plain_products::left_of(operation)?;
         let rows =
@@ -181,7 +181,7 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
                 slices: 1,
             },
         );
-        let finish = finish(&mut writer, (shape, &[]), |group, place| {
+        let finish = finish(&mut writer, shape, &[], |group, place| {
             format!("of_tail[{group} * V + {place}]")
         })?;
         Ok((writer, finish))

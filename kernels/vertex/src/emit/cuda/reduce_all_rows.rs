@@ -26,7 +26,7 @@ struct ReducedSide {
 }
 
 impl ReducedSide {
-    fn new((columns, places): (u64, u64), vector_most: usize, lanes_most: usize) -> ReducedSide {
+    fn new(columns: u64, places: u64, vector_most: usize, lanes_most: usize) -> ReducedSide {
         let vector = vector_of(places as usize, vector_most);
         ReducedSide {
             columns,
@@ -59,7 +59,7 @@ impl Unit<'_> {
             .cloned()
             .collect::<Vec<_>>();
         let (mut walk, mut read) =
-            Walk::reading((self.list, self.target.bytes_per_real), rows, inputs)
+            Walk::reading(self.list, self.target.bytes_per_real, rows, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         if *op == Op::SumRows {
             padded_rows::widen_read(&mut walk, &mut read);
@@ -68,7 +68,7 @@ impl Unit<'_> {
             return Err(NoKernel::new(format!("{} of what is no real number", op.describe())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
-        let (sides, lead) = sides_of(op, (&walk, &read), most);
+        let (sides, lead) = sides_of(op, &walk, &read, most);
         let elements: u64 = sides.iter().map(|side| side.columns).product();
         if elements == 0 {
             return Ok(());
@@ -90,7 +90,7 @@ impl Unit<'_> {
                 "an outer product of several rows a vertex that lie nowhere".to_owned(),
             ));
         }
-        if *op == Op::Outer && self.outer_of_tiles(out, (&walk, &read), (twin.as_ref(), lead))? {
+        if *op == Op::Outer && self.outer_of_tiles(out, &walk, &read, twin.as_ref(), lead)? {
             return Ok(());
         }
         if twin.is_some() {
@@ -98,7 +98,7 @@ impl Unit<'_> {
         }
         let mut parameters = Parameters::new();
         let (writers, values) =
-            rows_read(&walk, (&sides, lead), read.chunks(1 + others.len()), &mut parameters)?;
+            rows_read(&walk, &sides, lead, read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
         let made: Vec<String> =
             std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
@@ -106,7 +106,7 @@ impl Unit<'_> {
         let (most, each) =
             (self.parts_most(elements), (tuning::sum_part_rows() / lead.max(1) as u32).max(1));
         let joins =
-            elements * self.parts_expected(rows, (each, most)) <= tuning::last_block_elements();
+            elements * self.parts_expected(rows, each, most) <= tuning::last_block_elements();
         self.note([
             (ScheduleKind::OuterByThreads, *op == Op::Outer),
             (ScheduleKind::RowSum, *op == Op::SumRows && made.len() == 1),
@@ -123,7 +123,7 @@ impl Unit<'_> {
             body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
-        let name = self.define("", (2, &parameters.text()), (&tables, &body));
+        let name = self.define("", 2, &parameters.text(), &tables, &body);
         let tiles = match sides.as_slice() {
             [only] => [only.tiles(), 1],
             [first, second, ..] => [first.tiles(), second.tiles()],
@@ -140,8 +140,10 @@ impl Unit<'_> {
             let mut parameters = Parameters::new();
             let place = place_of_sum(&made, elements, &mut parameters);
             self.add_parts(
-                (place, parameters),
-                (elements as u32, self.parts_expected(rows, (each, most))),
+                place,
+                parameters,
+                elements as u32,
+                self.parts_expected(rows, each, most),
                 Argument::Parts { rows, each, most },
             );
         }
@@ -181,8 +183,10 @@ impl Unit<'_> {
     /// are many parts.
     pub(super) fn add_parts(
         &mut self,
-        (place, mut parameters): (String, Parameters),
-        (elements, expected): (u32, u64),
+        place: String,
+        mut parameters: Parameters,
+        elements: u32,
+        expected: u64,
         parts: Argument,
     ) {
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
@@ -192,8 +196,10 @@ impl Unit<'_> {
         let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
         let name = self.define(
             "_parts",
-            (1, &parameters.text()),
-            ("", &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string())),
+            1,
+            &parameters.text(),
+            "",
+            &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string()),
         );
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
         self.kernels.push(Kernel {
@@ -206,7 +212,7 @@ impl Unit<'_> {
     }
 
     /// Into how many parts these rows are cut, as far as a plan knows.
-    pub(super) fn parts_expected(&self, rows: Rows, (each, most): (u32, u32)) -> u64 {
+    pub(super) fn parts_expected(&self, rows: Rows, each: u32, most: u32) -> u64 {
         let count = self.count(rows);
         if count == 0 {
             u64::from(most)
@@ -226,7 +232,7 @@ impl Unit<'_> {
 /// each vertex has.
 fn sides_of(
     op: &Op,
-    (walk, read): (&Walk, &[Input]),
+    walk: &Walk, read: &[Input],
     vector_most: usize,
 ) -> (Vec<ReducedSide>, u64) {
     match (op, read) {
@@ -234,12 +240,12 @@ fn sides_of(
             let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
             let lead = first.shape().iter().product::<u64>() / columns(first).max(1);
             let side =
-                |input: &Input| ReducedSide::new((columns(input), columns(input)), vector_most, 16);
+                |input: &Input| ReducedSide::new(columns(input), columns(input), vector_most, 16);
             (vec![side(first), side(second)], lead)
         }
         _ => {
             let places = read[0].shape().iter().product();
-            (vec![ReducedSide::new((walk.columns_of(places), places), vector_most, 32)], 1)
+            (vec![ReducedSide::new(walk.columns_of(places), places, vector_most, 32)], 1)
         }
     }
 }
@@ -247,7 +253,8 @@ fn sides_of(
 /// What reads the rows of each side, and what it makes of each of its inputs.
 fn rows_read<'a>(
     walk: &'a Walk,
-    (sides, lead): (&[ReducedSide], u64),
+    sides: &[ReducedSide],
+    lead: u64,
     inputs: std::slice::Chunks<Input>,
     parameters: &mut Parameters,
 ) -> Result<(Vec<Writer<'a>>, Vec<RowValue>), NoKernel> {

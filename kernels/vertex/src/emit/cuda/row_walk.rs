@@ -387,8 +387,11 @@ impl Unit<'_> {
     fn note_walk(
         &mut self,
         writer: &Writer,
-        (along, few, scored): (bool, bool, bool),
-        (turns, cut): (u64, Option<Cut>),
+        along: bool,
+        few: bool,
+        scored: bool,
+        turns: u64,
+        cut: Option<Cut>,
     ) {
         let (walk, lanes) = (writer.walk, &writer.lanes);
         let over_edges = cut.is_some();
@@ -411,7 +414,7 @@ impl Unit<'_> {
     /// One kernel for a launch that walks rows, or their edges.
     pub(super) fn walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
-            Walk::from_operation((self.list, self.target.bytes_per_real), &self.launch.operation)
+            Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         online_softmax::mark_softmax_exponentials(&mut walk, self.shares);
         if walk.steps.iter().any(|step| step.columns() == 0) {
@@ -429,16 +432,16 @@ impl Unit<'_> {
         if let Some(groups) = self.groups.filter(|_| super::neighbour_group_walk::are_fit(&walk)) {
             let lanes =
                 super::neighbour_group_walk::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
-            let (writer, stores) = written(&walk, (&frame, lanes), None)?;
+            let (writer, stores) = written(&walk, &frame, lanes, None)?;
             return self.emit_group_walk(&writer, &stores, groups);
         }
-        let along = written(&walk, (&frame, consecutive_rows::unsliced_lanes(lanes)), None)
+        let along = written(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
             .ok()
             .and_then(|(writer, _)| self.plan_consecutive(&writer));
-        let few = self.few(&written(&walk, (&frame, lanes), None)?.0);
+        let few = self.few(&written(&walk, &frame, lanes, None)?.0);
         let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
-        let (mut writer, mut stores) = written(&walk, (&frame, lanes), tail.as_ref())?;
+        let (mut writer, mut stores) = written(&walk, &frame, lanes, tail.as_ref())?;
         let mut parameters = Parameters::new();
         let sums_of_tail = match &tail {
             Some(tail) => {
@@ -458,11 +461,11 @@ impl Unit<'_> {
         let (body, cut) = if let Some(along) = along {
             consecutive_rows::emit_consecutive_walk(&writer, &stores, along)
         } else if walk.passes() > 0 {
-            emit_edge_kernel(&writer, (&sums_of_tail, &stores), (self.target.bytes_per_real, few))
+            emit_edge_kernel(&writer, &sums_of_tail, &stores, self.target.bytes_per_real, few)
         } else {
             (emit_row_kernel(&writer, &stores, turns), None)
         };
-        self.note_walk(&writer, (along.is_some(), few.is_some(), vectors > 1), (turns, cut));
+        self.note_walk(&writer, along.is_some(), few.is_some(), vectors > 1, turns, cut);
         self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
         self.header();
         self.schedule(&describe_rows(lanes, turns, cut));
@@ -476,7 +479,7 @@ impl Unit<'_> {
         parameters.add_writer(&writer, &body);
         parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
-            lists(&mut parameters, &writer, (direction, cut));
+            lists(&mut parameters, &writer, direction, cut);
         }
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
@@ -486,7 +489,7 @@ impl Unit<'_> {
                 .max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
         }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
-        let name = self.define("", (least, &parameters.text()), (&tables(&writer), &body));
+        let name = self.define("", least, &parameters.text(), &tables(&writer), &body);
         let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => {
@@ -544,7 +547,8 @@ fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
 /// down.
 fn written<'a>(
     walk: &'a Walk,
-    (frame, lanes): (&[u64], Lanes),
+    frame: &[u64],
+    lanes: Lanes,
     tail: Option<&TrailingProduct>,
 ) -> Result<(Writer<'a>, String), NoKernel> {
     let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
@@ -576,14 +580,15 @@ pub(super) fn store(
     let step = &writer.walk.steps[number];
     let table = store_table(&step.shape, frame);
     let held = writer.step(number, &table, Scope::Row(step.passes))?;
-    emit_store(writer, (number, &table), &held.at(), text);
+    emit_store(writer, number, &table, &held.at(), text);
     Ok(())
 }
 
 /// Statements that put registers down.
 pub(super) fn emit_store(
     writer: &mut Writer,
-    (number, table): (usize, &Table),
+    number: usize,
+    table: &Table,
     at: &str,
     text: &mut String,
 ) {
@@ -910,8 +915,10 @@ impl Load {
 /// here.
 fn emit_edge_kernel(
     writer: &Writer,
-    (sums_of_tail, stores): (&str, &str),
-    (bytes_per_real, few): (u64, Option<LowDegreeSchedule>),
+    sums_of_tail: &str,
+    stores: &str,
+    bytes_per_real: u64,
+    few: Option<LowDegreeSchedule>,
 ) -> (String, Option<Cut>) {
     let of = |pass| Load {
         is_few: few.is_some_and(|few| few.asks),
@@ -1230,7 +1237,7 @@ pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: D
 }
 
 /// Those lists, and how many items each tier has.
-fn lists(parameters: &mut Parameters, writer: &Writer, (direction, cut): (Direction, Cut)) {
+fn lists(parameters: &mut Parameters, writer: &Writer, direction: Direction, cut: Cut) {
     slots(parameters, writer, direction);
     parameters.tiers(&direction.into(), cut);
 }

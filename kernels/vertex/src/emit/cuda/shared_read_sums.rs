@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use super::GpuTarget;
 use super::loss::LossLayout;
 use super::outer_products::paired_columns;
-use super::tensor_core_shapes::OuterProductShape;
+use super::tensor_core_shapes::{OuterProductShape, SideColumns};
 use crate::gir::Op;
 use crate::launch::{
     Body, Element, Launch, LaunchList, Lifetime, LossKind, MergedLaunches, Operand, Operation,
@@ -100,9 +100,7 @@ pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> Share
                             &operands.iter().map(|(_, rows)| rows.clone()).collect::<Vec<_>>(),
                         ) == summed_rows(list, std::slice::from_ref(of_rows)))
                     && between.all(|other| leaves(other, launches[*sum]))
-                    && launches[*sum].operation.writes().first().is_none_or(|made| {
-                        is_free(list, &lifetimes, (made.as_ref(), moments(*sum)))
-                    })
+                    && writes_freely(list, &lifetimes, launches[*sum], moments(*sum))
             };
             let Some(sum) = backward.clone().find(|sum| !beside.contains_key(sum) && is_made(sum))
             else {
@@ -116,7 +114,7 @@ pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> Share
             named.for_each(|(_, life)| *life = life.union(moments(sum)));
         }
     }
-    find_product_sums(list, &mut beside, &launches, (&timeline, lifetimes));
+    find_product_sums(list, &mut beside, &launches, &timeline, lifetimes);
     beside
 }
 
@@ -127,10 +125,13 @@ pub(super) fn twins(list: &LaunchList, target: GpuTarget) -> Twins {
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let fits = |first: usize, later: usize| {
         let (one, other) = (tiled(launches[first], target)?, tiled(launches[later], target)?);
-        let side = differing(list, (launches[first], launches[later]))?;
+        let side = differing(list, launches[first], launches[later])?;
         let (shared, both) =
             (columns(&one[1 - side]), paired_columns(columns(&one[side]), columns(&other[side])));
-        OuterProductShape::fit((shared.max(both) as usize, shared.min(both) as usize), target)
+        OuterProductShape::fit(
+            SideColumns { wide: shared.max(both) as usize, narrow: shared.min(both) as usize },
+            target,
+        )
     };
     MergedLaunches::from_list(list)
         .twins
@@ -144,7 +145,8 @@ fn find_product_sums<'a>(
     list: &'a LaunchList,
     beside: &mut SharedSums,
     launches: &[&Launch],
-    (timeline, mut lifetimes): (&Timeline, BTreeMap<&'a str, Lifetime>),
+    timeline: &Timeline,
+    mut lifetimes: BTreeMap<&'a str, Lifetime>,
 ) {
     for (sum, maker) in MergedLaunches::from_list(list).sums {
         if [sum, maker].iter().any(|joined| beside.contains_key(joined))
@@ -157,8 +159,7 @@ fn find_product_sums<'a>(
         let has_room = beside.values().filter(|made| made.launch == maker).count() + 1
             < tuning::shared_read_sums();
         let read = launches[sum].operation.reads();
-        if !has_room || !read.iter().all(|name| is_free(list, &lifetimes, (name.as_ref(), moments)))
-        {
+        if !has_room || !read.iter().all(|name| is_free(list, &lifetimes, name.as_ref(), moments)) {
             continue;
         }
         beside.insert(sum, Maker { launch: maker, operand: 0 });
@@ -168,11 +169,25 @@ fn find_product_sums<'a>(
     }
 }
 
+
+/// Whether the buffer that a launch writes is free at these moments.
+fn writes_freely(
+    list: &LaunchList,
+    lifetimes: &BTreeMap<&str, Lifetime>,
+    launch: &Launch,
+    moments: Lifetime,
+) -> bool {
+    let writes = launch.operation.writes();
+    writes.first().is_none_or(|made| is_free(list, lifetimes, made, moments))
+}
+
+
 /// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
 fn is_free(
     list: &LaunchList,
     lifetimes: &BTreeMap<&str, Lifetime>,
-    (name, moments): (&str, Lifetime),
+    name: &str,
+    moments: Lifetime,
 ) -> bool {
     let Some(own) = list.arena.place(name) else { return true };
     let mut wanted = lifetimes
@@ -259,10 +274,10 @@ fn tiled(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
         operand.shape().iter().product::<u64>() == columns(operand) && columns(operand) > 0
     };
     let [first, second] = inputs.as_slice() else { return None };
-    let sides = (
-        columns(first).max(columns(second)) as usize,
-        columns(first).min(columns(second)) as usize,
-    );
+    let sides = SideColumns {
+        wide: columns(first).max(columns(second)) as usize,
+        narrow: columns(first).min(columns(second)) as usize,
+    };
     (is_one(first) && is_one(second) && OuterProductShape::fit(sides, target).is_some())
         .then_some(inputs)
 }

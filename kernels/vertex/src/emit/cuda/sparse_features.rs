@@ -42,8 +42,10 @@ impl Unit<'_> {
         let elements = columns * inner;
         let turn = self.define(
             "_turned",
-            (1, "const real* __restrict__ weight, real* __restrict__ turned"),
-            ("", &turned(columns, inner)),
+            1,
+            "const real* __restrict__ weight, real* __restrict__ turned",
+            "",
+            &turned(columns, inner),
         );
         let arguments = vec![Argument::Buffer(right.clone()), Argument::Scratch];
         let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)).max(1) as u32, 1, 1]);
@@ -60,7 +62,7 @@ impl Unit<'_> {
             "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n",
             self.stride(out)
         );
-        self.entries(&walk, ((Argument::Scratch, columns), out), &stores)
+        self.entries(&walk, Argument::Scratch, columns, out, &stores)
     }
 
     /// Rows turned, times features: the gradient of that weight.
@@ -75,10 +77,11 @@ impl Unit<'_> {
         }
         self.header();
         let walk = FeatureWalk { features: right, by_columns: true, dropout: *dropout, columns };
-        let gathered = (Argument::Buffer(left.clone()), self.stride(left));
         self.entries(
             &walk,
-            (gathered, out),
+            Argument::Buffer(left.clone()),
+            self.stride(left),
+            out,
             &format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n"),
         )
     }
@@ -96,7 +99,9 @@ impl Unit<'_> {
     fn entries(
         &mut self,
         walk: &FeatureWalk,
-        ((gathered, stride), out): ((Argument, u64), &str),
+        gathered: Argument,
+        stride: u64,
+        out: &str,
         stores: &str,
     ) -> Result<(), NoKernel> {
         self.note([
@@ -156,7 +161,7 @@ impl Unit<'_> {
                 parameters.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
             }
         }
-        let name = self.define("", (blocks, &parameters.text()), ("", &body));
+        let name = self.define("", blocks, &parameters.text(), "", &body);
         self.kernels.push(Kernel {
             name,
             arguments: parameters.into_arguments(),

@@ -10,7 +10,9 @@ use super::lane_layout::identity;
 use super::plain_products::{Finish, ProductShape, finish, parameters};
 use super::row_walk::{Parameters, emit_row_context, vector_of};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ROWS, RowPadding, RowProductShape, filled, lying,
+    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, 
+ProductSize, ROWS, RowPadding, RowProductShape,
+    filled, lying,
 };
 use super::value_text::{Lanes, Writer, pointer};
 use super::walk_steps::{From, Leaf, Walk};
@@ -59,7 +61,7 @@ impl<'a> LeftRows<'a> {
         let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
         let nothing = RowValue { statements: String::new(), at: String::new() };
         let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
-        Ok(LeftRows { shape, filled: filled(copied, &left, (vector, shape.inner)), vector, loader })
+        Ok(LeftRows { shape, filled: filled(copied, &left, vector, shape.inner), vector, loader })
     }
 
     /// Statements that ask for a step of the rows, whose number is this.
@@ -92,9 +94,8 @@ impl<'a> Follower<'a> {
             && !shape.plain
             && walk.rows == Rows::Nodes
             && shape.inner >= tuning::tensor_inner_least() as usize;
-        let (writer, finish) = is_fit
-            .then(|| finished(walk, std::slice::from_ref(shape), (tiles, 1), &[]))
-            .flatten()?;
+        let (writer, finish) =
+            is_fit.then(|| finished(walk, std::slice::from_ref(shape), tiles, 1, &[])).flatten()?;
         Some(Follower {
             shape,
             tiles,
@@ -128,7 +129,8 @@ impl<'a> Follower<'a> {
 fn finished<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
-    (tiles, slices): (usize, usize),
+    tiles: usize,
+    slices: usize,
     held: &[From],
 ) -> Option<(Writer<'a>, Finish)> {
     let [shape, second @ ..] = shapes else { return None };
@@ -144,7 +146,7 @@ fn finished<'a>(
             writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
         };
         let nothing: String = second.iter().map(nothing).collect();
-        let finish = finish(&mut writer, (shape, held), at).ok()?;
+        let finish = finish(&mut writer, shape, held, at).ok()?;
         Some((writer, Finish { made: format!("{}{nothing}", finish.made), ..finish }))
     })
 }
@@ -155,11 +157,12 @@ impl Unit<'_> {
     pub(super) fn tiled(
         &self,
         number: usize,
-        (first, followers): (Option<usize>, &[usize]),
+        first: Option<usize>,
+        followers: &[usize],
     ) -> Result<Option<Tiled>, NoKernel> {
         let launches = self.list.launches();
         let walk_of = |operation: &Operation| {
-            Walk::from_operation((self.list, self.target.bytes_per_real), operation)
+            Walk::from_operation(self.list, self.target.bytes_per_real, operation)
         };
         let both = first.and_then(|first| self.added(launches[first], launches[number]));
         if first.is_some() && both.is_none() {
@@ -190,7 +193,7 @@ impl Unit<'_> {
         let rows = followers
             .first()
             .and_then(|follower| super::plain_products::left_of(&launches[*follower].operation));
-        let made = self.tiled_of(&walk, &shapes, (&after, rows))?;
+        let made = self.tiled_of(&walk, &shapes, &after, rows)?;
         Ok(made.map(|made| Tiled { first, followers: followers.to_vec(), ..made }))
     }
 
@@ -227,7 +230,7 @@ impl Unit<'_> {
             firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count)))
         {
             // What cannot be joined is done alone.
-            match self.tiled(number, (first, &followers[..count])) {
+            match self.tiled(number, first, &followers[..count]) {
                 Err(_) if first.is_some() || count > 0 => {}
                 Ok(None) if first.is_some() || count > 0 => {}
                 made => return made,
@@ -265,7 +268,8 @@ impl Unit<'_> {
         &self,
         walk: &Walk,
         shapes: &[ProductShape],
-        (followers, rows_made): (&[Follower], Option<&str>),
+        followers: &[Follower],
+        rows_made: Option<&str>,
     ) -> Result<Option<Tiled>, NoKernel> {
         let sources =
             shapes.iter().map(|shape| LeftRows::new(walk, shape)).collect::<Result<Vec<_>, _>>()?;
@@ -299,8 +303,7 @@ impl Unit<'_> {
         if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
             return Ok(None);
         }
-        let Some((writer, finish)) =
-            finished(walk, shapes, (schedule.tiles, schedule.slices), &held)
+        let Some((writer, finish)) = finished(walk, shapes, schedule.tiles, schedule.slices, &held)
         else {
             return Ok(None);
         };
@@ -310,8 +313,7 @@ impl Unit<'_> {
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
         let (rows, lead) = shape.rows(walk);
-        let body =
-            body((&sources, &schedule), (&finish, followers), (writer.lanes.vector, next), lead);
+        let body = body(&sources, &schedule, &finish, followers, writer.lanes.vector, next, lead);
         let mut given = Parameters::new();
         for source in &sources {
             given.push(
@@ -328,9 +330,9 @@ impl Unit<'_> {
             given.push("unsigned* ticket", super::Argument::Ticket);
         }
         let loaders: Vec<&Writer> = sources.iter().map(|source| &source.loader).collect();
-        parameters(&mut given, (shape, rows), (&loaders, &writer), &body);
+        parameters(&mut given, shape, rows, &loaders, &writer, &body);
         for follower in followers {
-            parameters(&mut given, (follower.shape, rows), (&[], &follower.writer), &body);
+            parameters(&mut given, follower.shape, rows, &[], &follower.writer, &body);
         }
         let writers: Vec<&Writer> = loaders
             .into_iter()
@@ -376,23 +378,24 @@ impl Unit<'_> {
                     && !shape.plain
                     && shape.inner >= tuning::tensor_inner_least() as usize
             }) && shape.places.is_multiple_of(4);
-            let schedule = RowProductShape::fit((steps * 32, shape.wide), self.target)
-                .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
+            let schedule =
+                RowProductShape::fit(ProductSize { inner: steps * 32, wide: shape.wide }, self.target)
+                    .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
-        let sizes = (shape.inner, shape.wide);
+        let size = ProductSize { inner: shape.inner, wide: shape.wide };
         let by_groups = || {
-            RowProductShape::split_inner(sizes, (many, self.target))
-                .or_else(|| RowProductShape::unsliced_matrix(sizes, (many, self.target)))
+            RowProductShape::split_inner(size, many, self.target)
+                .or_else(|| RowProductShape::unsliced_matrix(size, many, self.target))
         };
         if let Some(by_groups) = are_copied.then(by_groups).flatten() {
             return Some(by_groups);
         }
-        let whole = RowProductShape::fit(sizes, self.target);
+        let whole = RowProductShape::fit(size, self.target);
         let in_steps = || {
-            RowProductShape::few_rows(sizes, (vertices, self.target))
-                .or_else(|| RowProductShape::long_rows(sizes, whole, self.target))
+            RowProductShape::few_rows(size, vertices, self.target)
+                .or_else(|| RowProductShape::long_rows(size, whole, self.target))
         };
         let schedule = (are_copied && shape.transposed)
             .then(in_steps)
@@ -400,7 +403,7 @@ impl Unit<'_> {
             .or(whole)
             .map(|schedule| schedule.with_warps(many, self.target));
         let in_slabs = || {
-            are_copied.then(|| RowProductShape::matrix_slabs(sizes, (many, self.target))).flatten()
+            are_copied.then(|| RowProductShape::matrix_slabs(size, many, self.target)).flatten()
         };
         schedule
             .filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. }))
@@ -438,9 +441,12 @@ impl Unit<'_> {
         let (schedule, parameters) = (tiled.schedule, tiled.parameters);
         let threads = 32 * schedule.warps as u32;
         let name = self.define_for(
-            (threads, schedule.blocks),
-            ("", &parameters.text()),
-            (&tiled.tables, &tiled.body),
+            threads,
+            schedule.blocks,
+            "",
+            &parameters.text(),
+            &tiled.tables,
+            &tiled.body,
         );
         let shared_bytes = schedule.shared_bytes as u32;
         self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
@@ -455,9 +461,12 @@ impl Unit<'_> {
 }
 
 fn body(
-    (sources, schedule): (&[LeftRows], &RowProductShape),
-    (finish, followers): (&Finish, &[Follower]),
-    (vector, next): (usize, usize),
+    sources: &[LeftRows],
+    schedule: &RowProductShape,
+    finish: &Finish,
+    followers: &[Follower],
+    vector: usize,
+    next: usize,
     lead: u64,
 ) -> String {
     let shape = sources[0].shape;
@@ -504,11 +513,7 @@ const unsigned rows = rows_given * {lead};\n",
     );
     let text = match schedule.lies {
         Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
-            warpgroup_products::emit_row_product(
-                (at_once, schedule.steps),
-                schedule.shares(),
-                schedule.tiles,
-            )
+            warpgroup_products::emit_row_product(at_once, schedule.steps, schedule.shares(), schedule.tiles)
         }
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),

@@ -27,10 +27,34 @@ const MADE_TILES: usize = 8;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
+
 /// Rows for each processor from which on each of many warps has some tiles of them.
 fn many_rows() -> u64 {
     (tuning::many_warps_row_tiles() * tuning::many_warps() * 16) as u64
 }
+
+
+/// Elements of a row that are added up, and of a row of the result.
+#[derive(Clone, Copy)]
+pub(super) struct ProductSize {
+    pub inner: usize,
+    pub wide: usize,
+}
+
+/// Tiles of 8 columns that a block makes, slices of those columns, and steps along a row.
+struct TileCounts {
+    tiles: usize,
+    slices: usize,
+    steps: usize,
+}
+
+/// Columns of the two sides of an outer product.
+#[derive(Clone, Copy)]
+pub(super) struct SideColumns {
+    pub wide: usize,
+    pub narrow: usize,
+}
+
 
 /// Where the matrix lies that rows are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,10 +100,13 @@ impl RowProductShape {
     /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows
     /// that it is multiplied with.
     pub fn few_rows(
-        (inner, wide): (usize, usize),
-        (rows, target): (u64, GpuTarget),
-    ) -> Option<RowProductShape> {
-        if !RowProductShape::are_few(inner, (rows, target)) {
+        ProductSize { inner, wide }: ProductSize,
+        rows: u64,
+        target: GpuTarget,
+    
+
+) -> Option<RowProductShape> {
+        if !RowProductShape::are_few(inner, rows, target) {
             return None;
         }
         let slices = wide.div_ceil(32);
@@ -110,7 +137,7 @@ impl RowProductShape {
     }
 
     /// Whether rows are long and few.
-    fn are_few(inner: usize, (rows, target): (u64, GpuTarget)) -> bool {
+    fn are_few(inner: usize, rows: u64, target: GpuTarget) -> bool {
         target.bytes_per_real == 4
             && inner >= tuning::few_row_elements()
             && (1..=u64::from(tuning::few_row_tiles() * 16 * target.processors)).contains(&rows)
@@ -120,13 +147,14 @@ impl RowProductShape {
     /// each lays a few steps of the matrix out, for all rows that it has. By warps each block reads
     /// all of the matrix.
     pub fn split_inner(
-        (inner, wide): (usize, usize),
-        (rows, target): (u64, GpuTarget),
+        ProductSize { inner, wide }: ProductSize,
+        rows: u64,
+        target: GpuTarget,
     ) -> Option<RowProductShape> {
         let ((tiles, slices), steps) = (RowProductShape::widest(wide), inner.div_ceil(32));
         let (processors, turns) =
             (target.processors as usize, rows.div_ceil(warpgroup_products::ROWS as u64) as usize);
-        if !RowProductShape::are_few(inner, (rows, target)) || turns * 4 * slices > TICKETS as usize
+        if !RowProductShape::are_few(inner, rows, target) || turns * 4 * slices > TICKETS as usize
         {
             return None;
         }
@@ -135,9 +163,11 @@ impl RowProductShape {
             let shares = steps.div_ceil(at_once);
             let of = |ahead: usize| {
                 RowProductShape::warpgroup_shape(
-                    (tiles, slices, steps),
-                    (at_once, ahead),
-                    (1..=tuning::warpgroup_tiles_most(), target),
+                    TileCounts { tiles, slices, steps },
+                    at_once,
+                    ahead,
+                    1..=tuning::warpgroup_tiles_most(),
+                    target,
                 )
             };
             let made = RowProductShape {
@@ -156,18 +186,18 @@ impl RowProductShape {
     }
 
     /// None where it does not fit.
-    pub fn fit((inner, wide): (usize, usize), target: GpuTarget) -> Option<RowProductShape> {
+    pub fn fit(ProductSize { inner, wide }: ProductSize, target: GpuTarget) -> Option<RowProductShape> {
         if target.bytes_per_real != 4 || inner < tuning::tensor_inner_least() as usize {
             return None;
         }
         (wide.div_ceil(64)..=wide.div_ceil(8))
-            .find_map(|slices| RowProductShape::column_slices((inner, wide), slices, target))
+            .find_map(|slices| RowProductShape::column_slices(ProductSize { inner, wide }, slices, target))
     }
 
     /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
     /// once for each slice.
     pub fn long_rows(
-        (inner, wide): (usize, usize),
+        ProductSize { inner, wide }: ProductSize,
         whole: Option<RowProductShape>,
         target: GpuTarget,
     ) -> Option<RowProductShape> {
@@ -199,15 +229,18 @@ impl RowProductShape {
     /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does:
     /// what is no product of groups then is slower as one.
     pub fn matrix_slabs(
-        (inner, wide): (usize, usize),
-        (rows, target): (u64, GpuTarget),
+        ProductSize { inner, wide }: ProductSize,
+        rows: u64,
+        target: GpuTarget,
     ) -> Option<RowProductShape> {
         let ((tiles, slices), steps) = (RowProductShape::widest(wide), inner.div_ceil(32));
         let made = |at_once: usize| {
             RowProductShape::warpgroup_shape(
-                (tiles, slices, steps),
-                (at_once, tuning::slab_steps_ahead()),
-                (warpgroup_products::tiles(), target),
+                TileCounts { tiles, slices, steps },
+                at_once,
+                tuning::slab_steps_ahead(),
+                warpgroup_products::tiles(),
+                target,
             )
         };
         if target.bytes_per_real != 4
@@ -224,9 +257,12 @@ impl RowProductShape {
     /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles:
     /// rows are read once.
     pub fn unsliced_matrix(
-        (inner, wide): (usize, usize),
-        (rows, target): (u64, GpuTarget),
-    ) -> Option<RowProductShape> {
+        ProductSize { inner, wide }: ProductSize,
+        rows: u64,
+        target: GpuTarget,
+    
+
+) -> Option<RowProductShape> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
         let is_fit = tiles > tuning::warpgroup_tiles_most()
             && target.bytes_per_real == 4
@@ -234,9 +270,11 @@ impl RowProductShape {
             && rows >= tuning::warpgroup_rows() * u64::from(target.processors);
         (2..=tuning::warpgroup_steps_ahead()).rev().filter(|_| is_fit).find_map(|ahead| {
             RowProductShape::warpgroup_shape(
-                (tiles, 1, steps),
-                (steps, ahead),
-                (warpgroup_products::row_tiles(), target),
+                TileCounts { tiles, slices: 1, steps },
+                steps,
+                ahead,
+                warpgroup_products::row_tiles(),
+                target,
             )
         })
     }
@@ -244,9 +282,11 @@ impl RowProductShape {
     /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead,
     /// if that fits; as many tiles as this are worth it.
     fn warpgroup_shape(
-        (tiles, slices, steps): (usize, usize, usize),
-        (at_once, ahead): (usize, usize),
-        (worth, target): (RangeInclusive<usize>, GpuTarget),
+        TileCounts { tiles, slices, steps }: TileCounts,
+        at_once: usize,
+        ahead: usize,
+        worth: RangeInclusive<usize>,
+        target: GpuTarget,
     ) -> Option<RowProductShape> {
         let (parts, warps) =
             (1 + usize::from(target.matmul == Matmul::F32), warpgroup_products::WARPS);
@@ -293,7 +333,7 @@ impl RowProductShape {
     }
 
     fn column_slices(
-        (inner, wide): (usize, usize),
+        ProductSize { inner, wide }: ProductSize,
         slices: usize,
         target: GpuTarget,
     ) -> Option<RowProductShape> {
@@ -332,9 +372,11 @@ impl RowProductShape {
         let is_one = self.lies == Lies::Whole && self.blocks == 1;
         let by_groups = |ahead: usize| {
             RowProductShape::warpgroup_shape(
-                (self.tiles, self.slices, self.steps),
-                (self.steps, ahead),
-                (warpgroup_products::row_tiles(), target),
+                TileCounts { tiles: self.tiles, slices: self.slices, steps: self.steps },
+                self.steps,
+                ahead,
+                warpgroup_products::row_tiles(),
+                target,
             )
         };
         if is_one
@@ -465,7 +507,7 @@ pub(super) struct OuterProductShape {
 
 impl OuterProductShape {
     /// Of the wider side, and the other.
-    pub fn fit((wide, narrow): (usize, usize), target: GpuTarget) -> Option<OuterProductShape> {
+    pub fn fit(SideColumns { wide, narrow }: SideColumns, target: GpuTarget) -> Option<OuterProductShape> {
         if target.bytes_per_real != 4 {
             return None;
         }
@@ -507,7 +549,8 @@ impl OuterProductShape {
     pub fn with_warpgroups(
         self,
         wide: usize,
-        (rows, are_copied): (u64, bool),
+        rows: u64,
+        are_copied: bool,
         target: GpuTarget,
     ) -> OuterProductShape {
         let all = wide.div_ceil(64);
@@ -527,7 +570,7 @@ impl OuterProductShape {
             [all.div_ceil(across) as u32, self.blocks[1]],
         );
         let bytes =
-            |ahead: usize| warpgroup_products::outer_bytes((across, along), (self.tiles, 0), ahead);
+            |ahead: usize| warpgroup_products::outer_bytes(across, along, self.tiles, 0, ahead);
         let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| bytes(*ahead) <= target.shared_bytes as usize);
@@ -549,7 +592,7 @@ impl OuterProductShape {
     /// of so many tiles take registers.
     pub fn turned(
         self,
-        (wide, narrow): (usize, usize),
+        SideColumns { wide, narrow }: SideColumns,
         rows: u64,
         target: GpuTarget,
     ) -> Option<OuterProductShape> {
@@ -559,7 +602,7 @@ impl OuterProductShape {
             && is_many
             && warpgroup_products::turned_tiles().contains(&tiles)
             && (tuning::turned_columns_least()..=tuning::turned_columns_most()).contains(&narrow);
-        let bytes = |ahead: usize| warpgroup_products::outer_bytes((1, along), (tiles, 0), ahead);
+        let bytes = |ahead: usize| warpgroup_products::outer_bytes(1, along, tiles, 0, ahead);
         let ahead = (4..=tuning::warpgroup_steps_ahead())
             .rev()
             .find(|ahead| is_fit && bytes(*ahead) <= target.shared_bytes as usize)?;
@@ -578,7 +621,7 @@ impl OuterProductShape {
     /// many narrow elements; none where there is no room.
     pub fn with_rows_made(self, narrow: usize, target: GpuTarget) -> Option<OuterProductShape> {
         let bytes = |ahead: usize| {
-            warpgroup_products::outer_bytes((self.across, self.along), (self.tiles, narrow), ahead)
+            warpgroup_products::outer_bytes(self.across, self.along, self.tiles, narrow, ahead)
         };
         let most = if self.threads() <= tuning::made_threads() {
             tuning::made_elements() as usize
@@ -662,11 +705,12 @@ pub(super) enum RowPadding {
 pub(super) fn filled(
     lies: Option<(&Leaf, RowPadding)>,
     made: &RowValue,
-    (vector, columns): (usize, usize),
+    vector: usize,
+    columns: usize,
 ) -> String {
     match lies {
         Some((leaf, tail)) => {
-            let (bytes, start) = (vector * 4, start_of_row("row", (columns as u64, leaf)));
+            let (bytes, start) = (vector * 4, start_of_row("row", columns as u64, leaf));
             let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
             match tail {
                 RowPadding::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),

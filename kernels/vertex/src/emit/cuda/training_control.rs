@@ -109,7 +109,8 @@ const KEPT: usize = 100;
 /// The kernels, and their source; none where parameters are too large to be kept twice.
 pub(super) fn watch(
     list: &LaunchList,
-    (kind, columns): (LossKind, u64),
+    kind: LossKind,
+    columns: u64,
     bytes_per_real: u64,
 ) -> (String, Vec<Kernel>) {
     let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();

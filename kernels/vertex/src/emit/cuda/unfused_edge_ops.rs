@@ -10,7 +10,7 @@
 //!           they are long; nothing shares them out
 use super::graph_pooling::lanes;
 use super::lane_layout::{broadcast_elements, identity};
-use super::operators::{applied, cast, register};
+use super::operators::{TypedText, applied, cast, register};
 use super::row_walk::{Parameters, THREADS, emit_row_context, slots, stored, stream_list};
 use super::value_text::{Lanes, RegisterValue, Scope, Stream, Writer, pointer};
 use super::walk_steps::{At, From, Input, Walk};
@@ -85,7 +85,7 @@ impl Unit<'_> {
             return Ok(());
         }
         let (walk, read) =
-            Walk::from_operands((self.list, self.target.bytes_per_real), edges.direction, inputs)
+            Walk::from_operands(self.list, self.target.bytes_per_real, edges.direction, inputs)
                 .ok_or_else(odd)?;
         let mut writer = Writer::with_passes(&walk, single(task.columns), 1);
         let begin = match task.op {
@@ -99,7 +99,7 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let made = emit_edge_value(&mut writer, (&task, edges), (&read[0], read.get(mask)))?;
+        let made = emit_edge_value(&mut writer, &task, edges, &read[0], read.get(mask))?;
         let work = work(&task, &made, &begin)?;
         let body = edges_body(task.columns, &made, &work);
         let mut parameters = Parameters::new();
@@ -111,7 +111,7 @@ impl Unit<'_> {
         slots(&mut parameters, &writer, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let columns = task.columns;
-        self.rowwise((&writer, &body), parameters, (Rows::Nodes, columns));
+        self.rowwise(&writer, &body, parameters, Rows::Nodes, columns);
         Ok(())
     }
 
@@ -123,9 +123,8 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let (walk, read) =
-            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
-                .ok_or_else(odd)?;
+        let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
+            .ok_or_else(odd)?;
         let mut writer = Writer::new(&walk, single(task.columns));
         let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
@@ -141,7 +140,7 @@ impl Unit<'_> {
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
-        self.rowwise((&writer, &body), parameters, (Rows::EdgesTwice, columns));
+        self.rowwise(&writer, &body, parameters, Rows::EdgesTwice, columns);
         Ok(())
     }
 
@@ -150,9 +149,8 @@ impl Unit<'_> {
         let odd = || NoKernel::new("a lookup that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
-        let (walk, read) =
-            Walk::reading((self.list, self.target.bytes_per_real), task.rows, inputs)
-                .ok_or_else(odd)?;
+        let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
+            .ok_or_else(odd)?;
         let [Input::Rows(table), index] = read.as_slice() else {
             return Err(NoKernel::new("a lookup in what lies nowhere".to_owned()));
         };
@@ -199,7 +197,7 @@ impl Unit<'_> {
         parameters.add_writer(&writer, &body);
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
-        self.rowwise((&writer, &body), parameters, (rows, columns));
+        self.rowwise(&writer, &body, parameters, rows, columns);
         Ok(())
     }
 
@@ -224,7 +222,7 @@ impl Unit<'_> {
                     .to_owned(),
             )
         })?;
-        let (walk, read) = Walk::reading((self.list, self.target.bytes_per_real), index.1, inputs)
+        let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, index.1, inputs)
             .ok_or_else(odd)?;
         let is_same = |read: &&super::walk_steps::Read| {
             read.at == At::Own
@@ -265,7 +263,7 @@ out[{place}] = sum;
         parameters
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
-        self.kernel((&writer, &body), parameters, blocks);
+        self.kernel(&writer, &body, parameters, blocks);
         Ok(())
     }
 
@@ -285,9 +283,11 @@ out[{place}] = sum;
     /// A kernel with a thread for each column of a row.
     fn rowwise(
         &mut self,
-        written: (&Writer, &str),
+        writer: &Writer,
+        body: &str,
         parameters: Parameters,
-        (rows, columns): (Rows, usize),
+        rows: Rows,
+        columns: usize,
     ) {
         let across = across(columns);
         let blocks = Blocks::Rows {
@@ -295,13 +295,12 @@ out[{place}] = sum;
             each: THREADS / across as u32,
             slices: columns.div_ceil(across) as u32,
         };
-        self.kernel(written, parameters, blocks);
+        self.kernel(writer, body, parameters, blocks);
     }
 
-    fn kernel(&mut self, (writer, body): (&Writer, &str), parameters: Parameters, blocks: Blocks) {
+    fn kernel(&mut self, writer: &Writer, body: &str, parameters: Parameters, blocks: Blocks) {
         self.header();
-        let name =
-            self.define("", (1, &parameters.text()), (&super::row_walk::tables(writer), body));
+        let name = self.define("", 1, &parameters.text(), &super::row_walk::tables(writer), body);
         self.kernels.push(Kernel {
             name,
             arguments: parameters.into_arguments(),
@@ -315,8 +314,10 @@ out[{place}] = sum;
 /// What an edge brings, and whether it counts.
 fn emit_edge_value(
     writer: &mut Writer,
-    (task, edges): (&EdgeTask, EdgeSet),
-    (value, mask): (&Input, Option<&Input>),
+    task: &EdgeTask,
+    edges: EdgeSet,
+    value: &Input,
+    mask: Option<&Input>,
 ) -> Result<EdgeText, NoKernel> {
     let scope = Scope::Edge(1);
     let table =
@@ -360,7 +361,11 @@ fn work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKerne
             .replace("@BETTER@", if *is_most { ">" } else { "<" }),
         Op::Others(_) => OTHERS.to_owned(),
         Op::Fold(function, _) => {
-            let (applied, kind) = applied(function, ("made", task.kind), ("value", made.kind));
+            let (applied, kind) = applied(
+                function,
+                TypedText { text: "made", kind: task.kind },
+                TypedText { text: "value", kind: made.kind },
+            );
             let put = if task.kind == Type::Bool { "(whole)made" } else { "made" };
             FOLD.replace("@BEGIN@", begin)
                 .replace("@APPLIED@", &cast(kind, task.kind, &applied))

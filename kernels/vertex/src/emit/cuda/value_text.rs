@@ -457,7 +457,7 @@ impl<'a> Writer<'a> {
         let pass = walk.steps[running.largest].passes;
         let held = self.step(running.largest, table, Scope::Row(0))?;
         if matches!(running.score.from, From::Step(score) if self.shared.told[score]) {
-            return self.largest_of_lanes((number, pass), held, table);
+            return self.largest_of_lanes(number, pass, held, table);
         }
         // What is made of each edge there is gone again when its turn comes.
         let is_lasting = |key: &Key, held: &RegisterValue| key.0 != Scope::Edge(pass) || held.many;
@@ -532,7 +532,8 @@ impl<'a> Writer<'a> {
     /// The same where each lane has the score of an edge of its own.
     fn largest_of_lanes(
         &mut self,
-        (number, pass): (usize, usize),
+        number: usize,
+        pass: usize,
         held: RegisterValue,
         table: &Table,
     ) -> Result<Largest, NoKernel> {
@@ -814,10 +815,10 @@ impl<'a> Writer<'a> {
                 format!("training ? {} : {}", at[0], at[1])
             }
             Op::Dropout { probability, site } => {
-                return self.dropout(step, (*probability, *site), (table, &at[0]), scope);
+                return self.dropout(step, *probability, *site, table, &at[0], scope);
             }
             Op::Axis(pooling, axis) => {
-                return self.axis(step, (axis_reduction(*pooling), *axis), table, scope);
+                return self.axis(step, axis_reduction(*pooling), *axis, table, scope);
             }
             Op::Concat(axis) => return self.concatenate(step, *axis, table, scope),
             Op::Slice { axis, start, .. } => {
@@ -832,10 +833,10 @@ impl<'a> Writer<'a> {
                 });
                 return self.input(&step.inputs[0], &Table::new(moved.collect()), scope);
             }
-            Op::Unslice { axis, start, total } => {
+            &Op::Unslice { axis, start, total } => {
                 let input = step.inputs[0].shape();
-                let part = (*axis, *start, *total);
-                let (moved, inside) = slice_axis(table, &step.shape, &input, part);
+                let of = AxisPart { axis, start, total };
+                let (moved, inside) = slice_axis(table, &step.shape, &input, of);
                 let (made, inside) =
                     (self.input(&step.inputs[0], &moved, scope)?, self.holds(&inside));
                 format!(
@@ -859,7 +860,7 @@ impl<'a> Writer<'a> {
             && !by.is_run()
             && [of, by].iter().all(|held| held.kind == Type::Real && !held.many)
         {
-            return Ok(self.divided(&step.out, spread, (of, by), scope));
+            return Ok(self.divided(&step.out, spread, of, by, scope));
         }
         Ok(self.bind_value(&step.out, kind, spread, &text, scope))
     }
@@ -869,7 +870,8 @@ impl<'a> Writer<'a> {
         &mut self,
         of: &str,
         spread: Spread,
-        (dividend, divisor): (&RegisterValue, &RegisterValue),
+        dividend: &RegisterValue,
+        divisor: &RegisterValue,
         scope: Scope,
     ) -> RegisterValue {
         let held = RegisterValue { name: self.name(of), spread, many: false, kind: Type::Real };
@@ -892,7 +894,8 @@ impl<'a> Writer<'a> {
         let total = step.shape[axis];
         for input in &step.inputs {
             let shape = input.shape();
-            let (moved, inside) = slice_axis(table, &step.shape, &shape, (axis, start, total));
+            let (moved, inside) =
+                slice_axis(table, &step.shape, &shape, AxisPart { axis, start, total });
             start += shape[axis];
             let (made, inside) = (self.input(input, &moved, scope)?, self.holds(&inside));
             let made = cast(made.kind, step.kind, &made.at());
@@ -910,7 +913,8 @@ impl<'a> Writer<'a> {
     fn axis(
         &mut self,
         step: &Step,
-        (reduction, axis): (Reduction, usize),
+        reduction: Reduction,
+        axis: usize,
         table: &Table,
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
@@ -967,7 +971,7 @@ impl<'a> Writer<'a> {
                     distance *= 2;
                 }
             } else {
-                lines.push_str(&emit_axis_reduction((&held.name, kind, &begin), reduction, around));
+                lines.push_str(&emit_axis_reduction(&held.name, kind, &begin, reduction, around));
             }
             self.line(scope, lines.trim_end());
             return Ok(held);
@@ -1002,8 +1006,10 @@ impl<'a> Writer<'a> {
     fn dropout(
         &mut self,
         step: &Step,
-        (probability, site): (f64, u32),
-        (table, value): (&Table, &str),
+        probability: f64,
+        site: u32,
+        table: &Table,
+        value: &str,
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
         let spread = spread(table, self.lanes.vector);
@@ -1149,7 +1155,7 @@ impl<'a> Writer<'a> {
                 return Ok(held.clone());
             }
         }
-        let held = self.loaded((leaf, at, read.kind), table, scope)?;
+        let held = self.loaded(leaf, at, read.kind, table, scope)?;
         self.memo.insert((scope, from, at, table.clone(), read.kind), held.clone());
         Ok(held)
     }
@@ -1197,7 +1203,9 @@ impl<'a> Writer<'a> {
 
     fn loaded(
         &mut self,
-        (leaf, at, kind): (usize, At, Type),
+        leaf: usize,
+        at: At,
+        kind: Type,
         table: &Table,
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
@@ -1284,11 +1292,7 @@ impl<'a> Writer<'a> {
 
 /// Statements by which each lane is told, in order, what the lanes have that share an axis with it,
 /// where these are no power of two.
-fn emit_axis_reduction(
-    (name, kind, begin): (&str, Type, &str),
-    reduction: Reduction,
-    around: usize,
-) -> String {
+fn emit_axis_reduction(name: &str, kind: Type, begin: &str, reduction: Reduction, around: usize) -> String {
     let joined = join(reduction, kind, "all", "told");
     format!(
         "{{
@@ -1432,12 +1436,19 @@ fn listed(table: &Table) -> String {
     table.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
+/// A part of an axis of rows: the axis, where the part begins, and how long the whole axis is.
+struct AxisPart {
+    axis: usize,
+    start: u64,
+    total: u64,
+}
+
 /// Where the elements of a part of an axis come from, and which those are.
 fn slice_axis(
     table: &Table,
     outer: &[u64],
     inner: &[u64],
-    (axis, start, total): (usize, u64, u64),
+    AxisPart { axis, start, total }: AxisPart,
 ) -> (Table, Table) {
     debug_assert_eq!(outer[axis], total);
     let (_, step) = axis_of(outer, axis);

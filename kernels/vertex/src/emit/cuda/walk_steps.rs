@@ -12,6 +12,14 @@ use crate::launch::{
     Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
 };
 
+/// Rows of so many columns, and how far apart they lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowLayout {
+    pub columns: u64,
+    /// Elements from the start of a row to the next one's.
+    pub stride: u64,
+}
+
 /// Steps in order, over rows of one kind.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
@@ -23,8 +31,8 @@ pub(super) struct Walk {
     /// Largest scores that sums over the same edges do not wait for.
     pub running: Vec<Running>,
     pub bytes_per_real: u64,
-    /// Columns of rows that are made to their stride, and that.
-    pub padded: Option<(u64, u64)>,
+    /// Rows that are made to the end of their stride.
+    pub padded: Option<RowLayout>,
 }
 
 /// A buffer that is read and not made by the walk.
@@ -111,7 +119,7 @@ pub(super) enum At {
 impl Walk {
     /// The steps of a launch; none for what no walk does.
     pub fn from_operation(
-        (list, bytes_per_real): (&LaunchList, u64),
+        list: &LaunchList, bytes_per_real: u64,
         operation: &Operation,
     ) -> Option<Walk> {
         let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
@@ -137,7 +145,7 @@ impl Walk {
                 level == Level::Edge || reduced(op).is_some() || matches!(over, Over::Edges(_));
             let inputs: Vec<Input> = inputs
                 .iter()
-                .map(|input| walk.input(list, locals, (input, held.rows, at_edges)))
+                .map(|input| walk.input(list, locals, input, held.rows, at_edges))
                 .collect::<Option<_>>()?;
             let waits = inputs.iter().flat_map(Input::reads).filter_map(|read| {
                 if let From::Step(number) = read.from { Some(number) } else { None }
@@ -168,7 +176,8 @@ impl Walk {
 
     /// No steps, but operands over rows of this kind.
     pub fn reading(
-        (list, bytes_per_real): (&LaunchList, u64),
+        list: &LaunchList,
+        bytes_per_real: u64,
         rows: Rows,
         operands: &[Operand],
     ) -> Option<(Walk, Vec<Input>)> {
@@ -180,14 +189,15 @@ impl Walk {
         let mut walk = Walk::empty(over, rows, bytes_per_real);
         let inputs = operands
             .iter()
-            .map(|operand| walk.input(list, &[], (operand, rows, false)))
+            .map(|operand| walk.input(list, &[], operand, rows, false))
             .collect::<Option<_>>()?;
         Some((walk, inputs))
     }
 
     /// No steps, but operands over the edges of vertices.
     pub fn from_operands(
-        (list, bytes_per_real): (&LaunchList, u64),
+        list: &LaunchList,
+        bytes_per_real: u64,
         direction: Direction,
         operands: &[Operand],
     ) -> Option<(Walk, Vec<Input>)> {
@@ -195,7 +205,7 @@ impl Walk {
         let out = if direction == Direction::Both { Rows::EdgesTwice } else { Rows::Edges };
         let inputs = operands
             .iter()
-            .map(|operand| walk.input(list, &[], (operand, out, true)))
+            .map(|operand| walk.input(list, &[], operand, out, true))
             .collect::<Option<_>>()?;
         Some((walk, inputs))
     }
@@ -216,13 +226,15 @@ impl Walk {
         &mut self,
         list: &LaunchList,
         locals: &[Buffer],
-        (operand, out, at_edges): (&Operand, Rows, bool),
+        operand: &Operand,
+        out: Rows,
+        at_edges: bool,
     ) -> Option<Input> {
         Some(match operand {
             Operand::Number(number) => Input::Number(*number),
             Operand::Times(first, second) => {
                 let mut part =
-                    |part: &Operand| self.input(list, locals, (part, out, at_edges)).map(Box::new);
+                    |part: &Operand| self.input(list, locals, part, out, at_edges).map(Box::new);
                 Input::Times(part(first)?, part(second)?)
             }
             Operand::Rows(rows) => {
@@ -277,7 +289,7 @@ impl Walk {
 
     /// The columns that so many places of a row are.
     pub fn columns_of(&self, places: u64) -> u64 {
-        self.padded.filter(|(_, stride)| *stride == places).map_or(places, |(columns, _)| columns)
+        self.padded.filter(|from_operation| from_operation.stride == places).map_or(places, |from_operation| from_operation.columns)
     }
 
     /// Passes over the edges.

@@ -42,8 +42,10 @@ pub(super) fn turned_tiles() -> RangeInclusive<usize> {
 /// Bytes of shared memory of a block of so many groups beside each other, which so often take
 /// turns, each of so many tiles of 8 columns, where each row has so many narrow elements beside it.
 pub(super) fn outer_bytes(
-    (across, along): (usize, usize),
-    (tiles, narrow): (usize, usize),
+    across: usize,
+    along: usize,
+    tiles: usize,
+    narrow: usize,
     ahead: usize,
 ) -> usize {
     let (wide, parts) = (8 * tiles, 2);
@@ -54,7 +56,7 @@ pub(super) fn outer_bytes(
 /// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
 /// blocks share a row's elements, a block has no others.
 pub(super) fn emit_row_product(
-    (at_once, steps): (usize, usize),
+    at_once: usize, steps: usize,
     shares: usize,
     tiles: usize,
 ) -> String {

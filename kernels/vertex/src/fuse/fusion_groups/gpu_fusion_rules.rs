@@ -33,11 +33,11 @@ pub(super) fn take(values: &ListValues, members: &[Item], item: &Item) -> bool {
         let is_of_sums = is_plain(op)
             && (is_short || (is_attended && !reads_nothing(values, members)))
             && wide.is_multiple_of(own.max(1))
-            && !narrow_reads(values, members, (item, wide)).is_empty();
+            && !narrow_reads(values, members, item, wide).is_empty();
         let is_sum =
             is_sum_of_row(values, item, wide) && (is_attended || reads_nothing(values, members));
         return (is_of_row || is_of_sums || is_sum)
-            && same_lane_layout(values, members, (item, wide))
+            && same_lane_layout(values, members, item, wide)
             && !is_of_many_rows(values, product);
     }
     let walks_edges = members
@@ -175,7 +175,8 @@ fn make(members: &[Item], name: &str) -> bool {
 fn narrow_reads<'a>(
     values: &ListValues,
     members: &[Item],
-    (item, wide): (&Item<'a>, u64),
+    item: &Item<'a>,
+    wide: u64,
 ) -> Vec<&'a Rowed> {
     let Operation::Evaluate { inputs, .. } = &item.launch.operation else { return Vec::new() };
     let is_narrow = |rows: &&Rowed| {
@@ -189,7 +190,7 @@ fn narrow_reads<'a>(
 /// all sums are of rows of one shape, and what is narrower has one number for each of them, which
 /// rows of that shape see beside each of their elements. A product's lanes have its elements in
 /// order; what is put down lies as the rows with most axes do.
-fn same_lane_layout(values: &ListValues, members: &[Item], (item, wide): (&Item, u64)) -> bool {
+fn same_lane_layout(values: &ListValues, members: &[Item], item: &Item, wide: u64) -> bool {
     let mut sums = members.iter().chain([item]).filter_map(summed_shape);
     let Some(row) = sums.next() else { return true };
     let (Some((_, numbers)), Operation::Evaluate { shape, .. }) =
@@ -203,7 +204,7 @@ fn same_lane_layout(values: &ListValues, members: &[Item], (item, wide): (&Item,
     // Beside each element: along an axis of 1, or one number for all.
     let is_beside =
         |shape: &[u64]| is_of_numbers(shape) && (numbers.is_empty() || shape.len() == row.len());
-    let (own, narrow) = (summed_shape(item), narrow_reads(values, members, (item, wide)));
+    let (own, narrow) = (summed_shape(item), narrow_reads(values, members, item, wide));
     let fits = if own.is_none() && columns(values, item) < wide {
         is_of_numbers(shape) && narrow.iter().all(|rows| is_of_numbers(&rows.shape))
     } else {
