@@ -209,6 +209,115 @@ fn lines_fit_a_screen() {
     ratchet("long_lines.txt", &found);
 }
 
+/// A text up to its tests, without comments at the end of its lines.
+fn production(text: &str) -> String {
+    let own = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or("");
+    own.lines().flat_map(|line| [code(line), "\n"]).collect()
+}
+
+/// What stands between the first bracket of a text and that which closes it, and what follows.
+fn bracketed(text: &str, [open, close]: [char; 2]) -> Option<(&str, &str)> {
+    let inner = text.strip_prefix(open)?;
+    let (mut depth, mut before) = (1, open);
+    for (at, c) in inner.char_indices() {
+        let is_arrow = c == '>' && "-=".contains(before);
+        depth += i32::from(c == open) - i32::from(c == close && !is_arrow);
+        if depth == 0 {
+            return Some((&inner[..at], &inner[at + c.len_utf8()..]));
+        }
+        before = c;
+    }
+    None
+}
+
+/// A list cut at the commas that no bracket holds.
+fn cut_at_commas(list: &str) -> Vec<&str> {
+    let (mut depth, mut begin, mut before) = (0, 0, ' ');
+    let mut parts = Vec::new();
+    for (at, c) in list.char_indices() {
+        let is_arrow = c == '>' && "-=".contains(before);
+        depth += i32::from("([{<".contains(c)) - i32::from(")]}>".contains(c) && !is_arrow);
+        if c == ',' && depth == 0 {
+            parts.push(&list[begin..at]);
+            begin = at + 1;
+        }
+        before = c;
+    }
+    parts.push(&list[begin..]);
+    parts
+}
+
+/// A pattern or a type without what borrows it.
+fn borrowed(text: &str) -> &str {
+    let text = text.trim_start();
+    let Some(rest) = text.strip_prefix('&').map(str::trim_start) else {
+        return text.strip_prefix("mut ").map_or(text, borrowed);
+    };
+    let life = rest.strip_prefix('\'').and_then(|rest| rest.split_once(' '));
+    borrowed(life.map_or(rest, |(_, rest)| rest))
+}
+
+/// Whether a parameter is a tuple, by its pattern or by its type.
+fn is_tuple(parameter: &str) -> bool {
+    // A type's path has two colons, and a pattern that names a field has braces.
+    let is_type = |at: &usize| {
+        let (before, after) = (&parameter[..*at], &parameter[at + 1..]);
+        !before.ends_with(':')
+            && !after.starts_with(':')
+            && before.matches('{').count() == before.matches('}').count()
+    };
+    let colon = parameter.match_indices(':').map(|(at, _)| at).find(is_type);
+    borrowed(parameter).starts_with('(')
+        || colon.is_some_and(|at| borrowed(&parameter[at + 1..]).starts_with('('))
+}
+
+/// Functions of a source that have a tuple among their parameters.
+fn with_tuple_parameters(text: &str) -> Vec<String> {
+    let text = production(text);
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let rest = &text[start..];
+        start += line.len();
+        let Some(name) = function_name(line) else { continue };
+        let Some((_, rest)) = rest.split_once(&format!("fn {name}")) else { continue };
+        let rest = bracketed(rest, ['<', '>']).map_or(rest, |(_, rest)| rest);
+        let Some((parameters, _)) = bracketed(rest, ['(', ')']) else { continue };
+        if cut_at_commas(parameters).into_iter().any(is_tuple) {
+            found.push(name);
+        }
+    }
+    found
+}
+
+/// A list of parameters hides how many there are where some are tuples: each of those is a struct
+/// without a name.
+#[test]
+fn parameters_are_no_tuples() {
+    let is_test = |path: &str| {
+        ["/tests/", "/tests.rs", "/benches/", "/examples/"].iter().any(|part| path.contains(part))
+            || path.starts_with("tests/")
+    };
+    let mut found = BTreeMap::new();
+    for (path, text) in rust().into_iter().filter(|(path, _)| !is_test(path)) {
+        let count = with_tuple_parameters(&text).len();
+        found.extend((count > 0).then_some((path, count)));
+    }
+    println!("{} functions have a tuple among their parameters", found.values().sum::<usize>());
+    ratchet("tuple_parameters.txt", &found);
+}
+
+#[test]
+fn tuple_parameters_are_counted() {
+    let text = "fn pattern((a, b): (u8, u8)) {}\n\
+        pub(crate) fn pair<T: Fn(u8) -> u8>(&self, a: &'a mut (T, u8)) {}\n\
+        fn alias(&(a, b): &Pair) {}\nfn wide(\n    mut a: T,\n    (b, c): Pair, // two\n) {}\n\
+        fn none(a: impl Fn((u8, u8)) -> u8, b: &[(u8, u8)], Row { c: (d, _), e }: x::Row) {\n    \
+        let f = |(a, b): (u8, u8)| a;\n}\n\
+        #[cfg(test)]\nmod tests {\n    fn left_out(a: (u8, u8)) {}\n}\n";
+    assert_eq!(with_tuple_parameters(text), ["pattern", "pair", "alias", "wide"]);
+}
+
 #[test]
 fn lengths_of_functions_are_counted() {
     let body = "    let x = 1;\n".repeat(69);
