@@ -43,9 +43,11 @@ const BYTES_OF_BLOCK: u64 = 16 << 10;
 /// Threads of a block, and blocks of a processor that work on what all share.
 const THREADS: u32 = 256;
 const BLOCKS_OF_PROCESSOR: u32 = 8;
-/// Operations of a thread in a round, and rounds: first and most.
+/// Operations of a thread in a round.
 const OPERATIONS: u64 = 16;
-const ROUNDS_OF_THREAD: (u64, u64) = (64, 1 << 16);
+/// Rounds of a thread: at first, and at most.
+const ROUNDS_FIRST: u64 = 64;
+const ROUNDS_MOST: u64 = 1 << 16;
 /// Launches of a graph that tells what one costs.
 const LAUNCHES: u32 = 200;
 /// Of a rate's leading power of ten: what rates are rounded to.
@@ -217,7 +219,8 @@ impl<'a> Bench<'a> {
     /// last.
     fn rate(
         &self,
-        (first, last): (u64, u64),
+        first: u64,
+        last: u64,
         work: impl Fn(u64) -> Result<(), Fault>,
     ) -> Result<f64, Fault> {
         let mut amount = first.min(last);
@@ -257,7 +260,7 @@ impl<'a> Bench<'a> {
     fn copied(&self) -> Result<f64, Fault> {
         let copy = self.kernel("copy", &COPY)?;
         let most = self.table.bytes() / 2 / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
-        Ok(2.0 * self.rate((BYTES_FIRST, most), |bytes| self.copied_once(&copy, bytes))?)
+        Ok(2.0 * self.rate(BYTES_FIRST, most, |bytes| self.copied_once(&copy, bytes))?)
     }
 
     /// Additions and multiplications in a second.
@@ -280,7 +283,8 @@ impl<'a> Bench<'a> {
                 ],
             )
         };
-        Ok(self.rate(ROUNDS_OF_THREAD, work)? * (blocks * u64::from(THREADS) * OPERATIONS) as f64)
+        Ok(self.rate(ROUNDS_FIRST, ROUNDS_MOST, work)?
+            * (blocks * u64::from(THREADS) * OPERATIONS) as f64)
     }
 
     /// Seconds of one launch among many, recorded in one graph.
@@ -334,7 +338,7 @@ impl<'a> Bench<'a> {
                         &[values[0], values[1], values[2], ArgumentValue::U32(groups as u32)],
                     )
                 };
-                *rate = rounded(self.rate((BYTES_FIRST, self.gathered_most), work)?);
+                *rate = rounded(self.rate(BYTES_FIRST, self.gathered_most, work)?);
             }
         }
         Ok(gathers)
@@ -371,7 +375,7 @@ impl<'a> Bench<'a> {
     }
 
     fn sent(&self, pinned: &Pinned) -> Result<f64, Fault> {
-        self.rate((pinned.bytes(), pinned.bytes()), |bytes| {
+        self.rate(pinned.bytes(), pinned.bytes(), |bytes| {
             self.gpu.copy_pinned(pinned, &self.table, 0, bytes)
         })
     }
@@ -385,7 +389,7 @@ impl<'a> Bench<'a> {
                 ArgumentValue::U64(bytes / 16),
             ]
         };
-        self.rate((pinned.bytes(), pinned.bytes()), |bytes| {
+        self.rate(pinned.bytes(), pinned.bytes(), |bytes| {
             self.launch(&total, self.shared_blocks(), &values(bytes))
         })
     }

@@ -73,17 +73,19 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
 pub fn check(
     entry: &Entry,
     file: &RawFile,
-    (folder, path): (&Path, &Path),
+    folder: &Path,
+    path: &Path,
     digest: &str,
 ) -> Result<(), CatalogError> {
-    check_bytes(entry, file, (folder, path), (length(path)?, digest))
+    check_bytes(entry, file, folder, path, length(path)?, digest)
 }
 
 /// Judges a file that is about to be put under its path.
 pub(crate) fn judge(
     entry: &Entry,
     file: &RawFile,
-    (folder, path): (&Path, &Path),
+    folder: &Path,
+    path: &Path,
     beside: &Path,
 ) -> Result<(), Trouble> {
     let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
@@ -93,7 +95,7 @@ pub(crate) fn judge(
     if file.blake3.as_deref() != Some(&digest) {
         refuse_mistaken(path, beside)?;
     }
-    check_bytes(entry, file, (folder, path), (bytes, &digest)).map_err(|error| {
+    check_bytes(entry, file, folder, path, bytes, &digest).map_err(|error| {
         let take = match file.bytes.is_some() || file.blake3.is_some() {
             true => format!("remove `bytes` and `blake3` of `{}` from  {}", file.file, entry.place),
             false => format!("rm {}", folder.join(RECORD_FILE).display()),
@@ -123,16 +125,20 @@ pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble>
 fn check_bytes(
     entry: &Entry,
     file: &RawFile,
-    (folder, path): (&Path, &Path),
-    (bytes, digest): (u64, &str),
+    folder: &Path,
+    path: &Path,
+    bytes: u64,
+    digest: &str,
 ) -> Result<(), CatalogError> {
     if file.blake3.as_ref().is_some_and(|known| known != digest)
         || file.bytes.is_some_and(|known| known != bytes)
     {
         let what = differs(
             "the file is not the one that the catalogue's entry tells of",
-            (file.bytes, file.blake3.as_deref()),
-            (bytes, digest),
+            file.bytes,
+            file.blake3.as_deref(),
+            bytes,
+            digest,
         );
         return Err(CatalogError::new(what).at(path.display()).hint(format!(
             "put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` \
@@ -144,8 +150,10 @@ fn check_bytes(
         Some(recorded) if recorded.blake3 != digest => {
             let what = differs(
                 "the file has changed since it was recorded",
-                (Some(recorded.bytes), Some(&recorded.blake3)),
-                (bytes, digest),
+                Some(recorded.bytes),
+                Some(&recorded.blake3),
+                bytes,
+                digest,
             );
             Err(CatalogError::new(what).at(path.display()).hint(format!(
                 "to have the old one again:  rm {0}  and  warploom data fetch {1};  to take the \
@@ -160,20 +168,27 @@ fn check_bytes(
 }
 
 /// What was expected, as far as that is known, against what was found.
-fn differs(what: &str, expected: (Option<u64>, Option<&str>), found: (u64, &str)) -> String {
-    let expected = match expected {
+fn differs(
+    what: &str,
+    bytes_expected: Option<u64>,
+    digest_expected: Option<&str>,
+    bytes: u64,
+    digest: &str,
+) -> String {
+    let expected = match (bytes_expected, digest_expected) {
         (Some(bytes), Some(digest)) => format!("{bytes} bytes with the digest {}", short(digest)),
         (Some(bytes), None) => format!("{bytes} bytes"),
         (None, digest) => format!("the digest {}", short(digest.unwrap_or_default())),
     };
-    format!("{what}: expected {expected}, found {} bytes with {}", found.0, short(found.1))
+    format!("{what}: expected {expected}, found {bytes} bytes with {}", short(digest))
 }
 
 /// Compares a file with the record, or records it.
 pub fn settle(
     entry: &Entry,
     file: &RawFile,
-    (folder, path): (&Path, &Path),
+    folder: &Path,
+    path: &Path,
 ) -> Result<(), CatalogError> {
     refuse_folder(entry, file, path)?;
     let name_of_file = path.file_name().unwrap_or_default().to_string_lossy();
@@ -193,7 +208,7 @@ pub fn settle(
     }
     let digest = digest_cache::digest(path, None, true)
         .map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
-    check(entry, file, (folder, path), &digest)?;
+    check(entry, file, folder, path, &digest)?;
     let mut record = read(folder)?;
     let bytes = length(path)?;
     if record.contains_key(&name(folder, path)) {
@@ -263,7 +278,7 @@ mod tests {
             url: Some(url.into()),
             ..RawFile::default()
         };
-        let settled = |url: &str| settle(&entry(&file(url)), &file(url), (folder.path(), &path));
+        let settled = |url: &str| settle(&entry(&file(url)), &file(url), folder.path(), &path);
         settled("https://x.y/z").unwrap();
         settled("another place").unwrap();
         assert_eq!(read(folder.path()).unwrap()["raw/edges.csv"].from, "https://x.y/z");
@@ -295,7 +310,7 @@ mod tests {
                 blake3: blake3.map(str::to_owned),
                 ..RawFile::default()
             };
-            check(&entry(&file), &file, (folder.path(), &path), &digest)
+            check(&entry(&file), &file, folder.path(), &path, &digest)
         };
         let other = "0".repeat(64);
         assert_eq!(
@@ -327,7 +342,7 @@ mod tests {
         let path = folder.path().join("edges.csv");
         fs::create_dir(&path).unwrap();
         let file = RawFile { file: "edges.csv".into(), ..RawFile::default() };
-        let error = settle(&entry(&file), &file, (folder.path(), &path)).unwrap_err();
+        let error = settle(&entry(&file), &file, folder.path(), &path).unwrap_err();
         assert!(
             error.what.contains("the file `edges.csv` of `mine` is a folder")
                 && error.hint.unwrap().contains("mv "),
@@ -349,8 +364,8 @@ mod tests {
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
         fs::write(folder.path().join("a"), "1 2").unwrap();
         let file = RawFile { file: "a".into(), ..RawFile::default() };
-        let error = check(&entry(&file), &file, (folder.path(), &folder.path().join("a")), "00")
-            .unwrap_err();
+        let error =
+            check(&entry(&file), &file, folder.path(), &folder.path().join("a"), "00").unwrap_err();
         assert!(
             error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "),
             "{error}"

@@ -195,7 +195,8 @@ pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), Trouble>;
 
 /// Downloads a file to `path`; one that `judge` refuses goes again.
 pub(crate) fn download(
-    (name, url): (&str, &str),
+    name: &str,
+    url: &str,
     path: &Path,
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),

@@ -73,7 +73,7 @@ pub(crate) fn fetch_within(
         by_hand(entry, &missed, &folder)
     })?;
     for (file, path) in entry.files.iter().zip(&paths) {
-        digests::settle(entry, file, (&folder, path))?;
+        digests::settle(entry, file, &folder, path)?;
     }
     Ok(Fetched { paths, elsewhere: None })
 }
@@ -100,7 +100,7 @@ fn elsewhere(
         let digest = digest_cache::digest(path, kept, false).map_err(|error| {
             CatalogError::new(format!("cannot read: {error}")).at(path.display())
         })?;
-        digests::check(entry, file, (&folder, path), &digest)?;
+        digests::check(entry, file, &folder, path, &digest)?;
     }
     Ok(Some(Fetched { paths, elsewhere: Some(place) }))
 }

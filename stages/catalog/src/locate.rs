@@ -351,7 +351,7 @@ fn try_once(
                 .files
                 .iter()
                 .zip(&files)
-                .try_for_each(|(file, path)| digests::settle(entry, file, (folder, path)));
+                .try_for_each(|(file, path)| digests::settle(entry, file, folder, path));
             recorded.map_err(|error| error.what)?;
             Ok(Source::Real { folder: folder.to_path_buf(), files })
         }

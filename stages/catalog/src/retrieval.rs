@@ -80,7 +80,7 @@ pub(crate) fn get(
             .map(|file| file.file.as_str())
             .collect();
         if !packed.is_empty() {
-            get_archive((entry, archive), &packed, folder, limits, progress)?;
+            get_archive(entry, archive, &packed, folder, limits, progress)?;
         }
     }
     let one = |file: &RawFile| match found_file(folder, file) {
@@ -99,8 +99,8 @@ pub(crate) fn get(
                 ));
             };
             let path = folder.join(kept_as(file, url));
-            let judge = |beside: &Path| digests::judge(entry, file, (folder, &path), beside);
-            download((&file.file, url), &path, limits, progress, &judge)
+            let judge = |beside: &Path| digests::judge(entry, file, folder, &path, beside);
+            download(&file.file, url, &path, limits, progress, &judge)
                 .map_err(|why| missed(path.clone(), why))?;
             Ok(path)
         }
@@ -111,7 +111,8 @@ pub(crate) fn get(
 /// Takes files out of an archive that lies in the folder, or else comes from the network and goes
 /// again.
 fn get_archive(
-    (entry, archive): (&Entry, &Archive),
+    entry: &Entry,
+    archive: &Archive,
     files: &[&str],
     folder: &Path,
     limits: &Limits,
@@ -127,7 +128,7 @@ fn get_archive(
     };
     let was_there = path.is_file();
     if !was_there {
-        download((name, &archive.url), &path, limits, progress, &|beside| {
+        download(name, &archive.url, &path, limits, progress, &|beside| {
             digests::refuse_mistaken(&path, beside)
         })
         .map_err(missed)?;
@@ -137,7 +138,7 @@ fn get_archive(
         .iter()
         .find(|file| file.file == name)
     {
-        Some(file) => digests::judge(entry, file, (folder, path), beside),
+        Some(file) => digests::judge(entry, file, folder, path, beside),
         None => Ok(()),
     };
     let unpacked = unpack(&path, &archive.folder, files, folder, &judge).map_err(missed);

@@ -31,7 +31,7 @@ use crate::{
     memory_limit::{MEMORY_LEAST, limit},
     node_kinds,
     reading::Read,
-    requested_graph::{self, Filled, Narrowed},
+    requested_graph::{self, Filled, Narrowed, transform_error},
     source,
     transform::{
         self, Counts, Duplicates, Listed, NOT_LISTED,
@@ -82,31 +82,24 @@ pub fn ingest(
     let (inverse, nodes, relations) =
         (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
     let sorting = Sorting { context, spilled, inverse, nodes, relations, weighted };
-    let mut neighbours = match requested_graph::needs_communities(
-        request,
-        &narrowed.graph,
-        narrowed.community.is_some(),
-    ) {
-        true => Some(sorting.neighbours()?),
-        false => None,
-    };
+    let mut neighbours = sorting.wanted_neighbours(request, &narrowed)?;
     let mut in_degrees = requested_graph::needs_degrees(request, &narrowed.graph)
         .then(|| vec![0u32; narrowed.graph.nodes() as usize]);
     let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
     let weight = |edge: &Edge| if ones { 1.0 } else { edge.weight };
-    let beside = (in_degrees.as_mut(), neighbours.as_mut());
+    let (degrees, lists) = (in_degrees.as_mut(), neighbours.as_mut());
     let counts = if spilled.features.is_some() {
         if spilled.edges >= u64::from(NOT_LISTED) {
-            return Err(requested_graph::transform_error(transform::Refused::TooManyWithFeatures));
+            return Err(transform_error(transform::Refused::TooManyWithFeatures));
         }
-        sorting.sort_and_write(outputs, options, beside, |edge| Listed {
+        sorting.sort_and_write(outputs, options, degrees, lists, |edge| Listed {
             weight: weight(edge),
             at: edge.at as u32,
         })?
     } else if sorting.weighted {
-        sorting.sort_and_write(outputs, options, beside, weight)?
+        sorting.sort_and_write(outputs, options, degrees, lists, weight)?
     } else {
-        sorting.sort_and_write(outputs, options, beside, |_| ())?
+        sorting.sort_and_write(outputs, options, degrees, lists, |_| ())?
     };
     narrowed.compare_counts(request, &counts)?;
     narrowed.graph.edges = Default::default();
@@ -145,12 +138,22 @@ struct Sorting<'a> {
 }
 
 impl Sorting<'_> {
+    /// An empty list of neighbours, if communities are asked for.
+    fn wanted_neighbours(
+        &self,
+        request: &IngestRequest,
+        narrowed: &Narrowed,
+    ) -> Result<Option<Neighbours>, StageError> {
+        let has_community = narrowed.community.is_some();
+        let is_wanted = requested_graph::needs_communities(request, &narrowed.graph, has_community);
+        is_wanted.then(|| self.neighbours()).transpose()
+    }
+
     /// A place for the edges as pairs without a direction.
     fn neighbours(&self) -> Result<Neighbours, StageError> {
         let limit = limit(self.context);
         let options = transform::Options { symmetrize: true, ..transform::Options::default() };
-        let layout = transform::layout(self.nodes, 0, false, &options)
-            .map_err(requested_graph::transform_error)?;
+        let layout = transform::layout(self.nodes, 0, false, &options).map_err(transform_error)?;
         let runs = Runs::new(layout, self.nodes, options, &limit)
             .map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
         Ok(Neighbours { runs, nodes: self.nodes })
@@ -162,14 +165,15 @@ impl Sorting<'_> {
         &self,
         outputs: &mut Outputs,
         options: transform::Options,
-        (mut in_degrees, mut neighbours): (Option<&mut Vec<u32>>, Option<&mut Neighbours>),
+        mut in_degrees: Option<&mut Vec<u32>>,
+        mut neighbours: Option<&mut Neighbours>,
         carried: impl Fn(&Edge) -> C,
     ) -> Result<Counts, StageError> {
         let Sorting { context, spilled, .. } = self;
         let limit = limit(context);
         let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
         let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options)
-            .map_err(requested_graph::transform_error)?;
+            .map_err(transform_error)?;
         let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
         context.progress.begin("sorting", spilled.edges, "edges");
         let mut pushed = 0u64;

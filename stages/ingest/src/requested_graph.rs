@@ -193,7 +193,8 @@ pub fn complete(
         .passes(transform::passes(&options));
     let transformed = transform::transform_with_progress(
         edges,
-        (nodes, narrowed.graph.relations.len()),
+        nodes,
+        narrowed.graph.relations.len(),
         &options,
         &|edges| sorting.add(edges),
     )

@@ -124,13 +124,14 @@ pub fn transform(
     relations: usize,
     options: &Options,
 ) -> Result<Transformed, Refused> {
-    transform_with_progress(edges, (nodes, relations), options, &|_| {})
+    transform_with_progress(edges, nodes, relations, options, &|_| {})
 }
 
 /// The same; reports edges in each pass.
 pub fn transform_with_progress(
     edges: Edges,
-    (nodes, relations): (u32, usize),
+    nodes: u32,
+    relations: usize,
     options: &Options,
     advance: Advance<'_>,
 ) -> Result<Transformed, Refused> {
@@ -151,18 +152,16 @@ pub fn transform_with_progress(
     let (edges, counts) = match (features, weight) {
         (None, None) => {
             let ((edges, _), counts) = apply(
-                Sorted::new(ends, vec![(); count], (layout, nodes), advance),
+                Sorted::new(ends, vec![(); count], layout, nodes, advance),
                 typed,
-                (options, advance),
+                options,
+                advance,
             );
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) = apply(
-                Sorted::new(ends, weight, (layout, nodes), advance),
-                typed,
-                (options, advance),
-            );
+            let ((edges, weight), counts) =
+                apply(Sorted::new(ends, weight, layout, nodes, advance), typed, options, advance);
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
@@ -171,11 +170,8 @@ pub fn transform_with_progress(
                 at: at as u32,
             };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) = apply(
-                Sorted::new(ends, carried, (layout, nodes), advance),
-                typed,
-                (options, advance),
-            );
+            let ((edges, listed), counts) =
+                apply(Sorted::new(ends, carried, layout, nodes, advance), typed, options, advance);
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
             (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
         }
@@ -201,7 +197,8 @@ pub(crate) fn layout(
 fn apply<C: Carried>(
     mut sorted: Sorted<C>,
     typed: bool,
-    (options, advance): (&Options, Advance<'_>),
+    options: &Options,
+    advance: Advance<'_>,
 ) -> ((Edges, Vec<C>), Counts) {
     let listed = sorted.keys.len() as u64;
     let (distinct, loops) = sorted.count();

@@ -48,7 +48,8 @@ impl<'a> Cover<'a> {
     pub fn coordinate(
         &mut self,
         entry: usize,
-        (row, neighbour): (u64, u64),
+        row: u64,
+        neighbour: u64,
         slot: u64,
     ) -> Result<(), Violation> {
         self.edge(entry, row, slot)?;

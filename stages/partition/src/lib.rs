@@ -64,7 +64,8 @@ impl Stage for PartitionStage {
         partition::write(
             outputs,
             &Partition { parts: request.spec.parts, schemes },
-            (csr.nodes() as u64, csr.edges() as u64),
+            csr.nodes() as u64,
+            csr.edges() as u64,
         )
     }
 

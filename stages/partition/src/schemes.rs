@@ -70,7 +70,7 @@ pub fn build(
     Ok(match scheme {
         Scheme::Rows { unit_edges, .. } => tables(csr, |side| rows::build(side, *unit_edges)),
         Scheme::NeighbourGroups { ngs, block_threads, .. } => {
-            tables(csr, |side| neighbour_groups::build(side, (*ngs, *block_threads)))
+            tables(csr, |side| neighbour_groups::build(side, *ngs, *block_threads))
         }
         Scheme::MergePath { merge_items } => {
             tables(csr, |side| merge_path::build(side, *merge_items))
@@ -97,19 +97,19 @@ pub fn build(
 pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     match scheme {
         Scheme::Rows { unit_edges, units, unit_edges_max } => {
-            rows::prove(csr, tables, (*unit_edges, *units, *unit_edges_max))
+            rows::prove(csr, tables, *unit_edges, *units, *unit_edges_max)
         }
         Scheme::NeighbourGroups { ngs, block_threads, .. } => {
-            prove_both(csr, |side| neighbour_groups::prove(side, tables, (*ngs, *block_threads)))
+            prove_both(csr, |side| neighbour_groups::prove(side, tables, *ngs, *block_threads))
         }
         Scheme::MergePath { merge_items } => {
             prove_both(csr, |side| merge_path::prove(side, tables, *merge_items))
         }
         Scheme::WarpTiles { warp_tile, .. } => {
-            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_WARPS, *warp_tile)))
+            prove_both(csr, |side| tiles::prove(side, tables, tiles::OF_WARPS, *warp_tile))
         }
         Scheme::BlockTiles { block_tile, .. } => {
-            prove_both(csr, |side| tiles::prove(side, tables, (tiles::OF_BLOCKS, *block_tile)))
+            prove_both(csr, |side| tiles::prove(side, tables, tiles::OF_BLOCKS, *block_tile))
         }
         Scheme::DegreeBins { .. } => prove_both(csr, |side| degree_bins::prove(side, tables)),
         Scheme::SortedColumns {} => prove_both(csr, |side| sorted_columns::prove(side, tables)),

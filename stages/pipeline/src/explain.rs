@@ -356,7 +356,7 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
 
 /// The predicted peak of memory, and what to ask a scheduler for.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
-    let own = memory_budget::peak_of_run(memory, (&chain.pipeline.run, chain.environment.threads));
+    let own = memory_budget::peak_of_run(memory, &chain.pipeline.run, chain.environment.threads);
     let slurm = memory_budget::slurm_words(own, memory.bytes_mapped)
         .map(|words| format!("  {words}\n"))
         .unwrap_or_default();

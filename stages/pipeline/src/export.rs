@@ -111,7 +111,7 @@ pub fn export(
 ) -> Result<(), StageError> {
     let other = || other_than_last(environment, pipelines, asked);
     let artifacts = match asked.dataset {
-        Some(dataset) => vec![newest_of(environment, talk, pipelines, (asked.what, dataset))?],
+        Some(dataset) => vec![newest_of(environment, talk, pipelines, asked.what, dataset)?],
         None => wanted(environment, pipelines, asked.what).map_err(|error| match pipelines {
             [pipeline, ..] if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() => {
                 no_such_run(environment, pipeline, asked, error)
@@ -193,7 +193,8 @@ fn newest_of(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
-    (what, dataset): (&str, &str),
+    what: &str,
+    dataset: &str,
 ) -> Result<Artifact, StageError> {
     let kind = Kind::parse(what).filter(|_| pipelines.is_empty());
     let Some(kind) = kind else {

@@ -105,7 +105,7 @@ pub fn check(
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
         let page = match form {
-            "source" if is_exact => source_in_store(environment, &pipeline, (&request, &entry))?,
+            "source" if is_exact => source_in_store(environment, &pipeline, &request, &entry)?,
             "source" => warploom_plan::source_without_graph(&made, &request)?,
             _ => show_form(&made, form, &request.text)?,
         };
@@ -272,7 +272,8 @@ fn other_graph(dataset: &str, graph: &Artifact) -> String {
 fn source_in_store(
     environment: &Environment,
     pipeline: &Pipeline,
-    (request, entry): (&PlanRequest, &str),
+    request: &PlanRequest,
+    entry: &str,
 ) -> Result<String, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;

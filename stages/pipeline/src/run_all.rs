@@ -132,14 +132,14 @@ pub fn run_all(
 /// meanwhile, they are run once more, which makes again what is missing.
 fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
     let mut told = BTreeSet::new();
-    match try_stages((environment, talk), pipeline, &mut told, true) {
+    match try_stages(environment, talk, pipeline, &mut told, true) {
         Some(outcomes) => outcomes,
         None => {
             talk.warn(
                 "another process removed what this start had found in the store; it looks again, \
                  and makes again what is missing",
             );
-            try_stages((environment, talk), pipeline, &mut told, false).unwrap_or_default()
+            try_stages(environment, talk, pipeline, &mut told, false).unwrap_or_default()
         }
     }
 }
@@ -147,7 +147,8 @@ fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Ve
 /// What became of the stages, in order; none where one failed because something was removed, if
 /// that `may_be_lost`. A hit of a key that has its line is not told again.
 fn try_stages(
-    (environment, talk): (&Environment, &Talk),
+    environment: &Environment,
+    talk: &Talk,
     pipeline: &Pipeline,
     told: &mut BTreeSet<Option<String>>,
     may_be_lost: bool,
@@ -184,7 +185,7 @@ fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
     let last = outcomes.last().filter(|outcome| outcome.status == Status::Stopped)?;
     let is_stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
     let provenance = if is_stand_in { Provenance::StandIn } else { last.provenance() };
-    Some(runs::summary_of_stopped(environment, pipeline, (provenance, last.seconds)))
+    Some(runs::summary_of_stopped(environment, pipeline, provenance, last.seconds))
 }
 
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a
@@ -236,7 +237,8 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         &title,
         outcomes,
         DataNeeds::of_pipeline(pipeline),
-        (&pipeline.run, environment.threads),
+        &pipeline.run,
+        environment.threads,
     );
     if let Some(artifact) = run_of(outcomes) {
         // One that cannot be read is told as an error.

@@ -182,7 +182,8 @@ pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
 pub fn summary_of_stopped(
     environment: &Environment,
     pipeline: &Pipeline,
-    (provenance, seconds): (Provenance, f64),
+    provenance: Provenance,
+    seconds: f64,
 ) -> Value {
     let device = environment.device_facts(pipeline).ok().map(|facts| facts.name);
     let mut own = json!({"metrics": {}, "device": device, "run": null, SECONDS: seconds, "status": "stopped"});

@@ -410,9 +410,15 @@ pub fn source_without_graph(
     } else {
         Vec::new()
     };
-    let how =
-        (compiled.data.bytes_per_real, matmul(&request.spec), Order::Spread, groups.as_slice());
-    Ok(program::emitted(&compiled.list, how, &request.device)?.source)
+    let emitted = program::emitted(
+        &compiled.list,
+        compiled.data.bytes_per_real,
+        matmul(&request.spec),
+        Order::Spread,
+        &groups,
+        &request.device,
+    )?;
+    Ok(emitted.source)
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.

@@ -40,7 +40,7 @@ struct Scales<'a> {
 }
 
 impl<'a> Scales<'a> {
-    fn of(request: &'a ReorderRequest, (nodes, edges): (u64, u64)) -> Self {
+    fn of(request: &'a ReorderRequest, nodes: u64, edges: u64) -> Self {
         let columns = request.spec.columns;
         let row = 4 * columns;
         let rate = |table: u64| request.device.gathered_per_second(row, table);
@@ -94,7 +94,8 @@ pub fn decide(
 ) -> Result<Decision, StageError> {
     let weighing = Phase::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
     let as_it_stands = walk(csr, None);
-    let scales = Scales::of(request, as_it_stands.size());
+    let (nodes, edges) = as_it_stands.size();
+    let scales = Scales::of(request, nodes, edges);
     let curve = Curve::of(&as_it_stands, scales.block.rows);
     let before = scales.block.fetched(&curve);
     let least = curve.distinct() as f64 * scales.block.bytes as f64;
@@ -133,8 +134,7 @@ pub fn decide(
         scales.of_walks()
     );
     let taken = best.map(|(_, method, order)| (method, order));
-    let why =
-        reason(taken.as_ref().map(|(method, _)| *method), &tried, (at_most, request.spec.runs));
+    let why = reason(taken.as_ref().map(|(method, _)| *method), &tried, at_most, request.spec.runs);
     Ok(Decision { why, weighed: format!("{outset}; {}", told.join("; ")), taken })
 }
 
@@ -146,7 +146,7 @@ struct Tried {
 }
 
 /// Why a method is taken, or none, in a sentence.
-fn reason(taken: Option<Method>, tried: &[Tried], (at_most, runs): (f64, u64)) -> String {
+fn reason(taken: Option<Method>, tried: &[Tried], at_most: f64, runs: u64) -> String {
     let over = if runs == 1 { "over 1 run".to_owned() } else { format!("over {runs} runs") };
     let other = |tried: &Tried| format!("{}: {}", tried.method.name(), seconds(tried.saved));
     match tried.iter().find(|tried| Some(tried.method) == taken) {
@@ -202,15 +202,15 @@ mod tests {
             of(Method::Rabbit, 173.2, 0.878),
         ];
         assert_eq!(
-            reason(Some(Method::Rabbit), &tried, (200.0, 10)),
+            reason(Some(Method::Rabbit), &tried, 200.0, 10),
             "saves an estimated 173 s over 10 runs for 0.9 s (degree: -1.2 s; hub-cluster: 1.0 s)"
         );
         assert_eq!(
-            reason(None, &[], (0.0002, 1)),
+            reason(None, &[], 0.0002, 1),
             "a perfect order would save 0 s over 1 run, less than any takes to find"
         );
         let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; \
                       hub-cluster: 1.0 s for 0.4 s)";
-        assert_eq!(reason(None, &tried[..2], (2.0, 10)), wanted);
+        assert_eq!(reason(None, &tried[..2], 2.0, 10), wanted);
     }
 }

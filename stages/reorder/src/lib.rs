@@ -66,7 +66,7 @@ impl Stage for Reorder {
                 row_order::aes_rule(aes_without_loops(&csr), csr.nodes()),
             )?,
         };
-        order_choice_cache::keep(context.store, inputs, (request.weighed(), &chosen), &digest)?;
+        order_choice_cache::keep(context.store, inputs, request.weighed(), &chosen, &digest)?;
         request.chosen = Some(chosen);
         Ok(())
     }
@@ -97,7 +97,8 @@ impl Stage for Reorder {
         let devices = devices(request);
         let before = standing_of(
             "measuring the order",
-            (csr.incoming.rows(), csr.outgoing.rows()),
+            csr.incoming.rows(),
+            csr.outgoing.rows(),
             csr.types.is_some(),
             &devices,
             context.progress,
@@ -109,10 +110,10 @@ impl Stage for Reorder {
             }
             Some(new_of_old) => {
                 let parts = permute::permute_with_progress(&csr, &new_of_old, context.progress);
-                let rows = (parts.incoming.rows(), parts.outgoing.rows());
                 let after = standing_of(
                     "measuring the new order",
-                    rows,
+                    parts.incoming.rows(),
+                    parts.outgoing.rows(),
                     parts.types.is_some(),
                     &devices,
                     context.progress,
@@ -159,7 +160,7 @@ fn keep(outputs: &mut Outputs, artifact: &Artifact, csr: &Csr) -> Result<(), Sta
     for name in csr::FILES.iter().filter(|name| artifact.has(name)) {
         outputs.share(Kind::Csr, name, &artifact.file(name))?;
     }
-    csr::state(outputs, (csr.nodes() as u64, csr.edges() as u64), csr.types.is_some());
+    csr::state(outputs, csr.nodes() as u64, csr.edges() as u64, csr.types.is_some());
     Ok(())
 }
 
@@ -187,13 +188,14 @@ fn least_moved(standing: &Standing) -> Option<u64> {
 /// Figures of an order; reports each.
 fn standing_of(
     what: &str,
-    (incoming, outgoing): (Rows<'_>, Rows<'_>),
+    incoming: Rows<'_>,
+    outgoing: Rows<'_>,
     typed: bool,
     devices: &[Facts],
     progress: &dyn Progress,
 ) -> Standing {
     let measuring = Phase::begin(progress, what, order_quality::figures(devices), "figures");
-    order_quality::standing((incoming, outgoing), typed, devices, &|count| measuring.add(count))
+    order_quality::standing(incoming, outgoing, typed, devices, &|count| measuring.add(count))
 }
 
 /// Mean distance over all edges that are no self loops.

@@ -29,7 +29,8 @@ pub fn figures(devices: &[Facts]) -> u64 {
 
 /// All figures of rows as they are numbered, predicted for each of these devices.
 pub fn standing(
-    (incoming, outgoing): (Rows<'_>, Rows<'_>),
+    incoming: Rows<'_>,
+    outgoing: Rows<'_>,
     typed: bool,
     devices: &[Facts],
     advance: Advance<'_>,
@@ -57,7 +58,7 @@ fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
 
 /// What sums of every width move on every device.
 fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
-    let size = walk.size();
+    let (nodes, edges) = walk.size();
     let mut curves = Vec::new();
     let mut found = Vec::new();
     for device in devices {
@@ -68,7 +69,7 @@ fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved>
                 curves.push((block.rows, Curve::of(walk, block.rows)));
                 curves.len() - 1
             });
-            found.push(block.moved(size, &curves[at].1));
+            found.push(block.moved(nodes, edges, &curves[at].1));
             advance(1);
         }
     }
@@ -108,7 +109,7 @@ impl<'a> Block<'a> {
         curve.misses(self.held()) * self.bytes as f64
     }
 
-    fn moved(&self, (nodes, edges): (u64, u64), curve: &Curve) -> Moved {
+    fn moved(&self, nodes: u64, edges: u64, curve: &Curve) -> Moved {
         let row = NUMBER_BYTES * self.columns;
         // Offsets, ids of neighbours, and the rows that are written: read and written once, through
         // cache and memory.

@@ -38,7 +38,7 @@ pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progr
     let renumbering = Phase::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
     let advance = |edges| renumbering.add(edges);
     let old_of_new = inverse(new_of_old);
-    let mut outgoing = rows(&csr.outgoing, (new_of_old, &old_of_new), &advance);
+    let mut outgoing = rows(&csr.outgoing, new_of_old, &old_of_new, &advance);
     let mut incoming = DirectionParts::default();
     group(
         &mut incoming,
@@ -92,7 +92,8 @@ fn in_order<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> 
 /// Rows in their new order with new numbers, each in its old order.
 fn rows(
     old: &Direction,
-    (new_of_old, old_of_new): (&[u32], &[u32]),
+    new_of_old: &[u32],
+    old_of_new: &[u32],
     advance: Advance<'_>,
 ) -> DirectionParts {
     let mut offsets = Vec::with_capacity(old_of_new.len() + 1);

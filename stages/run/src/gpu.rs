@@ -747,11 +747,9 @@ pub fn with_what_fits(
     match free.filter(|free| *free < predicted.bytes_peak) {
         None => error,
         Some(free) if page.host.is_some() => {
-            memory_budget::refused_by_device(error, predicted, (free, &[ON_CPU]))
+            memory_budget::refused_by_device(error, predicted, free, &[ON_CPU])
         }
-        Some(free) => {
-            memory_budget::refused_by_device(error, predicted, (free, &[ON_HOST, ON_CPU]))
-        }
+        Some(free) => memory_budget::refused_by_device(error, predicted, free, &[ON_HOST, ON_CPU]),
     }
 }
 

@@ -75,7 +75,7 @@ impl Stage for RunStage {
         let (page, list) = open_plan(inputs)?;
         let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
         let room = memory_budget::Room::of(&request.device, context.memory);
-        memory_budget::refuse_too_large_run(&memory, (&request.spec, context.threads), room)?;
+        memory_budget::refuse_too_large_run(&memory, &request.spec, context.threads, room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => {

@@ -260,7 +260,8 @@ fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
                 &title,
                 outcomes,
                 DataNeeds::of_pipeline(pipeline),
-                (&pipeline.run, environment.threads),
+                &pipeline.run,
+                environment.threads,
             ))
         }
         _ => outcomes.iter().for_each(|outcome| print_data(&format!("{}\n", outcome.to_json()))),

@@ -65,7 +65,7 @@ pub fn code<T>(
     context.progress.note("compiling kernels");
     let cubin = nvrtc.compile(&asked)?;
     let taken = take(&cubin.bytes, CODE)?;
-    if let Err(error) = keep(context, &document, (&cubin, source)) {
+    if let Err(error) = keep(context, &document, &cubin, source) {
         context.progress.warn(&format!("the compiled kernels could not be kept: {}", error.what));
     }
     Ok((taken, Compiled { took: begun.elapsed(), found: false, key: key.to_string() }))
@@ -93,7 +93,8 @@ fn without_remarks(source: &str) -> String {
 fn keep(
     context: &Context,
     document: &KeyDocument,
-    (cubin, source): (&Cubin, &str),
+    cubin: &Cubin,
+    source: &str,
 ) -> Result<(), StageError> {
     let key = document.key();
     let draft = context.store.begin(Kind::Cubin, &key)?;

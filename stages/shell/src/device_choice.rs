@@ -38,7 +38,7 @@ pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError>
         entry: &plan.program.entry,
         settings: &settings,
     };
-    Ok(matches!(verdict(&program, (plan, &pipeline.run), &device), Verdict::Kernels))
+    Ok(matches!(verdict(&program, plan, &pipeline.run, &device), Verdict::Kernels))
 }
 
 /// What samples say of a program on a GPU.
@@ -53,7 +53,7 @@ pub enum Verdict {
 }
 
 /// Whether a program has kernels on a GPU. Several stages of a start ask; it is found once.
-pub fn verdict(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &Facts) -> Verdict {
+pub fn verdict(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     static KNOWN: Mutex<BTreeMap<String, Verdict>> = Mutex::new(BTreeMap::new());
     let asked = (
         program.file,
@@ -66,14 +66,14 @@ pub fn verdict(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &F
     );
     let key = format!("{asked:?} {:?} {:?}", device.name, device.grid);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(key).or_insert_with(|| of_samples(program, (plan, run), device)).clone()
+    known.entry(key).or_insert_with(|| of_samples(program, plan, run, device)).clone()
 }
 
 /// The first sample that a program fits has kernels for it, or all such samples refuse it.
-fn of_samples(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &Facts) -> Verdict {
+fn of_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     let samples = sample_data_sets::of_text(program.text);
     let mut made =
-        samples.into_iter().filter_map(|sample| emit(program, (plan, run), (sample, device)));
+        samples.into_iter().filter_map(|sample| emit(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
         Some(Ok(())) => Verdict::Kernels,
@@ -85,8 +85,10 @@ fn of_samples(program: &Program, (plan, run): (&PlanSpec, &RunSpec), device: &Fa
 /// Kernels of what a program becomes on a sample; nothing where it does not fit it.
 fn emit(
     program: &Program,
-    (plan, run): (&PlanSpec, &RunSpec),
-    (sample, device): (Data, &Facts),
+    plan: &PlanSpec,
+    run: &RunSpec,
+    sample: Data,
+    device: &Facts,
 ) -> Option<Result<(), StageError>> {
     let sample = Data { lanes: true, bytes_per_real: program::bytes_per_real(run.dtype), ..sample };
     let traced = program.try_trace(&sample).ok()?;
@@ -129,7 +131,7 @@ mod tests {
             settings: &given,
         };
         let device = warploom_device::resolve("h200", Best::Cpu).unwrap();
-        match verdict(&program, (plan, run), &device) {
+        match verdict(&program, plan, run, &device) {
             Verdict::Kernels => None,
             Verdict::NoKernels(error) => Some(error.what),
             Verdict::Unknown => Some("the data set decides".to_owned()),

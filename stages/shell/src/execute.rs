@@ -96,7 +96,7 @@ where
     // Before it is published, so that at no moment it is there and nobody's.
     chain.lease(&step.key());
     let done =
-        caught_panics::catch(|| build::<S>(environment, talk, step, (&inputs, place), outcome));
+        caught_panics::catch(|| build::<S>(environment, talk, step, &inputs, place, outcome));
     let done = done.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     allocation::give_back();
@@ -140,7 +140,8 @@ fn build<S>(
     environment: &Environment,
     talk: &Talk,
     step: Step<S::Request>,
-    (inputs, place): (&Inputs, Place),
+    inputs: &Inputs,
+    place: Place,
     outcome: &mut Outcome,
 ) -> Result<(), StageError>
 where

@@ -145,7 +145,7 @@ fn in_words<'a>(
 ) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (path, ours, theirs) in differences {
-        let words = difference(stage, path, (ours, theirs));
+        let words = difference(stage, path, ours, theirs);
         if !all.contains(&words) {
             all.push(words);
         }
@@ -154,7 +154,7 @@ fn in_words<'a>(
 }
 
 /// One difference: what it is now, and what it was in the nearest artifact.
-fn difference(stage: &str, path: &str, (ours, theirs): (&Value, &Value)) -> String {
+fn difference(stage: &str, path: &str, ours: &Value, theirs: &Value) -> String {
     let values =
         |what: &str| format!("{what} is {} (nearest earlier run: {})", clip(ours), clip(theirs));
     let file = |setting: &str| match (ours, theirs) {
@@ -256,7 +256,7 @@ mod tests {
             ("plan", "request.program", json!("a"), json!("b"), "the program's text has changed"),
         ];
         for (stage, path, ours, theirs, wanted) in cases {
-            assert_eq!(difference(stage, path, (&ours, &theirs)), wanted);
+            assert_eq!(difference(stage, path, &ours, &theirs), wanted);
         }
         let twice = [
             ("inputs.csr.digest".to_owned(), json!(1), json!(2)),

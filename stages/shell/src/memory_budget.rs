@@ -45,7 +45,7 @@ pub fn courses_are_taken(spec: &RunSpec) -> bool {
 }
 
 /// Most bytes at any time of a run with these settings and so many threads.
-pub fn peak_of_run(predicted: &Memory, (spec, threads): (&RunSpec, usize)) -> u64 {
+pub fn peak_of_run(predicted: &Memory, spec: &RunSpec, threads: usize) -> u64 {
     predicted.bytes_with(threads, !courses_are_taken(spec))
 }
 
@@ -74,10 +74,11 @@ pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError
 /// many.
 pub fn refuse_too_large_run(
     predicted: &Memory,
-    (spec, threads): (&RunSpec, usize),
+    spec: &RunSpec,
+    threads: usize,
     room: Room,
 ) -> Result<(), StageError> {
-    let needed = |threads| peak_of_run(predicted, (spec, threads));
+    let needed = |threads| peak_of_run(predicted, spec, threads);
     let of_threads = needed(threads).saturating_sub(needed(1));
     let mut counted = Memory { bytes_peak: needed(threads), ..predicted.clone() };
     counted
@@ -105,7 +106,8 @@ pub fn refuse_too_large_run(
 pub fn refused_by_device(
     refusal: StageError,
     predicted: &Memory,
-    (free, further): (u64, &[&str]),
+    free: u64,
+    further: &[&str],
 ) -> StageError {
     let mut ways = vec![format!(
         "wait until others have left {} of the device's memory (`nvidia-smi` lists them)",
@@ -212,9 +214,9 @@ mod tests {
     #[test]
     fn threads_are_counted_and_fewer_of_them_are_a_way() {
         let (memory, spec) = (Memory { bytes_per_thread: 100, ..memory() }, RunSpec::default());
-        assert_eq!(peak_of_run(&memory, (&spec, 3)), 1200);
+        assert_eq!(peak_of_run(&memory, &spec, 3), 1200);
         let refuse =
-            |threads, room| refuse_too_large_run(&memory, (&spec, threads), Room::Here(room));
+            |threads, room| refuse_too_large_run(&memory, &spec, threads, Room::Here(room));
         assert!(refuse(1, 1000).is_ok() && refuse(3, 1200).is_ok());
         let error = refuse(3, 1150).unwrap_err();
         assert!(
@@ -276,7 +278,7 @@ mod tests {
     fn a_device_that_others_use_is_told_what_fits_beside_them() {
         let refusal =
             || StageError::new(ErrorKind::Memory, "wanted 1000 bytes").hint("something else");
-        let error = refused_by_device(refusal(), &memory(), (300, &["run on  --device cpu"]));
+        let error = refused_by_device(refusal(), &memory(), 300, &["run on  --device cpu"]);
         assert_eq!((error.kind.exit_code(), error.what.as_str()), (1, "wanted 1000 bytes"));
         assert_eq!(
             error.detail.as_deref(),
@@ -294,7 +296,7 @@ mod tests {
                 "{wait}; or  --set plan.set.hidden=4  which needs 250 B; or  run on  --device cpu"
             )
         );
-        let nothing = refused_by_device(refusal(), &memory(), (100, &[]));
+        let nothing = refused_by_device(refusal(), &memory(), 100, &[]);
         assert_eq!(nothing.hint.as_deref(), Some(wait));
     }
 }

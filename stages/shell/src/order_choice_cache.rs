@@ -98,7 +98,8 @@ fn read(artifact: &Artifact) -> Result<Chosen, StageError> {
 pub fn keep(
     store: &Store,
     inputs: &Inputs,
-    (weighed, chosen): (Value, &Chosen),
+    weighed: Value,
+    chosen: &Chosen,
     digest: &str,
 ) -> Result<(), StageError> {
     let mut outputs = Outputs::begin(store, &CHOICE, document(inputs, weighed)?, inputs)?;

@@ -118,7 +118,8 @@ pub fn table(
     title: &str,
     outcomes: &[Outcome],
     needs: DataNeeds,
-    run: (&RunSpec, usize),
+    spec: &RunSpec,
+    threads: usize,
 ) -> String {
     let mut text = String::new();
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
@@ -153,7 +154,7 @@ pub fn table(
             outcome.why
         );
     }
-    text += &peak_memory(outcomes, run).map(|line| line + "\n").unwrap_or_default();
+    text += &peak_memory(outcomes, spec, threads).map(|line| line + "\n").unwrap_or_default();
     text
 }
 
@@ -161,7 +162,7 @@ pub fn table(
 const TOLD_FROM: u64 = 20;
 
 /// The peak of memory: what the plan predicted, and what the run reached, if there is one.
-fn peak_memory(outcomes: &[Outcome], run: (&RunSpec, usize)) -> Option<String> {
+fn peak_memory(outcomes: &[Outcome], spec: &RunSpec, threads: usize) -> Option<String> {
     let of_kind = |kind: Kind| {
         outcomes
             .iter()
@@ -185,7 +186,7 @@ fn peak_memory(outcomes: &[Outcome], run: (&RunSpec, usize)) -> Option<String> {
     let memory = of_kind(Kind::Plan).and_then(|plan| plan::open_advice(plan).ok())?.memory;
     Some(format!(
         "peak memory: predicted {}",
-        peak_words(peak_of_run(&memory, run), memory.bytes_mapped)
+        peak_words(peak_of_run(&memory, spec, threads), memory.bytes_mapped)
     ))
 }
 

@@ -153,7 +153,7 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     match request.device.kind {
         Kind::Cuda
             if let Verdict::NoKernels(why) =
-                device_choice::verdict(&program, (spec, run), &request.device) =>
+                device_choice::verdict(&program, spec, run, &request.device) =>
         {
             Err(why)
         }

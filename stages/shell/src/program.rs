@@ -214,7 +214,7 @@ pub struct OnGpu<'a> {
 pub fn for_gpu(list: &LaunchList, asked: &OnGpu, device: &Facts) -> Result<Emitted, StageError> {
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
-    emitted(list, (bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups), device)
+    emitted(list, bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups, device)
 }
 
 /// What this version does on the CPU alone.
@@ -241,7 +241,10 @@ pub fn refuse_on_gpu(has_loops: bool, dtype: Dtype, program: &str) -> Result<(),
 /// if any.
 pub fn emitted(
     list: &LaunchList,
-    (bytes_per_real, matmul, order, groups): (u64, Matmul, Order, &[Option<Groups>]),
+    bytes_per_real: u64,
+    matmul: Matmul,
+    order: Order,
+    groups: &[Option<Groups>],
     device: &Facts,
 ) -> Result<Emitted, StageError> {
     let grid = grid_of_source(device)?;

@@ -215,7 +215,9 @@ impl Progress for Talk {
                 move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
                     // A terminal that is gone is nobody's loss.
                     let _closed = text.write_str(&pace(
-                        (state.pos(), total, unit),
+                        state.pos(),
+                        total,
+                        unit,
                         state.elapsed().as_secs_f64(),
                     ));
                 },
@@ -293,7 +295,7 @@ fn describe(work: &Work, seconds: f64) -> String {
         String::new()
     };
     let note = if work.note.is_empty() { String::new() } else { format!(", {}", work.note) };
-    format!("{}{share} ({}){note}", work.what, pace((work.done, work.total, work.unit), seconds))
+    format!("{}{share} ({}){note}", work.what, pace(work.done, work.total, work.unit, seconds))
 }
 
 /// What was done, of how much, and how long it took.
@@ -307,7 +309,7 @@ fn finished(work: &Work) -> String {
 }
 
 /// How far, how fast and how long; of work that has said nothing yet, how long alone.
-fn pace((done, total, unit): (u64, u64, &str), seconds: f64) -> String {
+fn pace(done: u64, total: u64, unit: &str, seconds: f64) -> String {
     if done == 0 {
         return span(seconds);
     }

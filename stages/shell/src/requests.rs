@@ -107,7 +107,7 @@ impl Request for IngestRequest {
                         environment.rereads(),
                     )
                     .map_err(|error| StageError::io("read", path, &error))?;
-                    warploom_catalog::digests::check(&entry, file, (folder, path), &digest)
+                    warploom_catalog::digests::check(&entry, file, folder, path, &digest)
                         .map_err(|error| catalog_error(&error))?;
                     digests.insert(
                         path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(),

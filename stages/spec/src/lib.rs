@@ -199,7 +199,7 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
         if let (Some(spec), false) = (spec, reader.has_mistakes()) {
             let Variant { choices, changed, root } = variant;
             repeat::repeat(
-                pipeline(spec, (choices, changed), file),
+                pipeline(spec, choices, changed, file),
                 &root,
                 &mut pipelines,
                 &mut reader,
@@ -269,7 +269,7 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
 /// Dotted paths with their values.
 type Assigned = Vec<(String, String)>;
 
-fn pipeline(spec: FileSpec, (variant, changed): (Assigned, Assigned), file: &Path) -> Pipeline {
+fn pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Path) -> Pipeline {
     let FileSpec {
         pipeline,
         dataset,

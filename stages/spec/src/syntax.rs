@@ -214,17 +214,20 @@ fn unclosed(lines: &[&str]) -> Option<Fault> {
                 (None, '}') if open.last().is_some_and(|top| top.0 == '{') => drop(open.pop()),
                 (None, ']') if open.last().is_some_and(|top| top.0 == '[') => drop(open.pop()),
                 (None, '}' | ']') if !open.is_empty() => {
-                    return open.last().map(|top| never_closed(*top));
+                    return open
+                        .last()
+                        .map(|&(letter, line, column)| never_closed(letter, line, column));
                 }
                 _ => {}
             }
             before = letter;
         }
     }
-    quote.or(open.first().copied()).map(never_closed)
+    let (letter, line, column) = quote.or(open.first().copied())?;
+    Some(never_closed(letter, line, column))
 }
 
-fn never_closed((letter, line, column): (char, usize, usize)) -> Fault {
+fn never_closed(letter: char, line: usize, column: usize) -> Fault {
     let close = match letter {
         '{' => '}',
         '[' => ']',

@@ -85,7 +85,7 @@ fn tried_in(
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
     let limits = Limits { tries: 3, ..quick() };
-    let result = download(("edges.txt", &url(address)), &path, &limits, &mut |_| {}, &|_| Ok(()))
+    let result = download("edges.txt", &url(address), &path, &limits, &mut |_| {}, &|_| Ok(()))
         .map(|()| fs::read(&path).unwrap())
         .map_err(|trouble| trouble.what);
     let mut left: Vec<String> = fs::read_dir(folder.path().join("set"))
@@ -258,7 +258,7 @@ fn a_part_outlives_the_program() {
     fs::write(folder.path().join("set/edges.txt.part.json"), serde_json::to_vec(&of).unwrap())
         .unwrap();
     let path = folder.path().join("set/edges.txt");
-    download(("edges.txt", &address), &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
+    download("edges.txt", &address, &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), WHOLE);
     assert!(has(&asked.lock().unwrap()[0], "range: bytes=5-"));
 }
@@ -271,7 +271,8 @@ fn two_at_once_do_not_write_into_one_part() {
     first.file.write_all(b"first").unwrap();
     let (address, _) = serve(vec![answer("200 OK", 12, WHOLE)]);
     download(
-        ("edges.txt", &format!("http://{address}/edges.txt")),
+        "edges.txt",
+        &format!("http://{address}/edges.txt"),
         &path,
         &quick(),
         &mut |_| {},
@@ -306,7 +307,8 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/edges.txt", silent.local_addr().unwrap());
     let Trouble { what, disk, .. } = download(
-        ("edges.txt", &url),
+        "edges.txt",
+        &url,
         &folder.path().join("edges.txt"),
         &quick(),
         &mut |_| {},

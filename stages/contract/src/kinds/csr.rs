@@ -267,12 +267,12 @@ pub fn write(
         files.add(1);
         Ok(())
     })?;
-    state(outputs, (nodes, edges), typed);
+    state(outputs, nodes, edges, typed);
     Ok(())
 }
 
 /// States in the manifest how large the csr is and whether its edges have relations.
-pub fn state(outputs: &mut Outputs, (nodes, edges): (u64, u64), typed: bool) {
+pub fn state(outputs: &mut Outputs, nodes: u64, edges: u64, typed: bool) {
     outputs.count(Kind::Csr, "nodes", nodes);
     outputs.count(Kind::Csr, "edges", edges);
     outputs.fact(Kind::Csr, TYPED, typed);

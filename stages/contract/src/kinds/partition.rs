@@ -278,7 +278,8 @@ pub fn write_table(outputs: &Outputs, table: &Table) -> Result<(), StageError> {
 pub fn write(
     outputs: &mut Outputs,
     partition: &Partition,
-    (nodes, edges): (u64, u64),
+    nodes: u64,
+    edges: u64,
 ) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);

@@ -121,7 +121,7 @@ pub fn generate_with_progress(
         shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops"))
     };
     Ok(Generated {
-        edges: written(recipe, &lists, (&ids, &looped[..loops as usize]), advance),
+        edges: written(recipe, &lists, &ids, &looped[..loops as usize], advance),
         community: planted,
     })
 }
@@ -131,7 +131,8 @@ pub fn generate_with_progress(
 fn written(
     recipe: &Recipe,
     lists: &[Vec<u64>],
-    (ids, looped): (&[u32], &[u32]),
+    ids: &[u32],
+    looped: &[u32],
     advance: Advance<'_>,
 ) -> Edges {
     let copies = if recipe.symmetric { 2 } else { 1 };

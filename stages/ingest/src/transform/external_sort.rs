@@ -139,12 +139,13 @@ impl<C: Stored> Runs<C> {
             let run = self.write(&Sorted::new(
                 reverse,
                 carried.clone(),
-                (self.layout, self.nodes),
+                self.layout,
+                self.nodes,
                 &|_| {},
             ))?;
             self.reverses.push(run);
         }
-        let run = self.write(&Sorted::new(ends, carried, (self.layout, self.nodes), &|_| {}))?;
+        let run = self.write(&Sorted::new(ends, carried, self.layout, self.nodes, &|_| {}))?;
         self.edges.push(run);
         Ok(())
     }

@@ -160,7 +160,8 @@ impl<C: Carried> Sorted<C> {
     pub fn new(
         ends: Ends,
         carried: Vec<C>,
-        (layout, nodes): (Layout, u32),
+        layout: Layout,
+        nodes: u32,
         advance: Advance<'_>,
     ) -> Sorted<C> {
         if ends.ascending() {
@@ -172,7 +173,7 @@ impl<C: Carried> Sorted<C> {
             };
         }
         let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
-        let chunks = chunks((ends, carried), layout, (1 << bucket_bits, low_bits), advance);
+        let chunks = chunks(ends, carried, layout, 1 << bucket_bits, low_bits, advance);
         let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits, advance);
         Sorted { keys, carried, layout, nodes }
     }
@@ -264,9 +265,9 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(
     }
     let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
-        None => *keys = sort_with(keys, &vec![(); keys.len()], (bucket_bits, low_bits), advance).0,
+        None => *keys = sort_with(keys, &vec![(); keys.len()], bucket_bits, low_bits, advance).0,
         Some(payload) => {
-            (*keys, *payload) = sort_with(keys, payload, (bucket_bits, low_bits), advance)
+            (*keys, *payload) = sort_with(keys, payload, bucket_bits, low_bits, advance)
         }
     }
 }
@@ -282,7 +283,8 @@ fn digits(keys: usize, bits: u32) -> (u32, u32) {
 fn sort_with<T: Copy + Default + Send + Sync>(
     keys: &[u64],
     payload: &[T],
-    (bucket_bits, low_bits): (u32, u32),
+    bucket_bits: u32,
+    low_bits: u32,
     advance: Advance<'_>,
 ) -> (Vec<u64>, Vec<T>) {
     let buckets = 1 << bucket_bits;
@@ -297,9 +299,11 @@ fn sort_with<T: Copy + Default + Send + Sync>(
 /// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
 /// grow.
 fn chunks<C: Carried>(
-    (mut ends, mut carried): (Ends, Vec<C>),
+    mut ends: Ends,
+    mut carried: Vec<C>,
     layout: Layout,
-    (buckets, low_bits): (usize, u32),
+    buckets: usize,
+    low_bits: u32,
     advance: Advance<'_>,
 ) -> Vec<Chunk<C>> {
     let mut chunks = Vec::with_capacity(carried.len() / CHUNK_EDGES + 1);
@@ -426,7 +430,7 @@ fn sort_bucket<T: Copy + Default>(
         if differing >> low & ((1 << DIGIT_BITS) - 1) == 0 {
             continue;
         }
-        sort_digit((from_keys, from_payload), (to_keys, to_payload), low);
+        sort_digit(from_keys, from_payload, to_keys, to_payload, low);
         std::mem::swap(&mut from_keys, &mut to_keys);
         std::mem::swap(&mut from_payload, &mut to_payload);
         swapped = !swapped;
@@ -438,16 +442,22 @@ fn sort_bucket<T: Copy + Default>(
 }
 
 /// One counting sort by the digit that begins at bit `low`.
-fn sort_digit<T: Copy>(from: (&mut [u64], &mut [T]), to: (&mut [u64], &mut [T]), low: u32) {
+fn sort_digit<T: Copy>(
+    from_keys: &mut [u64],
+    from_payload: &mut [T],
+    to_keys: &mut [u64],
+    to_payload: &mut [T],
+    low: u32,
+) {
     let digit = |key: u64| (key >> low) as usize & ((1 << DIGIT_BITS) - 1);
     let mut next = [0u32; 1 << DIGIT_BITS];
-    from.0.iter().for_each(|&key| next[digit(key)] += 1);
+    from_keys.iter().for_each(|&key| next[digit(key)] += 1);
     let mut start = 0;
     next.iter_mut().for_each(|count| (*count, start) = (start, start + *count));
-    for (&mut key, &mut payload) in from.0.iter_mut().zip(from.1) {
+    for (&mut key, &mut payload) in from_keys.iter_mut().zip(from_payload) {
         let slot = &mut next[digit(key)];
-        to.0[*slot as usize] = key;
-        to.1[*slot as usize] = payload;
+        to_keys[*slot as usize] = key;
+        to_payload[*slot as usize] = payload;
         *slot += 1;
     }
 }

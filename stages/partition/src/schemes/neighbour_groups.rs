@@ -77,7 +77,7 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
 }
 
 /// The tables of one direction, row by row.
-pub fn build(side: Side<'_>, (ngs, block_threads): (u64, u64)) -> Vec<Table> {
+pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     let warps = block_threads / WARP;
     let (groups, spans) = count(side, ngs, warps);
     let slots = Width::of(side.edges());
@@ -125,7 +125,8 @@ pub fn build(side: Side<'_>, (ngs, block_threads): (u64, u64)) -> Vec<Table> {
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,
-    (ngs, block_threads): (u64, u64),
+    ngs: u64,
+    block_threads: u64,
 ) -> Result<Option<Padding>, Violation> {
     let name = side.named("groups");
     let groups = tables.get(&name)?;

@@ -136,7 +136,7 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
         let mut counts = vec![0u64; starts.len().saturating_sub(1)];
         let mut before = None;
         for at in 0..slot.len() {
-            cover.coordinate(at, (row.get(at), neighbour.get(at)), slot.get(at))?;
+            cover.coordinate(at, row.get(at), neighbour.get(at), slot.get(at))?;
             let relation = relation_of_edge[direction.edges[slot.get(at) as usize] as usize];
             let entry = (relation, row.get(at), slot.get(at));
             if before.is_some_and(|before| before >= entry) {

@@ -56,7 +56,9 @@ pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
 pub fn prove(
     csr: &Csr,
     tables: &Tables,
-    (unit_edges, units, unit_edges_max): (u64, [u64; 2], u64),
+    unit_edges: u64,
+    units: [u64; 2],
+    unit_edges_max: u64,
 ) -> Result<Option<Padding>, Violation> {
     let mut largest = 0;
     for (side, units) in both(csr).into_iter().zip(units) {

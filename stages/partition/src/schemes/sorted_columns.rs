@@ -109,7 +109,7 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
     let mut before = None;
     for at in 0..slot.len() {
         let entry = (column.get(at), row.get(at), slot.get(at));
-        cover.coordinate(at, (entry.1, entry.0), entry.2)?;
+        cover.coordinate(at, entry.1, entry.0, entry.2)?;
         if before.is_some_and(|before| before >= entry) {
             return Err(cover.wrong(
                 at,

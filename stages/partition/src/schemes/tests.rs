@@ -307,7 +307,8 @@ fn published(
     partition::write(
         &mut outputs,
         &Partition { parts: 1, schemes },
-        (graph.nodes() as u64, graph.edges() as u64),
+        graph.nodes() as u64,
+        graph.edges() as u64,
     )?;
     Ok(outputs.publish(store)?.remove(0))
 }

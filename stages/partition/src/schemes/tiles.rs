@@ -21,30 +21,42 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// Names of the tables of tiles and of the first of each row.
-pub type Names = (&'static str, &'static str);
+/// Names of the tables of a scheme of tiles.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// Of the tiles.
+    tiles: &'static str,
+    /// Of the first tile of each row.
+    first: &'static str,
+}
+
+/// A scheme of tiles, its tables, and the nonzeros of a tile.
+pub struct TileScheme {
+    scheme: Scheme,
+    names: Names,
+    tile: u64,
+}
+
 /// A warp's.
-pub const OF_WARPS: Names = ("warp_tiles", "warp_tile_first");
+pub const OF_WARPS: Names = Names { tiles: "warp_tiles", first: "warp_tile_first" };
 /// A block's.
-pub const OF_BLOCKS: Names = ("block_tiles", "block_tile_first");
+pub const OF_BLOCKS: Names = Names { tiles: "block_tiles", first: "block_tile_first" };
 
 /// A warp's tiles with their settings.
-pub fn of_warps(spec: &PartitionSpec) -> (Scheme, Names, u64) {
+pub fn of_warps(spec: &PartitionSpec) -> TileScheme {
     let scheme = Scheme::WarpTiles {
         warp_tile: spec.warp_tile,
         block_threads: spec.block_threads,
         shared_bytes: spec.shared_bytes,
     };
-    (scheme, OF_WARPS, spec.warp_tile)
+    TileScheme { scheme, names: OF_WARPS, tile: spec.warp_tile }
 }
 
 /// A block's.
-pub fn of_blocks(spec: &PartitionSpec) -> (Scheme, Names, u64) {
-    (
-        Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes },
-        OF_BLOCKS,
-        spec.block_tile,
-    )
+pub fn of_blocks(spec: &PartitionSpec) -> TileScheme {
+    let scheme =
+        Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes };
+    TileScheme { scheme, names: OF_BLOCKS, tile: spec.block_tile }
 }
 
 fn count(side: Side<'_>, tile: u64) -> u64 {
@@ -52,7 +64,8 @@ fn count(side: Side<'_>, tile: u64) -> u64 {
 }
 
 /// What it will take.
-pub fn outline(csr: &Csr, (scheme, (tiles, first), tile): (Scheme, Names, u64)) -> Outline {
+pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Outline {
+    let Names { tiles, first } = names;
     let slots = Width::of(csr.edges() as u64);
     let sides = both(csr);
     let counts = sides.map(|side| count(side, tile));
@@ -73,7 +86,7 @@ pub fn outline(csr: &Csr, (scheme, (tiles, first), tile): (Scheme, Names, u64)) 
 }
 
 /// The tables of one direction.
-pub fn build(side: Side<'_>, (tiles, first): Names, tile: u64) -> Vec<Table> {
+pub fn build(side: Side<'_>, Names { tiles, first }: Names, tile: u64) -> Vec<Table> {
     let count = count(side, tile);
     let (mut row, mut start) =
         (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
@@ -98,9 +111,10 @@ pub fn build(side: Side<'_>, (tiles, first): Names, tile: u64) -> Vec<Table> {
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,
-    ((tiles, first), tile): (Names, u64),
+    names: Names,
+    tile: u64,
 ) -> Result<Option<Padding>, Violation> {
-    let (tiles, first) = (side.named(tiles), side.named(first));
+    let (tiles, first) = (side.named(names.tiles), side.named(names.first));
     let (row, start) = (tables.column(&tiles, "row")?, tables.column(&tiles, "start")?);
     let mut cover = Cover::of(&tiles, side.rows);
     for at in 0..row.len() {

@@ -45,9 +45,13 @@ pub fn generate(
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
             Format::Human => {
-                let (title, run) =
-                    (format!("{}, generated", entry.name), (&pipeline.run, environment.threads));
-                print_text(&table(&title, std::slice::from_ref(&outcome), DataNeeds::ALL, run));
+                print_text(&table(
+                    &format!("{}, generated", entry.name),
+                    std::slice::from_ref(&outcome),
+                    DataNeeds::ALL,
+                    &pipeline.run,
+                    environment.threads,
+                ));
                 outcome.artifacts.iter().for_each(|artifact| {
                     print_data(&format!(
                         "{}: {}\n",

@@ -42,7 +42,7 @@ pub fn show(
     crate::print_as(
         environment,
         || catalogue(entry, status, &detail) + &known.map(page::page).unwrap_or_default(),
-        || vec![object(entry, (status, &detail), known)],
+        || vec![object(entry, status, &detail, known)],
     );
     made.map(drop)
 }
@@ -171,7 +171,7 @@ fn split(rule: &SplitRule) -> String {
 }
 
 /// The same for programs.
-fn object(entry: &Entry, (status, detail): (&str, &str), shown: Option<&Shown>) -> Value {
+fn object(entry: &Entry, status: &str, detail: &str, shown: Option<&Shown>) -> Value {
     let mut object =
         json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});
     if let Some(Shown { graph, artifact, profile, names }) = shown {

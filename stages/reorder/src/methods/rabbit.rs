@@ -82,7 +82,7 @@ impl Joined {
         while joined.levels.len() < LEVELS_MOST {
             let level = last.as_ref().unwrap_or(given);
             let (groups, count) =
-                settle(level, (0..level.nodes() as u32).collect(), ROUNDS, (stash, advance));
+                settle(level, (0..level.nodes() as u32).collect(), ROUNDS, stash, advance);
             if count == level.nodes() {
                 break;
             }
@@ -107,7 +107,7 @@ impl Joined {
 
     /// Moves single nodes to where they are better off, if all of that together gains.
     fn refined(self, given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> (Vec<u32>, usize) {
-        let (refined, count) = settle(given, self.community.clone(), 1, (stash, advance));
+        let (refined, count) = settle(given, self.community.clone(), 1, stash, advance);
         if given.modularity_of(&refined, count) > self.modularity {
             (refined, count)
         } else {

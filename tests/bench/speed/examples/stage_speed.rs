@@ -47,6 +47,6 @@ fn main() {
     say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));
     let devices = warploom_device::shipped();
     say("standing", &|| {
-        keep(order_quality::standing((incoming, outgoing), csr.types.is_some(), &devices, &|_| {}))
+        keep(order_quality::standing(incoming, outgoing, csr.types.is_some(), &devices, &|_| {}))
     });
 }

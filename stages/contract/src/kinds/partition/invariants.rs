@@ -106,7 +106,7 @@ impl Look<'_> {
         self.schema(division, &schemas)?;
         let tables = Tables::open(self.directory, division)?;
         for (index, (side, _)) in schemas.into_iter().enumerate() {
-            self.scheme(&division.scheme, &tables, (side, index))?;
+            self.scheme(&division.scheme, &tables, side, index)?;
         }
         Ok(())
     }
@@ -171,14 +171,14 @@ impl Look<'_> {
     }
 
     /// The numbers of one direction.
-    fn scheme(&self, scheme: &Scheme, tables: &Tables, (side, index): (&str, usize)) -> Looked {
+    fn scheme(&self, scheme: &Scheme, tables: &Tables, side: &str, index: usize) -> Looked {
         let only = |name: &str| tables.only(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         let (nodes, edges) = (self.nodes, self.edges);
         match scheme {
             Scheme::Rows { units, .. } => {
                 self.length(table("rows")?, units[index].saturating_add(1))?;
-                self.climbs(&format!("{side}rows"), only("rows")?, (0, nodes), Step::Up)?;
+                self.climbs(&format!("{side}rows"), only("rows")?, 0, nodes, Step::Up)?;
                 self.each_row_once(table("order")?, only("order")?)
             }
             Scheme::NeighbourGroups { ngs, block_threads, spanning, .. } => {
@@ -194,14 +194,15 @@ impl Look<'_> {
             Scheme::MergePath { merge_items } => {
                 let chunks = table("merge_path")?;
                 self.length(chunks, (nodes + edges).div_ceil((*merge_items).max(1)) + 1)?;
-                self.climbs(&chunks.name, chunks.column("row")?, (0, nodes), Step::Level)?;
-                self.climbs(&chunks.name, chunks.column("slot")?, (0, edges), Step::Level)
+                self.climbs(&chunks.name, chunks.column("row")?, 0, nodes, Step::Level)?;
+                self.climbs(&chunks.name, chunks.column("slot")?, 0, edges, Step::Level)
             }
             Scheme::WarpTiles { warp_tile, block_threads, shared_bytes } => {
                 self.staged(*shared_bytes, warp_tile.saturating_mul(block_threads / WARP))?;
                 self.tiles(
                     table("warp_tiles")?,
-                    (&format!("{side}warp_tile_first"), only("warp_tile_first")?),
+                    &format!("{side}warp_tile_first"),
+                    only("warp_tile_first")?,
                     *warp_tile,
                 )
             }
@@ -209,13 +210,14 @@ impl Look<'_> {
                 self.staged(*shared_bytes, *block_tile)?;
                 self.tiles(
                     table("block_tiles")?,
-                    (&format!("{side}block_tile_first"), only("block_tile_first")?),
+                    &format!("{side}block_tile_first"),
+                    only("block_tile_first")?,
                     *block_tile,
                 )
             }
             Scheme::DegreeBins { bins } => {
                 self.length(table("bins")?, bins[index].saturating_add(1))?;
-                self.climbs(&format!("{side}bins"), only("bins")?, (0, nodes), Step::Level)?;
+                self.climbs(&format!("{side}bins"), only("bins")?, 0, nodes, Step::Level)?;
                 self.each_row_once(table("bin_rows")?, only("bin_rows")?)
             }
             Scheme::SortedColumns {} => {
@@ -223,7 +225,7 @@ impl Look<'_> {
             }
             Scheme::Interleaved { .. } | Scheme::RowMajor {} => self.messages(scheme, tables),
             Scheme::RelationMajor { .. } | Scheme::RowRelation { .. } => {
-                self.relations(scheme, tables, (side, index))
+                self.relations(scheme, tables, side, index)
             }
             Scheme::PackedGraphs { blocks, .. } => {
                 let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
@@ -231,10 +233,11 @@ impl Look<'_> {
                 self.climbs(
                     &starts.name,
                     starts.column("graph")?,
-                    (0, graphs.rows() as u64),
+                    0,
+                    graphs.rows() as u64,
                     Step::Up,
                 )?;
-                self.climbs(&starts.name, starts.column("row")?, (0, nodes), Step::Up)?;
+                self.climbs(&starts.name, starts.column("row")?, 0, nodes, Step::Up)?;
                 self.below(graphs, "row", nodes)?;
                 self.each_row_once(table("block_rows")?, only("block_rows")?)
             }
@@ -252,7 +255,7 @@ impl Look<'_> {
                 self.nodes.div_ceil((*lanes).max(1)) + 1,
             )?;
             let all = groups.last().unwrap_or(0);
-            self.climbs("interleaved_groups", groups, (0, all), Step::Level)?;
+            self.climbs("interleaved_groups", groups, 0, all, Step::Level)?;
             self.length(places, self.edges)?;
             return self.below(places, "interleaved_places", all);
         }
@@ -262,7 +265,7 @@ impl Look<'_> {
     }
 
     /// The tables of relations.
-    fn relations(&self, scheme: &Scheme, tables: &Tables, (side, index): (&str, usize)) -> Looked {
+    fn relations(&self, scheme: &Scheme, tables: &Tables, side: &str, index: usize) -> Looked {
         let only = |name: &str| tables.only(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         match scheme {
@@ -271,7 +274,8 @@ impl Look<'_> {
                 self.climbs(
                     &format!("{side}relations"),
                     only("relations")?,
-                    (0, self.edges),
+                    0,
+                    self.edges,
                     Step::Level,
                 )?;
                 self.coordinates(table("relation_edges")?, ["row", "neighbour"])
@@ -312,13 +316,11 @@ impl Look<'_> {
     }
 
     /// Numbers go from one to another, and never down.
-    fn climbs(&self, table: &str, column: &Column, ends: (u64, u64), step: Step) -> Looked {
+    fn climbs(&self, table: &str, column: &Column, begin: u64, end: u64, step: Step) -> Looked {
         let found = (!column.is_empty()).then(|| (column.get(0), column.get(column.len() - 1)));
-        if found != Some(ends) {
-            return Err(self.wrong(
-                table,
-                format!("expected numbers from {} to {}, found {found:?}", ends.0, ends.1),
-            ));
+        if found != Some((begin, end)) {
+            return Err(self
+                .wrong(table, format!("expected numbers from {begin} to {end}, found {found:?}")));
         }
         let falls = |at: &usize| {
             column.get(at - 1) > column.get(*at)
@@ -343,7 +345,7 @@ impl Look<'_> {
             return Err(self
                 .wrong(name, format!("expected {} rows, found {}", self.nodes + 1, first.len())));
         }
-        self.climbs(name, first, (0, of.rows() as u64), Step::Level)
+        self.climbs(name, first, 0, of.rows() as u64, Step::Level)
     }
 
     /// Every number of a column is below a limit.
@@ -442,11 +444,11 @@ impl Look<'_> {
                 &table.name,
                 format!("the last entry starts at {last} of {} slots", self.edges),
             )),
-            Some(last) => self.climbs(&table.name, start, (0, last), Step::Up),
+            Some(last) => self.climbs(&table.name, start, 0, last, Step::Up),
         }
     }
 
-    fn tiles(&self, tiles: &Table, (name, first): (&str, &Column), most: u64) -> Looked {
+    fn tiles(&self, tiles: &Table, name: &str, first: &Column, most: u64) -> Looked {
         self.firsts(name, first, tiles)?;
         self.starts(tiles)?;
         self.below(tiles, "row", self.nodes)?;

@@ -349,8 +349,8 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
                         Made::Copied,
                     ),
                 },
-                Thing::Nodes => table_beside(first, "nodes", (text, tables), &end)?,
-                Thing::Graphs => table_beside(first, "graphs", (text, tables), &end)?,
+                Thing::Nodes => table_beside(first, "nodes", text, tables, &end)?,
+                Thing::Graphs => table_beside(first, "graphs", text, tables, &end)?,
                 Thing::Beside(what) => beside(given, what)?,
                 Thing::Names => {
                     (warploom_formats::side_files::names_json::FILE.to_owned(), Made::Copied)
@@ -365,7 +365,8 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
 fn table_beside(
     path: &Path,
     name: &str,
-    (text, tables): (bool, bool),
+    text: bool,
+    tables: bool,
     edges_end: &str,
 ) -> Result<(String, Made), StageError> {
     let (_, end, packed) = split_name(path);

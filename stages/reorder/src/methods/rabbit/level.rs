@@ -158,7 +158,7 @@ impl<'a> Level<'a> {
                 let mut part = Part::default();
                 for own in task * TASK..count.min((task + 1) * TASK) {
                     let members = &members[starts[own] as usize..starts[own + 1] as usize];
-                    self.join_one(&mut part, tally, (own as u32, members), community, count);
+                    self.join_one(&mut part, tally, own as u32, members, community, count);
                 }
                 part
             })
@@ -185,7 +185,8 @@ impl<'a> Level<'a> {
         &self,
         part: &mut Part,
         tally: &mut Tally,
-        (own, members): (u32, &[u32]),
+        own: u32,
+        members: &[u32],
         community: &[u32],
         count: usize,
     ) {

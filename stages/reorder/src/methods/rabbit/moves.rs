@@ -38,7 +38,8 @@ pub fn settle(
     level: &Level<'_>,
     community: Vec<u32>,
     rounds: usize,
-    (stash, advance): (&Stash, Advance<'_>),
+    stash: &Stash,
+    advance: Advance<'_>,
 ) -> (Vec<u32>, usize) {
     let nodes = level.nodes();
     let mut state = State { level, community, strength: vec![0; nodes], members: vec![0; nodes] };

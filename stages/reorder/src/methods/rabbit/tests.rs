@@ -170,7 +170,7 @@ proptest! {
     fn nothing_is_lost_by_joining((nodes, edges) in graphs()) {
         let graph = undirected(nodes, &edges);
         let (given, stash) = (Level::given(&graph), Stash::default());
-        let (groups, count) = settle(&given, (0..nodes as u32).collect(), 1, (&stash, &|_| {}));
+        let (groups, count) = settle(&given, (0..nodes as u32).collect(), 1, &stash, &|_| {});
         let level = given.joined(&groups, count, &stash);
         let mut between: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for node in 0..nodes as u32 {
