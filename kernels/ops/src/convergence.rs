@@ -44,8 +44,10 @@ pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
 
 /// A change of all rows, or of these alone: run by run, in their order.
 pub fn sum_changes<E: Sync>(
-    (before, after): (&[E], &[E]),
-    (columns, only): (usize, Option<&[Run]>),
+    before: &[E],
+    after: &[E],
+    columns: usize,
+    only: Option<&[Run]>,
     of: impl Fn((&[E], &[E])) -> (f64, u64) + Sync,
 ) -> (f64, u64) {
     let Some(runs) = only else { return of((before, after)) };

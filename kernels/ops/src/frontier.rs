@@ -81,13 +81,8 @@ impl Marks {
 }
 
 /// Marks the rows of so many columns in which two contents of reals differ.
-pub fn mark_reals<T: Real>(
-    marks: &Marks,
-    before: &[T],
-    after: &[T],
-    (columns, runs): (usize, &[Run]),
-) {
-    mark(marks, (columns, runs), |element| {
+pub fn mark_reals<T: Real>(marks: &Marks, before: &[T], after: &[T], columns: usize, runs: &[Run]) {
+    mark(marks, columns, runs, |element| {
         before[element].widened().to_bits() != after[element].widened().to_bits()
     });
 }
@@ -97,12 +92,13 @@ pub fn mark_wholes<N: PartialEq + Sync>(
     marks: &Marks,
     before: &[N],
     after: &[N],
-    (columns, runs): (usize, &[Run]),
+    columns: usize,
+    runs: &[Run],
 ) {
-    mark(marks, (columns, runs), |element| before[element] != after[element]);
+    mark(marks, columns, runs, |element| before[element] != after[element]);
 }
 
-fn mark(marks: &Marks, (columns, runs): (usize, &[Run]), differs: impl Fn(usize) -> bool + Sync) {
+fn mark(marks: &Marks, columns: usize, runs: &[Run], differs: impl Fn(usize) -> bool + Sync) {
     runs.par_iter().with_min_len(16).for_each(|&(first, count)| {
         for row in first as usize..(first + count) as usize {
             if (row * columns..(row + 1) * columns).any(&differs) {
@@ -165,12 +161,12 @@ mod tests {
         (after[3], after[20], after[39]) = (-0.0, 1.0, f32::NAN);
         let found = |runs: &[Run]| {
             let marks = Marks::empty(20);
-            mark_reals(&marks, &before, &after, (2, runs));
+            mark_reals(&marks, &before, &after, 2, runs);
             marks.rows().collect::<Vec<_>>()
         };
         assert_eq!((found(&all_rows(20)), found(&[(2, 9)])), (vec![1, 10, 19], vec![10]));
         let marks = Marks::empty(3);
-        mark_wholes(&marks, &[1, 2, 3], &[1, 0, 3], (1, &all_rows(3)));
+        mark_wholes(&marks, &[1, 2, 3], &[1, 0, 3], 1, &all_rows(3));
         assert_eq!(marks.runs(), [(1, 1)]);
     }
 

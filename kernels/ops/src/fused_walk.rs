@@ -206,7 +206,7 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(
         let taken = idle.lock().ok().and_then(|mut idle| idle.pop());
         let mut worker = taken.unwrap_or_else(|| Worker::new(kernel));
         tasks.iter_mut().for_each(|(first_row, count, outputs)| {
-            worker.rows(kernel, work, (*first_row, *count), outputs)
+            worker.rows(kernel, work, *first_row, *count, outputs)
         });
         let partial = worker.take_totals(kernel);
         if let Ok(mut idle) = idle.lock() {
@@ -235,10 +235,10 @@ fn divided<'o, T>(
         .collect();
     for (output, columns) in outputs.into_iter().zip(columns) {
         match output {
-            StoredMut::Real(rows) => share(&mut tasks, (rows, *columns), StoredMut::Real),
-            StoredMut::Bf16(rows) => share(&mut tasks, (rows, *columns), StoredMut::Bf16),
-            StoredMut::F16(rows) => share(&mut tasks, (rows, *columns), StoredMut::F16),
-            StoredMut::Whole(rows) => share(&mut tasks, (rows, *columns), StoredMut::Whole),
+            StoredMut::Real(rows) => share(&mut tasks, rows, *columns, StoredMut::Real),
+            StoredMut::Bf16(rows) => share(&mut tasks, rows, *columns, StoredMut::Bf16),
+            StoredMut::F16(rows) => share(&mut tasks, rows, *columns, StoredMut::F16),
+            StoredMut::Whole(rows) => share(&mut tasks, rows, *columns, StoredMut::Whole),
         }
     }
     tasks
@@ -247,7 +247,8 @@ fn divided<'o, T>(
 /// Gives each task its rows of an output.
 fn share<'o, T, E>(
     tasks: &mut [Task<'o, T>],
-    (mut rest, columns): (&'o mut [E], usize),
+    mut rest: &'o mut [E],
+    columns: usize,
     as_output: impl Fn(&'o mut [E]) -> StoredMut<'o, T>,
 ) {
     let mut at = 0;

@@ -124,7 +124,7 @@ pub fn mean_squared_error<T: Real>(
     columns: usize,
     rows: &[u32],
 ) -> f64 {
-    mean_error(result, target, (columns, rows), |difference| difference.powi(2))
+    mean_error(result, target, columns, rows, |difference| difference.powi(2))
 }
 
 /// Mean of |result - target| over these rows and all columns.
@@ -134,13 +134,14 @@ pub fn mean_absolute_error<T: Real>(
     columns: usize,
     rows: &[u32],
 ) -> f64 {
-    mean_error(result, target, (columns, rows), f64::abs)
+    mean_error(result, target, columns, rows, f64::abs)
 }
 
 fn mean_error<T: Real>(
     result: &[T],
     target: &[T],
-    (columns, rows): (usize, &[u32]),
+    columns: usize,
+    rows: &[u32],
     error: impl Fn(f64) -> f64 + Sync,
 ) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");

@@ -359,26 +359,26 @@ impl<T: Precision> Executor<T> {
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             let (summed, changed) = match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
-                    let pair = (reals.get(state), reals.get(next));
+                    let (before, after) = (reals.get(state), reals.get(next));
                     let of = |(before, after): (&[T], &[T])| {
                         (
                             summed_change(before, after),
                             if counts { changed_count(before, after) } else { 0 },
                         )
                     };
-                    sum_changes(pair, (reals.slot(state).columns, only), of)
+                    sum_changes(before, after, reals.slot(state).columns, only, of)
                 }
                 (Place::Id(state), Place::Id(next)) => {
-                    let pair = (ids.get(state), ids.get(next));
+                    let (before, after) = (ids.get(state), ids.get(next));
                     sum_changes(
-                        pair,
-                        (ids.slot(state).columns, only),
+                        before,
+                        after, ids.slot(state).columns, only,
                         |(before, after)| (0.0, changed_count(before, after)),
                     )
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
-                    let pair = (wholes.get(state), wholes.get(next));
-                    sum_changes(pair, (wholes.slot(state).columns, only), |(before, after)| {
+                    let (before, after) = (wholes.get(state), wholes.get(next));
+                    sum_changes(before, after, wholes.slot(state).columns, only, |(before, after)| {
                         whole_change(before, after)
                     })
                 }

@@ -94,16 +94,17 @@ fn mark<T: Precision>(
 ) {
     match (state, next) {
         (Place::Real(state), Place::Real(next)) => {
-            mark_reals(marks, reals.get(state), reals.get(next), (reals.slot(state).columns, made))
+            mark_reals(marks, reals.get(state), reals.get(next), reals.slot(state).columns, made)
         }
         (Place::Id(state), Place::Id(next)) => {
-            mark_wholes(marks, ids.get(state), ids.get(next), (ids.slot(state).columns, made))
+            mark_wholes(marks, ids.get(state), ids.get(next), ids.slot(state).columns, made)
         }
         (Place::Whole(state), Place::Whole(next)) => mark_wholes(
             marks,
             wholes.get(state),
             wholes.get(next),
-            (wholes.slot(state).columns, made),
+            wholes.slot(state).columns,
+            made,
         ),
         _ => unreachable!("a validated list commits like to like"),
     }

@@ -40,7 +40,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 /// Rows of an input in its own shape.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
-        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (leaf.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, leaf.shape, None),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     }
 }
@@ -119,12 +119,13 @@ fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
 /// Sums of blocks of rows that depend on sizes only, added in order.
 fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let input = &call.inputs[0];
-    let source = Source::new(input, get, &call.graph, (&input.shape(), None));
+    let source = Source::new(input, get, &call.graph, &input.shape(), None);
     joined(
         out,
         row_count(call, input),
         |row, made, scratch| take(made, source.row(At::row(row), scratch), A::sum),
-        (A::default(), A::sum),
+        A::default(),
+        A::sum,
     );
 }
 
@@ -138,7 +139,8 @@ fn joined<A: Element>(
     out: &mut [A],
     count: usize,
     row: impl Fn(usize, &mut [A], &mut [A]) + Sync,
-    (nothing, work): (A, impl Fn(A, A) -> A + Sync),
+    nothing: A,
+    work: impl Fn(A, A) -> A + Sync,
 ) {
     let columns = out.len();
     let block = |block: usize| {
@@ -176,7 +178,8 @@ fn pool<'a, T: Sync, A: Element>(
                 &mut out[..columns],
                 call.graph.nodes,
                 |row, made, _| take(made, source.values_at(At::row(row)), work),
-                (nothing, work),
+                nothing,
+                work,
             );
         }
         return;

@@ -18,23 +18,23 @@ const TASK_EDGES: usize = 8 * 1024;
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Reduce(reduction, edges), ValuesMut::Real(out)) => {
-            reduce(out, call, (*reduction, *edges), Values::reals)
+            reduce(out, call, *reduction, *edges, Values::reals)
         }
         (Op::Reduce(reduction, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
-            reduce(out, call, (*reduction, *edges), Values::integers)
+            reduce(out, call, *reduction, *edges, Values::integers)
         }
         (Op::Reduce(_, edges), ValuesMut::Whole(out)) => count(out, call, *edges),
         (Op::Fold(function, edges), ValuesMut::Real(out)) => {
-            fold(out, call, (function, *edges), Values::reals)
+            fold(out, call, function, *edges, Values::reals)
         }
         (Op::Fold(function, edges), ValuesMut::Whole(out)) => {
-            fold(out, call, (function, *edges), Values::integers)
+            fold(out, call, function, *edges, Values::integers)
         }
         (Op::Winner(largest, edges), ValuesMut::Whole(out)) if call.inputs[0].is_whole() => {
-            winner(out, call, (*largest, *edges), Values::integers)
+            winner(out, call, *largest, *edges, Values::integers)
         }
         (Op::Winner(largest, edges), ValuesMut::Whole(out)) => {
-            winner(out, call, (*largest, *edges), Values::reals)
+            winner(out, call, *largest, *edges, Values::reals)
         }
         (Op::Others(edges), ValuesMut::Real(out)) => {
             multiply_other_edges(out, call, *edges, Values::reals)
@@ -58,7 +58,7 @@ struct Mask<'a>(Option<Rows<'a, i64>>);
 impl<'a> Mask<'a> {
     fn new<T>(call: &Call<'a, T>, input: usize, edges: EdgeSet) -> Self {
         let rows = call.inputs.get(input).map(|part| match part {
-            Part::Leaf(leaf) => Rows::new(leaf, Values::integers, &call.graph, (&[], Some(edges))),
+            Part::Leaf(leaf) => Rows::new(leaf, Values::integers, &call.graph, &[], Some(edges)),
             Part::Times(..) => unreachable!("a mask is a bool"),
         });
         Mask(rows)
@@ -90,21 +90,22 @@ fn for_each_vertex<A: Element, O: Element>(
 fn reduce<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
-    (reduction, edges): (Reduction, EdgeSet),
+    reduction: Reduction,
+    edges: EdgeSet,
     get: Get<'a, T, A>,
 ) {
-    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let source = Source::new(&call.inputs[0], get, &call.graph, call.shape, Some(edges));
     let mask = Mask::new(call, 1, edges);
     let nothing = match reduction {
         Reduction::Mode | Reduction::HIndex => A::default(),
         other => empty_reduction(other, call.kind),
     };
     match reduction {
-        Reduction::Sum => combine(out, call, (&source, &mask, edges), (nothing, A::sum)),
-        Reduction::Product => combine(out, call, (&source, &mask, edges), (nothing, A::product)),
-        Reduction::Minimum => combine(out, call, (&source, &mask, edges), (nothing, A::least)),
+        Reduction::Sum => combine(out, call, &source, &mask, edges, nothing, A::sum),
+        Reduction::Product => combine(out, call, &source, &mask, edges, nothing, A::product),
+        Reduction::Minimum => combine(out, call, &source, &mask, edges, nothing, A::least),
         Reduction::Maximum if call.kind != Type::Id => {
-            combine(out, call, (&source, &mask, edges), (nothing, A::most))
+            combine(out, call, &source, &mask, edges, nothing, A::most)
         }
         Reduction::Maximum
         | Reduction::Any
@@ -112,7 +113,7 @@ fn reduce<'a, T: Sync, A: Element>(
         | Reduction::Count
         | Reduction::Mode
         | Reduction::HIndex => {
-            collect(out, call, (&source, &mask, edges), reduction);
+            collect(out, call, &source, &mask, edges, reduction);
         }
     }
 }
@@ -120,8 +121,11 @@ fn reduce<'a, T: Sync, A: Element>(
 fn combine<T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<T>,
-    (source, mask, edges): (&Source<A>, &Mask, EdgeSet),
-    (nothing, work): (A, impl Fn(A, A) -> A + Sync),
+    source: &Source<A>,
+    mask: &Mask,
+    edges: EdgeSet,
+    nothing: A,
+    work: impl Fn(A, A) -> A + Sync,
 ) {
     for_each_vertex(out, call.columns(), |vertex, out, scratch| {
         out.fill(nothing);
@@ -138,7 +142,9 @@ fn combine<T: Sync, A: Element>(
 fn collect<T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<T>,
-    (source, mask, edges): (&Source<A>, &Mask, EdgeSet),
+    source: &Source<A>,
+    mask: &Mask,
+    edges: EdgeSet,
     reduction: Reduction,
 ) {
     let columns = call.columns();
@@ -171,11 +177,12 @@ fn count<T: Sync>(out: &mut [i64], call: &Call<T>, edges: EdgeSet) {
 fn fold<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
-    (function, edges): (&Function, EdgeSet),
+    function: &Function,
+    edges: EdgeSet,
     get: Get<'a, T, A>,
 ) {
     let of = |input: usize| {
-        Source::new(&call.inputs[input], get, &call.graph, (call.shape, Some(edges)))
+        Source::new(&call.inputs[input], get, &call.graph, call.shape, Some(edges))
     };
     let (source, start, mask) = (of(0), of(1), Mask::new(call, 2, edges));
     for_each_vertex(out, call.columns(), |vertex, out, scratch| {
@@ -199,14 +206,15 @@ const NO_EDGE: u64 = u64::MAX;
 fn winner<'a, T: Sync, A: Element>(
     out: &mut [i64],
     call: &Call<'a, T>,
-    (largest, edges): (bool, EdgeSet),
+    largest: bool,
+    edges: EdgeSet,
     get: Get<'a, T, A>,
 ) {
     let columns = call.columns();
     if columns == 0 {
         return;
     }
-    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let source = Source::new(&call.inputs[0], get, &call.graph, call.shape, Some(edges));
     let mask = Mask::new(call, 1, edges);
     let mut winners = vec![NO_EDGE; call.graph.nodes * columns];
     winners.par_chunks_mut(TASK_VERTICES * columns).enumerate().for_each(|(task, winners)| {
@@ -250,7 +258,7 @@ fn multiply_other_edges<'a, T: Sync, A: Element>(
     if columns == 0 {
         return;
     }
-    let source = Source::new(&call.inputs[0], get, &call.graph, (call.shape, Some(edges)));
+    let source = Source::new(&call.inputs[0], get, &call.graph, call.shape, Some(edges));
     let (mask, unit) = (Mask::new(call, 1, edges), A::from_number(Number::Whole(1)));
     let of_task = |task: usize| {
         let (mut scratch, mut made) = (vec![A::default(); columns], Vec::new());
@@ -299,7 +307,7 @@ fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a,
         return;
     }
     let (source, edges) =
-        (Source::new(&call.inputs[0], get, &call.graph, (call.shape, None)), call.graph.edge_count);
+        (Source::new(&call.inputs[0], get, &call.graph, call.shape, None), call.graph.edge_count);
     out.par_chunks_mut(TASK_EDGES * columns).enumerate().for_each(|(task, out)| {
         let mut scratch = vec![A::default(); columns];
         for (row, out) in out.chunks_exact_mut(columns).enumerate() {

@@ -38,7 +38,7 @@ pub(super) fn copy<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 /// Rows of an input, laid out as the result's.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
-        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (call.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, call.shape, None),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     }
 }

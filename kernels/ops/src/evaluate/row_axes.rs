@@ -18,7 +18,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
 
 fn typed<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     match call.op {
-        Op::Axis(pooling, axis) => reduce_axis(out, call, (*pooling, *axis), get),
+        Op::Axis(pooling, axis) => reduce_axis(out, call, *pooling, *axis, get),
         _ => picked(out, call, get),
     }
 }
@@ -44,13 +44,14 @@ fn for_each_row<A: Element>(out: &mut [A], columns: usize, work: impl Fn(usize, 
 fn reduce_axis<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
-    (pooling, axis): (Pooling, usize),
+    pooling: Pooling,
+    axis: usize,
     get: Get<'a, T, A>,
 ) {
     let shape = call.inputs[0].shape();
     let wide = shape.iter().product::<u64>() as usize;
     let [_, length, after] = axis_lengths(&shape, axis);
-    let source = Source::new(&call.inputs[0], get, &call.graph, (&shape, None));
+    let source = Source::new(&call.inputs[0], get, &call.graph, &shape, None);
     let (work, reduction): (fn(A, A) -> A, Reduction) = match pooling {
         Pooling::Sum => (A::sum, Reduction::Sum),
         Pooling::Maximum => (A::most, Reduction::Maximum),
@@ -80,7 +81,7 @@ fn reduce_axis<'a, T: Sync, A: Element>(
 /// Each element of a row is one of an input's, or 0.
 fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let inputs = call.inputs.iter().map(|part| match part {
-        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, (leaf.shape, None)),
+        Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, leaf.shape, None),
         Part::Times(..) => unreachable!("a validated list has products only where they are summed"),
     });
     let inputs: Vec<Rows<A>> = inputs.collect();

@@ -85,12 +85,13 @@ impl<'a, A: Element> Source<'a, A> {
         part: &Part<'a, T>,
         get: Get<'a, T, A>,
         graph: &EdgeGraph<'a>,
-        (shape, walked): (&[u64], Option<EdgeSet>),
+        shape: &[u64],
+        walked: Option<EdgeSet>,
     ) -> Self {
         match part {
-            Part::Leaf(leaf) => Source::Rows(Rows::new(leaf, get, graph, (shape, walked))),
+            Part::Leaf(leaf) => Source::Rows(Rows::new(leaf, get, graph, shape, walked)),
             Part::Times(first, second) => {
-                let of = |part| Box::new(Source::new(part, get, graph, (shape, walked)));
+                let of = |part| Box::new(Source::new(part, get, graph, shape, walked));
                 Source::Times(of(first), of(second))
             }
         }
@@ -138,7 +139,8 @@ impl<'a, A: Element> Rows<'a, A> {
         leaf: &Leaf<'a, T>,
         get: Get<'a, T, A>,
         graph: &EdgeGraph<'a>,
-        (shape, walked): (&[u64], Option<EdgeSet>),
+        shape: &[u64],
+        walked: Option<EdgeSet>,
     ) -> Self {
         let columns = leaf.shape.iter().product::<u64>() as usize;
         let wide = shape.iter().product::<u64>() as usize;

@@ -72,7 +72,8 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         &mut self,
         kernel: &Kernel<T>,
         work: &Work<T>,
-        (first_row, count): (usize, usize),
+        first_row: usize,
+        count: usize,
         outputs: &mut [StoredMut<'o, T>],
     ) {
         let at_once = kernel.rows_at_once();
@@ -85,7 +86,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 Over::Edges(_) => self.edges(kernel, work, span),
                 Over::Vertices | Over::EdgesOf(_) => self.vertices(kernel, work, span),
             }
-            self.store(kernel, (done, rows), outputs);
+            self.store(kernel, done, rows, outputs);
             self.add_totals(kernel, work, span);
         }
     }
@@ -118,7 +119,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 |input: usize| step.input_shapes[input].last().map_or(1, |length| *length as usize);
             let (tall, broad) = (last(0), last(1));
             let rows = (span.count * wide(0)).checked_div(tall).unwrap_or(0);
-            add_outer(total, (left, right), [tall, rows, broad]);
+            add_outer(total, left, right, [tall, rows, broad]);
         }
     }
 
@@ -157,8 +158,9 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             pass.reductions
                 .iter()
                 .for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
-            let (mut cursor, block) = (Cursor::default(), (span.first_row, span.count));
-            while self.tile.next(&lists, block, &mut cursor, kernel.wanted()) {
+            let mut cursor = Cursor::default();
+            let RowSpan { first_row, count, .. } = span;
+            while self.tile.next(&lists, first_row, count, &mut cursor, kernel.wanted()) {
                 let edges = RowSpan { count: self.tile.len(), ..span };
                 pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
                 pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
@@ -287,7 +289,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 let left =
                     hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
                 let right = hand.values(&step.inputs[1][0], &reals());
-                rows_times(out, left, (right, *transposed), [inner, made]);
+                rows_times(out, left, right, *transposed, [inner, made]);
             }
             Op::Cast(_) if !is_real(step.input_kind) => {
                 arithmetic::widen(
@@ -314,9 +316,9 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 debug_assert_eq!(*pooling, Pooling::Sum);
                 let width = step.input_shapes[0][*axis] as usize;
                 let rows = |factor: usize, scratch| {
-                    contiguous_rows(&hand, (step, factor), span.count, scratch)
+                    contiguous_rows(&hand, step, factor, span.count, scratch)
                 };
-                dots(self.arch, out, (rows(0, first), rows(1, second)), (step.columns, width));
+                dots(self.arch, out, rows(0, first), rows(1, second), step.columns, width);
             }
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
@@ -331,7 +333,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                     {
                         arithmetic::sums_along(self.arch, out, rows, length);
                     }
-                    source => reduce_axis(out, source, step, (*pooling, *axis)),
+                    source => reduce_axis(out, source, step, *pooling, *axis),
                 }
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
@@ -344,7 +346,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                         (step.level, span.count, wide),
                         first,
                     );
-                    picked(out, source, (step, input), wide);
+                    picked(out, source, step, input, wide);
                 }
             }
             op => {
@@ -406,7 +408,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
                 let source =
                     hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
-                reduce_axis(out, source, step, (*pooling, *axis));
+                reduce_axis(out, source, step, *pooling, *axis);
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
                 out.fill(0);
@@ -418,7 +420,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                         (step.level, span.count, wide),
                         first,
                     );
-                    picked(out, source, (step, input), wide);
+                    picked(out, source, step, input, wide);
                 }
             }
             op => {
@@ -440,12 +442,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 
     /// Puts down whole numbers and halves that lie somewhere.
-    fn store(
-        &self,
-        kernel: &Kernel<T>,
-        (first, rows): (usize, usize),
-        outputs: &mut [StoredMut<T>],
-    ) {
+    fn store(&self, kernel: &Kernel<T>, first: usize, rows: usize, outputs: &mut [StoredMut<T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
             let (place, count) =
@@ -473,7 +470,8 @@ impl<'o, T: Real + Element> Worker<'o, T> {
 /// The rows of a factor of a step, to be multiplied with others; halves are laid out as reals.
 fn contiguous_rows<'s, T: Real + Element>(
     hand: &'s Hand<T>,
-    (step, factor): (&Resolved<T>, usize),
+    step: &Resolved<T>,
+    factor: usize,
     count: usize,
     scratch: &'s mut Vec<T>,
 ) -> GatheredRows<'s, T> {
@@ -579,7 +577,8 @@ fn reduce_axis<T, A: Element>(
     out: &mut [A],
     source: Source<A>,
     step: &Resolved<T>,
-    (pooling, axis): (Pooling, usize),
+    pooling: Pooling,
+    axis: usize,
 ) {
     let shape = &step.input_shapes[0];
     let wide = shape.iter().product::<u64>() as usize;
@@ -609,7 +608,8 @@ fn reduce_axis<T, A: Element>(
 fn picked<T, A: Element>(
     out: &mut [A],
     source: Source<A>,
-    (step, input): (&Resolved<T>, usize),
+    step: &Resolved<T>,
+    input: usize,
     wide: usize,
 ) {
     let runs = runs(&step.op, &step.shape, &step.input_shapes);

@@ -140,9 +140,9 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         scratch.resize(count * columns, A::default());
         for (number, factor) in factors.iter().enumerate() {
             if number == 0 {
-                self.lay(factor, access, (level, columns), scratch, |out, value| *out = value);
+                self.lay(factor, access, level, columns, scratch, |out, value| *out = value);
             } else {
-                self.lay(factor, access, (level, columns), scratch, |out, value| {
+                self.lay(factor, access, level, columns, scratch, |out, value| {
                     *out = out.product(value)
                 });
             }
@@ -175,7 +175,8 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         &self,
         operand: &RowOperand<T>,
         access: &Access<T, A>,
-        (level, columns): (Level, usize),
+        level: Level,
+        columns: usize,
         out: &mut [A],
         join: impl Fn(&mut A, A),
     ) {
@@ -187,10 +188,10 @@ impl<'h, T: Element> Hand<'h, '_, T> {
             return;
         }
         match self.stored(operand) {
-            Stored::Bf16(values) => self.lay_rows((operand, values), (level, columns), out, join),
-            Stored::F16(values) => self.lay_rows((operand, values), (level, columns), out, join),
+            Stored::Bf16(values) => self.lay_rows(operand, values, level, columns, out, join),
+            Stored::F16(values) => self.lay_rows(operand, values, level, columns, out, join),
             Stored::Real(_) | Stored::Whole(_) => {
-                self.lay_rows((operand, self.values(operand, access)), (level, columns), out, join)
+                self.lay_rows(operand, self.values(operand, access), level, columns, out, join)
             }
         }
     }
@@ -198,8 +199,10 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     /// `lay` of rows as they are kept.
     fn lay_rows<A: Element, V: Kept<A>>(
         &self,
-        (operand, values): (&RowOperand<T>, &[V]),
-        (level, columns): (Level, usize),
+        operand: &RowOperand<T>,
+        values: &[V],
+        level: Level,
+        columns: usize,
         out: &mut [A],
         join: impl Fn(&mut A, A),
     ) {
@@ -207,11 +210,11 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         if let (RowIndices::By(first, index), OperandLayout::Same) = (which, &operand.layout) {
             let is_far = operand.at == RowChoice::Far;
             return match columns {
-                1 => gathered::<A, V, 1>(out, values, (first, index, is_far), join),
-                2 => gathered::<A, V, 2>(out, values, (first, index, is_far), join),
-                4 => gathered::<A, V, 4>(out, values, (first, index, is_far), join),
-                8 => gathered::<A, V, 8>(out, values, (first, index, is_far), join),
-                16 => gathered::<A, V, 16>(out, values, (first, index, is_far), join),
+                1 => gathered::<A, V, 1>(out, values, first, index, is_far, join),
+                2 => gathered::<A, V, 2>(out, values, first, index, is_far, join),
+                4 => gathered::<A, V, 4>(out, values, first, index, is_far, join),
+                8 => gathered::<A, V, 8>(out, values, first, index, is_far, join),
+                16 => gathered::<A, V, 16>(out, values, first, index, is_far, join),
                 _ => {
                     for (place, (out, row)) in out.chunks_exact_mut(columns).zip(index).enumerate()
                     {
@@ -303,7 +306,9 @@ impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for GatherJoin<'_, A, V,
 fn gathered<A: Element, V: Kept<A>, const COLUMNS: usize>(
     out: &mut [A],
     values: &[V],
-    (first, index, is_far): (usize, &[u32], bool),
+    first: usize,
+    index: &[u32],
+    is_far: bool,
     join: impl Fn(&mut A, A),
 ) {
     let rows = values.as_chunks::<COLUMNS>().0;

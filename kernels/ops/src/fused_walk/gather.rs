@@ -52,7 +52,8 @@ pub(super) fn prefetch_row<T>(values: &[T], row: usize, columns: usize) {
 pub(super) fn sums<T: Real, V: Kept<T>>(
     arch: Arch,
     out: &mut [T],
-    (values, columns): (&[V], usize),
+    values: &[V],
+    columns: usize,
     edges: Edges,
     weights: Option<Weights<T>>,
 ) {
@@ -267,8 +268,10 @@ impl<'a, T> GatheredRows<'a, T> {
 pub(super) fn dots<T: Real>(
     arch: Arch,
     out: &mut [T],
-    (a, b): (GatheredRows<T>, GatheredRows<T>),
-    (parts, width): (usize, usize),
+    a: GatheredRows<T>,
+    b: GatheredRows<T>,
+    parts: usize,
+    width: usize,
 ) {
     arch.dispatch(Dots { out, a, b, parts, width });
 }

@@ -220,7 +220,7 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
         let at_edges = step.level == Level::Edge || reduced(&step.op).is_some();
         factors(input)
             .into_iter()
-            .map(|factor| operand(factor, wanted, (at_edges, direction)))
+            .map(|factor| operand(factor, wanted, at_edges, direction))
             .collect::<Vec<RowOperand<T>>>()
     };
     let mut inputs: Vec<Vec<RowOperand<T>>> =
@@ -274,7 +274,8 @@ fn factors(input: &Input) -> Vec<&Input> {
 fn operand<T: Real>(
     input: &Input,
     wanted: &[u64],
-    (at_edges, direction): (bool, Option<Direction>),
+    at_edges: bool,
+    direction: Option<Direction>,
 ) -> RowOperand<T> {
     let Input::Rows(read) = input else {
         let Input::Number(number) = input else { unreachable!("products are taken apart before") };

@@ -14,7 +14,8 @@ use crate::product::gemm::{Matrix, OutputUpdate, gemm_onto};
 pub(super) fn rows_times<T: Real>(
     out: &mut [T],
     left: Source<T>,
-    (right, transposed): (&[T], bool),
+    right: &[T],
+    transposed: bool,
     [inner, made]: [usize; 2],
 ) {
     let right = match transposed {
@@ -31,7 +32,8 @@ pub(super) fn rows_times<T: Real>(
 /// `broad`.
 pub(super) fn add_outer<T: Real>(
     total: &mut [T],
-    (left, right): (Source<T>, Source<T>),
+    left: Source<T>,
+    right: Source<T>,
     [tall, rows, broad]: [usize; 3],
 ) {
     with_matrix(left, tall, |left| {

@@ -43,8 +43,8 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
             Type::Real if inputs.iter().flatten().any(|operand| hand.is_half(operand)) => {
                 unreachable!("halves are rows of many columns")
             }
-            Type::Real => pick(hand, (step, compared), &reals(), scratch),
-            _ => pick(hand, (step, compared), &wholes(), scratch),
+            Type::Real => pick(hand, step, compared, &reals(), scratch),
+            _ => pick(hand, step, compared, &wholes(), scratch),
         }
         return true;
     }
@@ -80,7 +80,8 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
 /// The edges of a tile whose two elements compare so.
 fn pick<T: Real + Element, A: Element>(
     hand: &Hand<T>,
-    (step, compared): (&Resolved<T>, &Compared<T>),
+    step: &Resolved<T>,
+    compared: &Compared<T>,
     access: &Access<T, A>,
     scratch: &mut Scratch<T>,
 ) {
@@ -89,10 +90,10 @@ fn pick<T: Real + Element, A: Element>(
     // Where only far rows are read of picked edges, nobody asks which of the tile's they were.
     let by_place = !reads_far_alone(step, hand);
     match compared.operator {
-        Binary::Less => pick_where(hand.tile, sides, |a: A, b: A| a < b, (by_place, scratch)),
-        Binary::LessEqual => pick_where(hand.tile, sides, |a: A, b: A| a <= b, (by_place, scratch)),
-        Binary::Equal => pick_where(hand.tile, sides, |a: A, b: A| a == b, (by_place, scratch)),
-        Binary::NotEqual => pick_where(hand.tile, sides, |a: A, b: A| a != b, (by_place, scratch)),
+        Binary::Less => pick_where(hand.tile, sides, |a: A, b: A| a < b, by_place, scratch),
+        Binary::LessEqual => pick_where(hand.tile, sides, |a: A, b: A| a <= b, by_place, scratch),
+        Binary::Equal => pick_where(hand.tile, sides, |a: A, b: A| a == b, by_place, scratch),
+        Binary::NotEqual => pick_where(hand.tile, sides, |a: A, b: A| a != b, by_place, scratch),
         _ => unreachable!("only comparisons pick edges"),
     }
 }
@@ -132,7 +133,8 @@ fn pick_where<T, A: Element>(
     tile: &Tile,
     sides: (CompareSide<A>, CompareSide<A>),
     holds: impl Fn(A, A) -> bool,
-    (by_place, scratch): (bool, &mut Scratch<T>),
+    by_place: bool,
+    scratch: &mut Scratch<T>,
 ) {
     match sides {
         (CompareSide::Far(a), CompareSide::Near(b)) if !by_place => {
@@ -215,7 +217,8 @@ fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> boo
 fn picked<'l, T: Real + Element, A: Element>(
     step: &Resolved<T>,
     hand: &Hand<T>,
-    (access, far): (&Access<T, A>, &[u32]),
+    access: &Access<T, A>,
+    far: &[u32],
     laid: &'l mut Vec<A>,
 ) -> Option<Source<'l, A>> {
     reads_far_alone(step, hand).then(|| {
@@ -263,11 +266,11 @@ pub(super) fn reals_of<T: Real + Element>(
             }
         };
     }
-    if is_selected && let Some(source) = picked(step, hand, (&reals(), far), laid) {
-        return joined(arch, out, (step, source), Edges { places: None, ..edges });
+    if is_selected && let Some(source) = picked(step, hand, &reals(), far, laid) {
+        return joined(arch, out, step, source, Edges { places: None, ..edges });
     }
     let source = hand.source(&step.inputs[0], &reals(), (Level::Edge, count, step.columns), laid);
-    joined(arch, out, (step, source), edges);
+    joined(arch, out, step, source, edges);
 }
 
 /// `sums` of rows as they are kept.
@@ -279,9 +282,9 @@ fn sums_of<T: Real + Element>(
     weights: Option<Weights<T>>,
 ) {
     match rows {
-        Stored::Real(values) => sums(arch, out, (values, columns), edges, weights),
-        Stored::Bf16(values) => sums(arch, out, (values, columns), edges, weights),
-        Stored::F16(values) => sums(arch, out, (values, columns), edges, weights),
+        Stored::Real(values) => sums(arch, out, values, columns, edges, weights),
+        Stored::Bf16(values) => sums(arch, out, values, columns, edges, weights),
+        Stored::F16(values) => sums(arch, out, values, columns, edges, weights),
         Stored::Whole(_) => unreachable!("a validated list adds reals to reals"),
     }
 }
@@ -307,18 +310,19 @@ pub(super) fn wholes_of<T: Real + Element>(
         }
         return;
     }
-    if is_selected && let Some(source) = picked(step, hand, (&wholes(), far), laid) {
-        return joined(arch, out, (step, source), Edges { places: None, ..edges });
+    if is_selected && let Some(source) = picked(step, hand, &wholes(), far, laid) {
+        return joined(arch, out, step, source, Edges { places: None, ..edges });
     }
     let source =
         hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
-    joined(arch, out, (step, source), edges);
+    joined(arch, out, step, source, edges);
 }
 
 fn joined<T, A: Element>(
     arch: Arch,
     out: &mut [A],
-    (step, source): (&Resolved<T>, Source<A>),
+    step: &Resolved<T>,
+    source: Source<A>,
     edges: Edges,
 ) {
     let Op::Reduce(reduction, _) = step.op else { return };

@@ -63,7 +63,8 @@ impl Tile {
     pub fn next(
         &mut self,
         lists: &WalkLists,
-        (first_row, rows): (usize, usize),
+        first_row: usize,
+        rows: usize,
         cursor: &mut Cursor,
         wanted: Wanted,
     ) -> bool {
@@ -76,8 +77,8 @@ impl Tile {
         self.starts.clear();
         self.first = cursor.row;
         match lists.lists.as_slice() {
-            [(list, _)] => self.fill_one_list(list, (first_row, rows), cursor, wanted),
-            _ => self.fill_both_lists(lists, (first_row, rows), cursor, wanted),
+            [(list, _)] => self.fill_one_list(list, first_row, rows, cursor, wanted),
+            _ => self.fill_both_lists(lists, first_row, rows, cursor, wanted),
         }
         true
     }
@@ -86,7 +87,8 @@ impl Tile {
     fn fill_one_list(
         &mut self,
         list: &EdgeList,
-        (first_row, rows): (usize, usize),
+        first_row: usize,
+        rows: usize,
         cursor: &mut Cursor,
         wanted: Wanted,
     ) {
@@ -117,7 +119,8 @@ impl Tile {
     fn fill_both_lists(
         &mut self,
         lists: &WalkLists,
-        (first_row, rows): (usize, usize),
+        first_row: usize,
+        rows: usize,
         cursor: &mut Cursor,
         wanted: Wanted,
     ) {
