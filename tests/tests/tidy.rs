@@ -267,8 +267,12 @@ fn is_tuple(parameter: &str) -> bool {
             && before.matches('{').count() == before.matches('}').count()
     };
     let colon = parameter.match_indices(':').map(|(at, _)| at).find(is_type);
-    borrowed(parameter).starts_with('(')
-        || colon.is_some_and(|at| borrowed(&parameter[at + 1..]).starts_with('('))
+    // Brackets around one thing, such as `&mut (impl A + B)`, make no tuple.
+    let begins_with_tuple = |text: &str| {
+        let inner = bracketed(borrowed(text), ['(', ')']);
+        inner.is_some_and(|(inner, _)| cut_at_commas(inner).len() > 1)
+    };
+    begins_with_tuple(parameter) || colon.is_some_and(|at| begins_with_tuple(&parameter[at + 1..]))
 }
 
 /// Functions of a source that have a tuple among their parameters.
@@ -312,7 +316,7 @@ fn tuple_parameters_are_counted() {
     let text = "fn pattern((a, b): (u8, u8)) {}\n\
         pub(crate) fn pair<T: Fn(u8) -> u8>(&self, a: &'a mut (T, u8)) {}\n\
         fn alias(&(a, b): &Pair) {}\nfn wide(\n    mut a: T,\n    (b, c): Pair, // two\n) {}\n\
-        fn none(a: impl Fn((u8, u8)) -> u8, b: &[(u8, u8)], Row { c: (d, _), e }: x::Row) {\n    \
+        fn none(a: impl Fn((u8, u8)) -> u8, b: &mut (impl A + B), Row { c: (d, _), e }: x::Row) {\n    \
         let f = |(a, b): (u8, u8)| a;\n}\n\
         #[cfg(test)]\nmod tests {\n    fn left_out(a: (u8, u8)) {}\n}\n";
     assert_eq!(with_tuple_parameters(text), ["pattern", "pair", "alias", "wide"]);

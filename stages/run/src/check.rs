@@ -63,7 +63,10 @@ pub fn results<T: Precision>(
     context: &Context,
     outputs: &Artifacts,
     inputs: &Artifacts,
-    (request, list, predicts, work_max): (&RunRequest, &LaunchList, Option<LossKind>, u64),
+    request: &RunRequest,
+    list: &LaunchList,
+    predicts: Option<LossKind>,
+    work_max: u64,
 ) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;

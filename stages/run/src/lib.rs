@@ -104,13 +104,19 @@ impl Stage for RunStage {
                 context,
                 outputs,
                 inputs,
-                (request, &list, kind_of_scores(&page)?, check::WORK_MAX),
+                request,
+                &list,
+                kind_of_scores(&page)?,
+                check::WORK_MAX,
             ),
             _ => check::results::<f32>(
                 context,
                 outputs,
                 inputs,
-                (request, &list, kind_of_scores(&page)?, check::WORK_MAX),
+                request,
+                &list,
+                kind_of_scores(&page)?,
+                check::WORK_MAX,
             ),
         }
     }

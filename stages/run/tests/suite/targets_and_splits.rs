@@ -253,7 +253,10 @@ fn the_check_reads_the_column_that_was_learned() {
             &runner.context(&Silence, &stop),
             &outputs,
             &inputs,
-            (&request, &list, None, check::WORK_MAX),
+            &request,
+            &list,
+            None,
+            check::WORK_MAX,
         )
     };
     prove("size").unwrap_or_else(|violation| panic!("{}", violation.0));
@@ -547,7 +550,10 @@ fn the_check_reads_the_table_that_was_trained_on() {
             &runner.context(&Silence, &stop),
             &outputs,
             &inputs,
-            (&request, &list, None, check::WORK_MAX),
+            &request,
+            &list,
+            None,
+            check::WORK_MAX,
         );
         outcome.map_err(|violation| violation.0.to_string())
     };

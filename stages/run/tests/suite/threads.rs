@@ -258,7 +258,10 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
                 &context,
                 &as_inputs(std::slice::from_ref(run)),
                 &inputs,
-                (&step.request, &list, None, work_max),
+                &step.request,
+                &list,
+                None,
+                work_max,
             );
             (outcome.map_err(|violation| violation.0.what), warnings.0.into_inner().unwrap())
         };
