@@ -370,17 +370,19 @@ impl<T: Precision> Executor<T> {
                 }
                 (Place::Id(state), Place::Id(next)) => {
                     let (before, after) = (ids.get(state), ids.get(next));
-                    sum_changes(
-                        before,
-                        after, ids.slot(state).columns, only,
-                        |(before, after)| (0.0, changed_count(before, after)),
-                    )
+                    sum_changes(before, after, ids.slot(state).columns, only, |(before, after)| {
+                        (0.0, changed_count(before, after))
+                    })
                 }
                 (Place::Whole(state), Place::Whole(next)) => {
                     let (before, after) = (wholes.get(state), wholes.get(next));
-                    sum_changes(before, after, wholes.slot(state).columns, only, |(before, after)| {
-                        whole_change(before, after)
-                    })
+                    sum_changes(
+                        before,
+                        after,
+                        wholes.slot(state).columns,
+                        only,
+                        |(before, after)| whole_change(before, after),
+                    )
                 }
                 _ => unreachable!("a validated list commits like to like"),
             };

@@ -181,9 +181,8 @@ fn fold<'a, T: Sync, A: Element>(
     edges: EdgeSet,
     get: Get<'a, T, A>,
 ) {
-    let of = |input: usize| {
-        Source::new(&call.inputs[input], get, &call.graph, call.shape, Some(edges))
-    };
+    let of =
+        |input: usize| Source::new(&call.inputs[input], get, &call.graph, call.shape, Some(edges));
     let (source, start, mask) = (of(0), of(1), Mask::new(call, 2, edges));
     for_each_vertex(out, call.columns(), |vertex, out, scratch| {
         out.copy_from_slice(start.row(At::row(0), scratch));

@@ -356,7 +356,8 @@ impl LaunchList {
 /// Sparse features: those of all nodes are copied, row by row; those of a kind are not renumbered.
 fn sparse(
     uses: &mut MemoryUses,
-    buffer: &Buffer, needs: Needs,
+    buffer: &Buffer,
+    needs: Needs,
     facts: &GraphFacts,
     stored: Stored,
 ) {

@@ -92,10 +92,13 @@ impl MergedLaunches {
             joined.find_firsts(list, &launches, part.clone());
             // What is narrow comes first: it is joined on every device.
             joined.find_followers(list, &launches, part.clone(), 1..=tuning::merged_columns());
-            joined.find_followers(list, &launches, part.clone(), tuning::merged_columns() + 1..=WIDE_COLUMNS);
-            joined.find_twins(list, &launches, part.clone())
-
-;
+            joined.find_followers(
+                list,
+                &launches,
+                part.clone(),
+                tuning::merged_columns() + 1..=WIDE_COLUMNS,
+            );
+            joined.find_twins(list, &launches, part.clone());
             joined.find_sources(list, &launches, part.clone());
             joined.find_walked(list, &launches, part.clone());
             joined.find_outers(list, &launches, part);

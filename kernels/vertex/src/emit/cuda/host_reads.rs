@@ -112,7 +112,12 @@ fn count_passes(launch: &Launch, kernel: &Kernel, widths: [u64; 2], name: &str) 
         |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
     match (&launch.operation, &kernel.blocks) {
         (Operation::Evaluate { op: Op::Outer, inputs, .. }, Blocks::Parts { tiles, .. }) => {
-            count_outer_passes(inputs, *tiles, kernel.shared_bytes > 0 && widths[1] > widths[0], name)
+            count_outer_passes(
+                inputs,
+                *tiles,
+                kernel.shared_bytes > 0 && widths[1] > widths[0],
+                name,
+            )
         }
         (operation, Blocks::Rows { slices, .. }) if operation.steps().iter().any(is_product) => {
             u64::from(*slices)
@@ -132,7 +137,6 @@ fn widths(
     joined: &MergedLaunches,
     number: usize,
     emitted: &Emitted,
-
 ) -> [u64; 2] {
     let operands = |number: usize| {
         if let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launches[number].operation {

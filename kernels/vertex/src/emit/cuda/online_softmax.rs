@@ -62,9 +62,10 @@ pub(super) fn find(walk: &mut Walk) {
 /// Exponentials that belong to a running largest score, by name: what is made again of them in
 /// other launches is of what is at most 0, too.
 pub(super) fn shares(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
-    let walks = list.launches().into_iter().filter_map(|launch| {
-        Walk::from_operation(list, target.bytes_per_real, &launch.operation)
-    });
+    let walks = list
+        .launches()
+        .into_iter()
+        .filter_map(|launch| Walk::from_operation(list, target.bytes_per_real, &launch.operation));
     let of_walk = |walk: Walk| {
         walk.running
             .iter()

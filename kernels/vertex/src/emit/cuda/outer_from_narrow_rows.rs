@@ -9,7 +9,7 @@ use super::graph_pooling::RowValue;
 use super::outer_products::{paired_columns, rows_of_side};
 use super::row_walk::Parameters;
 use super::shared_read_sums::Maker;
-use super::tensor_core_shapes::{OuterProductShape, SideColumns, RowPadding, filled, lying};
+use super::tensor_core_shapes::{OuterProductShape, RowPadding, SideColumns, filled, lying};
 use super::value_text::{Writer, pointer};
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
@@ -91,8 +91,7 @@ impl<'a> Unit<'a> {
         {
             return None;
         }
-        let schedule =
-            OuterProductShape::fit(
+        let schedule = OuterProductShape::fit(
             SideColumns { wide: wide as usize, narrow: source.columns as usize },
             self.target,
         )?;
@@ -161,7 +160,8 @@ impl NarrowRowTexts {
             };
             let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
             let nothing = RowValue { statements: String::new(), at: String::new() };
-            let copied = filled(Some((leaf, RowPadding::Any)), &nothing, vector as usize, inner as usize);
+            let copied =
+                filled(Some((leaf, RowPadding::Any)), &nothing, vector as usize, inner as usize);
             let numbers = [
                 ("@PIECES@", 16 * own / vector),
                 ("@VECTOR@", vector),

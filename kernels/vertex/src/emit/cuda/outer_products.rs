@@ -12,7 +12,9 @@ use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
 use super::row_walk::{Parameters, THREADS, vector_of};
 use super::shared_read_sums::OTHER;
-use super::tensor_core_shapes::{self, COLUMNS, OuterProductShape, SideColumns, RowPadding, filled, lying};
+use super::tensor_core_shapes::{
+    self, COLUMNS, OuterProductShape, RowPadding, SideColumns, filled, lying,
+};
 use super::value_text::Writer;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit, warpgroup_products};
@@ -269,8 +271,8 @@ impl Unit<'_> {
         // Where there are few elements a block has few of them, so that all processors ask for
         // something; where there are many, of few parts, a thread each.
         let processors = u64::from(self.target.processors);
-        let is_of_threads =
-            elements >= u64::from(THREADS) * processors && of_parts.most <= tuning::thread_sum_parts();
+        let is_of_threads = elements >= u64::from(THREADS) * processors
+            && of_parts.most <= tuning::thread_sum_parts();
         let (wide, work) = match elements {
             _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
             few if few < tuning::few_sum_elements() * processors => {
@@ -429,7 +431,8 @@ const unsigned rows = rows_given * {lead};
 /// first.
 fn place_of_both(
     side: &OuterSide,
-    place: &str, shared: &str,
+    place: &str,
+    shared: &str,
     wide: &str,
     is_first: &str,
 ) -> String {

@@ -297,7 +297,12 @@ impl Unit<'_> {
 
     /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins
     /// few of them.
-    fn sums_end(&mut self, sums: &ProductSums, of_parts: RowParts, parameters: &mut Parameters) -> String {
+    fn sums_end(
+        &mut self,
+        sums: &ProductSums,
+        of_parts: RowParts,
+        parameters: &mut Parameters,
+    ) -> String {
         if sums.are_none() {
             return String::new();
         }

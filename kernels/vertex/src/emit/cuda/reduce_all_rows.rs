@@ -230,11 +230,7 @@ impl Unit<'_> {
 
 /// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
 /// each vertex has.
-fn sides_of(
-    op: &Op,
-    walk: &Walk, read: &[Input],
-    vector_most: usize,
-) -> (Vec<ReducedSide>, u64) {
+fn sides_of(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<ReducedSide>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
             let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);

@@ -169,7 +169,6 @@ fn find_product_sums<'a>(
     }
 }
 
-
 /// Whether the buffer that a launch writes is free at these moments.
 fn writes_freely(
     list: &LaunchList,
@@ -180,7 +179,6 @@ fn writes_freely(
     let writes = launch.operation.writes();
     writes.first().is_none_or(|made| is_free(list, lifetimes, made, moments))
 }
-
 
 /// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
 fn is_free(

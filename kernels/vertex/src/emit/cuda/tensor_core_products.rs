@@ -10,8 +10,7 @@ use super::lane_layout::identity;
 use super::plain_products::{Finish, ProductShape, finish, parameters};
 use super::row_walk::{Parameters, emit_row_context, vector_of};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, 
-ProductSize, ROWS, RowPadding, RowProductShape,
+    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ProductSize, ROWS, RowPadding, RowProductShape,
     filled, lying,
 };
 use super::value_text::{Lanes, Writer, pointer};
@@ -378,9 +377,11 @@ impl Unit<'_> {
                     && !shape.plain
                     && shape.inner >= tuning::tensor_inner_least() as usize
             }) && shape.places.is_multiple_of(4);
-            let schedule =
-                RowProductShape::fit(ProductSize { inner: steps * 32, wide: shape.wide }, self.target)
-                    .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
+            let schedule = RowProductShape::fit(
+                ProductSize { inner: steps * 32, wide: shape.wide },
+                self.target,
+            )
+            .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
         let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
@@ -402,9 +403,8 @@ impl Unit<'_> {
             .flatten()
             .or(whole)
             .map(|schedule| schedule.with_warps(many, self.target));
-        let in_slabs = || {
-            are_copied.then(|| RowProductShape::matrix_slabs(size, many, self.target)).flatten()
-        };
+        let in_slabs =
+            || are_copied.then(|| RowProductShape::matrix_slabs(size, many, self.target)).flatten();
         schedule
             .filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. }))
             .or_else(in_slabs)
@@ -513,7 +513,12 @@ const unsigned rows = rows_given * {lead};\n",
     );
     let text = match schedule.lies {
         Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
-            warpgroup_products::emit_row_product(at_once, schedule.steps, schedule.shares(), schedule.tiles)
+            warpgroup_products::emit_row_product(
+                at_once,
+                schedule.steps,
+                schedule.shares(),
+                schedule.tiles,
+            )
         }
         Lies::Whole => ROWS.to_owned(),
         Lies::OfWarps => FEW_ROWS.to_owned(),

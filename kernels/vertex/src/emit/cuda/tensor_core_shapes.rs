@@ -27,12 +27,10 @@ const MADE_TILES: usize = 8;
 /// Shared memory that the device keeps for itself, for each block.
 const KEPT_BYTES: usize = 1024;
 
-
 /// Rows for each processor from which on each of many warps has some tiles of them.
 fn many_rows() -> u64 {
     (tuning::many_warps_row_tiles() * tuning::many_warps() * 16) as u64
 }
-
 
 /// Elements of a row that are added up, and of a row of the result.
 #[derive(Clone, Copy)]
@@ -54,7 +52,6 @@ pub(super) struct SideColumns {
     pub wide: usize,
     pub narrow: usize,
 }
-
 
 /// Where the matrix lies that rows are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,9 +100,7 @@ impl RowProductShape {
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
         target: GpuTarget,
-    
-
-) -> Option<RowProductShape> {
+    ) -> Option<RowProductShape> {
         if !RowProductShape::are_few(inner, rows, target) {
             return None;
         }
@@ -154,8 +149,7 @@ impl RowProductShape {
         let ((tiles, slices), steps) = (RowProductShape::widest(wide), inner.div_ceil(32));
         let (processors, turns) =
             (target.processors as usize, rows.div_ceil(warpgroup_products::ROWS as u64) as usize);
-        if !RowProductShape::are_few(inner, rows, target) || turns * 4 * slices > TICKETS as usize
-        {
+        if !RowProductShape::are_few(inner, rows, target) || turns * 4 * slices > TICKETS as usize {
             return None;
         }
         let made = |asked: usize| {
@@ -186,12 +180,16 @@ impl RowProductShape {
     }
 
     /// None where it does not fit.
-    pub fn fit(ProductSize { inner, wide }: ProductSize, target: GpuTarget) -> Option<RowProductShape> {
+    pub fn fit(
+        ProductSize { inner, wide }: ProductSize,
+        target: GpuTarget,
+    ) -> Option<RowProductShape> {
         if target.bytes_per_real != 4 || inner < tuning::tensor_inner_least() as usize {
             return None;
         }
-        (wide.div_ceil(64)..=wide.div_ceil(8))
-            .find_map(|slices| RowProductShape::column_slices(ProductSize { inner, wide }, slices, target))
+        (wide.div_ceil(64)..=wide.div_ceil(8)).find_map(|slices| {
+            RowProductShape::column_slices(ProductSize { inner, wide }, slices, target)
+        })
     }
 
     /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
@@ -260,9 +258,7 @@ impl RowProductShape {
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
         target: GpuTarget,
-    
-
-) -> Option<RowProductShape> {
+    ) -> Option<RowProductShape> {
         let (tiles, steps) = (wide.div_ceil(8), inner.div_ceil(32));
         let is_fit = tiles > tuning::warpgroup_tiles_most()
             && target.bytes_per_real == 4
@@ -507,7 +503,10 @@ pub(super) struct OuterProductShape {
 
 impl OuterProductShape {
     /// Of the wider side, and the other.
-    pub fn fit(SideColumns { wide, narrow }: SideColumns, target: GpuTarget) -> Option<OuterProductShape> {
+    pub fn fit(
+        SideColumns { wide, narrow }: SideColumns,
+        target: GpuTarget,
+    ) -> Option<OuterProductShape> {
         if target.bytes_per_real != 4 {
             return None;
         }

@@ -1292,7 +1292,13 @@ impl<'a> Writer<'a> {
 
 /// Statements by which each lane is told, in order, what the lanes have that share an axis with it,
 /// where these are no power of two.
-fn emit_axis_reduction(name: &str, kind: Type, begin: &str, reduction: Reduction, around: usize) -> String {
+fn emit_axis_reduction(
+    name: &str,
+    kind: Type,
+    begin: &str,
+    reduction: Reduction,
+    around: usize,
+) -> String {
     let joined = join(reduction, kind, "all", "told");
     format!(
         "{{

@@ -119,7 +119,8 @@ pub(super) enum At {
 impl Walk {
     /// The steps of a launch; none for what no walk does.
     pub fn from_operation(
-        list: &LaunchList, bytes_per_real: u64,
+        list: &LaunchList,
+        bytes_per_real: u64,
         operation: &Operation,
     ) -> Option<Walk> {
         let (over, locals, steps): (Over, &[Buffer], &[Operation]) = match operation {
@@ -289,7 +290,9 @@ impl Walk {
 
     /// The columns that so many places of a row are.
     pub fn columns_of(&self, places: u64) -> u64 {
-        self.padded.filter(|from_operation| from_operation.stride == places).map_or(places, |from_operation| from_operation.columns)
+        self.padded
+            .filter(|from_operation| from_operation.stride == places)
+            .map_or(places, |from_operation| from_operation.columns)
     }
 
     /// Passes over the edges.

@@ -56,7 +56,8 @@ pub(super) fn outer_bytes(
 /// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
 /// blocks share a row's elements, a block has no others.
 pub(super) fn emit_row_product(
-    at_once: usize, steps: usize,
+    at_once: usize,
+    steps: usize,
     shares: usize,
     tiles: usize,
 ) -> String {
