@@ -19,7 +19,8 @@ use std::fmt;
 
 pub(crate) use evaluate::Evaluator;
 pub use evaluate::{Bound, BufferOperand, OperandRows};
-use warploom_vertex::launch::{Binary, BufferName, Dropout, Expression, Unary};
+use warploom_vertex::gir::{Binary, Unary};
+use warploom_vertex::launch::{BufferName, Dropout, Expression, binary_name, unary_name};
 
 use crate::Scalar;
 
@@ -160,12 +161,12 @@ impl<T: Scalar> Compiled<T> {
             Expression::Id if T::COMPLETE => return Err(CompileError::IdInReals),
             Expression::Id => Action::Id,
             Expression::Unary(operator, operand) => {
-                Self::needs_reals(operator)?;
+                Self::needs_reals(|| unary_name(*operator))?;
                 Action::Unary(*operator, self.place(operand, free)?)
             }
             Expression::Binary(operator, left, right) => {
-                if !matches!(operator, Binary::Min | Binary::Max) {
-                    Self::needs_reals(operator)?;
+                if !matches!(operator, Binary::Minimum | Binary::Maximum) {
+                    Self::needs_reals(|| binary_name(*operator))?;
                 }
                 let left = self.place(left, free)?;
                 Action::Binary(*operator, left, self.place(right, left.free_after(free))?)
@@ -177,7 +178,7 @@ impl<T: Scalar> Compiled<T> {
                 Action::Select(condition, yes, self.place(no, yes.free_after(free))?)
             }
             Expression::Dropout(dropout, operand) => {
-                Self::needs_reals(&format_args!("dropout"))?;
+                Self::needs_reals(|| "dropout".to_owned())?;
                 if !(0.0..1.0).contains(&dropout.probability) {
                     return Err(CompileError::Probability(dropout.probability));
                 }
@@ -206,11 +207,7 @@ impl<T: Scalar> Compiled<T> {
         self.loads.len() - 1
     }
 
-    fn needs_reals(operator: &impl fmt::Debug) -> Result<(), CompileError> {
-        if T::COMPLETE {
-            Ok(())
-        } else {
-            Err(CompileError::NotForIds(format!("{operator:?}").to_lowercase()))
-        }
+    fn needs_reals(operator: impl Fn() -> String) -> Result<(), CompileError> {
+        if T::COMPLETE { Ok(()) } else { Err(CompileError::NotForIds(operator())) }
     }
 }

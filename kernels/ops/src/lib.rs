@@ -23,6 +23,7 @@ pub mod half_precision;
 pub mod loss;
 pub mod metrics;
 pub mod neighbour_reduce;
+mod operators;
 pub mod optimizer;
 pub mod product;
 pub mod product_over_rows;

@@ -16,7 +16,8 @@ mod tests;
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use warploom_vertex::launch::{LossKind, Unary};
+use warploom_vertex::gir::Unary;
+use warploom_vertex::launch::LossKind;
 
 use crate::Real;
 use crate::expression::arithmetic::Source;

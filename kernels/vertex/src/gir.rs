@@ -13,6 +13,7 @@
 //! back to D by itself. Rows have a shape, `[]` for a number.
 mod build;
 mod data;
+mod operators;
 mod print;
 mod row;
 mod row_shapes;
@@ -20,6 +21,8 @@ mod types;
 
 pub use build::{Builder, Misfit, NodeResult};
 pub use data::{Data, NodeKind, Target};
+pub use operators::{Binary, Property, Unary};
+pub(crate) use operators::{GradientSteps, cuda_real, give_chosen, sigmoid, softplus};
 pub(crate) use print::line_and_column;
 pub use row::broadcast;
 pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, LossKind as Loss, Number, Place, Type};
@@ -333,87 +336,6 @@ pub enum Input {
     Target,
     /// Vertices of the graph. G int.
     GraphSize,
-}
-
-/// Element-wise functions of one value. Bool: `Not`; int: `Negative`, `Absolute`, `Square`; real:
-/// all but `Not`.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unary {
-    /// -a.
-    Negative,
-    /// |a|.
-    Absolute,
-    /// e^a.
-    Exp,
-    /// Natural logarithm.
-    Log,
-    /// Square root.
-    Sqrt,
-    /// 1 / square root.
-    Rsqrt,
-    /// 1 / a.
-    Reciprocal,
-    /// a * a.
-    Square,
-    /// 1 / (1 + e^-a), without overflow.
-    Sigmoid,
-    /// Hyperbolic tangent.
-    Tanh,
-    /// a where a > 0, else 0; NaN stays.
-    Relu,
-    /// a where a > 0, else slope * a.
-    LeakyRelu(f64),
-    /// a where a > 0, else e^a - 1.
-    Elu,
-    /// a * Phi(a), Phi the normal distribution, by erf.
-    Gelu,
-    /// a * sigmoid(a).
-    Silu,
-    /// log(1 + e^a), without overflow.
-    Softplus,
-    /// Largest whole number that is not larger.
-    Floor,
-    /// Error function; no operator of the language, the gradient of gelu needs it.
-    Erf,
-    /// Logical not, of bools.
-    Not,
-}
-
-/// Element-wise functions of two values of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Binary {
-    /// a + b; int, real.
-    Add,
-    /// a - b; int, real.
-    Subtract,
-    /// a * b; int, real.
-    Multiply,
-    /// a / b; real.
-    Divide,
-    /// Python's //: rounded down; int (0 when b is 0), real.
-    FloorDivide,
-    /// Python's %: the sign of b; int (0 when b is 0), real.
-    Remainder,
-    /// a ** b; real; int when the exponent is not negative (negative: 0).
-    Power,
-    /// Smaller, NaN if either is; int, id, real.
-    Minimum,
-    /// Larger, NaN if either is; int, id, real.
-    Maximum,
-    /// a < b; to bool.
-    Less,
-    /// a <= b; to bool.
-    LessEqual,
-    /// a == b; to bool; any type.
-    Equal,
-    /// a != b; to bool; any type.
-    NotEqual,
-    /// Logical; bool.
-    And,
-    /// Logical; bool.
-    Or,
 }
 
 /// How the edges of a vertex become one value.

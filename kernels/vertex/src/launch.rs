@@ -14,12 +14,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::GraphFacts;
-use crate::gir;
+use crate::gir
+::{self, Binary, Unary};
 use crate::tuning;
 
 mod arena;
 mod buffer_access;
 mod cost;
+mod expression_names;
 mod frontier;
 mod host_memory;
 mod liveness;
@@ -36,6 +38,7 @@ pub use arena::{ALIGNMENT, Arena, BufferPlace, Peak};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub(crate) use cost::width;
 pub use cost::{BufferReads, Gathered, ListNeeds, Work};
+pub use expression_names::{binary_name, unary_name};
 pub use frontier::frontier;
 pub use host_memory::{BYTES_PER_THREAD, MADE, Memory, Needs, Stored, TOUCHED_AT_ONCE};
 pub(crate) use liveness::{Lifetime, Timeline};
@@ -588,55 +591,13 @@ pub enum Expression {
     /// The node's row in the graph artifact: `v.id`. Only for `Element::Id`.
     Id,
     /// One operand.
-    Unary(Unary, Box<Expression>),
+    Unary(#[serde(with = "expression_names::unary")] Unary, Box<Expression>),
     /// Two operands.
-    Binary(Binary, Box<Expression>, Box<Expression>),
+    Binary(#[serde(with = "expression_names::binary")] Binary, Box<Expression>, Box<Expression>),
     /// Second where the first is not 0, else third.
     Select(Box<Expression>, Box<Expression>, Box<Expression>),
     /// Dropout of the operand.
     Dropout(Dropout, Box<Expression>),
-}
-
-/// Element-wise operators of one operand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unary {
-    /// -a
-    Negate,
-    /// |a|
-    Abs,
-    /// max(a, 0); 0 at NaN is NaN.
-    Relu,
-    /// 1 where a > 0, else 0.
-    Positive,
-    /// e^a
-    Exp,
-    /// Natural logarithm.
-    Log,
-    /// Square root.
-    Sqrt,
-    /// 1 / sqrt(a)
-    Rsqrt,
-    /// 1 / a
-    Reciprocal,
-}
-
-/// Element-wise operators of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Binary {
-    /// a + b
-    Add,
-    /// a - b
-    Subtract,
-    /// a * b
-    Multiply,
-    /// a / b
-    Divide,
-    /// The smaller.
-    Min,
-    /// The larger.
-    Max,
 }
 
 /// One returned value.

@@ -16,11 +16,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::gir::{EdgeSet, Input, Node, Op, Place, Span, Type};
+use crate::gir::{Binary, EdgeSet, Input, Node, Op, Place, Span, Type};
 use crate::interpret::{self, World};
 use crate::launch::{
-    Binary, Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression,
-    Flaw, Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, StopCondition, Unary,
+    Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, Flaw,
+    Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows
+, StopCondition,
     View, gradient_buffer, parameter_buffer,
 };
 
@@ -457,8 +458,8 @@ impl<'a> Reference<'a> {
                     let slot = &mut made.elements[written[edge] as usize * made.columns + column];
                     *slot = match combine {
                         Combine::Sum => *slot + message,
-                        Combine::Min => smaller(*slot, message),
-                        Combine::Max => -smaller(-*slot, -message),
+                        Combine::Min => Binary::Minimum.value(*slot, message),
+                        Combine::Max => Binary::Maximum.value(*slot, message),
                     };
                 }
             }
@@ -628,8 +629,8 @@ impl<'a> Reference<'a> {
             Expression::Constant(value) => *value,
             Expression::Load(name) => self.values[name].broadcast(row, column),
             Expression::Id => f64::from(self.artifact_rows[row]),
-            Expression::Unary(operator, operand) => unary(*operator, part(operand)),
-            Expression::Binary(operator, left, right) => binary(*operator, part(left), part(right)),
+            Expression::Unary(operator, operand) => operator.value(part(operand)),
+            Expression::Binary(operator, left, right) => operator.value(part(left), part(right)),
             Expression::Select(condition, taken, otherwise) => {
                 if part(condition) != 0.0 {
                     part(taken)
@@ -715,12 +716,8 @@ impl<'a> Reference<'a> {
                     (self.part(first), self.part(second));
                 let place =
                     if first.place.edge_rows().is_some() { first.place } else { second.place };
-                let product = node(
-                    Op::Binary(crate::gir::Binary::Multiply),
-                    place,
-                    first.kind,
-                    &operand.shape(),
-                );
+                let product =
+                    node(Op::Binary(Binary::Multiply), place, first.kind, &operand.shape());
                 let made =
                     self.interpreted(&product, &[&first, &second], &[&first_rows, &second_rows]);
                 (product, made)
@@ -921,38 +918,6 @@ fn list_reads_relations(list: &LaunchList) -> bool {
     let given = |role: &Role| matches!(role, Role::Given(Input::EdgeType));
     crate::launch::ListNeeds::from_list(list).relations
         || list.buffers.iter().any(|buffer| given(&buffer.role))
-}
-
-fn unary(operator: Unary, value: f64) -> f64 {
-    match operator {
-        Unary::Negate => -value,
-        Unary::Abs => value.abs(),
-        Unary::Relu if value <= 0.0 => 0.0,
-        Unary::Relu => value,
-        Unary::Positive if value > 0.0 => 1.0,
-        Unary::Positive => 0.0,
-        Unary::Exp => value.exp(),
-        Unary::Log => value.ln(),
-        Unary::Sqrt => value.sqrt(),
-        Unary::Rsqrt => 1.0 / value.sqrt(),
-        Unary::Reciprocal => 1.0 / value,
-    }
-}
-
-fn binary(operator: Binary, left: f64, right: f64) -> f64 {
-    match operator {
-        Binary::Add => left + right,
-        Binary::Subtract => left - right,
-        Binary::Multiply => left * right,
-        Binary::Divide => left / right,
-        Binary::Min => smaller(left, right),
-        Binary::Max => -smaller(-left, -right),
-    }
-}
-
-/// The smaller; NaN if either is.
-fn smaller(left: f64, right: f64) -> f64 {
-    if left.is_nan() || left < right { left } else { right }
 }
 
 fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, LayerOrder};
+use warploom_vertex::gir::{Binary, Unary};
 use warploom_vertex::launch::{
-    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Launch,
-    LaunchList, Loop, LossKind, Operation, Parameter, Role, Rows, Schedule, Train, Unary,
+    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Launch,
+    LaunchList, Loop, LossKind, Operation, Parameter, Role, Rows, Schedule, Train,
 };
 
 fn list(program: &str, sparse: bool) -> LaunchList {
@@ -475,8 +476,8 @@ fn elements() {
     let load = || Expression::load("label");
     for (expression, found) in [
         (Expression::Constant(1.0), "the constant 1"),
-        (Expression::unary(Unary::Negate, load()), "negate"),
-        (Expression::binary(Binary::Max, Expression::identity(), load()), "max"),
+        (Expression::unary(Unary::Negative, load()), "negate"),
+        (Expression::binary(Binary::Maximum, Expression::identity(), load()), "max"),
         (load().if_positive(load()), "a select"),
         (load().dropped(Some(Dropout { probability: 0.5, site: 0 })), "a dropout"),
     ] {

@@ -8,6 +8,7 @@ use super::element::Element;
 use super::source::{At, Get, Layout, Rows, Way};
 use super::{Call, Index, Part, Values, ValuesMut};
 use crate::Real;
+use crate::operators::{self, BinaryLoops, UnaryLoops};
 use crate::random::dropout::Drops;
 use crate::row_tasks::rows_per_task;
 
@@ -43,31 +44,57 @@ fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>)
     }
 }
 
+/// Loops over the rows of one operand, in tasks.
+struct OneOperand<'a, 'b, T, A, O> {
+    out: &'a mut [O],
+    a: Rows<'b, A>,
+    call: &'a Call<'b, T>,
+}
+
+impl<T: Sync, A: Element, O: Element> UnaryLoops<A, O> for OneOperand<'_, '_, T, A, O> {
+    const OWN_EXPONENTIAL: bool = false;
+
+    fn vectorized(self, work: impl Fn(A) -> O + Sync) {
+        map_one(self.out, &self.a, self.call, work);
+    }
+
+    fn scalar(self, work: impl Fn(A) -> O + Sync) {
+        map_one(self.out, &self.a, self.call, work);
+    }
+}
+
+/// Loops over the rows of two operands, in tasks.
+struct TwoOperands<'a, 'b, T, A, O> {
+    out: &'a mut [O],
+    a: Rows<'b, A>,
+    b: Rows<'b, A>,
+    call: &'a Call<'b, T>,
+}
+
+impl<T: Sync, A: Element, O: Element> BinaryLoops<A, O> for TwoOperands<'_, '_, T, A, O> {
+    fn vectorized(self, work: impl Fn(A, A) -> O + Sync) {
+        map_two(self.out, (&self.a, &self.b), self.call, work);
+    }
+
+    fn scalar(self, work: impl Fn(A, A) -> O + Sync) {
+        map_two(self.out, (&self.a, &self.b), self.call, work);
+    }
+}
+
 fn unary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Unary) {
     match out {
-        ValuesMut::Whole(out) => map_one(out, &rows(call, 0, Values::integers), call, |a: i64| {
-            interpret::unary(operator, Number::Whole(a)).integer()
-        }),
+        ValuesMut::Whole(out) => {
+            let a = rows(call, 0, Values::integers);
+            operators::unary_whole(operator, OneOperand { out, a, call });
+        }
         ValuesMut::Real(out) => {
             let a = rows(call, 0, Values::reals);
-            let (zero, unit) = (T::ZERO, T::ONE);
-            match operator {
-                Unary::Negative => map_one(out, &a, call, |a: T| -a),
-                Unary::Absolute => map_one(out, &a, call, Real::magnitude),
-                Unary::Square => map_one(out, &a, call, |a: T| a * a),
-                Unary::Sqrt => map_one(out, &a, call, Real::root),
-                Unary::Rsqrt => map_one(out, &a, call, |a: T| unit / a.root()),
-                Unary::Reciprocal => map_one(out, &a, call, |a: T| unit / a),
-                Unary::Relu => map_one(out, &a, call, |a: T| if a <= zero { zero } else { a }),
-                Unary::LeakyRelu(slope) => {
-                    let slope = T::rounded(slope);
-                    map_one(out, &a, call, |a: T| if a > zero { a } else { slope * a });
-                }
-                _ => map_one(out, &a, call, |a: T| {
-                    T::from_number(interpret::unary(operator, a.number()))
-                }),
-            }
-        }
+            
+operators
+::unary(operator, OneOperand { out, a, call })
+;
+        
+}
     }
 }
 
@@ -76,34 +103,15 @@ fn binary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Binary
     match (out, is_whole) {
         (ValuesMut::Real(out), _) => {
             let (a, b) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
-            match operator {
-                Binary::Add => map_two(out, (&a, &b), call, |a: T, b: T| a + b),
-                Binary::Subtract => map_two(out, (&a, &b), call, |a: T, b: T| a - b),
-                Binary::Multiply => map_two(out, (&a, &b), call, |a: T, b: T| a * b),
-                Binary::Divide => map_two(out, (&a, &b), call, |a: T, b: T| a / b),
-                Binary::Minimum => map_two(out, (&a, &b), call, T::least),
-                Binary::Maximum => map_two(out, (&a, &b), call, T::most),
-                _ => map_two(out, (&a, &b), call, |a: T, b: T| {
-                    T::from_number(interpret::binary(operator, a.number(), b.number()))
-                }),
-            }
+            operators::binary(operator, TwoOperands { out, a, b, call });
         }
         (ValuesMut::Whole(out), true) => {
             let (a, b) = (rows(call, 0, Values::integers), rows(call, 1, Values::integers));
-            match operator {
-                Binary::Add => map_two(out, (&a, &b), call, interpret::integer_arithmetic::plus),
-                Binary::Minimum => map_two(out, (&a, &b), call, i64::min),
-                Binary::Equal => map_two(out, (&a, &b), call, |a: i64, b: i64| i64::from(a == b)),
-                _ => map_two(out, (&a, &b), call, |a: i64, b: i64| {
-                    interpret::binary(operator, Number::Whole(a), Number::Whole(b)).integer()
-                }),
-            }
+            operators::binary_whole(operator, TwoOperands { out, a, b, call });
         }
         (ValuesMut::Whole(out), false) => {
             let (a, b) = (rows(call, 0, Values::reals), rows(call, 1, Values::reals));
-            map_two(out, (&a, &b), call, |a: T, b: T| {
-                interpret::binary(operator, a.number(), b.number()).integer()
-            });
+            operators::compare(operator, TwoOperands { out, a, b, call });
         }
     }
 }

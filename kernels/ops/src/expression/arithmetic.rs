@@ -5,9 +5,10 @@
 //!           other operator is the correctly rounded one of the CPU or std
 //! never     looks at the operator once an element; fuses two operators
 use pulp::Simd;
-use warploom_vertex::launch::{Binary, Unary};
+use warploom_vertex::gir::{Binary, Unary};
 
 use crate::Scalar;
+use crate::operators::{self, BinaryLoops, UnaryLoops};
 use crate::random::dropout::{Draws, Drops, TilePlace};
 
 /// An operand of an operator: an element each, or one for all.
@@ -155,6 +156,45 @@ fn exp_f64(a: f64) -> f64 {
     a.exp()
 }
 
+/// Loops over a chunk of one operand.
+struct OneOperand<'a, T> {
+    out: &'a mut [T],
+    operand: Source<'a, T>,
+}
+
+impl<T: Copy> UnaryLoops<T, T> for OneOperand<'_, T> {
+    const OWN_EXPONENTIAL: bool = true;
+
+    #[inline(always)]
+    fn vectorized(self, work: impl Fn(T) -> T + Sync) {
+        map_operand(self.out, self.operand, work);
+    }
+
+    #[inline(always)]
+    fn scalar(self, work: impl Fn(T) -> T + Sync) {
+        map_operand(self.out, self.operand, work);
+    }
+}
+
+/// Loops over a chunk of two operands.
+struct TwoOperands<'a, T> {
+    out: &'a mut [T],
+    left: Source<'a, T>,
+    right: Source<'a, T>,
+}
+
+impl<T: Copy> BinaryLoops<T, T> for TwoOperands<'_, T> {
+    #[inline(always)]
+    fn vectorized(self, work: impl Fn(T, T) -> T + Sync) {
+        pairs(self.out, self.left, self.right, work);
+    }
+
+    #[inline(always)]
+    fn scalar(self, work: impl Fn(T, T) -> T + Sync) {
+        pairs(self.out, self.left, self.right, work);
+    }
+}
+
 macro_rules! real {
     ($real:ident, $exp:ident) => {
         impl Arithmetic for $real {
@@ -172,29 +212,22 @@ macro_rules! real {
             #[inline(always)]
             fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>) {
                 match operator {
-                    Unary::Negate => map_operand(out, operand, |a| -a),
-                    Unary::Abs => map_operand(out, operand, |a| a.abs()),
+                    // -0 stays, and the logarithm is that of the type.
                     Unary::Relu => map_operand(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
-                    Unary::Positive => {
-                        map_operand(out, operand, |a| if a > 0.0 { 1.0 } else { 0.0 })
-                    }
-                    Unary::Exp => map_operand(out, operand, |a| $exp(a)),
-                    Unary::Log => map_operand(out, operand, |a| a.ln()),
-                    Unary::Sqrt => map_operand(out, operand, |a| a.sqrt()),
-                    Unary::Rsqrt => map_operand(out, operand, |a| 1.0 / a.sqrt()),
-                    Unary::Reciprocal => map_operand(out, operand, |a| 1.0 / a),
+                    Unary::
+
+Log => map_operand(out, operand, |a| a.ln()),
+                    other => operators::unary(other, OneOperand { out, operand }),
                 }
             }
 
             #[inline(always)]
             fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
                 match operator {
-                    Binary::Add => pairs(out, left, right, |a, b| a + b),
-                    Binary::Subtract => pairs(out, left, right, |a, b| a - b),
-                    Binary::Multiply => pairs(out, left, right, |a, b| a * b),
-                    Binary::Divide => pairs(out, left, right, |a, b| a / b),
-                    Binary::Min => pairs(out, left, right, |a, b| a.smaller(b)),
-                    Binary::Max => pairs(out, left, right, |a, b| a.larger(b)),
+                    // Of equal zeros, the left one.
+                    Binary::Minimum => pairs(out, left, right, |a, b| a.smaller(b)),
+                    Binary::Maximum => pairs(out, left, right, |a, b| a.larger(b)),
+                    other => operators::binary(other, TwoOperands { out, left, right }),
                 }
             }
 
@@ -235,8 +268,8 @@ impl Arithmetic for u32 {
     #[inline(always)]
     fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
         match operator {
-            Binary::Min => pairs(out, left, right, |a, b| a.min(b)),
-            Binary::Max => pairs(out, left, right, |a, b| a.max(b)),
+            Binary::Minimum => pairs(out, left, right, |a, b| a.min(b)),
+            Binary::Maximum => pairs(out, left, right, |a, b| a.max(b)),
             _ => unreachable!("`compile` refuses {operator:?} of ids"),
         }
     }

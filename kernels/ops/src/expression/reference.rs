@@ -3,7 +3,8 @@
 //! promises  nothing about speed; is the judge of the compiled form
 //! never     shares code with the compiled form, except the definition of which element dropout
 //!           keeps
-use warploom_vertex::launch::{Binary, Expression, Unary};
+use warploom_vertex::gir::{Binary, Unary};
+use warploom_vertex::launch::Expression;
 
 use crate::random::dropout::{DrawContext, Drops};
 
@@ -50,27 +51,17 @@ pub fn evaluate(expression: &Expression, element: &ElementContext) -> f64 {
 
 fn unary(operator: Unary, a: f64) -> f64 {
     match operator {
-        Unary::Negate => -a,
-        Unary::Abs => a.abs(),
         Unary::Relu if a.is_nan() => a,
         Unary::Relu => a.max(0.0),
-        Unary::Positive => f64::from(u8::from(a > 0.0)),
-        Unary::Exp => a.exp(),
-        Unary::Log => a.ln(),
-        Unary::Sqrt => a.sqrt(),
-        Unary::Rsqrt => 1.0 / a.sqrt(),
-        Unary::Reciprocal => 1.0 / a,
+        other => other.value(a),
     }
 }
 
 fn binary(operator: Binary, a: f64, b: f64) -> f64 {
     match operator {
-        Binary::Add => a + b,
-        Binary::Subtract => a - b,
-        Binary::Multiply => a * b,
-        Binary::Divide => a / b,
-        Binary::Min | Binary::Max if a.is_nan() || b.is_nan() => f64::NAN,
-        Binary::Min => a.min(b),
-        Binary::Max => a.max(b),
+        Binary::Minimum | Binary::Maximum if a.is_nan() || b.is_nan() => f64::NAN,
+        Binary::Minimum => a.min(b),
+        Binary::Maximum => a.max(b),
+        other => other.value(a, b),
     }
 }

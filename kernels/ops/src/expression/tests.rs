@@ -1,6 +1,7 @@
 //! tests: compiled expressions against the tree walk, for every broadcast, width and drawn tree.
 use proptest::prelude::*;
-use warploom_vertex::launch::{Binary, Dropout, Expression, Unary};
+use warploom_vertex::gir::{Binary, Unary};
+use warploom_vertex::launch::{Dropout, Expression};
 
 use super::reference::{ElementContext, evaluate};
 use super::{Bound, BufferOperand, CompileError, Compiled, OperandRows};
@@ -84,8 +85,8 @@ fn assert_equal<T: Scalar>((made, expected): (Vec<T>, Vec<f64>), what: &str) {
 }
 
 const UNARIES: [Unary; 9] = [
-    Unary::Negate,
-    Unary::Abs,
+    Unary::Negative,
+    Unary::Absolute,
     Unary::Relu,
     Unary::Positive,
     Unary::Exp,
@@ -94,8 +95,14 @@ const UNARIES: [Unary; 9] = [
     Unary::Rsqrt,
     Unary::Reciprocal,
 ];
-const BINARIES: [Binary; 6] =
-    [Binary::Add, Binary::Subtract, Binary::Multiply, Binary::Divide, Binary::Min, Binary::Max];
+const BINARIES: [Binary; 6] = [
+    Binary::Add,
+    Binary::Subtract,
+    Binary::Multiply,
+    Binary::Divide,
+    Binary::Minimum,
+    Binary::Maximum,
+];
 const LOADS: [&str; 4] = ["full", "column", "row", "number"];
 
 #[test]
@@ -183,7 +190,7 @@ fn special_numbers() {
 fn ids_have_minimum_select_and_their_row() {
     let graph_rows: Vec<u32> = (0..50).rev().collect();
     let context = DrawContext { row_in_graph: Some(&graph_rows), ..DrawContext::default() };
-    let smaller = Expression::binary(Binary::Min, Expression::Id, Expression::load("full"));
+    let smaller = Expression::binary(Binary::Minimum, Expression::Id, Expression::load("full"));
     assert_equal(both::<u32>(&smaller, 50, 3, context), "min");
     let sentinel = Expression::Constant(f64::INFINITY);
     let select = Expression::Select(

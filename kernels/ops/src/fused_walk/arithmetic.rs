@@ -1,7 +1,7 @@
 //! arithmetic: the element-wise operators of programs on values at hand, in plain loops that
 //! vectorise.
 //!
-//! promises  what `vertex::interpret` says, rounded to the type at each operator; `exp` of f32 is
+//! promises  what `operators` says of each, by loops compiled for the CPU at hand; `exp` of f32 is
 //!           our own, and so is what is made of it
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
@@ -11,6 +11,7 @@ use super::gather::{LANES, joined};
 use crate::Real;
 use crate::evaluate::Element;
 use crate::expression::arithmetic::{Source, map_operand, pairs};
+use crate::operators::{self, BinaryLoops, UnaryLoops};
 
 /// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is
 /// need not be.
@@ -59,69 +60,55 @@ fn map_two<T: Copy, O: Copy>(
     arch.dispatch(Two { out, a, b, work });
 }
 
+/// Loops over one operand of a walk.
+struct OneOperand<'a, A, O> {
+    arch: Arch,
+    out: &'a mut [O],
+    a: Source<'a, A>,
+}
+
+impl<A: Copy, O: Copy> UnaryLoops<A, O> for OneOperand<'_, A, O> {
+    const OWN_EXPONENTIAL: bool = true;
+
+    fn vectorized(self, work: impl Fn(A) -> O + Sync) {
+        map_one(self.arch, self.out, self.a, work);
+    }
+
+    fn scalar(self, work: impl Fn(A) -> O + Sync) {
+        map_operand(self.out, self.a, work);
+    }
+}
+
+/// Loops over two operands of a walk.
+struct TwoOperands<'a, A, O> {
+    arch: Arch,
+    out: &'a mut [O],
+    pair: (Source<'a, A>, Source<'a, A>),
+}
+
+impl<A: Copy, O: Copy> BinaryLoops<A, O> for TwoOperands<'_, A, O> {
+    fn vectorized(self, work: impl Fn(A, A) -> O + Sync) {
+        map_two(self.arch, self.out, self.pair, work);
+    }
+
+    fn scalar(self, work: impl Fn(A, A) -> O + Sync) {
+        pairs(self.out, self.pair.0, self.pair.1, work);
+    }
+}
+
 /// One real operand.
 pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, operator: Unary) {
-    let (zero, unit) = (T::ZERO, T::ONE);
-    match operator {
-        Unary::Negative => map_one(arch, out, a, |a: T| -a),
-        Unary::Absolute => map_one(arch, out, a, Real::magnitude),
-        Unary::Square => map_one(arch, out, a, |a: T| a * a),
-        Unary::Sqrt => map_one(arch, out, a, Real::root),
-        Unary::Rsqrt => map_one(arch, out, a, |a: T| unit / a.root()),
-        Unary::Reciprocal => map_one(arch, out, a, |a: T| unit / a),
-        Unary::Relu => map_one(arch, out, a, |a: T| if a <= zero { zero } else { a }),
-        Unary::LeakyRelu(slope) => {
-            let slope = T::rounded(slope);
-            map_one(arch, out, a, |a: T| if a > zero { a } else { slope * a });
-        }
-        Unary::Exp => map_one(arch, out, a, |a: T| a.exponential()),
-        Unary::Sigmoid => map_one(arch, out, a, sigmoid),
-        Unary::Silu => map_one(arch, out, a, |a: T| a * sigmoid(a)),
-        Unary::Elu => map_one(arch, out, a, |a: T| if a > zero { a } else { less_one(a) }),
-        _ => map_operand(out, a, |a: T| T::from_number(interpret::unary(operator, a.number()))),
-    }
-}
-
-/// 1 / (1 + e^-a); e^-a may be infinite, its reciprocal is then 0.
-#[inline(always)]
-fn sigmoid<T: Real>(a: T) -> T {
-    T::ONE / (T::ONE + (-a).exponential())
-}
-
-/// e^a - 1 for a <= 0, with all digits where a is near 0.
-#[inline(always)]
-fn less_one<T: Real>(a: T) -> T {
-    let near = T::rounded(-0.3);
-    let mut series = T::rounded(1.0 / 5040.0);
-    for factorial in [720.0, 120.0, 24.0, 6.0, 2.0, 1.0] {
-        series = series * a + T::rounded(1.0 / factorial);
-    }
-    if size_of::<T>() == 4 && a > near { series * a } else { T::rounded(0.0) + beyond(a) }
-}
-
-#[inline(always)]
-fn beyond<T: Real>(a: T) -> T {
-    if size_of::<T>() == 4 { a.exponential() - T::ONE } else { T::rounded(a.widened().exp_m1()) }
+    operators::unary(operator, OneOperand { arch, out, a });
 }
 
 /// Two real operands.
 pub(super) fn binary<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
-    (a, b): (Source<T>, Source<T>),
+    pair: (Source<T>, Source<T>),
     operator: Binary,
 ) {
-    match operator {
-        Binary::Add => map_two(arch, out, (a, b), |a: T, b: T| a + b),
-        Binary::Subtract => map_two(arch, out, (a, b), |a: T, b: T| a - b),
-        Binary::Multiply => map_two(arch, out, (a, b), |a: T, b: T| a * b),
-        Binary::Divide => map_two(arch, out, (a, b), |a: T, b: T| a / b),
-        Binary::Minimum => map_two(arch, out, (a, b), T::least),
-        Binary::Maximum => map_two(arch, out, (a, b), T::most),
-        _ => pairs(out, a, b, |a: T, b: T| {
-            T::from_number(interpret::binary(operator, a.number(), b.number()))
-        }),
-    }
+    operators::binary(operator, TwoOperands { arch, out, pair });
 }
 
 /// Two real operands, of which one is the same row for all.
@@ -218,46 +205,25 @@ impl<T: Real> WithSimd for SumRowsJob<'_, T> {
 pub(super) fn compare<T: Real + Element>(
     arch: Arch,
     out: &mut [i64],
-    (a, b): (Source<T>, Source<T>),
+    pair: (Source<T>, Source<T>),
     operator: Binary,
 ) {
-    match operator {
-        Binary::Less => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a < b)),
-        Binary::LessEqual => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a <= b)),
-        Binary::Equal => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a == b)),
-        Binary::NotEqual => map_two(arch, out, (a, b), |a: T, b: T| i64::from(a != b)),
-        _ => pairs(out, a, b, |a: T, b: T| {
-            interpret::binary(operator, a.number(), b.number()).integer()
-        }),
-    }
+    operators::compare(operator, TwoOperands { arch, out, pair });
 }
 
 /// One whole operand.
-pub(super) fn unary_whole(out: &mut [i64], a: Source<i64>, operator: Unary) {
-    map_operand(out, a, |a: i64| interpret::unary(operator, Number::Whole(a)).integer());
+pub(super) fn unary_whole(arch: Arch, out: &mut [i64], a: Source<i64>, operator: Unary) {
+    operators::unary_whole(operator, OneOperand { arch, out, a });
 }
 
 /// Two whole operands.
 pub(super) fn binary_whole(
     arch: Arch,
     out: &mut [i64],
-    (a, b): (Source<i64>, Source<i64>),
+    pair: (Source<i64>, Source<i64>),
     operator: Binary,
 ) {
-    match operator {
-        Binary::Add => map_two(arch, out, (a, b), integer_arithmetic::plus),
-        Binary::Subtract => map_two(arch, out, (a, b), integer_arithmetic::minus),
-        Binary::Minimum => map_two(arch, out, (a, b), i64::min),
-        Binary::Maximum => map_two(arch, out, (a, b), i64::max),
-        Binary::Less => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a < b)),
-        Binary::Equal => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a == b)),
-        Binary::NotEqual => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != b)),
-        Binary::And => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 && b != 0)),
-        Binary::Or => map_two(arch, out, (a, b), |a: i64, b: i64| i64::from(a != 0 || b != 0)),
-        _ => pairs(out, a, b, |a: i64, b: i64| {
-            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).integer()
-        }),
-    }
+    operators::binary_whole(operator, TwoOperands { arch, out, pair });
 }
 
 /// A whole number as a real one.

@@ -368,6 +368,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let [real_first, real_second, ..] = &mut self.reals;
         match &step.op {
             Op::Unary(operator) => arithmetic::unary_whole(
+                self.arch,
                 out,
                 hand.source(&step.inputs[0], &wholes(), size, first),
                 *operator,

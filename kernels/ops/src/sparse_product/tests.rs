@@ -1,6 +1,7 @@
 //! tests: the sparse products against products of dense features in f64.
 use proptest::prelude::*;
-use warploom_vertex::launch::{Dropout, Expression, Unary};
+use warploom_vertex::gir::Unary;
+use warploom_vertex::launch::{Dropout, Expression};
 
 use super::{
     SparseProduct, SparseProductOverRows, SparseRows, reference, sparse_product,
@@ -35,7 +36,7 @@ fn check<T: Real>(
 
     let right: Vec<T> = numbers(columns * feature_columns, 2);
     let program =
-        Compiled::compile(&Expression::unary(Unary::Negate, Expression::Made)).expect("compiles");
+        Compiled::compile(&Expression::unary(Unary::Negative, Expression::Made)).expect("compiles");
     let epilogue = Bound { program: &program, operands: &[], context };
     let made = run_in_pools(|| {
         let mut made = vec![T::ONE; rows * columns];

@@ -4,7 +4,7 @@
 //!           `mode`, `hindex`, `fold` and loops between a leaf and the loss are refused, not passed
 //!           over
 //! never     makes nodes
-use crate::gir::{Gir, NodeId, Op, Reduction, Type, Unary};
+use crate::gir::{Gir, NodeId, Op, Property, Reduction, Type};
 
 use super::Refusal;
 
@@ -26,7 +26,8 @@ impl Active {
         for id in gir.ids() {
             let node = gir.node(id);
             let through = match node.op {
-                Op::Detach | Op::Unary(Unary::Floor) => false,
+                Op::Detach => false,
+                Op::Unary(operator) if operator.has(Property::Flat) => false,
                 Op::WhenTraining => carries[node.inputs[0].index()],
                 _ => node.inputs.iter().any(|input| carries[input.index()]),
             };

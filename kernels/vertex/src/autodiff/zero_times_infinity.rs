@@ -12,7 +12,9 @@
 //! the product is `where(gradient == 0, 0, gradient * slope)`. Neither is said of most nodes, which
 //! keep the plain product. Inputs are taken as finite, but for columns of the node table; sums and
 //! products of finite values as finite too.
-use crate::gir::{Binary, Gir, Input, NodeId, Number, Op, Pooling, Reduction, Type, Unary};
+use crate::gir::{
+    Binary, Gir, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
+};
 
 /// What is known of the nodes of a program.
 pub(super) struct Finite {
@@ -77,7 +79,7 @@ fn is_wild(gir: &Gir, wild: &[bool], id: NodeId) -> bool {
         Op::Input(Input::Column(_)) | Op::State(_) | Op::Ended(..) => true,
         // A difference from a detached value is the exponent of a softmax: at most 0.
         Op::Unary(Unary::Exp) => inherited || !is_shifted(gir, node.inputs[0]),
-        Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => true,
+        Op::Unary(operator) if operator.has(Property::PoleAtZero) => true,
         Op::Binary(Binary::Divide | Binary::Power | Binary::FloorDivide | Binary::Remainder) => {
             true
         }
@@ -159,7 +161,7 @@ fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>, depth: u32) -
     let tame =
         |position: usize| depth > 0 && is_tame(gir, wild, node.inputs[position], guard, depth - 1);
     match &node.op {
-        Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal) => kept(0),
+        Op::Unary(operator) if operator.has(Property::PoleAtZero) => kept(0),
         Op::Binary(Binary::Divide) => kept(1) && tame(0),
         Op::Binary(Binary::Add | Binary::Subtract | Binary::Multiply) => tame(0) && tame(1),
         _ => false,

@@ -10,9 +10,8 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::ChosenSettings;
 use crate::facts::GraphFacts;
-use crate::launch::{
-    Binary, Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition,
-};
+use crate::gir::Binary;
+use crate::launch::{Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "components",
@@ -40,7 +39,7 @@ fn list(_: &ChosenSettings, facts: &GraphFacts, _: LayerOrder) -> LaunchList {
         combine: Combine::Min,
         factor: EdgeFactor::One,
         epilogue: Expression::binary(
-            Binary::Min,
+            Binary::Minimum,
             Expression::identity(),
             Expression::load(&*label),
         ),

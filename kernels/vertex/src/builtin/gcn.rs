@@ -19,8 +19,9 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
 use crate::builtin::settings::{ChosenSettings, Domain, Setting};
 use crate::facts::GraphFacts;
+use crate::gir::Unary;
 use crate::launch::{
-    BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, Unary, gradient_buffer,
+    BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, gradient_buffer,
     parameter_buffer,
 };
 

@@ -14,9 +14,10 @@
 //!           over neighbours (the sum is dense)
 use crate::builtin::draft::{Draft, DraftPart, FEATURES};
 use crate::facts::GraphFacts;
+use crate::gir::Unary;
 use crate::launch::{
     Body, BufferName, Combine, Direction, Dropout, EdgeFactor, Expression, LaunchList, Operation,
-    Reason, Unary, gradient_buffer, parameter_buffer,
+    Reason, gradient_buffer, parameter_buffer,
 };
 
 /// Which comes first in a layer.

@@ -12,8 +12,9 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::{ChosenSettings, Domain, Setting};
 use crate::facts::GraphFacts;
-use crate::launch::{
-    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, StopCondition, Unary,
+use crate::gir::Unary;
+use crate::launch::{Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, 
+StopCondition
 };
 
 pub(super) const BUILTIN: Builtin = Builtin {

@@ -720,8 +720,16 @@ impl Unit<'_> {
             }
             // Sparse features as dense rows: whoever has them puts them down.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
+            // `Writer::made` names the operations that no walk has.
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
-            other => Err(NoKernel::new(format!("{} is for the CPU alone", other.describe()))),
+            Operation::NeighbourReduce { .. }
+            | Operation::Product { .. }
+            | Operation::ProductOverRows { .. }
+            | Operation::Elementwise { .. }
+            | Operation::SumOverRows { .. } => {
+                let words = self.launch.operation.describe();
+                Err(NoKernel::new(format!("{words} is for the CPU alone")))
+            }
         }
     }
 

@@ -461,30 +461,14 @@ fn same_kinds(what: &str, a: &Node, b: &Node) -> Result<(), Misfit> {
 }
 
 fn unary_row(operator: Unary, a: &Node) -> Result<Row, Misfit> {
-    let kinds: &[Type] = match operator {
-        Unary::Not => &[Type::Bool],
-        Unary::Negative | Unary::Absolute | Unary::Square => &[Type::Int, Type::Real],
-        _ => &[Type::Real],
-    };
-    expect_kind(&format!("operand of {operator:?}").to_lowercase(), a, kinds)?;
+    expect_kind(&format!("operand of {operator:?}").to_lowercase(), a, operator.takes())?;
     Ok(Row::like(a))
 }
 
 fn binary_row(operator: Binary, a: &Node, b: &Node, row: Row) -> Result<Row, Misfit> {
     same_kinds("operands", a, b)?;
-    let name = format!("operands of {operator:?}").to_lowercase();
-    let (kinds, result): (&[Type], Type) = match operator {
-        Binary::And | Binary::Or => (&[Type::Bool], Type::Bool),
-        Binary::Equal | Binary::NotEqual => {
-            (&[Type::Bool, Type::Int, Type::Id, Type::Real], Type::Bool)
-        }
-        Binary::Less | Binary::LessEqual => (&[Type::Int, Type::Id, Type::Real], Type::Bool),
-        Binary::Minimum | Binary::Maximum => (&[Type::Int, Type::Id, Type::Real], a.kind),
-        Binary::Divide => (&[Type::Real], Type::Real),
-        _ => (&[Type::Int, Type::Real], a.kind),
-    };
-    expect_kind(&name, a, kinds)?;
-    Ok(row.with_kind(result))
+    expect_kind(&format!("operands of {operator:?}").to_lowercase(), a, operator.takes())?;
+    Ok(row.with_kind(if operator.is_condition() { Type::Bool } else { a.kind }))
 }
 
 fn cast_row(kind: Type, a: &Node) -> Result<Row, Misfit> {
@@ -544,14 +528,7 @@ fn function_kind(function: &Function, argument: Type) -> Result<Type, Misfit> {
         Function::Unary(_, a) => function_kind(a, argument),
         Function::Cast(kind, _) => Ok(*kind),
         Function::Select(_, yes, _) => function_kind(yes, argument),
-        Function::Binary(operator, a, _) => match operator {
-            Binary::Less
-            | Binary::LessEqual
-            | Binary::Equal
-            | Binary::NotEqual
-            | Binary::And
-            | Binary::Or => Ok(Type::Bool),
-            _ => function_kind(a, argument),
-        },
+        Function::Binary(operator, ..) if operator.is_condition() => Ok(Type::Bool),
+        Function::Binary(_, a, _) => function_kind(a, argument),
     }
 }

@@ -5,8 +5,8 @@
 //! never     looks at a row that does not train
 use super::call::Call;
 use super::rows::ElementRows;
-use super::scalar::{sigmoid, softplus};
 use crate::gir::Loss;
+use crate::gir::{sigmoid, softplus};
 
 /// Mean over the training rows.
 pub(super) fn mean(call: &Call, kind: Loss) -> ElementRows {

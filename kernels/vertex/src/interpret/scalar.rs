@@ -1,144 +1,30 @@
 //! scalar: what the element-wise operators do to single numbers.
 //!
-//! promises  whole numbers go as `whole` has them; real numbers are IEEE's, where a doc comment of
-//!           `gir` says no other; NaN spreads through minimum and maximum
+//! promises  what the operator's row in `gir/operators.rs` says; of whole numbers as
+//!           `integer_arithmetic` has it; NaN spreads through minimum and maximum
 //! never     panics: what has no value (division of an int by 0) has one by definition
 use super::{integer_arithmetic, rows::Scalar};
 use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
 
 /// An operator of one value.
 pub fn unary(operator: Unary, a: Scalar) -> Scalar {
-    match (operator, a) {
-        (Unary::Not, a) => (!a.holds()).into(),
-        (Unary::Negative, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::negative(a)),
-        (Unary::Absolute, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::absolute(a)),
-        (Unary::Square, Scalar::Whole(a)) => Scalar::Whole(integer_arithmetic::times(a, a)),
-        (operator, a) => Scalar::Real(unary_real(operator, a.real())),
-    }
-}
-
-fn unary_real(operator: Unary, a: f64) -> f64 {
-    match operator {
-        Unary::Negative => -a,
-        Unary::Absolute => a.abs(),
-        Unary::Exp => a.exp(),
-        Unary::Log => a.ln(),
-        Unary::Sqrt => a.sqrt(),
-        Unary::Rsqrt => 1.0 / a.sqrt(),
-        Unary::Reciprocal => 1.0 / a,
-        Unary::Square => a * a,
-        Unary::Sigmoid => sigmoid(a),
-        Unary::Tanh => a.tanh(),
-        Unary::Relu if a <= 0.0 => 0.0,
-        Unary::Relu => a,
-        Unary::LeakyRelu(_) if a > 0.0 => a,
-        Unary::LeakyRelu(slope) => slope * a,
-        Unary::Elu if a > 0.0 => a,
-        Unary::Elu => a.exp_m1(),
-        // Phi(a) by the complement, which keeps its digits where a is far below 0.
-        Unary::Gelu => a * (0.5 * libm::erfc(-a * std::f64::consts::FRAC_1_SQRT_2)),
-        Unary::Silu => a * sigmoid(a),
-        Unary::Softplus => softplus(a),
-        Unary::Floor => a.floor(),
-        Unary::Erf => libm::erf(a),
-        Unary::Not => f64::from(u8::from(a == 0.0)),
-    }
-}
-
-/// 1 / (1 + e^-a), without overflow.
-pub(super) fn sigmoid(a: f64) -> f64 {
-    if a >= 0.0 { 1.0 / (1.0 + (-a).exp()) } else { a.exp() / (1.0 + a.exp()) }
-}
-
-/// log(1 + e^a), without overflow.
-pub(super) fn softplus(a: f64) -> f64 {
-    a.max(0.0) + (-a.abs()).exp().ln_1p()
+    let integer = match a {
+        Scalar::Whole(a) => operator.integer_value(a),
+        Scalar::Real(_) if operator == Unary::Not => operator.integer_value(a.holds().into()),
+        Scalar::Real(_) => None,
+    };
+    integer.map_or_else(|| Scalar::Real(operator.value(a.real())), Scalar::Whole)
 }
 
 /// An operator of two values; a whole number beside a real one is made real.
 pub fn binary(operator: Binary, a: Scalar, b: Scalar) -> Scalar {
-    match (operator, a, b) {
-        (Binary::And, a, b) => (a.holds() && b.holds()).into(),
-        (Binary::Or, a, b) => (a.holds() || b.holds()).into(),
-        (Binary::Divide, a, b) => Scalar::Real(a.real() / b.real()),
-        (operator, Scalar::Whole(a), Scalar::Whole(b)) => binary_whole(operator, a, b),
-        (operator, a, b) => binary_real(operator, a.real(), b.real()),
+    if let (Scalar::Whole(a), Scalar::Whole(b)) = (a, b)
+        && let Some(value) = operator.integer_value(a, b)
+    {
+        return Scalar::Whole(value);
     }
-}
-
-fn binary_whole(operator: Binary, a: i64, b: i64) -> Scalar {
-    Scalar::Whole(match operator {
-        Binary::Add => integer_arithmetic::plus(a, b),
-        Binary::Subtract => integer_arithmetic::minus(a, b),
-        Binary::Multiply => integer_arithmetic::times(a, b),
-        Binary::FloorDivide => integer_arithmetic::quotient(a, b),
-        Binary::Remainder => integer_arithmetic::rest(a, b),
-        Binary::Power => integer_arithmetic::power(a, b),
-        Binary::Minimum => a.min(b),
-        Binary::Maximum => a.max(b),
-        Binary::Less => return (a < b).into(),
-        Binary::LessEqual => return (a <= b).into(),
-        Binary::Equal => return (a == b).into(),
-        Binary::NotEqual => return (a != b).into(),
-        Binary::Divide | Binary::And | Binary::Or => {
-            return binary_real(
-                operator,
-                integer_arithmetic::widened(a),
-                integer_arithmetic::widened(b),
-            );
-        }
-    })
-}
-
-fn binary_real(operator: Binary, a: f64, b: f64) -> Scalar {
-    Scalar::Real(match operator {
-        Binary::Add => a + b,
-        Binary::Subtract => a - b,
-        Binary::Multiply => a * b,
-        Binary::Divide => a / b,
-        Binary::FloorDivide => floor_and_rest(a, b).0,
-        Binary::Remainder => floor_and_rest(a, b).1,
-        Binary::Power => a.powf(b),
-        Binary::Minimum => smaller(a, b),
-        Binary::Maximum => larger(a, b),
-        Binary::Less => return (a < b).into(),
-        Binary::LessEqual => return (a <= b).into(),
-        Binary::Equal => return (a == b).into(),
-        Binary::NotEqual => return (a != b).into(),
-        Binary::And => return (a != 0.0 && b != 0.0).into(),
-        Binary::Or => return (a != 0.0 || b != 0.0).into(),
-    })
-}
-
-/// The smaller; NaN if either is.
-fn smaller(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a < b { a } else { b }
-}
-
-/// The larger; NaN if either is.
-fn larger(a: f64, b: f64) -> f64 {
-    if a.is_nan() || a > b { a } else { b }
-}
-
-/// `a // b` and `a % b` as Python has them, from the exact remainder; by 0: `a / b` and NaN, as in
-/// numpy.
-fn floor_and_rest(a: f64, b: f64) -> (f64, f64) {
-    if b == 0.0 {
-        return (a / b, f64::NAN);
-    }
-    let mut rest = a % b;
-    let mut quotient = (a - rest) / b;
-    if rest == 0.0 {
-        rest = 0.0_f64.copysign(b);
-    } else if (rest < 0.0) != (b < 0.0) {
-        rest += b;
-        quotient -= 1.0;
-    }
-    if quotient == 0.0 {
-        return (0.0_f64.copysign(a / b), rest);
-    }
-    let below = quotient.floor();
-    (if quotient - below > 0.5 { below + 1.0 } else { below }, rest)
+    let value = operator.value(a.real(), b.real());
+    if operator.is_condition() { (value != 0.0).into() } else { Scalar::Real(value) }
 }
 
 /// The same number as another type; what no id can be becomes the sentinel.

@@ -6,12 +6,14 @@
 //! never     is read back: the JSON is for machines
 use std::fmt::Write;
 
-use crate::gir::Type;
+use super::expression_names::{binary_name, unary_name};
+use crate::gir::{Binary, Type, Unary};
 
 use super::{
-    Binary, Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half,
-    Launch, LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, StopCondition,
-    Unary, View, gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half, Launch,
+    LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule
+, StopCondition, View,
+    gradient_buffer, parameter_buffer,
 };
 
 impl LaunchList {
@@ -375,8 +377,8 @@ fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
                 Binary::Subtract => ("-", Precedence::Sum, Precedence::Product),
                 Binary::Multiply => ("*", Precedence::Product, Precedence::Product),
                 Binary::Divide => ("/", Precedence::Product, Precedence::Atom),
-                Binary::Min | Binary::Max => {
-                    let name = if *operator == Binary::Min { "min" } else { "max" };
+                other => {
+                    let name = binary_name(*other);
                     let text = format!(
                         "{name}({}, {})",
                         at(left, Precedence::Choice),
@@ -410,19 +412,9 @@ fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
 
 fn unary(operator: Unary, operand: &Expression, made: MadeText<'_>) -> (String, Precedence) {
     let (text, level) = infix(operand, made);
-    let name = match operator {
-        Unary::Positive => {
-            let text = if level < Precedence::Sum { format!("({text})") } else { text };
-            return (format!("{text} > 0"), Precedence::Comparison);
-        }
-        Unary::Negate => "negate",
-        Unary::Abs => "abs",
-        Unary::Relu => "relu",
-        Unary::Exp => "exp",
-        Unary::Log => "log",
-        Unary::Sqrt => "sqrt",
-        Unary::Rsqrt => "rsqrt",
-        Unary::Reciprocal => "reciprocal",
-    };
-    (format!("{name}({text})"), Precedence::Atom)
+    if operator == Unary::Positive {
+        let text = if level < Precedence::Sum { format!("({text})") } else { text };
+        return (format!("{text} > 0"), Precedence::Comparison);
+    }
+    (format!("{}({text})", unary_name(operator)), Precedence::Atom)
 }

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Binary, Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop,
-    Operand, Operation, Reason, Role, Rowed, Rows, StopCondition, View,
+    Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop, Operand,
+    Operation, Reason, Role, Rowed, Rows, StopCondition, View,
 };
-use crate::gir::{Binary as Elementwise, EdgeSet, Input, Number, Op, Reduction};
+use crate::gir::{Binary, EdgeSet, Input, Number, Op, Reduction};
 
 /// A shorter way to the end of a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ impl<'a> StepFinder<'a> {
         else {
             return None;
         };
-        let Expression::Binary(Binary::Min, one, other) = epilogue else { return None };
+        let Expression::Binary(Binary::Minimum, one, other) = epilogue else { return None };
         let is_own = |expression: &Expression| matches!(expression, Expression::Load(name) if name == self.state);
         let keeps = matches!((&**one, &**other), (Expression::Made, own) | (own, Expression::Made) if is_own(own));
         (keeps && source == self.state && out == self.next).then(|| Course::Least {
@@ -188,7 +188,7 @@ impl<'a> StepFinder<'a> {
                 (self.far(read) == Some((self.state, *edges)))
                     .then_some(Course::Cores { state, direction })
             }
-            (Op::Binary(Elementwise::Minimum), [one, other]) => {
+            (Op::Binary(Binary::Minimum), [one, other]) => {
                 let reduced = match (own(one)?, own(other)?) {
                     (kept, reduced) | (reduced, kept) if kept == self.state => reduced,
                     _ => return None,
@@ -231,7 +231,7 @@ impl<'a> StepFinder<'a> {
 
     /// The other term of a sum of which one is the state.
     fn sum(&self, name: &str, is_state: impl Fn(&Operand) -> bool) -> Option<EdgeLength> {
-        let (Op::Binary(Elementwise::Add), [one, other]) = self.producer(name)? else {
+        let (Op::Binary(Binary::Add), [one, other]) = self.producer(name)? else {
             return None;
         };
         let term = match (is_state(one), is_state(other)) {

@@ -8,12 +8,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use super::expression_names::{binary_name, unary_name};
 use super::{
-    Binary, Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch,
-    LaunchList, Loop, Operation, Role, Rows, Schedule, StopCondition, fixed, gradient_buffer,
-    operand_shapes, parameter_buffer, single_walk_rules,
+    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList,
+    Loop, Operation, Role, Rows, Schedule, StopCondition, fixed, gradient_buffer, operand_shapes,
+    parameter_buffer, single_walk_rules,
 };
-use crate::gir::{Op, Type};
+use crate::gir::{Binary, Op, Type};
 
 /// One thing that is wrong with a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -684,7 +685,7 @@ impl<'a> Inspector<'a> {
                 Expression::Made
                     | Expression::Load(_)
                     | Expression::Id
-                    | Expression::Binary(Binary::Min, _, _)
+                    | Expression::Binary(Binary::Minimum, _, _)
             );
             if out.element == Element::Id && !for_ids {
                 self.flaw(name, "expression of ids", "made, a load, an id or a min", kind_of(part));
@@ -844,8 +845,8 @@ fn kind_of(expression: &Expression) -> String {
         Expression::Constant(value) => format!("the constant {value}"),
         Expression::Load(name) => format!("`{name}`"),
         Expression::Id => "an id".to_owned(),
-        Expression::Unary(operator, _) => format!("{operator:?}").to_lowercase(),
-        Expression::Binary(operator, _, _) => format!("{operator:?}").to_lowercase(),
+        Expression::Unary(operator, _) => unary_name(*operator),
+        Expression::Binary(operator, ..) => binary_name(*operator),
         Expression::Select(..) => "a select".to_owned(),
         Expression::Dropout(..) => "a dropout".to_owned(),
     }

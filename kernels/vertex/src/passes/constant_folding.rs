@@ -37,25 +37,16 @@ pub(super) fn constant(builder: &Builder<'_>, id: NodeId) -> Option<Number> {
 
 /// The operator's value, as the interpreter gives it; none: it takes no numbers of this type.
 pub(super) fn unary(operator: Unary, a: Number) -> Option<Number> {
-    let fits = match operator {
-        Unary::Not => a.kind() == Type::Bool,
-        Unary::Negative | Unary::Absolute | Unary::Square => a.kind() != Type::Bool,
-        _ => a.kind() == Type::Real,
-    };
-    if fits { number(a.kind(), interpret::unary(operator, a.into())) } else { None }
+    if operator.takes().contains(&a.kind()) {
+        number(a.kind(), interpret::unary(operator, a.into()))
+    } else {
+        None
+    }
 }
 
 /// The operator's value, as the interpreter gives it; none: the types differ.
 pub(super) fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
-    let kind = match operator {
-        Binary::Less
-        | Binary::LessEqual
-        | Binary::Equal
-        | Binary::NotEqual
-        | Binary::And
-        | Binary::Or => Type::Bool,
-        _ => a.kind(),
-    };
+    let kind = if operator.is_condition() { Type::Bool } else { a.kind() };
     if a.kind() == b.kind() {
         number(kind, interpret::binary(operator, a.into(), b.into()))
     } else {

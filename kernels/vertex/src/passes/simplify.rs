@@ -12,7 +12,8 @@ use super::{
     rebuild::{Ruled, Site, rebuild, remake},
 };
 use crate::gir::{
-    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Reduction, Type,
+    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Property, Reduction,
+    Type,
     Unary,
 };
 
@@ -302,15 +303,8 @@ fn never_minus_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     let node = builder.node(id);
     match &node.op {
         Op::Constant(Number::Real(number)) => number.to_bits() != (-0.0f64).to_bits(),
-        Op::Unary(
-            Unary::Exp
-            | Unary::Absolute
-            | Unary::Square
-            | Unary::Sigmoid
-            | Unary::Relu
-            | Unary::Softplus,
-        )
-        | Op::Cast(_) => true,
+        Op::Unary(operator) => operator.has(Property::NeverMinusZero),
+        Op::Cast(_) => true,
         Op::Binary(Binary::Add) => {
             node.inputs.iter().any(|input| never_minus_zero(builder, *input))
         }

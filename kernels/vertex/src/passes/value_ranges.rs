@@ -4,11 +4,18 @@
 //!           and products of finite values count as finite, as in `autodiff`
 //! never     looks at numbers; proves more than a division, a root or a logarithm that was written
 //!           with care
-use crate::gir::{Binary, Builder, Input, NodeId, Number, Op, Pooling, Reduction, Type, Unary};
+use crate::gir::{
+    Binary, Builder, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
+};
 
 /// Whether a node is the number 0.
 pub(super) fn is_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     matches!(builder.node(id).op, Op::Constant(Number::Real(0.0) | Number::Int(0)))
+}
+
+/// Whether small operands near 0 have values that are not: poles, and the slope of a root.
+fn is_steep_at_zero(operator: &Unary) -> bool {
+    *operator == Unary::Sqrt || operator.has(Property::PoleAtZero)
 }
 
 /// Whether a value may be infinite or NaN where the data set, the parameters, and sums and products
@@ -24,7 +31,7 @@ pub(super) fn may_be_infinite(builder: &Builder<'_>, id: NodeId) -> bool {
             Op::Constant(number) => !number.real().is_finite(),
             Op::Input(Input::Column(_)) | Op::State(_) | Op::Ended(..) => true,
             Op::Unary(Unary::Exp) => !is_shifted(builder, node.inputs[0]),
-            Op::Unary(Unary::Log | Unary::Rsqrt | Unary::Reciprocal | Unary::Sqrt) => {
+            Op::Unary(operator) if is_steep_at_zero(operator) => {
                 may_be_zero(builder, node.inputs[0])
             }
             Op::Binary(Binary::Divide | Binary::FloorDivide | Binary::Remainder) => {
@@ -109,7 +116,7 @@ fn is_chosen_with_care(builder: &Builder<'_>, condition: NodeId, side: NodeId) -
         return false;
     }
     match node.op {
-        Op::Unary(Unary::Rsqrt | Unary::Log | Unary::Reciprocal | Unary::Sqrt) => {
+        Op::Unary(operator) if is_steep_at_zero(&operator) => {
             tested.inputs.contains(&node.inputs[0])
         }
         Op::Binary(Binary::Divide) => {

@@ -3,15 +3,16 @@
 //!
 //! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion
 //!           is an error
+use super::elementwise::Applied;
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
-use crate::gir::Span;
+use crate::gir::{Span, Type, Unary};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
 
-/// Every operator, and how it is called.
-const OPERATORS: [(&str, &str); 58] = [
-    ("abs", "abs(x)"),
+/// Every operator that is not element-wise, and how it is called; those that are stand in
+/// `gir/operators.rs`.
+const OPERATORS: [(&str, &str); 43] = [
     ("active", "while active(condition)"),
     ("all", "all(condition for u in v.innbs)"),
     ("any", "any(condition for u in v.innbs)"),
@@ -25,21 +26,15 @@ const OPERATORS: [(&str, &str); 58] = [
     ("count", "count(u for u in v.innbs)"),
     ("dot", "dot(a, b)"),
     ("dropout", "dropout(x, 0.5)"),
-    ("elu", "elu(x)"),
     ("embedding", "embedding(v.id, width)"),
-    ("exp", "exp(x)"),
     ("flatten", "flatten(x)"),
     ("float", "float(x)"),
-    ("floor", "floor(x)"),
     ("fold", "fold(f, values, start)"),
-    ("gelu", "gelu(x)"),
     ("hindex", "hindex(u.a for u in v.innbs)"),
     ("int", "int(x)"),
     ("layer_norm", "layer_norm(x)"),
-    ("leaky_relu", "leaky_relu(x, 0.2)"),
     ("len", "len(widths)"),
     ("linear", "linear(x, width)"),
-    ("log", "log(x)"),
     ("logsumexp", "logsumexp(values)"),
     ("max", "max(u.h for u in v.innbs)"),
     ("mean", "mean(u.h for u in v.innbs)"),
@@ -53,17 +48,9 @@ const OPERATORS: [(&str, &str); 58] = [
     ("pool_sum", "pool_sum(v.h)"),
     ("prod", "prod(u.h for u in v.innbs)"),
     ("range", "range(layers)"),
-    ("relu", "relu(x)"),
     ("reshape", "reshape(x, (heads, width))"),
-    ("rsqrt", "rsqrt(x)"),
-    ("sigmoid", "sigmoid(x)"),
-    ("silu", "silu(x)"),
     ("softmax", "softmax(values)"),
-    ("softplus", "softplus(x)"),
-    ("sqrt", "sqrt(x)"),
-    ("square", "square(x)"),
     ("sum", "sum(u.h for u in v.innbs)"),
-    ("tanh", "tanh(x)"),
     ("tuple", "tuple(values)"),
     ("where", "where(condition, a, b)"),
     ("zip", "zip(values, v.inedges)"),
@@ -117,12 +104,23 @@ pub(crate) const SORTED: &str = "values of edges have no order; use `min`, `max`
 
 /// Whether the language has this operator.
 pub(super) fn is_operator(name: &str) -> bool {
-    OPERATORS.iter().any(|(operator, _)| *operator == name)
+    Unary::of_name(name).is_some() || OPERATORS.iter().any(|(operator, _)| *operator == name)
 }
 
 /// How an operator is called.
 fn usage(name: &str) -> &'static str {
-    OPERATORS.iter().find(|(operator, _)| *operator == name).map_or("", |(_, usage)| usage)
+    let other = OPERATORS.iter().find(|(operator, _)| *operator == name).map(|(_, usage)| *usage);
+    Unary::of_name(name).and_then(Unary::call).or(other).unwrap_or("")
+}
+
+/// The names of all operators in the order of the alphabet, then of what is no operator of this
+/// language.
+fn operator_names() -> Vec<&'static str> {
+    let element_wise = Unary::ALL.iter().filter_map(|operator| operator.name());
+    let others = OPERATORS.iter().map(|(operator, _)| *operator);
+    let mut names: Vec<&str> = element_wise.chain(others).collect();
+    names.sort_unstable_by_key(|name| (["bool", "list"].contains(name), *name));
+    names
 }
 
 /// A value and where it stands.
@@ -289,11 +287,12 @@ impl<'a> Tracer<'a> {
     }
 
     fn operator(&mut self, arguments: Arguments) -> TraceResult<Value> {
+        if let Some(operator) = Unary::of_name(&arguments.name) {
+            return self.element_wise(arguments, Applied::Operator(operator));
+        }
         match arguments.name.as_str() {
-            "abs" | "exp" | "log" | "sqrt" | "rsqrt" | "square" | "sigmoid" | "tanh" | "relu"
-            | "leaky_relu" | "elu" | "gelu" | "silu" | "softplus" | "floor" | "int" | "float" => {
-                self.element_wise(arguments)
-            }
+            "int" => self.element_wise(arguments, Applied::Cast(Type::Int)),
+            "float" => self.element_wise(arguments, Applied::Cast(Type::Real)),
             "clamp" => self.clamp(arguments),
             "where" => {
                 let [condition, yes, no] = arguments
@@ -350,7 +349,7 @@ impl<'a> Tracer<'a> {
             );
         }
         let functions = self.file.functions.iter().map(|function| function.name.text.as_str());
-        let close = nearest(name, OPERATORS.iter().map(|(operator, _)| *operator).chain(functions));
+        let close = nearest(name, operator_names().into_iter().chain(functions));
         let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == name);
         let hint = match (elsewhere, close) {
             (Some((_, here)), _) => format!("here that is  {here}"),

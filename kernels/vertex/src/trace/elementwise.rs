@@ -5,13 +5,22 @@ use super::calls::{Arguments, ValueAt};
 use super::constants;
 use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
-use crate::gir::{Binary, NodeId, Number, Op, Span, Type, Unary};
+use crate::gir::{Binary, NodeId, Number, Op, Property, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
 
+/// What a call does to each number.
+#[derive(Clone, Copy)]
+pub(super) enum Applied {
+    /// The same number as another type.
+    Cast(Type),
+    /// An operator of one value.
+    Operator(Unary),
+}
+
 impl Tracer<'_> {
-    pub fn element_wise(&mut self, arguments: Arguments) -> TraceResult<Value> {
+    pub(super) fn element_wise(&mut self, arguments: Arguments, applied: Applied) -> TraceResult<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
-        let (x, slope) = if name == "leaky_relu" {
+        let (x, slope) = if matches!(applied, Applied::Operator(Unary::LeakyRelu(_))) {
             let [x, slope] = arguments.take(["x", "slope"], 1)?;
             (x, slope)
         } else {
@@ -19,11 +28,14 @@ impl Tracer<'_> {
             (x, None)
         };
         let (x, at) = x.unwrap_or((Value::Nothing, span));
-        let slope = match slope {
-            Some(slope) => self.constant_real(&slope, "the slope of a leaky relu")?,
-            None => 0.01,
+        let applied = match slope {
+            Some(slope) => {
+                let slope = self.constant_real(&slope, "the slope of a leaky relu")?;
+                Applied::Operator(Unary::LeakyRelu(slope))
+            }
+            None => applied,
         };
-        if let Some(value) = fold_constant(&name, &x) {
+        if let Some(value) = fold_constant(applied, &x) {
             return match value {
                 Value::Real(number)
                     if number.is_nan() && constants::real(&x).is_some_and(|x| !x.is_nan()) =>
@@ -41,14 +53,13 @@ impl Tracer<'_> {
             };
         }
         let node = self.node(at, &x)?;
-        self.unary_rows(&name, node, slope, span).map(Value::Node)
+        self.unary_rows(&name, applied, node, span).map(Value::Node)
     }
 
     fn unary_rows(
         &mut self,
         name: &str,
-        node: NodeId,
-        slope: f64,
+        applied: Applied, node: NodeId,
         span: Span,
     ) -> TraceResult<NodeId> {
         let kind = self.kind(node);
@@ -60,30 +71,11 @@ impl Tracer<'_> {
             );
             return Err(Box::new(found.hint("ids can be compared, and min and max of ids taken")));
         }
-        let operator = match name {
-            "abs" => Unary::Absolute,
-            "square" => Unary::Square,
-            "exp" => Unary::Exp,
-            "log" => Unary::Log,
-            "sqrt" => Unary::Sqrt,
-            "rsqrt" => Unary::Rsqrt,
-            "sigmoid" => Unary::Sigmoid,
-            "tanh" => Unary::Tanh,
-            "relu" => Unary::Relu,
-            "leaky_relu" => Unary::LeakyRelu(slope),
-            "elu" => Unary::Elu,
-            "gelu" => Unary::Gelu,
-            "silu" => Unary::Silu,
-            "softplus" => Unary::Softplus,
-            "floor" => Unary::Floor,
-            "int" => return self.make(span, |builder| builder.cast(Type::Int, node)),
-            _ => return self.make(span, |builder| builder.cast(Type::Real, node)),
+        let operator = match applied {
+            Applied::Cast(kind) => return self.make(span, |builder| builder.cast(kind, node)),
+            Applied::Operator(operator) => operator,
         };
-        let wanted = if matches!(operator, Unary::Absolute | Unary::Square) && kind != Type::Real {
-            Type::Int
-        } else {
-            Type::Real
-        };
+        let wanted = operator.operand_type(kind);
         let node = self.make(span, |builder| builder.cast(wanted, node))?;
         self.make(span, |builder| builder.unary(operator, node))
     }
@@ -169,27 +161,28 @@ impl Tracer<'_> {
 }
 
 /// The value of a function at a constant; none: it is made where the program runs.
-fn fold_constant(name: &str, x: &Value) -> Option<Value> {
-    if let (Some(whole), "abs" | "int" | "square") = (constants::integer(x), name) {
-        let made = match name {
-            "abs" => whole.checked_abs(),
-            "square" => whole.checked_mul(whole),
-            _ => Some(whole),
-        };
-        return made.map(Value::Int);
+fn fold_constant(applied: Applied, x: &Value) -> Option<Value> {
+    match (applied, constants::integer(x)) {
+        (Applied::Cast(Type::Int), Some(whole)) => return Some(Value::Int(whole)),
+        (Applied::Operator(operator), Some(whole)) if operator.takes().contains(&Type::Int) => {
+            // What is larger than any integer is none where it is known.
+            let value = match operator {
+                Unary::Absolute => whole.checked_abs(),
+                Unary::Square => whole.checked_mul(whole),
+                other => other.integer_value(whole),
+            };
+            return value.map(Value::Int);
+        }
+        _ => {}
     }
     let real = constants::real(x)?;
-    Some(Value::Real(match name {
-        "abs" => real.abs(),
-        "float" => real,
-        "int" if real.abs() < 9e18 => return Some(Value::Int(real.trunc() as i64)),
-        "square" => real * real,
-        "exp" => real.exp(),
-        "log" => real.ln(),
-        "sqrt" => real.sqrt(),
-        "rsqrt" => 1.0 / real.sqrt(),
-        "floor" => real.floor(),
-        "relu" => real.max(0.0),
-        _ => return None,
-    }))
+    match applied {
+        Applied::Cast(Type::Int) if real.abs() < 9e18 => Some(Value::Int(real.trunc() as i64)),
+        Applied::Cast(Type::Real) => Some(Value::Real(real)),
+        Applied::Cast(_) => None,
+        Applied::Operator(operator) if operator.has(Property::OfConstants) => {
+            Some(Value::Real(operator.value(real)))
+        }
+        Applied::Operator(_) => None,
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::calls::is_operator;
 use super::tracer::{TraceResult, Tracer, unfit};
 use super::value::Value;
-use crate::gir::{Binary, Function, Misfit, Number, Op, Place, Span, Type, Unary};
+use crate::gir::{Binary, Function, Misfit, Number, Op, Place, Property, Span, Type, Unary};
 use crate::syntax::{
     Comparison, Definition, Diagnostic, Expression, ExpressionKind, Name, Operator, Sign,
     StatementKind, nearest,
@@ -318,15 +318,6 @@ impl<'a> FoldWalk<'_, 'a> {
             return self.call(definition, parts, span);
         }
         let unary = match name.as_str() {
-            "abs" => Unary::Absolute,
-            "square" => Unary::Square,
-            "exp" => Unary::Exp,
-            "log" => Unary::Log,
-            "sqrt" => Unary::Sqrt,
-            "tanh" => Unary::Tanh,
-            "sigmoid" => Unary::Sigmoid,
-            "relu" => Unary::Relu,
-            "floor" => Unary::Floor,
             "min" | "max" if parts.len() >= 2 => {
                 let operator = if name == "min" { Binary::Minimum } else { Binary::Maximum };
                 let mut made = parts.remove(0);
@@ -339,7 +330,9 @@ impl<'a> FoldWalk<'_, 'a> {
                 Ok(parts) => return self.select(parts, span),
                 Err(_) => return Err(self.refused(span)),
             },
-            _ => return Err(self.refused(span)),
+            name => Unary::of_name(name)
+                .filter(|operator| operator.has(Property::InFold))
+                .ok_or_else(|| self.refused(span))?,
         };
         match parts.pop() {
             Some(part) if parts.is_empty() => self.unary(unary, part, span),
@@ -403,14 +396,10 @@ impl<'a> FoldWalk<'_, 'a> {
         part: OperatorPart,
         span: Span,
     ) -> TraceResult<OperatorPart> {
-        let kind = match (operator, part.1) {
-            (Unary::Not, Type::Bool) => Type::Bool,
-            (Unary::Not, _) | (_, Type::Id) => return Err(self.mistyped(span, part.1)),
-            (Unary::Negative | Unary::Absolute | Unary::Square, Type::Int | Type::Bool) => {
-                Type::Int
-            }
-            _ => Type::Real,
-        };
+        let kind = operator.operand_type(part.1);
+        if part.1 == Type::Id || kind < part.1 {
+            return Err(self.mistyped(span, part.1));
+        }
         Ok((Function::Unary(operator, Box::new(as_kind(part, kind))), kind))
     }
 
@@ -456,17 +445,16 @@ impl<'a> FoldWalk<'_, 'a> {
         span: Span,
     ) -> TraceResult<OperatorPart> {
         let common = self.common(a.1, b.1, span)?;
-        let (operands, result) = match operator {
-            Binary::And | Binary::Or if common == Type::Bool => (Type::Bool, Type::Bool),
-            Binary::And | Binary::Or => return Err(self.mistyped(span, common)),
-            Binary::Equal | Binary::NotEqual => (common, Type::Bool),
-            Binary::Less | Binary::LessEqual => (common.max(Type::Int), Type::Bool),
-            Binary::Maximum if common == Type::Id => return Ok((largest_id(a.0, b.0), Type::Id)),
-            Binary::Minimum | Binary::Maximum => (common.max(Type::Int), common.max(Type::Int)),
-            _ if common == Type::Id => return Err(self.mistyped(span, common)),
-            Binary::Divide => (Type::Real, Type::Real),
-            _ => (common.max(Type::Int), common.max(Type::Int)),
+        if operator == Binary::Maximum && common == Type::Id {
+            return Ok((largest_id(a.0, b.0), Type::Id));
+        }
+        let fits = |kind: &&Type| match common {
+            Type::Id => **kind == Type::Id,
+            _ => **kind != Type::Id && **kind >= common,
         };
+        let operands =
+            *operator.takes().iter().find(fits).ok_or_else(|| self.mistyped(span, common))?;
+        let result = if operator.is_condition() { Type::Bool } else { operands };
         Ok((
             Function::Binary(
                 operator,

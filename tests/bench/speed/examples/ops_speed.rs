@@ -20,7 +20,8 @@ use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::random::philox4x32;
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression, LossKind, Unary};
+use warploom_vertex::gir::Unary;
+use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression, LossKind};
 
 const NODES: usize = 410_236;
 const EDGES: usize = 4_878_874;

@@ -6,7 +6,7 @@
 //!           each edge at hand
 //! never     shares what lanes make together, or what a dropout draws (`Stream::Kept` has that)
 use super::walk_steps::{From, Input, Level, Read, Walk};
-use crate::gir::{Binary, Op, Type, Unary};
+use crate::gir::{Binary, Op, Property, Type};
 
 /// Lanes from which on there is one for each edge at hand.
 const LANES_FOR_EDGES: usize = 8;
@@ -97,17 +97,8 @@ pub(super) fn shared(walk: &Walk, lanes: usize) -> BroadcastSteps {
 /// Whether an operation takes many instructions.
 fn is_dear(op: &Op) -> bool {
     match op {
-        Op::Unary(
-            Unary::Not
-            | Unary::Negative
-            | Unary::Absolute
-            | Unary::Square
-            | Unary::Relu
-            | Unary::LeakyRelu(_)
-            | Unary::Floor,
-        ) => false,
-        Op::Unary(_)
-        | Op::Binary(Binary::Divide | Binary::FloorDivide | Binary::Remainder | Binary::Power) => {
+        Op::Unary(operator) => !operator.has(Property::FewInstructions),
+        Op::Binary(Binary::Divide | Binary::FloorDivide | Binary::Remainder | Binary::Power) => {
             true
         }
         _ => false,

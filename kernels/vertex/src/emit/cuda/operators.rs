@@ -1,10 +1,9 @@
-//! operators: element-wise operators of the language as CUDA expressions, and numbers as its
-//! literals.
+//! operators: numbers, casts, functions of folds and reductions as CUDA expressions; those of the
+//! element-wise operators stand in their rows in `gir/operators.rs`.
 //!
-//! promises  what `interpret` says of each operator, in the type at hand; a real number is rounded
-//!           once
+//! promises  what `interpret` says, in the type at hand; a real number is rounded once
 //! never     makes a statement
-use crate::gir::{Binary, Function, Number, Pooling, Reduction, Type, Unary};
+use crate::gir::{Function, Number, Pooling, Reduction, Type, cuda_real};
 
 /// How a type is called in a kernel's registers.
 pub fn register(kind: Type) -> &'static str {
@@ -18,7 +17,7 @@ pub fn register(kind: Type) -> &'static str {
 /// A number as a literal of a type.
 pub fn literal(number: Number, kind: Type) -> String {
     match kind {
-        Type::Real => real(number.real()),
+        Type::Real => cuda_real(number.real()),
         Type::Bool => (number.real() != 0.0).to_string(),
         Type::Int | Type::Id => match number {
             Number::Int(i64::MAX) => "ABOVE".to_owned(),
@@ -26,71 +25,6 @@ pub fn literal(number: Number, kind: Type) -> String {
             Number::Int(value) => format!("{value}LL"),
             other => format!("{}LL", other.real()),
         },
-    }
-}
-
-fn real(value: f64) -> String {
-    if value.is_nan() {
-        "(real)ODD".to_owned()
-    } else if value == f64::INFINITY {
-        "(real)INFINITE".to_owned()
-    } else if value == f64::NEG_INFINITY {
-        "(real)-INFINITE".to_owned()
-    } else {
-        format!("(real){value:?}")
-    }
-}
-
-/// An operator of one value of this type.
-pub fn unary(operator: Unary, kind: Type, a: &str) -> String {
-    match operator {
-        Unary::Not => format!("!({a})"),
-        Unary::Negative => format!("negative({a})"),
-        Unary::Absolute => format!("absolute({a})"),
-        Unary::Square => format!("times({a}, {a})"),
-        Unary::Exp => format!("exponential({a})"),
-        Unary::Log => format!("logarithm({a})"),
-        Unary::Sqrt => format!("root({a})"),
-        Unary::Rsqrt => format!("(real)1 / root({a})"),
-        Unary::Reciprocal => format!("(real)1 / ({a})"),
-        Unary::Sigmoid => format!("sigmoid({a})"),
-        Unary::Tanh => format!("tangent({a})"),
-        Unary::Relu => format!("relu({a})"),
-        Unary::LeakyRelu(slope) => {
-            format!("leaky_relu({a}, {})", literal(Number::Real(slope), kind))
-        }
-        Unary::Elu => format!("elu({a})"),
-        Unary::Gelu => format!("({a}) * normal({a})"),
-        Unary::Silu => format!("({a}) * sigmoid({a})"),
-        Unary::Softplus => format!("softplus({a})"),
-        Unary::Floor => format!("floored({a})"),
-        Unary::Erf => format!("error_of({a})"),
-    }
-}
-
-/// An operator of two values of this type.
-pub fn binary(operator: Binary, kind: Type, a: &str, b: &str) -> String {
-    let is_real = kind == Type::Real;
-    match operator {
-        Binary::Add if is_real => format!("{a} + {b}"),
-        Binary::Subtract if is_real => format!("{a} - {b}"),
-        Binary::Multiply if is_real => format!("{a} * {b}"),
-        Binary::Add => format!("plus({a}, {b})"),
-        Binary::Subtract => format!("minus({a}, {b})"),
-        Binary::Multiply => format!("times({a}, {b})"),
-        Binary::Divide if is_real => format!("{a} / {b}"),
-        Binary::Divide => format!("(real)widened({a}) / (real)widened({b})"),
-        Binary::FloorDivide => format!("quotient({a}, {b})"),
-        Binary::Remainder => format!("rest({a}, {b})"),
-        Binary::Power => format!("raised({a}, {b})"),
-        Binary::Minimum => format!("least({a}, {b})"),
-        Binary::Maximum => format!("most({a}, {b})"),
-        Binary::Less => format!("{a} < {b}"),
-        Binary::LessEqual => format!("{a} <= {b}"),
-        Binary::Equal => format!("{a} == {b}"),
-        Binary::NotEqual => format!("{a} != {b}"),
-        Binary::And => format!("{a} && {b}"),
-        Binary::Or => format!("{a} || {b}"),
     }
 }
 
@@ -127,31 +61,19 @@ pub fn applied(function: &Function, left: TypedText<'_>, right: TypedText<'_>) -
         Function::Number(number) => (literal(*number, number.kind()), number.kind()),
         Function::Unary(operator, a) => {
             let (a, from) = part(a);
-            let kind = match operator {
-                Unary::Not => Type::Bool,
-                Unary::Negative | Unary::Absolute | Unary::Square if from != Type::Real => {
-                    Type::Int
-                }
-                _ => Type::Real,
-            };
-            (unary(*operator, kind, &cast(from, kind, &a)), kind)
+            let kind = operator.operand_type(from);
+            (operator.cuda(&cast(from, kind, &a)), kind)
         }
         Function::Binary(operator, a, b) => {
             let ((a, first), (b, second)) = (part(a), part(b));
-            let of = match operator {
-                Binary::And | Binary::Or => Type::Bool,
-                Binary::Divide => Type::Real,
+            let of = match operator.takes() {
+                [only] => *only,
                 _ if first == Type::Real || second == Type::Real => Type::Real,
                 _ => Type::Int,
             };
-            let is_bool = matches!(
-                operator,
-                Binary::Less | Binary::LessEqual | Binary::Equal | Binary::NotEqual
-            ) || of == Type::Bool;
-            (
-                binary(*operator, of, &cast(first, of, &a), &cast(second, of, &b)),
-                if is_bool { Type::Bool } else { of },
-            )
+            let (a, b) = (cast(first, of, &a), cast(second, of, &b));
+            let kind = if operator.is_condition() { Type::Bool } else { of };
+            (operator.cuda(of == Type::Real, &a, &b), kind)
         }
         Function::Select(condition, yes, no) => {
             let ((condition, of), (yes, first), (no, second)) =

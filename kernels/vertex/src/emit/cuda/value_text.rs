@@ -23,7 +23,10 @@ use super::lane_layout::{
     text,
 };
 use super::operators::{
-    axis_reduction, binary, cast, dropped, join, literal, register, start, unary,
+    
+
+cast, dropped, join, literal, register, start
+
 };
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
@@ -693,12 +696,8 @@ impl<'a> Writer<'a> {
                 };
                 let (a, b) = (part(first)?, part(second)?);
                 let kind = input.kind();
-                let made = binary(
-                    crate::gir::Binary::Multiply,
-                    kind,
-                    &cast(a.kind, kind, &a.at()),
-                    &cast(b.kind, kind, &b.at()),
-                );
+                let [a, b] = [&a, &b].map(|part| cast(part.kind, kind, &part.at()));
+                let made = crate::gir::Binary::Multiply.cuda(kind == Type::Real, &a, &b);
                 Ok(self.bind_value("product", kind, spread(table, self.lanes.vector), &made, scope))
             }
             Input::Rows(read) => match read.from {
@@ -792,7 +791,7 @@ impl<'a> Writer<'a> {
         let at: Vec<String> = operands.iter().map(RegisterValue::at).collect();
         let text = match &step.op {
             Op::Unary(_) if step.is_share => format!("exponential_of_share({})", at[0]),
-            Op::Unary(operator) => unary(*operator, operands[0].kind, &at[0]),
+            Op::Unary(operator) => operator.cuda(&at[0]),
             Op::Binary(operator) => {
                 let of = if operands.iter().any(|operand| operand.kind == Type::Real) {
                     Type::Real
@@ -800,7 +799,7 @@ impl<'a> Writer<'a> {
                     operands[0].kind
                 };
                 let [a, b] = [0, 1].map(|number| cast(operands[number].kind, of, &at[number]));
-                binary(*operator, of, &a, &b)
+                operator.cuda(of == Type::Real, &a, &b)
             }
             Op::Select => {
                 let [yes, no] = [1, 2].map(|number| cast(operands[number].kind, kind, &at[number]));
@@ -845,10 +844,33 @@ impl<'a> Writer<'a> {
                     literal(crate::gir::Number::Int(0), kind)
                 )
             }
-            other => {
+            // Leaves, walks over edges and rows, products and losses have kernels of their own, or
+            // none.
+            Op::Constant(_)
+            | Op::Input(_)
+            | Op::Parameter(_)
+            | Op::State(_)
+            | Op::Ended(..)
+            | Op::Far(_)
+            | Op::Near(_)
+            | Op::Reduce(..)
+            | Op::Winner(..)
+            | Op::Others(_)
+            | Op::Fold(..)
+            | Op::Turn
+            | Op::CommonNeighbors
+            | Op::CommonNeighborsSum(_)
+            | Op::Pool(_)
+            | Op::SumRows
+            | Op::Product { .. }
+            | Op::Outer
+            | Op::Lookup { .. }
+            | Op::Scatter { .. }
+            | Op::Loss(_)
+            | Op::LossSlope(_) => {
                 return Err(NoKernel::new(format!(
                     "{} has no kernel of its own yet",
-                    other.describe()
+                    step.op.describe()
                 )));
             }
         };
