@@ -14,8 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::GraphFacts;
-use crate::gir
-::{self, Binary, Unary};
+use crate::gir::{self, Binary, Unary};
 use crate::tuning;
 
 mod arena;

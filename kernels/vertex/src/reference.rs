@@ -20,9 +20,8 @@ use crate::gir::{Binary, EdgeSet, Input, Node, Op, Place, Span, Type};
 use crate::interpret::{self, World};
 use crate::launch::{
     Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, Flaw,
-    Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows
-, StopCondition,
-    View, gradient_buffer, parameter_buffer,
+    Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, StopCondition, View,
+    gradient_buffer, parameter_buffer,
 };
 
 /// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use warploom_test_support::golden_text::is_update;
-use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type};
+use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type, Unary};
 use warploom_vertex::interpret::{ElementRows, Interpreter, Scalar, World};
 use warploom_vertex::launch::Init;
 use warploom_vertex::passes;
@@ -234,6 +234,19 @@ fn refreshed(page: &str) -> (String, usize) {
         examples += 1;
     }
     (fresh + rest, examples)
+}
+
+#[test]
+fn the_page_names_every_element_wise_operator() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/language.md");
+    let page = std::fs::read_to_string(&path).unwrap();
+    let list = page.split("Element by element there are").nth(1).unwrap();
+    let list = list.split("`inf` and `pi`").next().unwrap();
+    let words: Vec<&str> =
+        list.split(|letter: char| letter.is_whitespace() || "`.,".contains(letter)).collect();
+    for name in Unary::ALL.iter().filter_map(|operator| operator.name()) {
+        assert!(words.contains(&name), "docs/language.md lacks `{name}` in its list of operators");
+    }
 }
 
 #[test]

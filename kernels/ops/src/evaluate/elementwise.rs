@@ -89,12 +89,9 @@ fn unary<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>, operator: Unary) 
         }
         ValuesMut::Real(out) => {
             let a = rows(call, 0, Values::reals);
-            
-operators
-::unary(operator, OneOperand { out, a, call })
-;
-        
-}
+
+            operators::unary(operator, OneOperand { out, a, call });
+        }
     }
 }
 

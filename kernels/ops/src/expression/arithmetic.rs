@@ -214,9 +214,7 @@ macro_rules! real {
                 match operator {
                     // -0 stays, and the logarithm is that of the type.
                     Unary::Relu => map_operand(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
-                    Unary::
-
-Log => map_operand(out, operand, |a| a.ln()),
+                    Unary::Log => map_operand(out, operand, |a| a.ln()),
                     other => operators::unary(other, OneOperand { out, operand }),
                 }
             }

@@ -11,7 +11,9 @@ use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::ChosenSettings;
 use crate::facts::GraphFacts;
 use crate::gir::Binary;
-use crate::launch::{Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition};
+use crate::launch::{
+    Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition,
+};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "components",

@@ -13,8 +13,8 @@ use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::{ChosenSettings, Domain, Setting};
 use crate::facts::GraphFacts;
 use crate::gir::Unary;
-use crate::launch::{Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, 
-StopCondition
+use crate::launch::{
+    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, StopCondition,
 };
 
 pub(super) const BUILTIN: Builtin = Builtin {

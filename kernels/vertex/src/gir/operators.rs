@@ -1,8 +1,8 @@
 //! operators: the element-wise operators, one row each: how it is called, the types that it takes,
 //! its value, its gradient and its CUDA text.
 //!
-//! promises  a row that lacks one of these does not compile; whoever has to know an operator asks
-//!           its row, so that a new one is a row here and an arm of the CPU's loops in
+//! promises  a row that lacks one of these does not compile; all other code asks the row for them,
+//!           so that a new operator is a row here and an arm of the CPU loops in
 //!           `kernels/ops/src/operators.rs`
 //! never     says how a node is made or walked
 //!
@@ -58,7 +58,7 @@ pub(crate) trait GradientSteps {
     /// Gradient times a slope; 0 where the gradient is 0.
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> Result<NodeId, Self::Misfit>;
     /// Gradient over a value; 0 where the gradient is 0.
-    fn over(&mut self, gradient: NodeId, value: NodeId) -> Result<NodeId, Self::Misfit>;
+    fn divide(&mut self, gradient: NodeId, value: NodeId) -> Result<NodeId, Self::Misfit>;
     /// The number, where a node is a real constant.
     fn constant(&self, id: NodeId) -> Option<f64>;
     /// Whether a gradient is wanted of it.
@@ -205,7 +205,7 @@ unary_operators! {
         takes: REAL,
         has: &[InFold, OfConstants, PoleAtZero],
         value: |a| a.ln(),
-        gradient: |steps, y, a, g| steps.over(g, a).map(Some),
+        gradient: |steps, y, a, g| steps.divide(g, a).map(Some),
         cuda: |a| format!("logarithm({a})"),
     }
     /// Square root.
@@ -217,7 +217,7 @@ unary_operators! {
         // a += g / 2 / y
         gradient: |steps, y, a, g| {
             let half = scaled(steps, g, 0.5)?;
-            steps.over(half, y).map(Some)
+            steps.divide(half, y).map(Some)
         },
         cuda: |a| format!("root({a})"),
     }
@@ -549,7 +549,7 @@ binary_operators! {
         value: |a, b| a / b,
         // q = g / b: a += q, b += -q * y
         gradient: |steps, y, a, b, g| {
-            let quotient = steps.over(g, b)?;
+            let quotient = steps.divide(g, b)?;
             steps.give(a, quotient)?;
             give_negative_product(steps, b, quotient, y)
         },

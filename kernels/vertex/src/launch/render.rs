@@ -11,8 +11,7 @@ use crate::gir::{Binary, Type, Unary};
 
 use super::{
     Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half, Launch,
-    LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule
-, StopCondition, View,
+    LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, StopCondition, View,
     gradient_buffer, parameter_buffer,
 };
 

@@ -12,9 +12,8 @@ use super::{
     rebuild::{Ruled, Site, rebuild, remake},
 };
 use crate::gir::{
-    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Property, Reduction,
-    Type,
-    Unary,
+    Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Property,
+    Reduction, Type, Unary,
 };
 
 /// The program without such work.

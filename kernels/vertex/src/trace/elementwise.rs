@@ -18,7 +18,11 @@ pub(super) enum Applied {
 }
 
 impl Tracer<'_> {
-    pub(super) fn element_wise(&mut self, arguments: Arguments, applied: Applied) -> TraceResult<Value> {
+    pub(super) fn element_wise(
+        &mut self,
+        arguments: Arguments,
+        applied: Applied,
+    ) -> TraceResult<Value> {
         let (name, span) = (arguments.name.clone(), arguments.span);
         let (x, slope) = if matches!(applied, Applied::Operator(Unary::LeakyRelu(_))) {
             let [x, slope] = arguments.take(["x", "slope"], 1)?;
@@ -59,7 +63,8 @@ impl Tracer<'_> {
     fn unary_rows(
         &mut self,
         name: &str,
-        applied: Applied, node: NodeId,
+        applied: Applied,
+        node: NodeId,
         span: Span,
     ) -> TraceResult<NodeId> {
         let kind = self.kind(node);

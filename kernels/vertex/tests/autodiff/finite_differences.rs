@@ -1,7 +1,7 @@
 //! finite_differences: the gradient of every operation against central differences in f64.
 use warploom_vertex::gir::{
     Binary, Builder, EdgeSet, Input, Loss, NodeId, NodeResult, Number, Op, Pooling, Reduction,
-    Unary,
+    Type, Unary,
 };
 
 use super::forms::softmax;
@@ -30,29 +30,11 @@ fn operands(builder: &mut Builder) -> Result<(NodeId, NodeId), warploom_vertex::
 
 #[test]
 fn functions_of_one_value() {
-    let positive = [Unary::Log, Unary::Sqrt, Unary::Rsqrt, Unary::Reciprocal];
-    let any = [
-        Unary::Negative,
-        Unary::Absolute,
-        Unary::Exp,
-        Unary::Square,
-        Unary::Sigmoid,
-        Unary::Tanh,
-        Unary::Relu,
-        Unary::LeakyRelu(0.2),
-        Unary::LeakyRelu(-0.3),
-        Unary::Elu,
-        Unary::Gelu,
-        Unary::Silu,
-        Unary::Softplus,
-        Unary::Floor,
-        Unary::Erf,
-    ];
-    for (operator, is_positive) in positive
-        .map(|operator| (operator, true))
-        .into_iter()
-        .chain(any.map(|operator| (operator, false)))
-    {
+    let steep = [Unary::Log, Unary::Sqrt, Unary::Rsqrt, Unary::Reciprocal];
+    let slopes = [Unary::LeakyRelu(0.2), Unary::LeakyRelu(-0.3)];
+    let real = Unary::ALL.iter().filter(|operator| operator.takes().contains(&Type::Real));
+    for operator in real.copied().chain(slopes) {
+        let is_positive = steep.contains(&operator);
         compare_all(&format!("{operator:?}"), &|builder| {
             let (above, any) = operands(builder)?;
             let y = builder.unary(operator, if is_positive { above } else { any })?;

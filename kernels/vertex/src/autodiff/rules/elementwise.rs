@@ -2,8 +2,7 @@
 //! which stand in their rows in `gir/operators.rs`, are made with.
 use super::super::{GradientWalk, Refusal};
 use crate::gir::{
-    Binary, 
-GradientSteps, Misfit, Node, NodeId, NodeResult, Number, Op, Unary, give_chosen,
+    Binary, GradientSteps, Misfit, Node, NodeId, NodeResult, Number, Op, Unary, give_chosen,
 };
 
 impl GradientSteps for GradientWalk<'_> {

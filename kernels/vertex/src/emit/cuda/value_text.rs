@@ -22,12 +22,7 @@ use super::lane_layout::{
     Spread, Table, aligned, axis_elements, axis_of, broadcast_elements, holding, identity, spread,
     text,
 };
-use super::operators::{
-    
-
-cast, dropped, join, literal, register, start
-
-};
+use super::operators::{axis_reduction, cast, dropped, join, literal, register, start};
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
