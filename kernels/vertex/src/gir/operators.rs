@@ -231,7 +231,7 @@ unary_operators! {
         gradient: |steps, y, a, g| {
             let half = scaled(steps, g, -0.5)?;
             let square = steps.unary(Unary::Square, y)?;
-            let cube = steps.binary(Binary::Multiply, y, square)?;
+            let cube = steps.binary(Binary::Multiply, square, y)?;
             steps.times(half, cube).map(Some)
         },
         cuda: |a| format!("(real)1 / root({a})"),
