@@ -66,7 +66,7 @@ pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loo
         | Unary::Floor
         | Unary::Erf
         | Unary::Not => {
-            loops.scalar(|a: T| T::of(interpret::unary(operator, a.number())));
+            loops.scalar(|a: T| T::from_number(interpret::unary(operator, a.number())));
         }
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loo
 /// An operator of integers, ids or bools: all are slow on purpose, for programs have few of them.
 #[inline(always)]
 pub(crate) fn unary_whole<L: UnaryLoops<i64, i64>>(operator: Unary, loops: L) {
-    loops.scalar(|a: i64| interpret::unary(operator, Number::Whole(a)).whole());
+    loops.scalar(|a: i64| interpret::unary(operator, Number::Whole(a)).integer());
 }
 
 /// An operator of reals that gives reals.
@@ -96,9 +96,9 @@ pub(crate) fn binary<T: Real + Element, L: BinaryLoops<T, T>>(operator: Binary, 
         | Binary::Equal
         | Binary::NotEqual
         | Binary::And
-        | Binary::Or => {
-            loops.scalar(|a: T, b: T| T::of(interpret::binary(operator, a.number(), b.number())))
-        }
+        | Binary::Or => loops.scalar(|a: T, b: T| {
+            T::from_number(interpret::binary(operator, a.number(), b.number()))
+        }),
     }
 }
 
@@ -122,7 +122,7 @@ pub(crate) fn compare<T: Real + Element, L: BinaryLoops<T, i64>>(operator: Binar
         | Binary::Power
         | Binary::Minimum
         | Binary::Maximum => {
-            loops.scalar(|a: T, b: T| interpret::binary(operator, a.number(), b.number()).whole())
+            loops.scalar(|a: T, b: T| interpret::binary(operator, a.number(), b.number()).integer())
         }
     }
 }
@@ -147,7 +147,7 @@ pub(crate) fn binary_whole<L: BinaryLoops<i64, i64>>(operator: Binary, loops: L)
         | Binary::Remainder
         | Binary::Power
         | Binary::LessEqual => loops.scalar(|a: i64, b: i64| {
-            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).whole()
+            interpret::binary(operator, Number::Whole(a), Number::Whole(b)).integer()
         }),
     }
 }
