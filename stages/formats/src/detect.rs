@@ -6,7 +6,7 @@
 //! never     decides by name alone where the contents can tell
 pub(crate) mod file_heads;
 pub(crate) mod signatures;
-pub(crate) mod unrecognised;
+pub(crate) mod unrecognised_files;
 
 use crate::{
     format::Format,
@@ -35,10 +35,10 @@ pub fn detect(folder: &Path, files: &[PathBuf]) -> Read<(&'static Format, Vec<Pa
 fn unrecognised(folder: &Path, look: &FileHeads) -> Box<ReadError> {
     let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let mut error = ReadError::new(folder, "no format was recognised in this folder");
-    let reasons: Vec<(&Path, unrecognised::FileReason)> = look
+    let reasons: Vec<(&Path, unrecognised_files::FileReason)> = look
         .files()
         .take(NAMED_MOST)
-        .map(|(path, _)| (path, unrecognised::find_reason(path)))
+        .map(|(path, _)| (path, unrecognised_files::find_reason(path)))
         .collect();
     error.notes = reasons
         .iter()

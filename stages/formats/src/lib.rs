@@ -34,7 +34,7 @@ mod test_support;
 mod text;
 
 pub use containers::bundle::is_about;
-pub use detect::{detect, file_heads::FileHeads, signatures::mistaken, unrecognised::what_is};
+pub use detect::{detect, file_heads::FileHeads, signatures::mistaken, unrecognised_files::what_is};
 pub use format::Format;
 pub use options::{Ids, Literals, Options, TriplePart};
 pub use readers::{FORMATS, find};
