@@ -443,7 +443,8 @@ fn words(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether a word that looks like a path of the repository is one; `None` if it does not look like one.
+/// Whether a word that looks like a path of the repository is one; `None` if it does not look like
+/// one.
 fn is_there(word: &str, all: &[String]) -> Option<bool> {
     let odd = word.contains(['<', '>', '$', '{', '@', '|'])
         || word.contains("://")

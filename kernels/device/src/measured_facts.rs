@@ -1,4 +1,5 @@
-//! measured_facts: facts that were measured on GPUs of this machine, where planning finds them again.
+//! measured_facts: facts that were measured on GPUs of this machine, where planning finds them
+//! again.
 //!
 //! promises  a file for each kind of device, by its name and by what its driver says of it, not by
 //!           its number; it is there whole or not at all; one that is damaged, or of another

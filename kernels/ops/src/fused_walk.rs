@@ -1,4 +1,5 @@
-//! fused_walk: several operations of a program in one walk over vertices and their edges, or over edges.
+//! fused_walk: several operations of a program in one walk over vertices and their edges, or over
+//! edges.
 //!
 //!   an operation for all rows at a time     every value goes to memory and comes back
 //!   all operations for a block of rows      values stay in the second cache; what only the walk reads is never written     <- this file

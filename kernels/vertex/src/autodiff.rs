@@ -8,9 +8,9 @@
 //! never     differentiates whole numbers (their gradient is 0), loops, `fold`, `mode` or `hindex`
 //!           (refused); a second time
 //!
-//! One file of `rules` for each family of operations; `active_values` says which values carry a gradient,
-//! `zero_times_infinity` where a 0 meets an infinity, and `reverse_edges` turns edge values round to
-//! the direction that they are summed in.
+//! One file of `rules` for each family of operations; `active_values` says which values carry a
+//! gradient, `zero_times_infinity` where a 0 meets an infinity, and `reverse_edges` turns edge
+//! values round to the direction that they are summed in.
 mod active_values;
 mod reverse_edges;
 mod rules;

@@ -1,5 +1,5 @@
-//! row_order: what an order of the nodes is worth for a sum over neighbours. One definition, for the
-//! profile of a graph and for the figures before and after of a permutation; and the order by
+//! row_order: what an order of the nodes is worth for a sum over neighbours. One definition, for
+//! the profile of a graph and for the figures before and after of a permutation; and the order by
 //! degree, for renumbering and for launching.
 //!
 //! promises  exact, and the same bits for any number of threads

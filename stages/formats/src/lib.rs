@@ -1,5 +1,5 @@
-//! formats: readers of foreign files, one file or folder for each format; each gives a `RawGraph` or
-//! an error with its place.
+//! formats: readers of foreign files, one file or folder for each format; each gives a `RawGraph`
+//! or an error with its place.
 //!
 //! promises  any bytes give a graph that holds its promises, or an error; memory follows the size
 //!           of the contents, for edges up to a limit where they can be read one after the other
@@ -34,7 +34,9 @@ mod test_support;
 mod text;
 
 pub use containers::bundle::is_about;
-pub use detect::{detect, file_heads::FileHeads, signatures::mistaken, unrecognised_files::what_is};
+pub use detect::{
+    detect, file_heads::FileHeads, signatures::mistaken, unrecognised_files::what_is,
+};
 pub use format::Format;
 pub use options::{Ids, Literals, Options, TriplePart};
 pub use readers::{FORMATS, find};

@@ -1,7 +1,7 @@
 //! What is wrong with a file, where, and what to do.
 //!
-//! promises  an error names the file, the line and column or the byte, what was expected and what was
-//!           found, and what to do
+//! promises  an error names the file, the line and column or the byte, what was expected and what
+//!           was found, and what to do
 use std::{
     fmt,
     path::{Path, PathBuf},

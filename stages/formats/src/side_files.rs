@@ -5,8 +5,8 @@
 //!           `split` (0 none, 1 train, 2 validation, 3 test), `train_mask`, `train_idx` and so on,
 //!           `ids`: as files of these names, or as arrays of these names in one archive
 //! reads     `features-KIND`: a row for each node of a kind; `edge-features`: a row for each edge;
-//!           `names.json` (names_json.rs); features of all three sorts also in `.csv`, `.tsv`, Parquet
-//!           or Arrow (feature_tables.rs)
+//!           `names.json` (names_json.rs); features of all three sorts also in `.csv`, `.tsv`,
+//!           Parquet or Arrow (feature_tables.rs)
 //! promises  without `ids`, row i is node i where rows go beyond the largest id (nodes that no edge
 //!           has are then added, and a note says so; an error where the graph's own file says how
 //!           many nodes there are), else rows are the nodes by ascending id; with `ids`, each row

@@ -1,6 +1,6 @@
-//! neighbour_group_model: how a neighbour sum is cut into groups on a GPU: neighbours of a group (ngs), lanes
-//! that share one (dw), threads of a block (tpb), and the shared memory that GNNAdvisor's kernel
-//! takes for it.
+//! neighbour_group_model: how a neighbour sum is cut into groups on a GPU: neighbours of a group
+//! (ngs), lanes that share one (dw), threads of a block (tpb), and the shared memory that
+//! GNNAdvisor's kernel takes for it.
 //!
 //! promises  the least predicted time of all that was weighed; predictions are a model of bytes and
 //!           latencies, corrected by what a plain kernel took on graphs and widths that were

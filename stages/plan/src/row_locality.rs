@@ -1,5 +1,5 @@
-//! row_locality: whether neighbouring rows read near rows, so that what one reads is in a GPU's cache when
-//! the next is done.
+//! row_locality: whether neighbouring rows read near rows, so that what one reads is in a GPU's
+//! cache when the next is done.
 //!
 //! promises  follows from the edges as they are numbered alone: `reorder` states in its manifest
 //!           what a walk moves on shipped devices, so that plan's key holds what is looked at

@@ -1,5 +1,5 @@
-//! schedule_reasons: why launches on a CPU walk edges as they do, beside what other ways would move; which
-//! launches of a GPU go by groups of neighbours.
+//! schedule_reasons: why launches on a CPU walk edges as they do, beside what other ways would
+//! move; which launches of a GPU go by groups of neighbours.
 //!
 //! promises  figures in bytes, of every launch that walks edges once, from the profile and from
 //!           what partition counted; nothing where no launch walks edges, or where the device cuts

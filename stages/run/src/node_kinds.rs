@@ -1,5 +1,5 @@
-//! node_kinds: what the data set says of several kinds of nodes: the kind of each, and features of the
-//! nodes of each kind.
+//! node_kinds: what the data set says of several kinds of nodes: the kind of each, and features of
+//! the nodes of each kind.
 //!
 //! promises  features of a kind stay as they lie in the graph artifact, a row for each of its nodes
 //!           in the artifact's order, under any permutation; dense ones in f32 are the mapped file;

@@ -1,4 +1,5 @@
-//! resolved_program: a launch list whose names have become numbers and whose expressions are compiled.
+//! resolved_program: a launch list whose names have become numbers and whose expressions are
+//! compiled.
 //!
 //! promises  every name is looked up here, once; steps stand in the order of the list, and the
 //!           parts are ranges of them

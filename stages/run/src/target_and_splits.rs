@@ -1,5 +1,5 @@
-//! target_and_splits: what is learned, and which rows are in which part: the data set's own, or what
-//! `run.target` and `run.splits` name.
+//! target_and_splits: what is learned, and which rows are in which part: the data set's own, or
+//! what `run.target` and `run.splits` name.
 //!
 //! promises  who trains and who proves a training see the same; rows stand in the order of
 //!           nodes.parquet, or of graphs.parquet where graphs have the labels; a table of parts has

@@ -1,5 +1,5 @@
-//! memory_budget: whether the memory that a plan predicts is there: asked when it is made, and again
-//! before anything is allocated; and what to say where a device that is shared then has less.
+//! memory_budget: whether the memory that a plan predicts is there: asked when it is made, and
+//! again before anything is allocated; and what to say where a device that is shared then has less.
 //!
 //! promises  a refusal has both numbers, the largest uses and the largest settings that fit, if any
 //!           of those that the plan weighed do

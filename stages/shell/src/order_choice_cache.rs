@@ -1,5 +1,5 @@
-//! order_choice_cache: which order `reorder.method: auto` chose for a graph, kept in the store apart from the
-//! order itself.
+//! order_choice_cache: which order `reorder.method: auto` chose for a graph, kept in the store
+//! apart from the order itself.
 //!
 //! promises  a choice is found by all that it was weighed by: the csr, the device, the walks, the
 //!           settings of `auto`; the order that was chosen is found by its method alone, so that

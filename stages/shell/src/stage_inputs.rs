@@ -1,5 +1,5 @@
-//! stage_inputs: which files, counts and facts of its inputs each stage reads. A stage is given these
-//! alone, and its key holds them.
+//! stage_inputs: which files, counts and facts of its inputs each stage reads. A stage is given
+//! these alone, and its key holds them.
 //!
 //! promises  what is not listed here cannot be read by a stage (`Artifact::restricted`), so a key
 //!           is complete; what is listed and changes makes a miss

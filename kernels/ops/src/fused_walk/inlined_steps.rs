@@ -1,6 +1,6 @@
-//! inlined_steps: steps that are done inside of the one that reads them: a comparison in a choice or in a
-//! reduction whose edges it picks, and a product of two rows in the sum along them. Their bools and
-//! products lie nowhere.
+//! inlined_steps: steps that are done inside of the one that reads them: a comparison in a choice
+//! or in a reduction whose edges it picks, and a product of two rows in the sum along them. Their
+//! bools and products lie nowhere.
 //!
 //! promises  the choice's elements and the edges bit for bit, the sum's as `gather::dots` adds them
 //! never     touches what is stored, or what another operator reads

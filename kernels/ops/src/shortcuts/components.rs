@@ -1,5 +1,5 @@
-//! components: the smallest value of each connected part, by trees that are joined (Afforest, Sutton et
-//! al. 2018).
+//! components: the smallest value of each connected part, by trees that are joined (Afforest,
+//! Sutton et al. 2018).
 //!
 //! promises  every vertex ends with the smallest value in its part, whatever the order in which
 //!           edges are met

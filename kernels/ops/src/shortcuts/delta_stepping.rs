@@ -1,5 +1,5 @@
-//! delta_stepping: the least sum along any way, bucket after bucket of nearly equal sums (delta-stepping,
-//! Meyer & Sanders 2003).
+//! delta_stepping: the least sum along any way, bucket after bucket of nearly equal sums
+//! (delta-stepping, Meyer & Sanders 2003).
 //!
 //! promises  for every vertex the least, over all ways, of the first value plus the lengths in
 //!           their order, each sum rounded: rounding keeps order, so that is one number, whichever

@@ -1,5 +1,5 @@
-//! k_core: core numbers by taking away, level after level, what has too few neighbours left (Kabir &
-//! Madduri 2017, by one thread).
+//! k_core: core numbers by taking away, level after level, what has too few neighbours left (Kabir
+//! & Madduri 2017, by one thread).
 //!
 //! promises  for every vertex the largest k such that it lies among vertices each of which reads at
 //!           least k of them: the end of taking the h-index of the neighbours' values, begun at

@@ -1,4 +1,5 @@
-//! reverse_edges: turns edge values of the backward part round, to the direction that they are summed in.
+//! reverse_edges: turns edge values of the backward part round, to the direction that they are
+//! summed in.
 //!
 //! promises  a sum over out-edges of what was written for in-edges reads the same rows by `Far`
 //!           instead of `Near`, so that it is a gather from vertices: `reduce sum.out (w * near.in

@@ -1,4 +1,5 @@
-//! inlined_edge_values: which values of edges are made where they are read, and what a launch reads then.
+//! inlined_edge_values: which values of edges are made where they are read, and what a launch reads
+//! then.
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::GraphFacts;

@@ -1,5 +1,5 @@
-//! keep_input_features: rows that stand in the data set are not written anew, times a number each, to be reduced
-//! over edges before the first epoch: edges see both.
+//! keep_input_features: rows that stand in the data set are not written anew, times a number each,
+//! to be reduced over edges before the first epoch: edges see both.
 //!
 //! promises  the same products, made where they are reduced; only before the first epoch, where a
 //!           product made once an edge costs less than rows that lie beside the data set's for a

@@ -1,5 +1,5 @@
-//! product_into_sum: products of rows that are only added up over all vertices are made where they are added
-//! up.
+//! product_into_sum: products of rows that are only added up over all vertices are made where they
+//! are added up.
 //!
 //! promises  the same products, added up; a product is made there only where less is read and
 //!           written then: one of its factors lies somewhere anyway, the other is narrow or the

@@ -1,5 +1,5 @@
-//! rematerialize: rows that a launch reads beside what they were made of are made again where they are
-//! read.
+//! rematerialize: rows that a launch reads beside what they were made of are made again where they
+//! are read.
 //!
 //! promises  the same operations on the same rows, so the same bits; nothing is read in their place
 //!           but parameters; only launches over rows of vertices, going backward, make anything

@@ -1,4 +1,5 @@
-//! buffer_access: which buffers a launch reads and writes, and how parameters are named among the buffers.
+//! buffer_access: which buffers a launch reads and writes, and how parameters are named among the
+//! buffers.
 //!
 //! promises  every buffer that an executor touches for an operation is in `reads` or `writes`, each
 //!           once

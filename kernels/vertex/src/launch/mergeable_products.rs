@@ -1,7 +1,7 @@
-//! mergeable_products: products of rows that an executor may make together with another: of rows that a product
-//! or a walk over edges has just made, two that are added up, two outer products with a side in
-//! common, outer products of rows that a product of narrow ones makes or is followed by, and two
-//! sums of products with the same rows.
+//! mergeable_products: products of rows that an executor may make together with another: of rows
+//! that a product or a walk over edges has just made, two that are added up, two outer products
+//! with a side in common, outer products of rows that a product of narrow ones makes or is followed
+//! by, and two sums of products with the same rows.
 //!
 //! promises  what is joined stays in one part of the list; nothing in between reads or writes what
 //!           is made earlier or later for it, and the timeline (`liveness`) keeps everything in its

@@ -1,5 +1,5 @@
-//! off_critical_path: launches that an executor may make while it goes on with others, since nobody but the
-//! optimiser reads what they make.
+//! off_critical_path: launches that an executor may make while it goes on with others, since nobody
+//! but the optimiser reads what they make.
 //!
 //! promises  what such a launch reads and makes lies there as long as the backward part goes on
 //!           (`liveness`), so that nothing need wait for it; launches over few rows alone: those

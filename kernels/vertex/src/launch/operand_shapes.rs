@@ -1,5 +1,5 @@
-//! operand_shapes: whether an evaluated operation fits its operands, by the one set of rules that made
-//! its node.
+//! operand_shapes: whether an evaluated operation fits its operands, by the one set of rules that
+//! made its node.
 //!
 //! promises  place, type and shape of operands and result follow `gir::Builder`, so that a list
 //!           read back is as sound as the program that it was made of

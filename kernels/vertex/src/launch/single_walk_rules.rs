@@ -1,5 +1,5 @@
-//! single_walk_rules: whether the steps of a fused launch can be done in one walk, vertex by vertex or edge by
-//! edge.
+//! single_walk_rules: whether the steps of a fused launch can be done in one walk, vertex by vertex
+//! or edge by edge.
 //!
 //! promises  a launch that passes reads nothing of another vertex that it makes itself, so that
 //!           vertices can be done in any order and at the same time; a total over all vertices is

@@ -1,5 +1,5 @@
-//! common_subexpressions: values that are equal by the order of their operands alone, or by drawing the same
-//! numbers, are computed once.
+//! common_subexpressions: values that are equal by the order of their operands alone, or by drawing
+//! the same numbers, are computed once.
 //!
 //! reason    `Builder` shares nodes that are written alike; it does not know that a + b is b + a,
 //!           nor that a dropout of the same site draws the same numbers (a gradient repeats its

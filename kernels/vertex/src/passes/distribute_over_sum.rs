@@ -1,5 +1,5 @@
-//! distribute_over_sum: an edge value as a sum of products, of what belongs to the vertex that sums over the
-//! edges and of what belongs to the edges.
+//! distribute_over_sum: an edge value as a sum of products, of what belongs to the vertex that sums
+//! over the edges and of what belongs to the edges.
 //!
 //! promises  the terms add up to the value in the real numbers; what stands `around` a term is a
 //!           value of the vertex (or shared), its `rest` one of the edges

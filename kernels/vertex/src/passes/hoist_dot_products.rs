@@ -1,5 +1,5 @@
-//! hoist_dot_products: a dot product with the summing vertex's own row leaves the sum over edges, where the far
-//! rows are added up anyway.
+//! hoist_dot_products: a dot product with the summing vertex's own row leaves the sum over edges,
+//! where the far rows are added up anyway.
 //!
 //! reason    `sum over edges of f_e * dot(z_v, a_u)` is `dot(z_v, sum of f_e * a_u)`. As written
 //!           each edge needs a dot product, whose parts lie in several lanes; taken apart it is one

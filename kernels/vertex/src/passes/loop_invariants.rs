@@ -1,5 +1,5 @@
-//! loop_invariants: what does not change from one superstep to the next is computed before the loop; and what
-//! changes how often, for all values.
+//! loop_invariants: what does not change from one superstep to the next is computed before the
+//! loop; and what changes how often, for all values.
 //!
 //! reason    a loop's degrees, scales and weighted features are the same in every superstep; a
 //!           training run's sums of the features are the same in every epoch

@@ -1,4 +1,5 @@
-//! product_before_sum: a sum over edges on the narrower side of a dense product, where that moves fewer bytes.
+//! product_before_sum: a sum over edges on the narrower side of a dense product, where that moves
+//! fewer bytes.
 //!
 //! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product
 //!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row an edge, so its

@@ -1,5 +1,5 @@
-//! share_softmax_quotients: what is added up over all vertices, and else only divided, is added up as its
-//! quotient times the divisor.
+//! share_softmax_quotients: what is added up over all vertices, and else only divided, is added up
+//! as its quotient times the divisor.
 //!
 //! reason    an attention's slope is divided by the softmax's totals, and edges see the quotient;
 //!           the slope itself would be put down beside it, and read again, for the gradient of the

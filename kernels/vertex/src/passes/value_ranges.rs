@@ -1,4 +1,5 @@
-//! value_ranges: what can be infinite, NaN or 0 though everything that is given is an ordinary number.
+//! value_ranges: what can be infinite, NaN or 0 though everything that is given is an ordinary
+//! number.
 //!
 //! promises  says that a value is finite only when it is for all finite inputs and parameters; sums
 //!           and products of finite values count as finite, as in `autodiff`

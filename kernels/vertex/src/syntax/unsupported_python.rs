@@ -1,5 +1,5 @@
-//! unsupported_python: how each construct that Python has and the language lacks is called, and what to write
-//! instead.
+//! unsupported_python: how each construct that Python has and the language lacks is called, and
+//! what to write instead.
 //!
 //! promises  a name for every construct, and a hint that can be followed
 use ruff_python_ast::{Expr, Operator, Stmt};

@@ -1,6 +1,6 @@
-//! implicit_features: `v.x` where rows of one width are not there: of a data set without features rows of the
-//! identity matrix, of one whose kinds of vertices have features of their own rows of a width for
-//! each kind. They are never made.
+//! implicit_features: `v.x` where rows of one width are not there: of a data set without features
+//! rows of the identity matrix, of one whose kinds of vertices have features of their own rows of a
+//! width for each kind. They are never made.
 //!
 //! promises  `linear` of it, of its neighbours' sums and means, scaled or dropped, looks up columns
 //!           of the weight, of kinds with features rows of their product with the kind's weight:

@@ -1,5 +1,5 @@
-//! program_result: from what the entry returns to results or the loss, and warnings about what has no
-//! effect.
+//! program_result: from what the entry returns to results or the loss, and warnings about what has
+//! no effect.
 //!
 //! promises  a result is a row for each vertex, or for each edge; where there are many graphs, a
 //!           row for each graph if the labels are of graphs, or if nothing of a single vertex is

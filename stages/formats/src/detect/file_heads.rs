@@ -1,7 +1,7 @@
 //! The files of a folder with their first bytes, from which a format is recognised.
 //!
-//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each at
-//!           most once
+//! promises  reads only the beginning of a file, unpacked and without a byte-order mark, and each
+//!           at most once
 use crate::{
     containers::{
         decompress::PlainFile,

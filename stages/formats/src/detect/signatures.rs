@@ -1,7 +1,7 @@
 //! How files begin that are no graph, and what files of a name have to begin with.
 //!
-//! promises  what came in the place of a file (a page, a pointer of git LFS, XML, a pickle) is named,
-//!           with what to do
+//! promises  what came in the place of a file (a page, a pointer of git LFS, XML, a pickle) is
+//!           named, with what to do
 use super::file_heads::HEAD_BYTES;
 use crate::{
     containers::{decompress::PlainFile, raw_file::open_file},

@@ -1,7 +1,7 @@
 //! Edges in a nameless file, while they are written and when they come back.
 //!
-//! promises  edges come back in the order of the file that was read, as rows; the nameless file goes
-//!           with the process
+//! promises  edges come back in the order of the file that was read, as rows; the nameless file
+//!           goes with the process
 use super::{
     id_rows::{GONE, IdRows, rows_among},
     limit::Limit,

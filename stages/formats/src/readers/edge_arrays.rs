@@ -5,12 +5,12 @@
 //!           `target` (`src`, `dst`; `row`, `col`): numbers or words; beside them `weight`, `type`
 //!           (numbers or words), `edge_attr` (a row an edge), `num_nodes`
 //! promises  edges in the order of the arrays; arrays called `x`, `y`, `train_mask` and so on in
-//!           the same file are what they are in one of their own (side_files.rs), all others are named
-//!           in `passed_over`
+//!           the same file are what they are in one of their own (side_files.rs), all others are
+//!           named in `passed_over`
 //! never     guesses which extent is the edges where both are 2; takes a file `.npy` of another
 //!           name for edges
-//! promises  edges and their features beyond a share of the limit go to a file (out_of_core.rs) as they
-//!           are read
+//! promises  edges and their features beyond a share of the limit go to a file (out_of_core.rs) as
+//!           they are read
 //! limits    32 bytes an edge, and its features, as far as the limit goes; arrays of Python objects
 //!           and packed safetensors files are held whole; 65,535 relations
 mod edge_collector;

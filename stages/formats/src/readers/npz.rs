@@ -12,8 +12,8 @@
 //!           what they are in a file of their own; all others (`attr_names`, `idx_to_node`, ...)
 //!           are named in `passed_over`
 //! never     unpacks an array that it does not read
-//! limits    as containers/zip.rs; of arrays of edges a part at a time, else one array at a time beside what
-//!           is kept
+//! limits    as containers/zip.rs; of arrays of edges a part at a time, else one array at a time
+//!           beside what is kept
 //! source    Y. Wang et al., GNNAdvisor (2021); O. Shchur et al., Pitfalls of Graph Neural Network
 //!           Evaluation (2018); O. Platonov et al., A critical look at the evaluation of GNNs under
 //!           heterophily (2023)

@@ -6,8 +6,8 @@
 //! promises  edges: two columns by name (source/target, src/dst, from/to, u/v, head/tail,
 //!           start/end), `weight`, `type`; others are features only where `edge_features` asks;
 //!           nodes: `id`, `label`, `split` or masks, `graph`, `kind`, features by the rule of
-//!           column_roles.rs; others are further columns. Letters of either case; without a node table,
-//!           nodes are those that edges name
+//!           column_roles.rs; others are further columns. Letters of either case; without a node
+//!           table, nodes are those that edges name
 //! promises  `label` may be numbers and `class` their names; several splits are lists in `split`,
 //!           or `split_0`, `split_1` and so on; a table of features may be entries of a sparse
 //!           matrix: `row`, `column`, `value`

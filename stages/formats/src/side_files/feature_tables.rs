@@ -4,7 +4,8 @@
 //! x0,x1,x2        row,column,value
 //! 0.5,0,1         0,2,1.0            rows and columns from 0; the widest column and row say how many there are at least
 //! ```
-//! reads     x0, x1, x2, ... (column_roles.rs) or one column of lists; or the entries of a sparse matrix
+//! reads     x0, x1, x2, ... (column_roles.rs) or one column of lists; or the entries of a sparse
+//!           matrix
 //! never     takes a column of another name for a feature: a table of nodes may have those
 use super::node_arrays::ArrayValues;
 use crate::{

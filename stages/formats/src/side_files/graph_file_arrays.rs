@@ -3,8 +3,8 @@
 //!
 //! promises  an array of such a name is read if the graph has nothing of the kind yet; every other
 //!           one is named in `passed_over`
-//! promises  rows beyond the nodes that edges name are nodes, as side_files.rs has it, unless the file
-//!           counts its nodes
+//! promises  rows beyond the nodes that edges name are nodes, as side_files.rs has it, unless the
+//!           file counts its nodes
 //! never     unpacks an array that it passes over, `ids` among them: the edges name their nodes
 use super::node_arrays::{
     ArrayRole, FoundArray, assign_rows, dense_or_matrix, fill_graph, find_role, refuse_second,

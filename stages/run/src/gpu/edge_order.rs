@@ -1,5 +1,5 @@
-//! edge_order: the edges of vertices, or what sparse features keep, in the order in which a GPU takes
-//! them: rows with most first, each row's by edge id, or by column.
+//! edge_order: the edges of vertices, or what sparse features keep, in the order in which a GPU
+//! takes them: rows with most first, each row's by edge id, or by column.
 //!
 //! promises  every row is an item, those of no edge too; rows of as many edges keep their order;
 //!           which rows have a block, or a warp, for themselves follows from the graph, the cut and

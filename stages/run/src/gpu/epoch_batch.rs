@@ -1,5 +1,5 @@
-//! epoch_batch: epochs that a GPU goes through alone, asked for while those before are still at work,
-//! and what comes home of them.
+//! epoch_batch: epochs that a GPU goes through alone, asked for while those before are still at
+//! work, and what comes home of them.
 //!
 //! promises  a stretch goes on where the one before it ended, to the bit, whether the host has
 //!           looked at that one or not; what comes home is as it was at the end of its stretch,
@@ -7,9 +7,9 @@
 //! never     waits for the device but where the host wants what comes home
 //! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the
 //!           host for what comes home: the ring and, where something is decided, what is kept (64
-//!           MiB at most), all of it with every stretch. A state of more than `pinned_state_bytes`, or for
-//!           which the host has nothing to pin, does not come home by itself: whoever wants it asks
-//!           for nothing behind it
+//!           MiB at most), all of it with every stretch. A state of more than `pinned_state_bytes`,
+//!           or for which the host has nothing to pin, does not come home by itself: whoever wants
+//!           it asks for nothing behind it
 use warploom_contract::StageError;
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};

@@ -1,6 +1,6 @@
-//! graph_branches: launches of an epoch that others need not wait for, in its graph: each begins when all
-//! that was launched before is done, and goes on beside what follows until something wants what it
-//! makes, or the place of what it reads.
+//! graph_branches: launches of an epoch that others need not wait for, in its graph: each begins
+//! when all that was launched before is done, and goes on beside what follows until something wants
+//! what it makes, or the place of what it reads.
 //!
 //! promises  a launch waits for those aside as soon as one of its parameters lies where they write,
 //!           or it writes where theirs lie, by the places of both in memory; those aside follow

@@ -1,4 +1,5 @@
-//! neighbour_groups: rows cut into groups of neighbours, and those whose groups lie in several blocks.
+//! neighbour_groups: rows cut into groups of neighbours, and those whose groups lie in several
+//! blocks.
 //!
 //! promises  every slot is in one group, in order; a group is of one row; a row without edges has a
 //!           group of none; groups of a row follow each other; a span's blocks are all that have a

@@ -1,5 +1,5 @@
-//! epoch_pipeline: epochs that a GPU goes through alone, a stretch of them asked for while the host still
-//! looks at those before.
+//! epoch_pipeline: epochs that a GPU goes through alone, a stretch of them asked for while the host
+//! still looks at those before.
 //!
 //! promises  the rows, the parameters and the end that epochs one by one would give; a state that
 //!           is due is that of the end of a stretch, and is written while the device goes on; the

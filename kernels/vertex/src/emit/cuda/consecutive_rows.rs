@@ -1,5 +1,5 @@
-//! consecutive_rows: a plain sum over the edges of rows that read near rows and have few edges: several rows
-//! of a group, one after the other.
+//! consecutive_rows: a plain sum over the edges of rows that read near rows and have few edges:
+//! several rows of a group, one after the other.
 //!
 //! promises  a group's lanes hold whose rows are next and where each ends, and the next edges of
 //!           all of them as one list, so that far rows are asked for without waiting for a row's

@@ -1,4 +1,5 @@
-//! lane_layout: which element of a row each place of the frame holds, and the shortest text that says so.
+//! lane_layout: which element of a row each place of the frame holds, and the shortest text that
+//! says so.
 //!
 //! promises  a table says for every place of the frame, in order, the element of one value's row;
 //!           the text of a table, given the place, is that element, for every place of the frame;

@@ -1,6 +1,6 @@
-//! low_degree_rows: a plain sum over the edges of rows that have few, or that are done in slices: two edges of
-//! a group at hand, or four, and as many groups as a processor holds; each lane has two pieces of a
-//! row that fills its lanes, of 32 columns and more.
+//! low_degree_rows: a plain sum over the edges of rows that have few, or that are done in slices:
+//! two edges of a group at hand, or four, and as many groups as a processor holds; each lane has
+//! two pieces of a row that fills its lanes, of 32 columns and more.
 //!
 //! promises  says what lanes and edges a walk has, how many blocks a processor; a row is added up
 //!           in the order of its edges, as elsewhere

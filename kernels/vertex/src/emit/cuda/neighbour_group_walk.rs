@@ -1,5 +1,5 @@
-//! neighbour_group_walk: sums over edges by groups of neighbours, GNNAdvisor's schedule (algorithm 3-1), beside
-//! that of `kernel`.
+//! neighbour_group_walk: sums over edges by groups of neighbours, GNNAdvisor's schedule (algorithm
+//! 3-1), beside that of `kernel`.
 //!
 //! promises  a group has at most so many neighbours of one row, and so many lanes, which go over
 //!           the columns together; each group of a block has a place of its own in shared memory,

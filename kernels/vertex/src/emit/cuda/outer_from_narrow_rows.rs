@@ -1,5 +1,5 @@
-//! outer_from_narrow_rows: rows of an outer product that its kernel makes of narrow ones, where it multiplies them:
-//! nobody puts them down, or reads them again.
+//! outer_from_narrow_rows: rows of an outer product that its kernel makes of narrow ones, where it
+//! multiplies them: nobody puts them down, or reads them again.
 //!
 //! promises  rows are made here only where all who read them are made by this kernel: the outer
 //!           product, its twin, and sums of these rows; a row is made once, for one block has all

@@ -1,5 +1,5 @@
-//! outer_products: products of two rows added up over all rows, on tensor cores; of one list two that have a
-//! side in common are one kernel.
+//! outer_products: products of two rows added up over all rows, on tensor cores; of one list two
+//! that have a side in common are one kernel.
 //!
 //! promises  rows are cut into parts by their number and the device alone, each part is added up in
 //!           one order, and the parts in order; the sides lie beside each other in shared memory, X

@@ -1,5 +1,5 @@
-//! padded_rows: rows that are made to the end of their stride, so that lanes share them evenly and in
-//! the widest vectors.
+//! padded_rows: rows that are made to the end of their stride, so that lanes share them evenly and
+//! in the widest vectors.
 //!
 //! promises  a walk is widened only where all rows that it reads and makes have one number of
 //!           columns, or one column, and lie at strides that vectors divide; what then lies beyond

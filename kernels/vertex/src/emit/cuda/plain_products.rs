@@ -1,6 +1,6 @@
-//! plain_products: rows times a matrix, and what is done with each row of the result; sums of such rows,
-//! and outer products of others with the narrow rows that are multiplied, where the threads have
-//! both.
+//! plain_products: rows times a matrix, and what is done with each row of the result; sums of such
+//! rows, and outer products of others with the narrow rows that are multiplied, where the threads
+//! have both.
 //!
 //! promises  a row is finished by the threads that made it; rows are read once for each slice of
 //!           the matrix's columns; what is added up over all rows is added up in one order

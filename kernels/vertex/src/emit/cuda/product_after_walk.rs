@@ -1,4 +1,5 @@
-//! product_after_walk: a product of few columns of the rows that a walk over edges makes, where it has them.
+//! product_after_walk: a product of few columns of the rows that a walk over edges makes, where it
+//! has them.
 //!
 //! promises  lanes multiply the places that they have, and what all lanes of a row have is added up
 //!           in one order; one of them does the rest; rows that nobody else reads are not put down

@@ -310,9 +310,9 @@ fn owners(table: &Table) -> Table {
 
 impl Unit<'_> {
     /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice
-    /// of all rows is read before the next, and more of it stays there. Slices that stay there anyway are
-    /// no narrower. Where rows read near rows, these are there anyway, and a whole row costs less
-    /// than its slices.
+    /// of all rows is read before the next, and more of it stays there. Slices that stay there
+    /// anyway are no narrower. Where rows read near rows, these are there anyway, and a whole row
+    /// costs less than its slices.
     fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
@@ -697,8 +697,8 @@ pub(super) struct Load {
     draws_of_row: bool,
     /// Whether something of the row is there before its edges are walked, and may be wanted after.
     waits: bool,
-    /// Whether how the walk is gone about is said elsewhere (`low_degree_rows.rs`): whatever pieces a lane has,
-    /// it does little with them.
+    /// Whether how the walk is gone about is said elsewhere (`low_degree_rows.rs`): whatever pieces
+    /// a lane has, it does little with them.
     is_few: bool,
     bytes_per_real: u64,
 }
@@ -858,8 +858,9 @@ impl Load {
         }
     }
 
-    /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that is of use.
-    /// Where something of a row is read before its edges a group waits for that each time.
+    /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that
+    /// is of use. Where something of a row is read before its edges a group waits for that each
+    /// time.
     pub fn blocks_along(self) -> Option<u32> {
         let is_plain = self.reads == 1
             && self.sums == 1

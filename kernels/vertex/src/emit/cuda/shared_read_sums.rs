@@ -1,6 +1,6 @@
-//! shared_read_sums: sums over rows that whoever makes or reads these rows makes too, so that they are read
-//! once: outer products, the loss, products with a matrix, and sums that read the same rows; and
-//! outer products that have a side in common.
+//! shared_read_sums: sums over rows that whoever makes or reads these rows makes too, so that they
+//! are read once: outer products, the loss, products with a matrix, and sums that read the same
+//! rows; and outer products that have a side in common.
 //!
 //! promises  a sum is made by one launch: its own, or the loss, of its gradient, or, of the
 //!           backward part as well, an outer product on tensor cores that has the summed rows as an

@@ -1,5 +1,5 @@
-//! sparse_features: products with features of which only what is not 0 is kept, and gradients of their
-//! weights.
+//! sparse_features: products with features of which only what is not 0 is kept, and gradients of
+//! their weights.
 //!
 //! promises  a row of the result is one group's of lanes, which reads a row of the other matrix for
 //!           each entry; rows of many entries have a warp or a block, joined in order; what is not

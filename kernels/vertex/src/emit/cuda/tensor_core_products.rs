@@ -1,5 +1,5 @@
-//! tensor_core_products: products of rows on tensor cores, as kernels: of one matrix; of two that are added up;
-//! and of the rows that are made with more of them.
+//! tensor_core_products: products of rows on tensor cores, as kernels: of one matrix; of two that
+//! are added up; and of the rows that are made with more of them.
 //!
 //! promises  a kernel is as its launches and the device say, whoever asks; rows that a follower
 //!           multiplies are those that are put down, bit for bit, out of the shared memory of the

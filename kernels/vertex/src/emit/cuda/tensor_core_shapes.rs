@@ -1,5 +1,5 @@
-//! tensor_core_shapes: how products and outer products of 32 bits lie over tensor cores: tiles, queues in
-//! shared memory, and who does which rows.
+//! tensor_core_shapes: how products and outer products of 32 bits lie over tensor cores: tiles,
+//! queues in shared memory, and who does which rows.
 //!
 //! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is
 //!           multiplied as two parts of fewer bits; what is added up is added in an order that

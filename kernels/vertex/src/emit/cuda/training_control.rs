@@ -1,13 +1,14 @@
-//! training_control: what is decided between epochs, decided on the device: whether parameters are the best so
-//! far, how long steps are after a plateau, and when enough went by without a better one.
+//! training_control: what is decided between epochs, decided on the device: whether parameters are
+//! the best so far, how long steps are after a plateau, and when enough went by without a better
+//! one.
 //!
 //! promises  what a host decides by the same counts: the same operations in f64, in the same order;
 //!           parameters are kept as they were measured, the best ones or, where these are not asked
 //!           for, those of the epoch that ends it; after that one nothing is decided any more
 //! never     counts or measures, which the loss has done; keeps moments
-//! limits    measures that follow from counts; parameters of `best_parameter_bytes` at most, of which a
-//!           second copy costs little: epochs of larger ones are long, so that a host may look at
-//!           each
+//! limits    measures that follow from counts; parameters of `best_parameter_bytes` at most, of
+//!           which a second copy costs little: epochs of larger ones are long, so that a host may
+//!           look at each
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, row_walk::THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};

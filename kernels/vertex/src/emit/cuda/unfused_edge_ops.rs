@@ -1,5 +1,5 @@
-//! unfused_edge_ops: operations that no walk joins with others: what an edge is among those of its vertex,
-//! folds, edges seen from their other end, tables.
+//! unfused_edge_ops: operations that no walk joins with others: what an edge is among those of its
+//! vertex, folds, edges seen from their other end, tables.
 //!
 //! promises  one thread makes a column of a row, in the order of the row's edges, or of the rows
 //!           that a row of a table is added up from: the order that the CPU takes, so that bits

@@ -1,5 +1,5 @@
-//! walk_steps: one fused launch, or one evaluated operation by itself, as steps over rows and their edges
-//! with every name resolved.
+//! walk_steps: one fused launch, or one evaluated operation by itself, as steps over rows and their
+//! edges with every name resolved.
 //!
 //! promises  each step says what a row of it stands for, how many passes over the edges it waits
 //!           for, and which row of each operand it reads; each buffer that is read stands once

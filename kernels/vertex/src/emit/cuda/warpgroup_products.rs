@@ -1,5 +1,5 @@
-//! warpgroup_products: products and outer products of rows as four warps multiply them together (wgmma), on
-//! devices of 9.0.
+//! warpgroup_products: products and outer products of rows as four warps multiply them together
+//! (wgmma), on devices of 9.0.
 //!
 //! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every
 //!           16 steps; a warp's rows lie in its lanes as those of a warp alone, so that what is

@@ -1,5 +1,5 @@
-//! gpu_fusion_rules: what may become one launch where a row is a group's of lanes, and products are tiles of
-//! many rows.
+//! gpu_fusion_rules: what may become one launch where a row is a group's of lanes, and products are
+//! tiles of many rows.
 //!
 //! promises  a launch is one of these: work on rows whose widths go into each other; a walk over
 //!           edges with such work before and after it; a product, with work on the rows of its

@@ -1,6 +1,6 @@
-//! self_row_product: a product of what is added up of a vertex's own row and of sums over its neighbours' same
-//! rows: `(a x_v + sum of x_u) W` is `a (x W)_v + sum of (x W)_u`, so that everything behind the
-//! product has its width, and sparse features meet nothing but the product.
+//! self_row_product: a product of what is added up of a vertex's own row and of sums over its
+//! neighbours' same rows: `(a x_v + sum of x_u) W` is `a (x W)_v + sum of (x W)_u`, so that
+//! everything behind the product has its width, and sparse features meet nothing but the product.
 //!
 //! promises  the value as a real number; that the product is done once
 //! never     takes apart what another value reads

@@ -1,7 +1,7 @@
 //! Lines of two whole numbers and perhaps a weight.
 //!
-//! promises  a fault carries the byte at which it stands; a line is read fast (text/fast_numbers.rs)
-//!           only where a careful reading gives the same
+//! promises  a fault carries the byte at which it stands; a line is read fast
+//!           (text/fast_numbers.rs) only where a careful reading gives the same
 //! never     allocates per line
 use super::parsed_lines::{ParsedEnds, ParsedLines};
 use crate::{
