@@ -28,9 +28,9 @@ pub fn evaluate(
         Op::Binary(operator) => {
             call.element_by_element(|[a, b, _], _, _| scalar::binary(*operator, a, b))
         }
-        Op::Select => call.element_by_element(
-            |[condition, yes, no], _, _| if condition.holds() { yes } else { no },
-        ),
+        Op::Select => {
+            call.element_by_element(|[is, yes, no], _, _| if is.holds() { yes } else { no })
+        }
         Op::Cast(kind) => call.element_by_element(|[a, ..], _, _| scalar::cast(*kind, a)),
         Op::Dropout { probability, site } => elementwise::dropout(&call, *probability, *site),
         Op::Detach | Op::Give | Op::Expand => call.element_by_element(|[a, ..], _, _| a),
