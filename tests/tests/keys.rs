@@ -542,13 +542,13 @@ fn replaced_rows_of_the_tuning_table_are_in_plans_key() {
     sandbox.build(&recipe);
     let plain = key(&sandbox, "plan", &recipe, &[]);
     let tuned = |rows: &str| {
-        let file = sandbox.write("tuning.csv", rows.to_owned()).display().to_string();
+        let file = sandbox.write("tuning.csv", rows).display().to_string();
         key(&sandbox, "plan", &recipe, &["--tuning", &file])
     };
     let (four, five) = (tuned("low_degree_reads,4\n"), tuned("low_degree_reads,5\n"));
     assert!(four != plain && five != plain && four != five, "{plain} {four} {five}");
     assert_eq!(key(&sandbox, "plan", &recipe, &[]), plain);
-    let wrong = sandbox.write("wrong.csv", "low_degree_raeds,4\n".to_owned());
+    let wrong = sandbox.write("wrong.csv", "low_degree_raeds,4\n");
     let output = sandbox
         .stage("plan", &recipe, &["key", "--tuning", &wrong.display().to_string()])
         .expect(1);

@@ -12,11 +12,11 @@
 //!
 //! # A built-in program's way
 //!
-//! A program comes as text, and the graph as [`Facts`]:
+//! A program comes as text, and the graph as [`GraphFacts`]:
 //!
 //! ```
 //! use std::collections::BTreeMap;
-//! use warploom_vertex::{Facts, builtin, launch::LossKind};
+//! use warploom_vertex::{GraphFacts, builtin, launch::LossKind};
 //!
 //! let text = r#"def pagerank(v, damping=0.85, tolerance=1e-6):
 //!     "PageRank (Brin & Page 1998); the rank of a vertex without out-edges is dropped, so ranks need not sum to 1."
@@ -25,7 +25,7 @@
 //!         v.rank = (1 - damping) / v.graph.nodes + damping * sum(u.rank / u.outdegree for u in v.innbs)
 //!     return v.rank
 //! "#;
-//! let facts = Facts {
+//! let facts = GraphFacts {
 //!     nodes: 4,
 //!     edges: 6,
 //!     feature_columns: 0,
@@ -52,11 +52,11 @@
 //!
 //! ```
 //! # use std::collections::BTreeMap;
-//! # use warploom_vertex::{Facts, builtin, launch::LossKind};
+//! # use warploom_vertex::{GraphFacts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
+//! # let facts = GraphFacts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
 //! # let settings = BTreeMap::from([("damping".to_owned(), serde_json::json!(0.75))]);
-//! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&settings, &facts)?;
+//! # let list = builtin::programs().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&settings, &facts)?;
 //! let listing = list.render();
 //! let superstep = listing.split("superstep\n").nth(1).unwrap_or_default();
 //! assert!(superstep.starts_with("  contribution  contribution[nodes x 1] = rank * share  | 48 bytes, blocks of 4096 rows
@@ -71,10 +71,10 @@
 //!
 //! ```
 //! # use std::collections::BTreeMap;
-//! # use warploom_vertex::{Facts, builtin, launch::LossKind};
+//! # use warploom_vertex::{GraphFacts, builtin, launch::LossKind};
 //! # let loss = LossKind::CrossEntropy;
-//! # let facts = Facts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
-//! # let list = builtin::all().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&BTreeMap::new(), &facts)?;
+//! # let facts = GraphFacts { nodes: 4, edges: 6, feature_columns: 0, sparse_features: None, classes: 0, weighted: false, symmetric: false, training: false, loss, bytes_per_real: 4, half: None, lanes: false };
+//! # let list = builtin::programs().iter().find(|builtin| builtin.name == "pagerank").unwrap().build(&BTreeMap::new(), &facts)?;
 //! use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 //!
 //! let graph = ReferenceGraph { nodes: 4, source: vec![0, 1, 2, 3, 3, 2], target: vec![1, 2, 0, 0, 1, 1], weight: None };

@@ -3,10 +3,9 @@
 //!
 //! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion
 //!           is an error
-use super::elementwise::Applied;
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
-use super::value::Value;
+use super::value::{Applied, Value};
 use crate::gir::{Span, Type, Unary};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
 

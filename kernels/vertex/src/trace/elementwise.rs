@@ -4,18 +4,9 @@
 use super::calls::{Arguments, ValueAt};
 use super::constants;
 use super::tracer::{TraceResult, Tracer};
-use super::value::Value;
+use super::value::{Applied, Value};
 use crate::gir::{Binary, NodeId, Number, Op, Property, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
-
-/// What a call does to each number.
-#[derive(Clone, Copy)]
-pub(super) enum Applied {
-    /// The same number as another type.
-    Cast(Type),
-    /// An operator of one value.
-    Operator(Unary),
-}
 
 impl Tracer<'_> {
     pub(super) fn element_wise(

@@ -4,7 +4,7 @@
 //!           compiled
 use std::rc::Rc;
 
-use crate::gir::{EdgeSet, NodeId};
+use crate::gir::{EdgeSet, NodeId, Type, Unary};
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -214,4 +214,13 @@ impl Unmade {
     pub fn is_of_edges(&self) -> bool {
         self.edges.is_some()
     }
+}
+
+/// What a call does to each number.
+#[derive(Clone, Copy)]
+pub(super) enum Applied {
+    /// The same number as another type.
+    Cast(Type),
+    /// An operator of one value.
+    Operator(Unary),
 }
