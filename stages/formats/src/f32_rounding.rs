@@ -44,7 +44,7 @@ impl RoundedIntegers {
         self.first = self.first.or(part.first.map(|place| before + place));
     }
 
-    /// What people are told, if there are any.
+    /// The note for people, if there are any.
     pub fn note(&self, what: &str, place: &str) -> Option<String> {
         let first = self.first?;
         Some(format!(

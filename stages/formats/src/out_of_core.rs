@@ -86,7 +86,7 @@ pub(crate) fn find_edge(
     Ok(found)
 }
 
-/// Whether every edge is listed as often as its reverse, told by sums of hashes: of edges listed
+/// Whether every edge is listed as often as its reverse, by sums of hashes: of edges listed
 /// once it holds by chance in one of 2^64 cases.
 pub fn are_both_ways(held: &Edges, spilled: Option<&Spilled>) -> Read<bool> {
     let (mut there, mut back) = (0u64, 0u64);

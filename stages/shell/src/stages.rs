@@ -1,7 +1,7 @@
 //! stages: the table of stages: name, version, and the kinds that each reads and writes.
 //!
 //! promises  every binary knows all of them, since a stage's key depends on the stages before it;
-//!           raising a version here makes every artifact after it a miss; whoever treats stages
+//!           raising a version here makes every artifact after it a miss; code that treats stages
 //!           apart matches on `StageName`, so that a stage that is added is missed by the compiler
 use std::fmt;
 

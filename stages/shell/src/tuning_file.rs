@@ -7,14 +7,19 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use warploom_contract::{Digest, ErrorKind, StageError};
+use warploom_contract::{Digest, ErrorKind, StageError, regular_file};
 use warploom_vertex::tuning::{self, Misfit, ReplaceError, Replaced};
+
+/// The largest file of rows.
+const BYTES_MOST: u64 = 1 << 20;
 
 /// Takes the rows of a file in place of those that are compiled in.
 pub fn take(file: Option<&Path>) -> Result<(), StageError> {
     let Some(file) = file else { return Ok(()) };
-    let text =
-        std::fs::read_to_string(file).map_err(|error| StageError::io("read", file, &error))?;
+    let text = regular_file::read_text(file, BYTES_MOST).map_err(|error| {
+        StageError::io("read rows of the tuning table", file, &error)
+            .hint("--tuning takes a file of rows  name,value")
+    })?;
     let replaced = tuning::read(&text).map_err(|misfit| misfit_error(file, &misfit))?;
     tuning::replace(&replaced).map_err(|error| match error {
         ReplaceError::Misfit(misfit) => misfit_error(file, &misfit),

@@ -203,7 +203,7 @@ impl Drop for Context {
     }
 }
 
-/// What unloads the code, once nobody has a kernel or a graph of it.
+/// What unloads the code, once no kernel or graph of it is left.
 pub(super) struct Loaded {
     pub(super) context: Arc<Context>,
     pub(super) raw: CUmodule,
@@ -222,7 +222,7 @@ impl Drop for Loaded {
             let _nobody_to_tell = self.context.wait("wait before unloading code");
         }
         let _ = self.context.bind();
-        // SAFETY: loaded once, unloaded once, and nobody has a kernel of it.
+        // SAFETY: loaded once, unloaded once, and no kernel of it is left.
         let _nobody_to_tell = unsafe { sys::cuModuleUnload(self.raw) };
     }
 }

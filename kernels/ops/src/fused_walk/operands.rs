@@ -19,7 +19,7 @@ pub(super) struct Resolved<T> {
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: StepMethod,
-    /// Of a choice, or of a reduction of some edges: what it compares, where that lies nowhere.
+    /// Of a choice, or of a reduction of some edges: what it compares, where that is never materialised.
     pub compared: Option<Compared<T>>,
 }
 
@@ -60,7 +60,7 @@ pub(super) enum Origin<T> {
 pub(super) enum RowChoice {
     /// The only one.
     One,
-    /// That of the row or edge at hand.
+    /// That of the current row or edge.
     Own,
     /// That of the vertex's graph.
     Graph,
@@ -76,7 +76,7 @@ pub(super) enum OperandLayout {
     Same,
     /// One element for all.
     First,
-    /// Each element so often, one after the other.
+    /// Each element repeated so many times in a row.
     Each(usize),
     Table(Vec<u32>),
 }

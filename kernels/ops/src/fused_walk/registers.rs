@@ -1,13 +1,13 @@
 //! registers: values of the steps of a block of rows, in scratch or where they are stored.
 
-/// Values of the steps that are at hand.
+/// Values of the steps of the current tile.
 #[derive(Debug, Default)]
 pub(super) struct Registers<'o, T> {
     pub reals: Vec<RegisterData<'o, T>>,
     pub wholes: Vec<Vec<i64>>,
 }
 
-/// Real elements at hand: in scratch, or where they are stored in the end.
+/// Real elements: in scratch, or in the buffer that stores them.
 #[derive(Debug)]
 pub(super) enum RegisterData<'o, T> {
     Scratch(Vec<T>),

@@ -99,6 +99,7 @@ macro_rules! unary_operators {
             $($(#[doc = $doc])+ $name $(($kind))?,)+
         }
 
+        // A row may leave an argument of its closures unread, as `y` where a gradient needs only `a`.
         #[allow(unused_variables)]
         impl Unary {
             /// Every operator, with its setting where a program gives none.
@@ -437,6 +438,7 @@ macro_rules! binary_operators {
             $($(#[doc = $doc])+ $name,)+
         }
 
+        // As of `Unary`: a row need not read every argument.
         #[allow(unused_variables)]
         impl Binary {
             /// Every operator.

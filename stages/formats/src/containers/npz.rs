@@ -1,7 +1,7 @@
 //! An archive of numpy arrays (`.npz`), by the names of its arrays; a zip that holds one such
 //! file.
 //!
-//! never     unpacks an array that nobody asks for
+//! never     unpacks an array that is not asked for
 use super::{
     npy::{
         self, Array, Origin,

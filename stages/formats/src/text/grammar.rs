@@ -1,7 +1,7 @@
 //! Text with an item a line: read in blocks of whole lines, parsed in pieces on all cores.
 //!
 //! promises  the same result for any number of threads and any size of block; of several faults the
-//!           first in the file is told
+//!           first in the file is reported
 //! reads     gzip, zstd, a byte-order mark, CRLF, a last line without end; UTF-16 is refused by
 //!           name
 //! never     holds more than a few blocks, beside what the grammar keeps
@@ -37,7 +37,7 @@ pub trait Grammar: Sync {
     /// begins, or none if it begins later.
     fn header(&mut self, lines: &[u8], before: u64) -> Result<Option<usize>, ScanFault>;
     /// Reads the lines of the body before a scan into an empty piece, on any thread. What it read
-    /// before a fault is accepted before the fault is told.
+    /// before a fault is accepted before the fault is reported.
     fn body(&self, scan: &mut Scan<'_>, piece: &mut Self::Chunk) -> Result<(), ScanFault>;
     /// Takes the pieces in the order of the file, each with its lines.
     fn accept(&mut self, piece: Self::Chunk, lines: &[u8]) -> Result<(), ScanFault>;
