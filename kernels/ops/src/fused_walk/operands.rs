@@ -19,7 +19,7 @@ pub(super) struct Resolved<T> {
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: StepMethod,
-    /// Of a choice, or of a reduction of some edges: what it compares, where that is never materialised.
+    /// Of a choice, or of a reduction of some edges: what it compares, if that is never stored.
     pub compared: Option<Compared<T>>,
 }
 

@@ -99,7 +99,7 @@ macro_rules! unary_operators {
             $($(#[doc = $doc])+ $name $(($kind))?,)+
         }
 
-        // A row may leave an argument of its closures unread, as `y` where a gradient needs only `a`.
+        // A row need not read every argument of its closures: many gradients need only `a`.
         #[allow(unused_variables)]
         impl Unary {
             /// Every operator, with its setting where a program gives none.
