@@ -335,3 +335,6 @@ fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     let recipe = request.entry.stand_in.ok_or_else(missing)?;
     synthetic_source::planted(context, request, &recipe, Provenance::StandIn)
 }
+
+#[cfg(test)]
+mod tests;
