@@ -361,6 +361,9 @@ fn digest(text: &str) -> String {
     format!("{:08x}{:08x}", hash(0xcbf2_9ce4_8422_2325) >> 32, hash(0x9ae1_6a3b_2f90_404f) >> 32)
 }
 
+/// A folder for the sources that are digested, a file each, for whoever looks for what differs.
+const SOURCES_GO_TO: &str = "WARPLOOM_SOURCES";
+
 /// What was emitted for a case in a combination.
 struct Line {
     name: String,
@@ -384,10 +387,15 @@ fn lines(cases: &[Case], is_wanted: impl Fn(usize, usize) -> bool + Sync) -> Vec
                 let emitted = case.emitted(list, combination.target());
                 let name = format!("{} {}", case.label, combination.words());
                 let schedules = emitted.schedules.iter().flatten().copied().collect();
-                found.lock().unwrap().push((
-                    (number, place),
-                    Line { name, digest: digest(&numbered(&emitted)), schedules },
-                ));
+                let text = numbered(&emitted);
+                if let Some(folder) = std::env::var_os(SOURCES_GO_TO) {
+                    let file = PathBuf::from(folder).join(name.replace(' ', "_"));
+                    std::fs::write(file, &text).unwrap();
+                }
+                found
+                    .lock()
+                    .unwrap()
+                    .push(((number, place), Line { name, digest: digest(&text), schedules }));
             }
         }
     };

@@ -5,10 +5,12 @@
 //!           cannot guess; no float is added up in an order that varies
 //! never     names a driver, compiles, or looks at a graph
 mod consecutive_rows;
+mod edge_sums;
 pub mod epoch_clock;
 mod graph_pooling;
 mod heavy_rows;
 pub mod host_reads;
+mod kernel_parameters;
 mod lane_broadcast;
 mod lane_layout;
 mod loss;
@@ -27,11 +29,13 @@ mod row_walk;
 pub mod schedule_kinds;
 mod shared_read_sums;
 mod sparse_features;
+mod statement_text;
+mod statements;
 mod tensor_core_products;
 mod tensor_core_shapes;
 pub mod training_control;
 mod unfused_edge_ops;
-mod value_text;
+mod walk_lowering;
 mod walk_steps;
 mod warpgroup_products;
 

@@ -9,10 +9,14 @@
 //!           edge: all rows of a group would wait for that; or where a product follows
 use std::fmt::Write;
 
+use super::kernel_parameters::emit_row_context;
+use super::lane_layout::Lanes;
 use super::row_walk::{
-    Load, THREADS, emit_broadcast, emit_item_lookup, emit_row_context, joins, opening, stream_list,
+    Load, THREADS, emit_broadcast, emit_item_lookup, joins, opening, stream_list,
 };
-use super::value_text::{Lanes, Stream, Writer};
+use super::statement_text::LoadsOf;
+use super::statements::{Source, Statements};
+use super::walk_lowering::WalkLowering;
 use super::{Cut, Order, Unit, heavy_rows};
 use crate::tuning;
 
@@ -26,17 +30,17 @@ pub(super) struct ConsecutiveWalk {
 
 impl Unit<'_> {
     /// How this walk may do so, whose statements are written for such lanes.
-    pub(super) fn plan_consecutive(&self, writer: &Writer) -> Option<ConsecutiveWalk> {
-        let (walk, lanes) = (writer.walk, writer.lanes);
+    pub(super) fn plan_consecutive(&self, lowering: &WalkLowering) -> Option<ConsecutiveWalk> {
+        let (walk, lanes) = (lowering.walk, lowering.lanes);
         let is_near = self.target.order == Order::Local
             && self.target.bytes_per_real == 4
             && walk.passes() == 1;
         if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
             return None;
         }
-        let blocks = Load::new(writer, 1, self.target.bytes_per_real).blocks_along()?;
+        let blocks = Load::new(lowering, 1, self.target.bytes_per_real).blocks_along()?;
         // What is done with a row behind its edges takes registers too.
-        let blocks = if writer.rows[1].is_empty() {
+        let blocks = if lowering.rows[1].is_empty() {
             blocks
         } else {
             blocks.min(tuning::consecutive_blocks_finishing())
@@ -65,38 +69,38 @@ pub(super) fn unsliced_lanes(lanes: Lanes) -> Lanes {
 
 /// The whole kernel.
 pub(super) fn emit_consecutive_walk(
-    writer: &Writer,
+    lowering: &WalkLowering,
     stores: &str,
     along: ConsecutiveWalk,
 ) -> (String, Option<Cut>) {
     let rows = tuning::consecutive_rows();
-    let in_flight = tuning::consecutive_vectors() / writer.lanes.chunks as u32;
+    let in_flight = tuning::consecutive_vectors() / lowering.lanes.chunks as u32;
     let cut = Cut {
-        groups_of_warp: 32 / writer.lanes.lanes as u32,
+        groups_of_warp: 32 / lowering.lanes.lanes as u32,
         warps: THREADS / 32,
         in_flight,
         blocks_per_processor: along.blocks,
-        hub_blocks: heavy_rows::blocks(writer.lanes.slices),
+        hub_blocks: heavy_rows::blocks(lowering.lanes.slices),
         rows_of_group: rows,
     };
-    let pass = &writer.passes[1];
-    let mut text = opening(&writer.lanes);
+    let pass = &lowering.passes[1];
+    let mut text = opening(&lowering.lanes);
     let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {rows};");
     text.push_str(&emit_item_lookup(
         true,
         "((blockIdx.x - blocks_of_many) * GROUPS + warp * PER_WARP + group) * ROWS",
     ));
     text.push_str(HELD);
-    text.push_str(&pass.places);
-    let (first, edges) = edges(writer);
+    text.push_str(&pass.places.text());
+    let (first, edges) = edges(lowering);
     text.push_str(&first);
     text.push_str(ROW);
-    text.push_str(&emit_row_context(&writer.rows.concat()));
+    text.push_str(&emit_row_context(&Statements::concat(&lowering.rows).reads()));
     pass.sums.iter().for_each(|sum| text.push_str(&format!("{}\n", sum.opened())));
     text.push_str(&edges);
-    text.push_str(&joins(writer, 1));
-    text.push_str(&heavy_rows::join(writer, 1));
-    text.push_str(&writer.rows[1]);
+    text.push_str(&joins(lowering, 1));
+    text.push_str(&heavy_rows::join(lowering, 1));
+    text.push_str(&lowering.rows[1].text());
     let _infallible = write!(text, "if (writes) {{\n{stores}}}\n}}\n");
     (text, Some(cut))
 }
@@ -125,18 +129,16 @@ const bool writes = turn < count && (tier == 0 || (group == 0 && (tier == 1 || w
 
 /// What the lists of edges bring first, and the edges of a row, up to the end of a chunk of the
 /// lists at a time.
-fn edges(writer: &Writer) -> (String, String) {
+fn edges(lowering: &WalkLowering) -> (String, String) {
     let (mut first, mut next, mut shared) = (String::new(), String::new(), String::new());
-    let pass = &writer.passes[1];
-    let loads = pass.loads(true);
-    let text = format!("{loads}{}{}", pass.first, pass.work);
-    for (number, stream) in writer.streams.iter().enumerate() {
-        let named =
-            if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
-        if !text.contains(&format!("{named}[k]")) {
+    let pass = &lowering.passes[1];
+    let reads = pass.reads(LoadsOf::PresentEdges);
+    for (number, stream) in lowering.streams.iter().enumerate() {
+        if !reads.contains(&Source::Stream(number)) {
             continue;
         }
-        let (of, list) = stream_list(writer, stream);
+        let named = lowering.numbers(number).name();
+        let (of, list) = stream_list(lowering, stream);
         let asked =
             |from: &str| format!("{from} + part < last ? __ldcs({list} + {from} + part) : 0");
         let _infallible = writeln!(
@@ -158,7 +160,7 @@ fn edges(writer: &Writer) -> (String, String) {
 constexpr bool ALL = false;
 const unsigned here_to = min(stop, base + L);
 bool here_[B]; UNROLL for (int k = 0; k < B; k++) here_[k] = at + k < here_to;
-{shared}{loads}{}UNROLL for (int k = 0; k < B; k++) {{
+{shared}{}{}UNROLL for (int k = 0; k < B; k++) {{
 const bool here = here_[k];
 {}}}
 at = min(at + B, here_to);
@@ -167,7 +169,10 @@ base = at;
 {next}}}
 }}
 {}",
-        pass.first, pass.work, pass.end
+        pass.loads.text(),
+        pass.first.text(),
+        pass.work.text(),
+        pass.end.text()
     );
     (first, edges)
 }

@@ -2,10 +2,12 @@
 //!
 //! promises  a pooled value is added up in the order in which the vertices are listed
 //! never     adds floats in an order that varies
-use super::lane_layout::identity;
+use super::kernel_parameters::{Parameters, emit_row_context};
+use super::lane_layout::{Lanes, identity};
 use super::operators::{axis_reduction, cast, join, register, start};
-use super::row_walk::{Parameters, THREADS, emit_row_context, tables};
-use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::row_walk::{THREADS, tables};
+use super::statements::{RegisterValue, Scope, Statement, Statements};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Pooling, Type};
@@ -13,18 +15,36 @@ use crate::launch::{Operation, Rows};
 
 /// Statements that make one value of a row, and where it lies.
 pub(super) struct RowValue {
-    pub statements: String,
+    pub statements: Statements,
     pub at: String,
 }
 
-/// A value of a row with so many neighbouring columns a thread.
-pub(super) fn value(writer: &mut Writer, input: &Input) -> Result<RowValue, NoKernel> {
-    let table = identity(writer.lanes.places);
-    let held = writer.input(input, &table, Scope::Row(0))?;
-    Ok(RowValue {
-        statements: std::mem::take(&mut writer.rows[0]),
-        at: cast(held.kind, Type::Real, &held.at()),
-    })
+impl RowValue {
+    /// Nothing: the row lies in a buffer, from where it is copied.
+    pub fn none() -> RowValue {
+        RowValue { statements: Statements::default(), at: String::new() }
+    }
+
+    /// The statements behind what they read of the row.
+    pub fn text(&self) -> String {
+        format!("{}{}", emit_row_context(&self.statements.reads()), self.statements.text())
+    }
+}
+
+/// A value of a row, as a real number, with so many neighbouring columns a thread.
+pub(super) fn value(lowering: &mut WalkLowering, input: &Input) -> Result<RowValue, NoKernel> {
+    let (statements, held) = registers_of(lowering, input)?;
+    Ok(RowValue { statements, at: cast(held.kind, Type::Real, &held.at()) })
+}
+
+/// Statements that make a value of a row, and its registers.
+fn registers_of(
+    lowering: &mut WalkLowering,
+    input: &Input,
+) -> Result<(Statements, RegisterValue), NoKernel> {
+    let table = identity(lowering.lanes.places);
+    let held = lowering.input(input, &table, Scope::Row(0))?;
+    Ok((std::mem::take(&mut lowering.rows[0]), held))
 }
 
 /// A row that lies in a buffer, as it lies there: one of several that a vertex has.
@@ -33,11 +53,10 @@ pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<RowV
         return Err(NoKernel::new("several rows a vertex that lie nowhere".to_owned()));
     };
     let leaf = &walk.leaves[*leaf];
-    let statements = format!(
-        "real of_row[1][V]; EACH_Q load<V>(of_row[q], {} + {} + c[q]);\n",
-        pointer(&leaf.name),
-        start_of_row("v", columns, leaf)
-    );
+    let statements = Statements(vec![Statement::LoadLying {
+        buffer: leaf.name.clone(),
+        start: start_of_row("v", columns, leaf),
+    }]);
     Ok(RowValue { statements, at: "of_row[q][j]".to_owned() })
 }
 
@@ -65,10 +84,10 @@ pub(super) fn lies_in_rows(input: &Input) -> bool {
     matches!(input, Input::Rows(read) if matches!(read.at, At::Own | At::One))
 }
 
-/// Tables of the writers of one kernel, of which at most one has any.
-pub(super) fn tables_of(writers: &[&Writer]) -> Result<String, NoKernel> {
-    let with: Vec<&&Writer> =
-        writers.iter().filter(|writer| !writer.constants.is_empty()).collect();
+/// Tables of the lowerings of one kernel, of which at most one has any.
+pub(super) fn tables_of(lowerings: &[&WalkLowering]) -> Result<String, NoKernel> {
+    let with: Vec<&&WalkLowering> =
+        lowerings.iter().filter(|lowering| !lowering.constants.is_empty()).collect();
     match with.as_slice() {
         [] => Ok(String::new()),
         [only] => Ok(tables(only)),
@@ -89,8 +108,9 @@ impl Unit<'_> {
             Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
-        let mut writer = Writer::new(&walk, lanes(columns, 1));
-        let made = value(&mut writer, &read[0])?;
+        let mut lowering = WalkLowering::new(&walk, lanes(columns, 1));
+        let (statements, made) = registers_of(&mut lowering, &read[0])?;
+        let reads = statements.reads();
         let held = self.list.index().get(out.as_str()).map_or(Rows::Nodes, |buffer| buffer.rows);
         let kind = read[0].kind();
         let reduction = axis_reduction(pooling);
@@ -103,15 +123,15 @@ impl Unit<'_> {
         self.note([(ScheduleKind::GraphPooling, true)]);
         self.header();
         let mut parameters = Parameters::new();
-        parameters.push(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
-        parameters.add_writer(&writer, &made.statements);
+        parameters.push_output(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
+        parameters.add_reads(&lowering, &reads);
         parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
         parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
         parameters.push("const unsigned graphs", Argument::RowCount(held));
-        let value_at = if kind == Type::Real {
-            made.at.clone()
-        } else {
-            made.at.trim_start_matches("(real)widened").to_owned()
+        let value_at = match kind {
+            Type::Real => made.at(),
+            Type::Bool => cast(kind, Type::Real, &made.at()),
+            Type::Int | Type::Id => format!("({})", made.at()),
         };
         let body = format!(
             "constexpr unsigned C = {columns}, V = 1, Q = 1;
@@ -125,11 +145,11 @@ const unsigned v = graph_vertices ? __ldg(graph_vertices + at) : at;
 }}
 out[number] = sum;
 ",
-            emit_row_context(&made.statements),
-            made.statements,
+            emit_row_context(&reads),
+            statements.text(),
             join(reduction, kind, "sum", &value_at),
         );
-        let name = self.define("", 1, &parameters.text(), &tables_of(&[&writer])?, &body);
+        let name = self.define("", 1, &parameters.text(), &tables_of(&[&lowering])?, &body);
         let rows = match held {
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,

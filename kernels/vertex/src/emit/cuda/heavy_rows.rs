@@ -5,8 +5,9 @@
 //!           is makes no difference; relative sums are taken to the largest score of all
 //! never     is taken where a row's edges are walked twice: its blocks would have to wait for each
 //!           other
+use super::edge_sums::{Largest, Sum};
 use super::operators::register;
-use super::value_text::{Largest, Sum, Writer};
+use super::walk_lowering::WalkLowering;
 use crate::tuning;
 
 /// Blocks of all such rows that have so many slices, at most: as many parts in scratch memory there
@@ -16,25 +17,25 @@ pub(super) fn blocks(slices: usize) -> u32 {
 }
 
 /// Numbers of 8 bytes that a lane puts down.
-pub(super) fn slots_of_lane(writer: &Writer, pass: usize) -> usize {
-    writer.passes[pass].sums.iter().map(|sum| sum.elements(&writer.lanes)).sum()
+pub(super) fn slots_of_lane(lowering: &WalkLowering, pass: usize) -> usize {
+    lowering.passes[pass].sums.iter().map(|sum| sum.elements(&lowering.lanes)).sum()
 }
 
 /// Sums of a pass, and where the elements of each begin among those of a lane.
-pub(super) fn placed<'a>(writer: &'a Writer, pass: usize) -> Vec<(&'a Sum, usize)> {
+pub(super) fn placed<'a>(lowering: &'a WalkLowering, pass: usize) -> Vec<(&'a Sum, usize)> {
     let mut end = 0;
     let place = |sum: &'a Sum| {
         let first = end;
-        end += sum.elements(&writer.lanes);
+        end += sum.elements(&lowering.lanes);
         (sum, first)
     };
-    writer.passes[pass].sums.iter().map(place).collect()
+    lowering.passes[pass].sums.iter().map(place).collect()
 }
 
 /// Blocks put down what they have; the last one joins it, the others leave.
-pub(super) fn join(writer: &Writer, number: usize) -> String {
-    let pass = &writer.passes[number];
-    let (placed, end) = (placed(writer, number), slots_of_lane(writer, number));
+pub(super) fn join(lowering: &WalkLowering, number: usize) -> String {
+    let pass = &lowering.passes[number];
+    let (placed, end) = (placed(lowering, number), slots_of_lane(lowering, number));
     let told: String = placed
         .iter()
         .map(|(sum, first)| {

@@ -83,6 +83,53 @@ impl Spread {
     }
 }
 
+/// How the places of a frame lie over the lanes of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// Places of the frame.
+    pub places: usize,
+    /// Neighbouring places of a lane.
+    pub vector: usize,
+    /// Lanes of a group, a power of two.
+    pub lanes: usize,
+    /// Times that the lanes go over the places of a slice.
+    pub chunks: usize,
+    /// Blocks that share a row.
+    pub slices: usize,
+}
+
+impl Lanes {
+    /// Places that a block has of a row.
+    pub fn slice(&self) -> usize {
+        self.vector * self.lanes * self.chunks
+    }
+
+    /// Elements of a lane of a value that lies so.
+    pub fn elements(&self, spread: Spread) -> usize {
+        match spread {
+            Spread::All => 1,
+            Spread::Group => self.chunks,
+            Spread::Run | Spread::Each => self.chunks * self.vector,
+        }
+    }
+
+    /// Whether some lanes have no place.
+    pub fn has_tail(&self) -> bool {
+        self.slice() * self.slices != self.places
+    }
+
+    /// Whether the last lane with a place shares some with its neighbour.
+    pub fn overlaps(&self) -> bool {
+        !self.places.is_multiple_of(self.vector)
+    }
+
+    /// Elements of a row that lie as one, for a lane that has all of it: what vectors are loaded
+    /// and stored with.
+    pub fn aligned(&self) -> usize {
+        aligned(self.places, self.vector)
+    }
+}
+
 /// The power of two that each group of `width` places begins at a multiple of: the last ends with
 /// the frame.
 pub fn aligned(places: usize, width: usize) -> usize {

@@ -5,8 +5,9 @@
 //!           type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
 use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
+use super::kernel_parameters::Parameters;
 use super::reduce_all_rows::{LAST, add_parts_last, place_of_sum};
-use super::row_walk::{Parameters, THREADS, vector_of, widest_vector};
+use super::row_walk::{THREADS, vector_of, widest_vector};
 use super::{Argument, Blocks, GpuTarget, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 use crate::tuning;

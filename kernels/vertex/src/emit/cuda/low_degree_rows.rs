@@ -6,8 +6,9 @@
 //!           in the order of its edges, as elsewhere
 //! never     is taken where more is done with an edge than to add its row up, or, but for slices,
 //!           where rows are fewer than groups: a row's edges should all be on their way then
+use super::lane_layout::Lanes;
 use super::row_walk::{Load, THREADS};
-use super::value_text::{Lanes, Writer};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Order, Unit};
 use crate::launch::Rows;
@@ -28,10 +29,10 @@ pub(super) struct LowDegreeSchedule {
 impl Unit<'_> {
     /// How this walk is gone about where its rows are many and have few edges; no other way than by
     /// what it holds where they are not.
-    pub(super) fn few(&self, writer: &Writer) -> Option<LowDegreeSchedule> {
-        let (walk, lanes) = (writer.walk, writer.lanes);
+    pub(super) fn few(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
+        let (walk, lanes) = (lowering.walk, lowering.lanes);
         let load =
-            (walk.passes() == 1).then(|| Load::new(writer, 1, self.target.bytes_per_real))?;
+            (walk.passes() == 1).then(|| Load::new(lowering, 1, self.target.bytes_per_real))?;
         // Many pieces a lane fit more blocks with four edges than with two.
         if walk.draws()
             || lanes.overlaps()
@@ -42,7 +43,7 @@ impl Unit<'_> {
         }
         let (edges, edges_near) = (tuning::low_degree_edges(), tuning::low_degree_edges_near());
         let is_followed = self.is_followed();
-        let after = !writer.rows[1].is_empty() || is_followed;
+        let after = !lowering.rows[1].is_empty() || is_followed;
         // Registers: what is read before edges waits for them, what is done behind them takes a few
         // more. Seven blocks leave a thread as many as eight.
         let (is_wide, waits_beside_two) = (has_wide_rows(walk), load.waits() && load.lists() > 1);

@@ -10,13 +10,14 @@
 //!           algorithm does
 //! limits    walks that go over the edges of a row once and only add up: a softmax, an extreme and
 //!           what waits for another sum keep rows
+use super::edge_sums::Sum;
 use super::heavy_rows;
+use super::kernel_parameters::{Parameters, emit_row_context};
+use super::lane_layout::Lanes;
 use super::operators::register;
-use super::row_walk::{
-    Load, Parameters, edges_of_pass, emit_row_context, in_flight_constants, opening_of, streams,
-    tables,
-};
-use super::value_text::{Lanes, Sum, Writer};
+use super::row_walk::{Load, edges_of_pass, in_flight_constants, opening_of, streams, tables};
+use super::statements::{Reads, Statements};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Walk};
 use super::{Argument, Blocks, Grouped, Groups, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
@@ -59,16 +60,16 @@ impl Unit<'_> {
     /// A kernel for groups, and one for rows whose groups lie in several blocks.
     pub(super) fn emit_group_walk(
         &mut self,
-        writer: &Writer,
+        lowering: &WalkLowering,
         stores: &str,
         wanted: Groups,
     ) -> Result<(), NoKernel> {
-        let Some(direction) = writer.walk.direction() else {
+        let Some(direction) = lowering.walk.direction() else {
             return Err(NoKernel::new("a sum over edges of no direction".to_owned()));
         };
-        let lanes = &writer.lanes;
+        let lanes = &lowering.lanes;
         let bytes_a_thread =
-            writer.passes[1].sums.iter().map(|sum| sum.elements(lanes)).max().unwrap_or(1) * 8;
+            lowering.passes[1].sums.iter().map(|sum| sum.elements(lanes)).max().unwrap_or(1) * 8;
         // A block has no more threads than shared memory has room for.
         let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
         let groups = Groups {
@@ -76,12 +77,12 @@ impl Unit<'_> {
             threads: wanted.threads.min(tuning::neighbour_group_threads()).min(room.max(32)),
             ..wanted
         };
-        let slots = heavy_rows::slots_of_lane(writer, 1) * lanes.lanes * lanes.slices;
-        let load = Load::new(writer, 1, self.target.bytes_per_real);
+        let slots = heavy_rows::slots_of_lane(lowering, 1) * lanes.lanes * lanes.slices;
+        let load = Load::new(lowering, 1, self.target.bytes_per_real);
         let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [
-            (groups_body(writer, stores, groups, load), false),
-            (spans_body(writer, stores, groups), true),
+            (groups_body(lowering, stores, groups, load), lowering.reads(), false),
+            (spans_body(lowering, stores, groups), of_rows(lowering), true),
         ];
         self.note([(ScheduleKind::NeighbourGroups, true)]);
         self.header();
@@ -89,18 +90,18 @@ impl Unit<'_> {
             "groups of {} neighbours, {} lanes each, {} threads a block",
             groups.neighbours, groups.lanes, groups.threads
         ));
-        for (body, spans) in bodies {
+        for (body, reads, spans) in bodies {
             let mut parameters = Parameters::new();
-            parameters.add_writer(writer, &body);
-            parameters.stored(writer.walk);
+            parameters.add_reads(lowering, &reads);
+            parameters.stored(lowering.walk);
             let lists: &[(&str, Grouped)] = if spans { &OF_SPANS } else { &OF_GROUPS };
             for (declared, list) in lists {
                 parameters.push(*declared, Argument::Groups(direction, groups, *list));
             }
             if !spans {
-                streams(&mut parameters, writer, direction);
+                streams(&mut parameters, lowering, direction);
             }
-            parameters.push(
+            parameters.push_output(
                 "double* __restrict__ parts_of_spans",
                 Argument::PartsOfSpans(direction, groups, slots as u64 * 8),
             );
@@ -110,7 +111,7 @@ impl Unit<'_> {
                 blocks,
                 suffix,
                 &parameters.text(),
-                &tables(writer),
+                &tables(lowering),
                 &body,
             );
             let blocks = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
@@ -171,24 +172,29 @@ const unsigned item = live ? number : 0;
 after_others();
 ";
 
+/// What statements of rows read.
+fn of_rows(lowering: &WalkLowering) -> Reads {
+    Statements::concat(&lowering.rows).reads()
+}
+
 /// The edges of each group; leaders do the rest of their rows.
-fn groups_body(writer: &Writer, stores: &str, groups: Groups, load: Load) -> String {
-    let pass = &writer.passes[1];
+fn groups_body(lowering: &WalkLowering, stores: &str, groups: Groups, load: Load) -> String {
+    let pass = &lowering.passes[1];
     let mut body = format!(
         "{}{}{WHO}",
-        opening_of(&writer.lanes, groups.threads),
+        opening_of(&lowering.lanes, groups.threads),
         in_flight_constants(load.edges_in_flight())
     );
-    body.push_str(&emit_row_context(&writer.rows.concat()));
-    body.push_str(&writer.rows[0]);
+    body.push_str(&emit_row_context(&of_rows(lowering)));
+    body.push_str(&lowering.rows[0].text());
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-    body.push_str(&edges_of_pass(writer, 1, load));
-    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1) * 8;
+    body.push_str(&edges_of_pass(lowering, 1, load));
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1) * 8;
     body.push_str(&format!(
         "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"
     ));
-    pass.sums.iter().for_each(|sum| body.push_str(&emit_leader_sum(writer, sum)));
-    let told: String = heavy_rows::placed(writer, 1)
+    pass.sums.iter().for_each(|sum| body.push_str(&emit_leader_sum(lowering, sum)));
+    let told: String = heavy_rows::placed(lowering, 1)
         .into_iter()
         .map(|(sum, at)| {
             sum.for_each(|of| format!("tell(of_piece + {} * L, {of});", heavy_rows::slot(at, sum)))
@@ -200,17 +206,18 @@ double* const of_piece = parts_of_spans + (((offset_t)blockIdx.x * 2 + (before ?
 {told}
 }}
 ",
-        heavy_rows::slots_of_lane(writer, 1)
+        heavy_rows::slots_of_lane(lowering, 1)
     ));
-    body.push_str(&writer.rows[1]);
+    body.push_str(&lowering.rows[1].text());
     body.push_str("if (!writes) return;\n");
     body.push_str(stores);
     body
 }
 
 /// Each group leaves what it has of one sum in its place; leaders add up those of their rows.
-fn emit_leader_sum(writer: &Writer, sum: &Sum) -> String {
-    let (of, elements, element) = (register(sum.kind()), sum.elements(&writer.lanes), sum.number());
+fn emit_leader_sum(lowering: &WalkLowering, sum: &Sum) -> String {
+    let (of, elements, element) =
+        (register(sum.kind()), sum.elements(&lowering.lanes), sum.number());
     let tell =
         sum.for_each(|at| format!("told[(own_group * L + part) * {elements} + {element}] = {at};"));
     let hear = sum.for_each(|at| {
@@ -232,11 +239,11 @@ __syncthreads();
 }
 
 /// What blocks have of a row, joined in order, and the rest of the row.
-fn spans_body(writer: &Writer, stores: &str, groups: Groups) -> String {
-    let pass = &writer.passes[1];
-    let mut body = format!("{}{WHOSE_SPAN}", opening_of(&writer.lanes, groups.threads));
-    body.push_str(&emit_row_context(&writer.rows.concat()));
-    body.push_str(&writer.rows[0]);
+fn spans_body(lowering: &WalkLowering, stores: &str, groups: Groups) -> String {
+    let pass = &lowering.passes[1];
+    let mut body = format!("{}{WHOSE_SPAN}", opening_of(&lowering.lanes, groups.threads));
+    body.push_str(&emit_row_context(&of_rows(lowering)));
+    body.push_str(&lowering.rows[0].text());
     pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
     let heard = |(sum, at): (&Sum, usize)| {
         let told = format!(
@@ -246,16 +253,16 @@ fn spans_body(writer: &Writer, stores: &str, groups: Groups) -> String {
         );
         sum.for_each(|at| format!("{at} = {};", sum.joined(&told)))
     };
-    let heard: String = heavy_rows::placed(writer, 1).into_iter().map(heard).collect();
+    let heard: String = heavy_rows::placed(lowering, 1).into_iter().map(heard).collect();
     body.push_str(&format!(
         "UNROLL_4 for (unsigned p = 0; p < pieces; p++) {{
 const double* const of_piece = parts_of_spans + (((offset_t)(first + p) * 2 + (p > 0 ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;
 {heard}
 }}
 ",
-        heavy_rows::slots_of_lane(writer, 1)
+        heavy_rows::slots_of_lane(lowering, 1)
     ));
-    body.push_str(&writer.rows[1]);
+    body.push_str(&lowering.rows[1].text());
     body.push_str("if (!live) return;\n");
     body.push_str(stores);
     body

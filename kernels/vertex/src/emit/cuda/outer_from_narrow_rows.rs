@@ -6,11 +6,13 @@
 //!           columns of the other side
 //! never     rounds what it multiplies to make them, in whatever kind the plan has its products
 use super::graph_pooling::RowValue;
+use super::kernel_parameters::Parameters;
 use super::outer_products::{paired_columns, rows_of_side};
-use super::row_walk::Parameters;
 use super::shared_read_sums::Maker;
+use super::statement_text::pointer;
+use super::statements::{Reads, Source};
 use super::tensor_core_shapes::{OuterProductShape, RowPadding, SideColumns, filled, lying};
-use super::value_text::{Writer, pointer};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
 use crate::gir::Op;
@@ -36,6 +38,8 @@ pub(super) struct NarrowRowTexts {
     /// Statements that ask for rows that say where others are 0, so many elements at a time, and
     /// for the narrow rows.
     pub positive: String,
+    /// What they read.
+    pub reads: Reads,
     pub vector: usize,
     pub request: String,
     /// Statements that take a column of the matrices.
@@ -136,15 +140,17 @@ impl NarrowRowTexts {
         source: &NarrowSource,
         walk: &'a Walk,
         read: &[Input],
-    ) -> Result<(NarrowRowTexts, Vec<Writer<'a>>), NoKernel> {
+    ) -> Result<(NarrowRowTexts, Vec<WalkLowering<'a>>), NoKernel> {
         let [positive, narrow @ ..] = read else {
             return Err(NoKernel::new("rows that are made of nothing".to_owned()));
         };
-        let (positive, vector, writers) = rows_of_side(walk, &[positive], 1)?;
+        let (positive, vector, lowerings) = rows_of_side(walk, &[positive], 1)?;
+        let reads = positive.reads;
         let elements = source.narrow();
         let mut texts = NarrowRowTexts {
             narrow: elements,
-            positive,
+            positive: positive.text,
+            reads,
             vector,
             request: String::new(),
             matrix: format!("float matrix[{elements}];\n"),
@@ -159,9 +165,13 @@ impl NarrowRowTexts {
                 [leaf.stride, start, inner].iter().all(|number| number.is_multiple_of(*vector))
             };
             let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
-            let nothing = RowValue { statements: String::new(), at: String::new() };
-            let copied =
-                filled(Some((leaf, RowPadding::Any)), &nothing, vector as usize, inner as usize);
+            let copied = filled(
+                Some((leaf, RowPadding::Any)),
+                &RowValue::none(),
+                vector as usize,
+                inner as usize,
+            );
+            texts.reads.insert(Source::Rows(leaf.name.clone()));
             let numbers = [
                 ("@PIECES@", 16 * own / vector),
                 ("@VECTOR@", vector),
@@ -183,7 +193,7 @@ impl NarrowRowTexts {
             );
             start += inner;
         }
-        Ok((texts, writers))
+        Ok((texts, lowerings))
     }
 }
 

@@ -7,15 +7,17 @@
 //!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
 use super::graph_pooling::{RowValue, lanes, tables_of, value};
+use super::kernel_parameters::Parameters;
 use super::outer_from_narrow_rows::{NarrowRowTexts, give_matrices};
 use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
-use super::row_walk::{Parameters, THREADS, vector_of};
+use super::row_walk::{THREADS, vector_of};
 use super::shared_read_sums::OTHER;
+use super::statements::{Reads, Source};
 use super::tensor_core_shapes::{
     self, COLUMNS, OuterProductShape, RowPadding, SideColumns, filled, lying,
 };
-use super::value_text::Writer;
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Operand, Operation, differing};
@@ -142,23 +144,25 @@ impl Unit<'_> {
                 .into_iter()
                 .chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)))
         };
-        let (mut writers, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
-        let mut texts_made = NarrowRowTexts::default();
+        let (mut lowerings, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut texts_made, mut reads) = (NarrowRowTexts::default(), Reads::new());
         for side in 0..2 {
             if let (Some(made), Some((walk, read))) =
                 (made.as_ref().filter(|made| made.side == side), &of_made)
             {
                 let (of_rows, loaders) = NarrowRowTexts::new(&made.source, walk, read)?;
                 texts.push(of_rows.positive.clone());
+                reads.extend(of_rows.reads.iter().cloned());
                 vectors.push(of_rows.vector);
-                writers.extend(loaders);
+                lowerings.extend(loaders);
                 texts_made = of_rows;
                 continue;
             }
             let (text, vector, loaders) =
                 rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
-            writers.extend(loaders);
-            texts.push(text);
+            lowerings.extend(loaders);
+            reads.extend(text.reads);
+            texts.push(text.text);
             vectors.push(vector);
         }
         self.note([
@@ -183,13 +187,11 @@ impl Unit<'_> {
         }
         self.schedule(&schedule.describe());
         let mut parameters = Parameters::new();
-        writers.iter().for_each(|writer| {
-            parameters.add_writer(writer, &format!("{}{}", texts.concat(), texts_made.request))
-        });
+        lowerings.iter().for_each(|lowering| parameters.add_reads(lowering, &reads));
         made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
-        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
-        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
         let made = self.tile_outputs(out, &sides, twin);
         let sums = [0, 1].map(|side| {
             self.sum_beside(side).is_some()
@@ -209,7 +211,7 @@ impl Unit<'_> {
         let mut body =
             body(&schedule, &sides, [vectors[0], vectors[1]], &texts, &texts_made, sums, lead);
         if joins {
-            parameters.push("unsigned* ticket", Argument::Ticket);
+            parameters.push_output("unsigned* ticket", Argument::Ticket);
             let told = emit_output_stores(&made, &mut parameters, "continue");
             body.push_str(&format!(
                 "{LAST}{}",
@@ -322,13 +324,19 @@ impl Unit<'_> {
     }
 }
 
+/// Statements that ask for rows of a side, and what they read.
+pub(super) struct SideText {
+    pub text: String,
+    pub reads: Reads,
+}
+
 /// Statements that ask for rows of a side, elements at a time, and what reads what they are made
 /// of.
 pub(super) fn rows_of_side<'a>(
     walk: &'a Walk,
     inputs: &[&Input],
     lead: u64,
-) -> Result<(String, usize, Vec<Writer<'a>>), NoKernel> {
+) -> Result<(SideText, usize, Vec<WalkLowering<'a>>), NoKernel> {
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
     // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
     // put down.
@@ -339,24 +347,26 @@ pub(super) fn rows_of_side<'a>(
         None => vector_of(columns(input) as usize, 4),
     };
     let vector = inputs.iter().map(|input| widest(input)).min().unwrap_or(1);
-    let (mut writers, mut texts) = (Vec::new(), Vec::new());
+    let (mut lowerings, mut texts, mut reads) = (Vec::new(), Vec::new(), Reads::new());
     for input in inputs {
-        let mut writer = Writer::new(
+        let mut lowering = WalkLowering::new(
             walk,
             lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
         );
         let lies = lying(walk, input, lead > 1);
         let made = match lies {
-            Some(_) => RowValue { statements: String::new(), at: String::new() },
-            None => value(&mut writer, input)?,
+            Some(_) => RowValue::none(),
+            None => value(&mut lowering, input)?,
         };
+        made.statements.add_reads(&mut reads);
+        reads.extend(lies.map(|leaf| Source::Rows(leaf.name.clone())));
         texts.push(filled(
             lies.map(|leaf| (leaf, RowPadding::Any)),
             &made,
             vector,
             columns(input) as usize,
         ));
-        writers.push(writer);
+        lowerings.push(lowering);
     }
     let text = match (inputs, texts.as_slice()) {
         ([first, other], [of_first, of_other]) => BOTH
@@ -367,7 +377,7 @@ pub(super) fn rows_of_side<'a>(
             .replace("@OTHER@", of_other),
         _ => texts.concat(),
     };
-    Ok((text, vector, writers))
+    Ok((SideText { text, reads }, vector, lowerings))
 }
 
 fn body(
@@ -457,8 +467,10 @@ fn emit_output_stores(
     for (number, (buffer, elements)) in made.iter().enumerate() {
         let mut put = String::new();
         if let Some(buffer) = buffer {
-            parameters
-                .push(format!("real* __restrict__ out_{number}"), Argument::Buffer(buffer.clone()));
+            parameters.push_output(
+                format!("real* __restrict__ out_{number}"),
+                Argument::Buffer(buffer.clone()),
+            );
             put = format!("out_{number}[place] = sum; ");
         }
         parameters

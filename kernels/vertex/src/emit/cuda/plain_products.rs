@@ -5,15 +5,17 @@
 //! promises  a row is finished by the threads that made it; rows are read once for each slice of
 //!           the matrix's columns; what is added up over all rows is added up in one order
 //! never     leaves the type at hand for less
-use std::fmt::Write;
 
 use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
-use super::lane_layout::identity;
+use super::kernel_parameters::{Parameters, emit_row_context};
+use super::lane_layout::{Lanes, Spread, identity};
 use super::reduce_all_rows::{LAST, add_parts_last};
-use super::row_walk::{
-    Parameters, THREADS, emit_row_context, frame_shape, store, vector_of, widest_vector,
+use super::row_walk::{THREADS, frame_shape, store, vector_of, widest_vector};
+use super::statement_text::{output, pointer};
+use super::statements::{
+    Expression, Load, Reads, RegisterValue, RowNumber, Scope, Statement, Statements,
 };
-use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
@@ -165,22 +167,37 @@ pub(super) fn left_of(operation: &Operation) -> Option<&str> {
 /// What is done with a row of the result: where it is held, statements, and where it goes.
 pub(super) struct Finish {
     pub made: String,
-    pub statements: String,
-    pub stores: String,
+    pub statements: Statements,
+    pub stores: Statements,
     /// Where rows are held that are asked for.
     pub held: Vec<String>,
+}
+
+impl Finish {
+    /// All that is read once the row is made.
+    pub fn reads(&self) -> Reads {
+        let mut reads = self.statements.reads();
+        self.stores.add_reads(&mut reads);
+        reads
+    }
+
+    /// What is done with the row that is made, behind what is read of it.
+    pub fn text(&self) -> String {
+        let about = emit_row_context(&self.reads());
+        format!("{about}{}{}", self.statements.text(), self.stores.text())
+    }
 }
 
 /// `of_place` says where the number is that a lane has for a place; the rows `held` are needed
 /// beside what is stored.
 pub(super) fn finish(
-    writer: &mut Writer,
+    lowering: &mut WalkLowering,
     shape: &ProductShape,
     held: &[From],
     of_place: impl Fn(&str, &str) -> String,
 ) -> Result<Finish, NoKernel> {
-    let walk = writer.walk;
-    let mut stores = String::new();
+    let walk = lowering.walk;
+    let mut stores = Statements::default();
     if shape.plain {
         let step = &walk.steps[shape.number];
         let (lead, stride) = if matches!(walk.rows, Rows::Fixed(_)) {
@@ -188,34 +205,37 @@ pub(super) fn finish(
         } else {
             (shape.lead, step.stride)
         };
-        let (out, start) = (
-            format!("o_{}", &pointer(&step.out)[2..]),
-            start_of("v", shape.places as u64, lead, stride),
-        );
-        let _infallible =
-            writeln!(stores, "EACH_Q if (own[q]) store<V>({out} + {start} + c[q], made[q]);");
-        let made = format!("real made[Q][V]; EACH made[q][j] = {};", of_place("q", "j"));
-        return Ok(Finish { made, statements: String::new(), stores, held: Vec::new() });
+        let value = RegisterValue::new("made".to_owned(), Type::Real, Spread::Run);
+        let statement = Statement::StoreLying {
+            buffer: step.out.clone(),
+            start: start_of("v", shape.places as u64, lead, stride),
+            value: value.clone(),
+        };
+        stores.push(statement);
+        let made = Statement::Make { value, made: Expression::Text(of_place("q", "j")) };
+        let statements = Statements::default();
+        return Ok(Finish { made: made.line(), statements, stores, held: Vec::new() });
     }
     let (table, frame) = (identity(shape.places), frame_shape(walk));
-    let made = writer.know(shape.number, table, "made", of_place);
+    let made = lowering.assume_held(shape.number, table, "made", of_place).line();
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
             return odd(
                 "whose result is followed by rows of a width that does not go into its own",
             );
         }
-        store(writer, later, &frame, &mut stores)?;
+        stores.push(store(lowering, later, &frame)?);
     }
     let mut row = |from: &From| {
         let read =
             Read { from: *from, shape: vec![shape.places as u64], at: At::Own, kind: Type::Real };
-        writer
+        lowering
             .input(&Input::Rows(read), &identity(shape.places), Scope::Row(0))
             .map(|held| held.at())
     };
     let held = held.iter().map(&mut row).collect::<Result<Vec<_>, _>>()?;
-    Ok(Finish { made, statements: writer.rows.concat(), stores, held })
+    let statements = Statements::concat(&lowering.rows);
+    Ok(Finish { made, statements, stores, held })
 }
 
 /// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up
@@ -265,24 +285,24 @@ fn depth(inner: usize, vector: usize) -> usize {
     if inner > most { even } else { inner.next_power_of_two().clamp(vector, most) }
 }
 
-/// What a product is given: the matrix, what its writers read, what is stored, rows.
+/// What a product is given: the matrix, what its lowerings read, what is stored, rows.
 pub(super) fn parameters(
     given: &mut Parameters,
     shape: &ProductShape,
     rows: Rows,
-    loaders: &[&Writer],
-    writer: &Writer,
-    texts: &str,
+    loaders: &[&WalkLowering],
+    lowering: &WalkLowering,
+    reads: &Reads,
 ) {
     given.push(
         format!("const real* __restrict__ {}", pointer(&shape.matrix)),
         Argument::Buffer(shape.matrix.clone()),
     );
-    loaders.iter().chain([&writer]).for_each(|writer| given.add_writer(writer, texts));
-    for step in writer.walk.steps.iter().filter(|step| step.stored) {
+    loaders.iter().chain([&lowering]).for_each(|lowering| given.add_reads(lowering, reads));
+    for step in lowering.walk.steps.iter().filter(|step| step.stored) {
         let of = if step.kind == Type::Real { "real" } else { "whole" };
-        given.push(
-            format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]),
+        given.push_output(
+            format!("{of}* __restrict__ {}", output(&step.out)),
             Argument::Buffer(step.out.clone()),
         );
     }
@@ -308,12 +328,12 @@ impl Unit<'_> {
         }
         let (parts, elements) = (self.parts_left(of_parts), sums.elements());
         let mut text = SUMS_END.to_owned();
-        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         let joins = elements * parts <= tuning::last_block_elements();
         self.note([(ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
         if joins {
             let place = sums.place(parameters);
-            parameters.push("unsigned* ticket", Argument::Ticket);
+            parameters.push_output("unsigned* ticket", Argument::Ticket);
             text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
@@ -492,7 +512,7 @@ impl Unit<'_> {
         let across =
             shape.places.div_ceil(vector).next_power_of_two().min(if has_sums { 32 } else { 16 });
         let slices = shape.places.div_ceil(vector * across);
-        let mut writer = Writer::new(
+        let mut lowering = WalkLowering::new(
             &walk,
             Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices },
         );
@@ -500,12 +520,15 @@ impl Unit<'_> {
         let nothing: String = shapes[1..]
             .iter()
             .map(|second| {
-                writer
-                    .know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
+                lowering
+                    .assume_held(second.number, identity(second.places), "nothing", |_, _| {
+                        "0".to_owned()
+                    })
+                    .line()
             })
             .collect();
         let finish =
-            finish(&mut writer, shape, &sums.rows(), |_, place| format!("sums[i][{place}]"))?;
+            finish(&mut lowering, shape, &sums.rows(), |_, place| format!("sums[i][{place}]"))?;
         let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
         let most = rows_of_thread(across, vector, left_vector, self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each
@@ -529,16 +552,10 @@ impl Unit<'_> {
         ));
         let (rows, lead) = shape.rows(&walk);
         let mut given = Parameters::new();
-        let read: String = lefts.iter().map(|left| left.statements.as_str()).collect();
-        let all: Vec<&Writer> = loaders.iter().collect();
-        parameters(
-            &mut given,
-            shape,
-            rows,
-            &all,
-            &writer,
-            &format!("{read}{}{}", finish.statements, finish.stores),
-        );
+        let mut reads = finish.reads();
+        lefts.iter().for_each(|left| left.statements.add_reads(&mut reads));
+        let all: Vec<&WalkLowering> = loaders.iter().collect();
+        parameters(&mut given, shape, rows, &all, &lowering, &reads);
         shapes[1..].iter().for_each(|second| {
             given.push(
                 format!("const real* __restrict__ {}", pointer(&second.matrix)),
@@ -568,7 +585,7 @@ impl Unit<'_> {
             "",
             2,
             &parameters.text(),
-            &tables_of(&all.into_iter().chain([&writer]).collect::<Vec<_>>())?,
+            &tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?,
             &body,
         );
         // Where rows are added up there is a block that says what none add up to.
@@ -613,10 +630,11 @@ fn rows_read<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
     vector: usize,
-) -> Result<(Vec<Writer<'a>>, Vec<RowValue>), NoKernel> {
+) -> Result<(Vec<WalkLowering<'a>>, Vec<RowValue>), NoKernel> {
     let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
     for shape in shapes {
-        let mut loader = Writer::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
+        let mut loader =
+            WalkLowering::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
         let left = &walk.steps[shape.number].inputs[0];
         lefts.push(if shape.plain {
             plain_row(walk, left, shape.inner as u64)?
@@ -701,8 +719,10 @@ impl ProductSums {
         let ProductSums { wide, inner, sum, outer } = self;
         let before = if sum.is_some() { *wide } else { 0 };
         let mut declared = |name: &str, buffer: &str| {
-            parameters
-                .push(format!("real* __restrict__ {name}"), Argument::Buffer(buffer.to_owned()))
+            parameters.push_output(
+                format!("real* __restrict__ {name}"),
+                Argument::Buffer(buffer.to_owned()),
+            )
         };
         sum.iter().for_each(|sum| declared("out", &sum.out));
         outer.iter().for_each(|outer| declared("out_outer", &outer.out));
@@ -725,11 +745,18 @@ impl ProductSums {
 
 /// Rows that are read once the product is made, each of which a block has many of behind each
 /// other: they are asked for before that.
-fn read_later(walk: &Walk, statements: &str) -> String {
+fn read_later(walk: &Walk, statements: &Statements) -> String {
+    let reads_own_row = |leaf: &Leaf| {
+        statements.0.iter().any(|statement| {
+            matches!(
+                statement,
+                Statement::Load(Load { buffer, row: RowNumber::Own, stride: 2.., .. })
+                    if *buffer == leaf.name
+            )
+        })
+    };
     let is_late = |leaf: &&Leaf| {
-        leaf.rows == Rows::Nodes
-            && leaf.element == Element::Real
-            && statements.contains(&format!("{} + (offset_t)v * ", pointer(&leaf.name)))
+        leaf.rows == Rows::Nodes && leaf.element == Element::Real && reads_own_row(leaf)
     };
     let ahead = |leaf: &Leaf| {
         let (name, stride) = (pointer(&leaf.name), leaf.stride);
@@ -777,12 +804,7 @@ fn body(
         "here && c[q] + j < K"
     };
     let piece = |left: &RowValue| {
-        format!(
-            "{}{}EACH piece[p][j] = {here} ? {} : (real)0;\n",
-            emit_row_context(&left.statements),
-            left.statements,
-            left.at
-        )
+        format!("{}EACH piece[p][j] = {here} ? {} : (real)0;\n", left.text(), left.at)
     };
     let (left, right) = match (shapes, lefts) {
         ([first, second], [one, other]) => {
@@ -804,7 +826,6 @@ fn body(
             shape.element("k0 + k", "slice + m"),
         ),
     };
-    let after = format!("{}{}", finish.statements, finish.stores);
     let summed = sums.text(&finish.held);
     format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, L = {across}, Q = 1, TM = {each}, RT = {THREADS} / L, BM = TM * RT, BK = {}, KV = {left_vector}, blockThreads = {THREADS};
@@ -823,7 +844,7 @@ const unsigned rows = rows_given * {lead};
                 blockIdx.x * BM;\n" })
             .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })
             .replace("@SUMS@", &if sums.are_none() { String::new() } else { OF_SUMS.replace("@COUNT@", &sums.count().to_string()) })
-            .replace("@EPILOGUE@", &format!("{}{after}{summed}", emit_row_context(&after))),
+            .replace("@EPILOGUE@", &format!("{}{summed}", finish.text())),
     )
 }
 

@@ -5,10 +5,13 @@
 //!           in one order; one of them does the rest; rows that nobody else reads are not put down
 //! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours
 //!           do the walk
-use super::lane_layout::identity;
+use super::kernel_parameters::Parameters;
+use super::lane_layout::{Lanes, identity};
 use super::plain_products::{Finish, ProductShape, finish, lengths_of, vector_along};
-use super::row_walk::{Parameters, emit_row_context, widest_vector};
-use super::value_text::{Lanes, Scope, Writer, pointer};
+use super::row_walk::widest_vector;
+use super::statement_text::pointer;
+use super::statements::Scope;
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Argument, NoKernel, Unit};
 use crate::gir::Type;
@@ -100,37 +103,32 @@ impl TrailingProduct {
     }
 
     /// The rows, as the walk's lanes have them.
-    pub fn row(&self, writer: &mut Writer) -> Result<String, NoKernel> {
-        let step = &writer.walk.steps[self.rows];
-        Ok(writer.step(self.rows, &identity(writer.lanes.places), Scope::Row(step.passes))?.at())
+    pub fn row(&self, lowering: &mut WalkLowering) -> Result<String, NoKernel> {
+        let step = &lowering.walk.steps[self.rows];
+        Ok(lowering
+            .step_value(self.rows, &identity(lowering.lanes.places), Scope::Row(step.passes))?
+            .at())
     }
 
     /// The statements, behind those of the walk.
     pub fn texts(
         &self,
-        writer: &mut Writer,
+        lowering: &mut WalkLowering,
         parameters: &mut Parameters,
     ) -> Result<ProductTexts, NoKernel> {
         let TrailingProduct { walk, shape, .. } = self;
-        let (held, (own, finish)) = (self.row(writer)?, self.finished()?);
-        let after = format!("{}{}", finish.statements, finish.stores);
-        let matrix = if shape.transposed && shape.inner.is_multiple_of(writer.lanes.vector) {
+        let (held, (own, finish)) = (self.row(lowering)?, self.finished()?);
+        let add =
+            if lowering.lanes.has_tail() { "if (own[q]) of_tail[m] +=" } else { "of_tail[m] +=" };
+        let matrix = if shape.transposed && shape.inner.is_multiple_of(lowering.lanes.vector) {
             format!(
-                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); @ADD@ }}",
+                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); UNROLL for \
+                 (int j = 0; j < V; j++) {add} {held} * of_matrix[j]; }}",
                 pointer(&shape.matrix),
                 shape.inner
             )
-            .replace(
-                "@ADD@",
-                &format!("UNROLL for (int j = 0; j < V; j++) of_tail[m] += {held} * of_matrix[j];"),
-            )
         } else {
-            format!("EACH of_tail[m] += {held} * {};", shape.element("(c[q] + j)", "m"))
-        };
-        let matrix = if writer.lanes.has_tail() {
-            matrix.replace("of_tail[m] +=", "if (own[q]) of_tail[m] +=")
-        } else {
-            matrix
+            format!("EACH {add} {held} * {};", shape.element("(c[q] + j)", "m"))
         };
         let sums = format!(
             "real of_tail[{places}] = {{}};
@@ -150,29 +148,29 @@ constexpr unsigned V = {vector}, Q = {chunks};
 [[maybe_unused]] unsigned c[Q];
 EACH_Q {{ own[q] = true; c[q] = q * V; }}
 {}
-{}{after}}}
+{}}}
 ",
             finish.made,
-            emit_row_context(&after)
+            finish.text()
         );
         parameters.push(
             format!("const real* __restrict__ {}", pointer(&shape.matrix)),
             Argument::Buffer(shape.matrix.clone()),
         );
-        parameters.add_writer(&own, &after);
+        parameters.add_reads(&own, &finish.reads());
         parameters.stored(walk);
         Ok(ProductTexts { sums, then })
     }
 
     /// What is done with a row, which one lane has, in the widest vectors that do.
-    fn finished(&self) -> Result<(Writer<'_>, Finish), NoKernel> {
+    fn finished(&self) -> Result<(WalkLowering<'_>, Finish), NoKernel> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
         // What lies in several vectors of a row would be told from lane to lane.
         if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
             return Err(NoKernel::new("a sum along a part of a row that one lane has".to_owned()));
         }
-        let mut writer = Writer::new(
+        let mut lowering = WalkLowering::new(
             walk,
             Lanes {
                 places: shape.places,
@@ -182,9 +180,9 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
                 slices: 1,
             },
         );
-        let finish = finish(&mut writer, shape, &[], |group, place| {
+        let finish = finish(&mut lowering, shape, &[], |group, place| {
             format!("of_tail[{group} * V + {place}]")
         })?;
-        Ok((writer, finish))
+        Ok((lowering, finish))
     }
 }

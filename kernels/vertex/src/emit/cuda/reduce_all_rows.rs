@@ -5,10 +5,12 @@
 //!           (`beside`) is cut as the product is
 //! never     adds a float with an atomic
 use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::kernel_parameters::{Parameters, emit_row_context};
 use super::padded_rows;
-use super::row_walk::{Parameters, THREADS, emit_row_context, vector_of, widest_vector};
+use super::row_walk::{THREADS, vector_of, widest_vector};
 use super::shared_read_sums::Maker;
-use super::value_text::Writer;
+use super::statements::Statements;
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
@@ -97,7 +99,7 @@ impl Unit<'_> {
             return Err(NoKernel::new("two outer products in one without tensor cores".to_owned()));
         }
         let mut parameters = Parameters::new();
-        let (writers, values) =
+        let (lowerings, values) =
             rows_read(&walk, &sides, lead, read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
         let made: Vec<String> =
@@ -114,15 +116,15 @@ impl Unit<'_> {
             (ScheduleKind::PartsInKernel, joins),
             (ScheduleKind::PartsKernel, !joins),
         ]);
-        parameters.push("real* __restrict__ scratch", Argument::Scratch);
+        parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
         let mut body = body(&sides, &values, lead);
         if joins {
             let place = place_of_sum(&made, elements, &mut parameters);
-            parameters.push("unsigned* ticket", Argument::Ticket);
+            parameters.push_output("unsigned* ticket", Argument::Ticket);
             body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
-        let tables = tables_of(&writers.iter().collect::<Vec<_>>())?;
+        let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
         let name = self.define("", 2, &parameters.text(), &tables, &body);
         let tiles = match sides.as_slice() {
             [only] => [only.tiles(), 1],
@@ -253,34 +255,35 @@ fn rows_read<'a>(
     lead: u64,
     inputs: std::slice::Chunks<Input>,
     parameters: &mut Parameters,
-) -> Result<(Vec<Writer<'a>>, Vec<RowValue>), NoKernel> {
-    let (mut writers, mut values) = (Vec::new(), Vec::new());
+) -> Result<(Vec<WalkLowering<'a>>, Vec<RowValue>), NoKernel> {
+    let (mut lowerings, mut values) = (Vec::new(), Vec::new());
     for (side, inputs) in sides.iter().zip(inputs) {
-        let mut writer = Writer::new(walk, lanes(side.places as usize, side.vector));
+        let mut lowering = WalkLowering::new(walk, lanes(side.places as usize, side.vector));
         for input in inputs {
             let made = if lead > 1 {
                 plain_row(walk, input, side.places)?
             } else {
-                value(&mut writer, input)?
+                value(&mut lowering, input)?
             };
-            parameters.add_writer(&writer, &made.statements);
+            parameters.add_reads(&lowering, &made.statements.reads());
             values.push(made);
         }
-        writers.push(writer);
+        lowerings.push(lowering);
     }
-    Ok((writers, values))
+    Ok((lowerings, values))
 }
 
 /// Where the sum of an element of what is made goes, of which all have as many: one buffer after
 /// the other.
 pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
     if let [only] = made {
-        parameters.push("real* __restrict__ out", Argument::Buffer(only.clone()));
+        parameters.push_output("real* __restrict__ out", Argument::Buffer(only.clone()));
         return "out[element]".to_owned();
     }
     let (last, each) = (made.len() - 1, elements / made.len() as u64);
     let declared = |(number, out): (usize, &String)| {
-        parameters.push(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()))
+        parameters
+            .push_output(format!("real* __restrict__ out_{number}"), Argument::Buffer(out.clone()))
     };
     made.iter().enumerate().for_each(declared);
     let chosen: String = (0..last)
@@ -299,8 +302,6 @@ pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
 }
 
 fn body(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
-    let part =
-        |value: &RowValue| format!("{}{}", emit_row_context(&value.statements), value.statements);
     match (sides, values) {
         ([first, second], [of_first, of_second, ..]) => format!(
             "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
@@ -313,9 +314,9 @@ const unsigned rows = rows_given * {lead};
             second.vector,
             second.lanes,
             OUTER
-                .replace("@FIRST@", &part(of_first))
+                .replace("@FIRST@", &of_first.text())
                 .replace("@FIRST_AT@", &of_first.at)
-                .replace("@SECOND@", &part(of_second))
+                .replace("@SECOND@", &of_second.text())
                 .replace("@SECOND_AT@", &of_second.at),
         ),
         _ => format!(
@@ -334,13 +335,13 @@ const unsigned rows = rows_given;
 
 /// What several sums add up of a row: each to its own.
 fn together(values: &[RowValue]) -> String {
-    let statements: String = values.iter().map(|value| value.statements.as_str()).collect();
+    let statements = Statements::concat(values.iter().map(|value| &value.statements));
     let sums: String = values
         .iter()
         .enumerate()
         .map(|(number, value)| format!("EACH sums[{number}][j] += {};\n", value.at))
         .collect();
-    format!("{}{statements}{sums}", emit_row_context(&statements))
+    format!("{}{}{sums}", emit_row_context(&statements.reads()), statements.text())
 }
 
 /// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for

@@ -9,168 +9,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::consecutive_rows;
+use super::edge_sums::Sum;
 use super::heavy_rows;
-use super::lane_layout::{Table, identity};
+use super::kernel_parameters::{Parameters, emit_row_context};
+use super::lane_layout::{Lanes, Table, identity};
 use super::low_degree_rows::LowDegreeSchedule;
 use super::online_softmax;
 use super::product_after_walk::TrailingProduct;
-use super::value_text::{EdgePass, Lanes, Scope, Stream, Sum, Writer, pointer};
+use super::statement_text::{self, LoadsOf};
+use super::statements::{Elements, Scope, Source, Statement, Statements, Store, StoreHow, Stream};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Step, Walk};
-use super::{
-    Argument, Blocks, Cut, Kernel, ListPart, NoKernel, Order, ScheduleKind, Tier, Unit, WalkedLists,
-};
+use super::{Argument, Blocks, Cut, Kernel, ListPart, NoKernel, Order, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 use crate::tuning;
 
 /// Threads of a block.
 pub(super) const THREADS: u32 = 256;
-
-/// A parameter of a kernel: how it is declared, and what is given.
-pub(super) struct Parameters {
-    declared: Vec<String>,
-    given: Vec<Argument>,
-}
-
-impl Parameters {
-    pub fn new() -> Self {
-        Parameters { declared: Vec::new(), given: Vec::new() }
-    }
-
-    pub fn push(&mut self, declared: impl Into<String>, given: Argument) {
-        let declared = declared.into();
-        if !self.declared.contains(&declared) {
-            self.declared.push(declared);
-            self.given.push(given);
-        }
-    }
-
-    /// Where the list of each item starts, and whose it is.
-    pub fn items(&mut self, walked: &WalkedLists) {
-        self.push(
-            "const unsigned* __restrict__ item_row",
-            Argument::Items(walked.clone(), ListPart::Row),
-        );
-        self.push(
-            "const unsigned* __restrict__ item_offset",
-            Argument::Items(walked.clone(), ListPart::Offset),
-        );
-    }
-
-    /// How many items each tier has.
-    pub fn tiers(&mut self, walked: &WalkedLists, cut: Cut) {
-        if cut.hub_blocks > 0 {
-            self.push("const unsigned hub_items", Argument::Count(walked.clone(), cut, Tier::Hub));
-            self.push("const unsigned pieces", Argument::Count(walked.clone(), cut, Tier::Pieces));
-            self.push("double* __restrict__ parts_of_hubs", Argument::Scratch);
-            self.push("unsigned* ticket", Argument::Ticket);
-        }
-        for (declared, tier) in [
-            ("const unsigned block_items", Tier::Block),
-            ("const unsigned warp_items", Tier::Warp),
-            ("const unsigned items", Tier::All),
-        ] {
-            self.push(declared, Argument::Count(walked.clone(), cut, tier));
-        }
-    }
-
-    /// Whatever the statements of a writer read.
-    pub fn add_writer(&mut self, writer: &Writer, text: &str) {
-        for (number, leaf) in writer.walk.leaves.iter().enumerate() {
-            if writer.streams.contains(&Stream::Given(number)) {
-                let direction = writer.walk.direction().unwrap_or(Direction::In);
-                let of = if leaf.element == Element::Real { "real" } else { "whole" };
-                self.push(
-                    format!("const {of}* __restrict__ slots_{}", &pointer(&leaf.name)[2..]),
-                    Argument::Slots(leaf.name.clone(), direction),
-                );
-            }
-            if text.contains(&format!("{} + ", pointer(&leaf.name))) {
-                self.push(
-                    format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
-                    Argument::Buffer(leaf.name.clone()),
-                );
-            }
-        }
-        if writer.draws {
-            self.push("const Clock* __restrict__ clock", Argument::Clock);
-            self.push("const uint2 seed", Argument::Seed);
-        }
-        if writer.training {
-            self.push("const unsigned training", Argument::Training);
-        }
-        if text.contains("row_in_graph") {
-            self.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
-        }
-        if writer.graphs {
-            self.push("const unsigned* __restrict__ graph_of", Argument::GraphOf);
-        }
-        if reads_ends(text) {
-            self.push("const unsigned* __restrict__ source", Argument::Source);
-            self.push("const unsigned* __restrict__ target", Argument::Target);
-            self.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
-        }
-    }
-
-    /// Where results of a walk go.
-    pub fn stored(&mut self, walk: &Walk) {
-        for step in walk.steps.iter().filter(|step| step.stored) {
-            let of = if step.kind == Type::Real { "real" } else { "whole" };
-            self.push(
-                format!("{of}* __restrict__ o_{}", &pointer(&step.out)[2..]),
-                Argument::Buffer(step.out.clone()),
-            );
-        }
-    }
-
-    pub fn text(&self) -> String {
-        self.declared.join(", ")
-    }
-
-    pub fn into_arguments(self) -> Vec<Argument> {
-        self.given
-    }
-}
-
-/// How an element lies in memory.
-pub(super) fn stored(element: Element) -> &'static str {
-    match element {
-        Element::Real | Element::Half(_) => "real",
-        Element::Id => "unsigned",
-        Element::Whole(_) => "whole",
-    }
-}
-
-/// Whether rows of both ends of an edge that is walked by itself are read.
-fn reads_ends(text: &str) -> bool {
-    ["near", "far"].iter().any(|end| {
-        text.contains(&format!("+ {end} +")) || text.contains(&format!("(offset_t){end} *"))
-    })
-}
-
-/// What of a row is there once the row is known.
-pub(super) fn emit_row_context(text: &str) -> String {
-    let mut about = String::new();
-    if text.contains("row_in_graph") {
-        about.push_str(
-            "const unsigned row_in_graph = rows_in_graph ? __ldg(rows_in_graph + v) : v;\n",
-        );
-    }
-    if text.contains("graph +") || text.contains("graph *") || text.contains("(offset_t)graph") {
-        about.push_str("const unsigned graph = graph_of ? __ldg(graph_of + v) : 0;\n");
-    }
-    if reads_ends(text) {
-        about.push_str(
-            "const bool turned = v >= edges_once;\nconst unsigned edge_once = turned ? \
-            v - edges_once : v;\n",
-        );
-        about.push_str(
-            "const unsigned near = __ldg((turned ? source : target) + edge_once), far \
-            = __ldg((turned ? target : source) + edge_once);\n",
-        );
-    }
-    about
-}
 
 /// Elements of a vector at most.
 pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
@@ -386,14 +242,14 @@ impl Unit<'_> {
 
     fn note_walk(
         &mut self,
-        writer: &Writer,
+        lowering: &WalkLowering,
         along: bool,
         few: bool,
         scored: bool,
         turns: u64,
         cut: Option<Cut>,
     ) {
-        let (walk, lanes) = (writer.walk, &writer.lanes);
+        let (walk, lanes) = (lowering.walk, &lowering.lanes);
         let over_edges = cut.is_some();
         self.note([
             (ScheduleKind::Rows, !over_edges && turns == 1),
@@ -404,7 +260,7 @@ impl Unit<'_> {
             (ScheduleKind::ColumnSlices, lanes.slices > 1),
             (ScheduleKind::MultiBlockRows, cut.is_some_and(|cut| cut.hub_blocks > 0)),
             (ScheduleKind::OnlineSoftmax, !walk.running.is_empty()),
-            (ScheduleKind::LaneBroadcast, over_edges && writer.broadcasts()),
+            (ScheduleKind::LaneBroadcast, over_edges && lowering.broadcasts()),
             (ScheduleKind::HeadScores, scored),
             (ScheduleKind::OverlappingLanes, lanes.overlaps()),
             (ScheduleKind::PaddedRows, walk.padded.is_some()),
@@ -432,21 +288,22 @@ impl Unit<'_> {
         if let Some(groups) = self.groups.filter(|_| super::neighbour_group_walk::are_fit(&walk)) {
             let lanes =
                 super::neighbour_group_walk::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
-            let (writer, stores) = written(&walk, &frame, lanes, None)?;
-            return self.emit_group_walk(&writer, &stores, groups);
+            let (lowering, stores) = lowered(&walk, &frame, lanes, None)?;
+            return self.emit_group_walk(&lowering, &stores.text(), groups);
         }
-        let along = written(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
+        let along = lowered(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
             .ok()
-            .and_then(|(writer, _)| self.plan_consecutive(&writer));
-        let few = self.few(&written(&walk, &frame, lanes, None)?.0);
+            .and_then(|(lowering, _)| self.plan_consecutive(&lowering));
+        let few = self.few(&lowered(&walk, &frame, lanes, None)?.0);
         let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
         let tail = self.tail_of(&mut walk, &lanes);
-        let (mut writer, mut stores) = written(&walk, &frame, lanes, tail.as_ref())?;
+        let (mut lowering, stores) = lowered(&walk, &frame, lanes, tail.as_ref())?;
+        let mut stores = stores.text();
         let mut parameters = Parameters::new();
         let sums_of_tail = match &tail {
             Some(tail) => {
                 self.elsewhere.insert(tail.follower, self.number);
-                let texts = tail.texts(&mut writer, &mut parameters)?;
+                let texts = tail.texts(&mut lowering, &mut parameters)?;
                 stores.push_str(&texts.then);
                 texts.sums
             }
@@ -459,13 +316,13 @@ impl Unit<'_> {
                 >= tuning::rows_in_turn_blocks_left() * u64::from(self.target.processors);
         let turns = if has_many { rows_in_turn } else { 1 };
         let (body, cut) = if let Some(along) = along {
-            consecutive_rows::emit_consecutive_walk(&writer, &stores, along)
+            consecutive_rows::emit_consecutive_walk(&lowering, &stores, along)
         } else if walk.passes() > 0 {
-            emit_edge_kernel(&writer, &sums_of_tail, &stores, self.target.bytes_per_real, few)
+            emit_edge_kernel(&lowering, &sums_of_tail, &stores, self.target.bytes_per_real, few)
         } else {
-            (emit_row_kernel(&writer, &stores, turns), None)
+            (emit_row_kernel(&lowering, &stores, turns), None)
         };
-        self.note_walk(&writer, along.is_some(), few.is_some(), vectors > 1, turns, cut);
+        self.note_walk(&lowering, along.is_some(), few.is_some(), vectors > 1, turns, cut);
         self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
         self.header();
         self.schedule(&describe_rows(lanes, turns, cut));
@@ -476,20 +333,20 @@ impl Unit<'_> {
             );
             self.source.push_str(&line);
         }
-        parameters.add_writer(&writer, &body);
+        parameters.add_reads(&lowering, &lowering.reads());
         parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
-            lists(&mut parameters, &writer, direction, cut);
+            lists(&mut parameters, &lowering, direction, cut);
         }
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
-            let slots = heavy_rows::slots_of_lane(&writer, 1) * lanes.lanes;
+            let slots = heavy_rows::slots_of_lane(&lowering, 1) * lanes.lanes;
             self.scratch_bytes = self
                 .scratch_bytes
                 .max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
         }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
-        let name = self.define("", least, &parameters.text(), &tables(&writer), &body);
+        let name = self.define("", least, &parameters.text(), &tables(&lowering), &body);
         let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => {
@@ -543,82 +400,59 @@ fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
     }
 }
 
-/// All statements of a walk, with the rows that a tail multiplies, and those that put its results
-/// down.
-fn written<'a>(
+/// A walk as statements, with the rows that a tail multiplies, and those that put its results down.
+fn lowered<'a>(
     walk: &'a Walk,
     frame: &[u64],
     lanes: Lanes,
     tail: Option<&TrailingProduct>,
-) -> Result<(Writer<'a>, String), NoKernel> {
-    let (mut writer, mut stores) = (Writer::new(walk, lanes), String::new());
+) -> Result<(WalkLowering<'a>, Statements), NoKernel> {
+    let (mut lowering, mut stores) = (WalkLowering::new(walk, lanes), Statements::default());
     for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
-        store(&mut writer, number, frame, &mut stores)?;
+        stores.push(store(&mut lowering, number, frame)?);
     }
-    tail.map(|tail| tail.row(&mut writer)).transpose()?;
+    tail.map(|tail| tail.row(&mut lowering)).transpose()?;
     for pass in (1..=walk.passes()).rev() {
-        writer.pass(pass)?;
+        lowering.lower_pass(pass)?;
     }
-    Ok((writer, stores))
+    Ok((lowering, stores))
 }
 
 /// Tables that no short text says, in front of the kernel that reads them.
-pub(super) fn tables(writer: &Writer) -> String {
+pub(super) fn tables(lowering: &WalkLowering) -> String {
     let line = |(number, table): (usize, &String)| {
         format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n")
     };
-    writer.constants.iter().enumerate().map(line).collect()
+    lowering.constants.iter().enumerate().map(line).collect()
 }
 
-/// Statements that put a step's value down.
+/// The statement that puts a step's value down.
 pub(super) fn store(
-    writer: &mut Writer,
+    lowering: &mut WalkLowering,
     number: usize,
     frame: &[u64],
-    text: &mut String,
-) -> Result<(), NoKernel> {
-    let step = &writer.walk.steps[number];
+) -> Result<Statement, NoKernel> {
+    let walk = lowering.walk;
+    let step = &walk.steps[number];
     let table = store_table(&step.shape, frame);
-    let held = writer.step(number, &table, Scope::Row(step.passes))?;
-    emit_store(writer, number, &table, &held.at(), text);
-    Ok(())
-}
-
-/// Statements that put registers down.
-pub(super) fn emit_store(
-    writer: &mut Writer,
-    number: usize,
-    table: &Table,
-    at: &str,
-    text: &mut String,
-) {
-    let step = &writer.walk.steps[number];
-    let (out, columns) = (format!("o_{}", &pointer(&step.out)[2..]), step.columns());
-    let base = if matches!(writer.walk.rows, Rows::Fixed(_)) {
-        String::new()
-    } else if step.stride == 1 {
-        "v + ".to_owned()
+    let value = lowering.step_value(number, &table, Scope::Row(step.passes))?;
+    let is_whole_row = step.columns() == lowering.lanes.places;
+    let how = if is_whole_row && step.kind == Type::Real && value.is_run() && !value.many {
+        StoreHow::Vectors(statement_text::vectors(&lowering.lanes))
     } else {
-        format!("(offset_t)v * {} + ", step.stride)
+        let owner = if is_whole_row {
+            "own[q]".to_owned()
+        } else {
+            format!("own[q] && {}", lowering.holds(&owners(&table)))
+        };
+        StoreHow::Elements { index: lowering.element(&table), owner }
     };
-    let is_whole_row = columns == writer.lanes.places;
-    if is_whole_row && step.kind == Type::Real && at.ends_with("[q][j]") {
-        let name = at.trim_end_matches("[q][j]");
-        let _infallible = writeln!(
-            text,
-            "EACH_Q if (own[q]) store<{}>({out} + {base}c[q], {name}[q]);",
-            writer.lanes.vectors()
-        );
-        return;
-    }
-    let owner = if is_whole_row {
-        "own[q]".to_owned()
-    } else {
-        format!("own[q] && {}", writer.holds(&owners(table)))
-    };
-    let element = writer.element(table);
-    let value = if step.kind == Type::Real { at.to_owned() } else { format!("(whole)({at})") };
-    let _infallible = writeln!(text, "EACH if ({owner}) {out}[{base}{element}] = {value};");
+    Ok(Statement::Store(Store {
+        buffer: step.out.clone(),
+        value,
+        stride: (!matches!(walk.rows, Rows::Fixed(_))).then_some(step.stride),
+        how,
+    }))
 }
 
 /// What every kernel of lanes begins with.
@@ -649,10 +483,10 @@ EACH_Q {{ {places_of_lane} }}
     )
 }
 
-fn emit_row_kernel(writer: &Writer, stores: &str, turns: u64) -> String {
-    let statements = writer.rows.concat();
-    let about = emit_row_context(&statements);
-    let mut body = opening(&writer.lanes);
+fn emit_row_kernel(lowering: &WalkLowering, stores: &str, turns: u64) -> String {
+    let statements = Statements::concat(&lowering.rows);
+    let about = emit_row_context(&statements.reads());
+    let mut body = opening(&lowering.lanes);
     if turns > 1 {
         body.push_str(&format!(
             "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = \
@@ -666,7 +500,7 @@ fn emit_row_kernel(writer: &Writer, stores: &str, turns: u64) -> String {
         number : 0;\n",
     );
     body.push_str(&about);
-    body.push_str(&statements);
+    body.push_str(&statements.text());
     body.push_str(if turns > 1 { "if (!live) continue;\n" } else { "if (!live) return;\n" });
     body.push_str(stores);
     body.push_str(if turns > 1 { "}\n" } else { "" });
@@ -704,38 +538,38 @@ pub(super) struct Load {
 }
 
 impl Load {
-    pub fn new(writer: &Writer, pass: usize, bytes_per_real: u64) -> Load {
-        let sums = |sum: &super::value_text::Sum| {
-            let mut elements = super::value_text::Elements::default();
-            elements.add(sum.kind(), sum.elements(&writer.lanes));
+    pub fn new(lowering: &WalkLowering, pass: usize, bytes_per_real: u64) -> Load {
+        let sums = |sum: &Sum| {
+            let mut elements = Elements::default();
+            elements.add(sum.kind(), sum.elements(&lowering.lanes));
             elements.registers(bytes_per_real)
         };
-        let EdgePass { loaded, made, reads, .. } = &writer.passes[pass];
-        let listed = writer.streams.iter().map(|stream| match stream {
-            Stream::Given(leaf) if writer.walk.leaves[*leaf].element == Element::Real => {
+        let of_pass = &lowering.passes[pass];
+        let listed = lowering.streams.iter().map(|stream| match stream {
+            Stream::Given(leaf) if lowering.walk.leaves[*leaf].element == Element::Real => {
                 bytes_per_real as usize / 4
             }
             Stream::Given(_) => 2,
             Stream::Far | Stream::Edge | Stream::Relation | Stream::Kept(..) => 1,
         });
-        let (listed, lanes) = (listed.sum(), writer.lanes.lanes);
-        let kept = writer.passes[pass].sums.iter().map(sums).sum::<usize>()
-            + writer.row_elements(pass).registers(bytes_per_real);
+        let (listed, lanes) = (listed.sum(), lowering.lanes.lanes);
+        let kept = of_pass.sums.iter().map(sums).sum::<usize>()
+            + lowering.row_elements(pass).registers(bytes_per_real);
         Load {
-            loaded: loaded.registers(bytes_per_real),
-            reads: *reads,
+            loaded: of_pass.loaded(&lowering.lanes).registers(bytes_per_real),
+            reads: of_pass.count_of_rows(),
             listed,
             lanes,
-            vector: writer.lanes.vector,
-            fills: writer.lanes.places >= lanes * writer.lanes.vector * writer.lanes.chunks,
-            chunks: writer.lanes.chunks,
-            made: made.registers(bytes_per_real),
+            vector: lowering.lanes.vector,
+            fills: lowering.lanes.places >= lanes * lowering.lanes.vector * lowering.lanes.chunks,
+            chunks: lowering.lanes.chunks,
+            made: of_pass.made(&lowering.lanes).registers(bytes_per_real),
             kept,
-            sums: writer.passes[pass].sums.len(),
-            waits: !writer.rows[pass - 1].is_empty(),
+            sums: of_pass.sums.len(),
+            waits: !lowering.rows[pass - 1].is_empty(),
             is_few: false,
-            draws: writer.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
-            draws_of_row: writer.walk.draws(),
+            draws: lowering.streams.iter().any(|stream| matches!(stream, Stream::Kept(..))),
+            draws_of_row: lowering.walk.draws(),
             bytes_per_real,
         }
     }
@@ -915,7 +749,7 @@ impl Load {
 /// `few` says how many edges are at hand, and blocks a processor has, if that is not found out
 /// here.
 fn emit_edge_kernel(
-    writer: &Writer,
+    lowering: &WalkLowering,
     sums_of_tail: &str,
     stores: &str,
     bytes_per_real: u64,
@@ -923,42 +757,42 @@ fn emit_edge_kernel(
 ) -> (String, Option<Cut>) {
     let of = |pass| Load {
         is_few: few.is_some_and(|few| few.asks),
-        ..Load::new(writer, pass, bytes_per_real)
+        ..Load::new(lowering, pass, bytes_per_real)
     };
-    let loads: Vec<Load> = (1..writer.passes.len()).map(of).collect();
+    let loads: Vec<Load> = (1..lowering.passes.len()).map(of).collect();
     let in_flight = loads.iter().map(|load| load.edges_in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
     let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
     let cut = Cut {
-        groups_of_warp: 32 / writer.lanes.lanes as u32,
+        groups_of_warp: 32 / lowering.lanes.lanes as u32,
         warps: THREADS / 32,
         in_flight: in_flight as u32,
-        blocks_per_processor: if writer.walk.passes() == 1 {
+        blocks_per_processor: if lowering.walk.passes() == 1 {
             blocks
         } else {
             blocks.min(tuning::repeated_walk_blocks())
         },
-        hub_blocks: if writer.walk.passes() == 1 {
-            heavy_rows::blocks(writer.lanes.slices)
+        hub_blocks: if lowering.walk.passes() == 1 {
+            heavy_rows::blocks(lowering.lanes.slices)
         } else {
             0
         },
         rows_of_group: 1,
     };
-    let mut body = opening(&writer.lanes);
+    let mut body = opening(&lowering.lanes);
     body.push_str(&in_flight_constants(in_flight));
     body.push_str(&emit_item_assignment(cut.hub_blocks > 0));
-    body.push_str(&emit_row_context(&writer.rows.concat()));
-    for (number, pass) in writer.passes.iter().enumerate() {
+    body.push_str(&emit_row_context(&Statements::concat(&lowering.rows).reads()));
+    for (number, pass) in lowering.passes.iter().enumerate() {
         if number > 0 {
             pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-            body.push_str(&edges_of_pass(writer, number, loads[number - 1]));
-            body.push_str(&joins(writer, number));
+            body.push_str(&edges_of_pass(lowering, number, loads[number - 1]));
+            body.push_str(&joins(lowering, number));
             if cut.hub_blocks > 0 {
-                body.push_str(&heavy_rows::join(writer, number));
+                body.push_str(&heavy_rows::join(lowering, number));
             }
         }
-        body.push_str(&writer.rows[number]);
+        body.push_str(&lowering.rows[number].text());
     }
     body.push_str(sums_of_tail);
     body.push_str("if (!writes) return;\n");
@@ -1028,7 +862,7 @@ after_others();
 ";
 
 /// The list that a stream comes from, and the type of its numbers.
-pub(super) fn stream_list(writer: &Writer, stream: &Stream) -> (&'static str, String) {
+pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static str, String) {
     match stream {
         Stream::Far => ("unsigned", "slot_far".to_owned()),
         Stream::Edge => ("unsigned", "slot_edge".to_owned()),
@@ -1036,10 +870,10 @@ pub(super) fn stream_list(writer: &Writer, stream: &Stream) -> (&'static str, St
         // Drawn, and not in a list.
         Stream::Kept(..) => ("unsigned", String::new()),
         Stream::Given(leaf) => {
-            let leaf = &writer.walk.leaves[*leaf];
+            let leaf = &lowering.walk.leaves[*leaf];
             (
                 if leaf.element == Element::Real { "real" } else { "whole" },
-                format!("slots_{}", &pointer(&leaf.name)[2..]),
+                statement_text::slots(&leaf.name),
             )
         }
     }
@@ -1047,29 +881,27 @@ pub(super) fn stream_list(writer: &Writer, stream: &Stream) -> (&'static str, St
 
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before
 /// this one is worked on.
-pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> String {
-    let pass = &writer.passes[number];
-    let loads = pass.loads(!load.is_mixed());
-    let text = format!("{loads}{}{}", pass.first, pass.work);
-    let named = |at: usize| {
-        if writer.streams[at] == Stream::Far { "u".to_owned() } else { format!("stream_{at}") }
-    };
-    let of_all = |at: usize| text.contains(&format!("{}[k]", named(at)));
-    let of_lane = |at: usize| text.contains(&format!("{}_mine", named(at)));
+pub(super) fn edges_of_pass(lowering: &WalkLowering, number: usize, load: Load) -> String {
+    let pass = &lowering.passes[number];
+    let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
+    let reads = pass.reads(loads_of);
+    let of_all = |at: usize| reads.contains(&Source::Stream(at));
+    let of_lane = |at: usize| reads.contains(&Source::StreamOfLane(at));
+    let named = |at: usize| lowering.numbers(at).name();
     let is_read = |(at, _): &(usize, &Stream)| of_all(*at) || of_lane(*at);
     let streams: Vec<(usize, &Stream)> =
-        writer.streams.iter().enumerate().filter(is_read).collect();
+        lowering.streams.iter().enumerate().filter(is_read).collect();
     let (mut first, mut next, mut turn, mut drawn, mut shared) =
         (String::new(), String::new(), String::new(), String::new(), String::new());
-    let of_edges = writer.streams.iter().position(|stream| *stream == Stream::Edge);
+    let of_edges = lowering.streams.iter().position(|stream| *stream == Stream::Edge);
     let draws = streams.iter().any(|(_, stream)| matches!(stream, Stream::Kept(..)));
     let listed = streams
         .iter()
         .map(|(at, _)| *at)
         .chain(of_edges.filter(|_| draws))
         .collect::<BTreeSet<usize>>();
-    for (at, stream) in listed.into_iter().map(|at| (at, &writer.streams[at])) {
-        let (of, list) = stream_list(writer, stream);
+    for (at, stream) in listed.into_iter().map(|at| (at, &lowering.streams[at])) {
+        let (of, list) = stream_list(lowering, stream);
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
             let _infallible = writeln!(
                 drawn,
@@ -1105,11 +937,11 @@ pub(super) fn edges_of_pass(writer: &Writer, number: usize, load: Load) -> Strin
             );
         }
     }
-    if text.contains("here_mine") {
+    if reads.contains(&Source::LaneEdge) {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
     // How many edges lie behind, where what is first of a row has nothing to be added to.
-    let [none_yet, begun, counted] = if text.contains("(begun)") {
+    let [none_yet, begun, counted] = if reads.contains(&Source::Begun) {
         ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"]
     } else {
         [""; 3]
@@ -1132,7 +964,11 @@ const bool here = ALL || here_[k];
 while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK)) edges(Yes()); else edges(No()); }}
 {}}}
 ",
-        pass.places, loads, pass.first, pass.work, pass.end
+        pass.places.text(),
+        pass.loads.text_with(loads_of),
+        pass.first.text_with(loads_of),
+        pass.work.text(),
+        pass.end.text()
     )
 }
 
@@ -1155,10 +991,10 @@ pub(super) fn emit_broadcast(of: &str, named: &str, held: &str) -> String {
 
 /// Groups that share a row join what each has, in order. Largest scores come first: sums are then
 /// taken relative to that of all groups.
-pub(super) fn joins(writer: &Writer, number: usize) -> String {
-    let pass = &writer.passes[number];
-    let bytes = pass.sums.iter().map(|sum| sum.elements(&writer.lanes)).max().unwrap_or(1)
-        * writer.lanes.lanes
+pub(super) fn joins(lowering: &WalkLowering, number: usize) -> String {
+    let pass = &lowering.passes[number];
+    let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1)
+        * lowering.lanes.lanes
         * 8;
     let mut text = format!(
         "if (tier > 0) {{\n__shared__ alignas(16) unsigned char told_{number}[WARPS * {bytes}];\n"
@@ -1168,7 +1004,7 @@ pub(super) fn joins(writer: &Writer, number: usize) -> String {
     pass.largest
         .iter()
         .for_each(|largest| text.push_str(&format!("{}\n", largest.store_group_value())));
-    first.into_iter().for_each(|sum| text.push_str(&join_of(writer, number, sum)));
+    first.into_iter().for_each(|sum| text.push_str(&join_of(lowering, number, sum)));
     pass.largest
         .iter()
         .for_each(|largest| text.push_str(&format!("{}\n", largest.merge_group_values())));
@@ -1179,14 +1015,14 @@ pub(super) fn joins(writer: &Writer, number: usize) -> String {
                 sum.for_each(|at| format!("{at} = {at} * {};", largest.factor()))
             ))
         });
-        text.push_str(&join_of(writer, number, sum));
+        text.push_str(&join_of(lowering, number, sum));
     }
     text.push_str("}\n");
     text
 }
 
 /// What groups of a warp, then warps of a block have of one sum.
-fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
+fn join_of(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
     let of = super::operators::register(sum.kind());
     let in_warp = sum.for_each(|at| {
         let joined = sum.joined("from_lane(own_part, g * L + part)");
@@ -1195,7 +1031,7 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
              1; g < PER_WARP; g++) {at} = {joined}; }}"
         )
     });
-    let elements = sum.elements(&writer.lanes);
+    let elements = sum.elements(&lowering.lanes);
     let tell = sum
         .for_each(|at| format!("told[(warp * L + part) * {elements} + {}] = {at};", sum.number()));
     let place =
@@ -1214,20 +1050,20 @@ fn join_of(writer: &Writer, number: usize, sum: &Sum) -> String {
 }
 
 /// Lists of the edges that the streams read.
-pub(super) fn slots(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
+pub(super) fn slots(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction) {
     parameters.items(&direction.into());
-    streams(parameters, writer, direction);
+    streams(parameters, lowering, direction);
 }
 
 /// The same without whose they are.
-pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: Direction) {
+pub(super) fn streams(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction) {
     let of: BTreeMap<Stream, (&str, ListPart)> = [
         (Stream::Far, ("slot_far", ListPart::Far)),
         (Stream::Edge, ("slot_edge", ListPart::Edge)),
         (Stream::Relation, ("slot_relation", ListPart::Relation)),
     ]
     .into();
-    for stream in &writer.streams {
+    for stream in &lowering.streams {
         if let Some((name, part)) = of.get(stream) {
             parameters.push(
                 format!("const unsigned* __restrict__ {name}"),
@@ -1238,7 +1074,7 @@ pub(super) fn streams(parameters: &mut Parameters, writer: &Writer, direction: D
 }
 
 /// Those lists, and how many items each tier has.
-fn lists(parameters: &mut Parameters, writer: &Writer, direction: Direction, cut: Cut) {
-    slots(parameters, writer, direction);
+fn lists(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction, cut: Cut) {
+    slots(parameters, lowering, direction);
     parameters.tiers(&direction.into(), cut);
 }

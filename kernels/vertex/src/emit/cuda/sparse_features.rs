@@ -5,9 +5,10 @@
 //!           each entry; rows of many entries have a warp or a block, joined in order; what is not
 //!           kept is neither drawn for nor multiplied
 //! never     writes features out with their zeros; adds a float with an atomic
+use super::kernel_parameters::Parameters;
 use super::operators::dropped;
 use super::row_walk::{
-    Parameters, THREADS, emit_item_assignment, opening, plain_lanes, vector_of, widest_vector,
+    THREADS, emit_item_assignment, opening, plain_lanes, vector_of, widest_vector,
 };
 use super::{Argument, Blocks, Cut, Kernel, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
@@ -142,7 +143,7 @@ impl Unit<'_> {
         );
         let mut parameters = Parameters::new();
         parameters.push("const real* __restrict__ rows_of_entries", gathered);
-        parameters.push("real* __restrict__ out", Argument::Buffer(out.to_owned()));
+        parameters.push_output("real* __restrict__ out", Argument::Buffer(out.to_owned()));
         parameters.items(&walked);
         parameters.push(
             "const unsigned* __restrict__ entry_far",

@@ -6,14 +6,17 @@
 //!           warp that made them
 //! never     decides which launches may be joined (`launch::Joined`)
 use super::graph_pooling::{RowValue, lanes, tables_of, value};
-use super::lane_layout::identity;
+use super::kernel_parameters::Parameters;
+use super::lane_layout::{Lanes, identity};
 use super::plain_products::{Finish, ProductShape, finish, parameters};
-use super::row_walk::{Parameters, emit_row_context, vector_of};
+use super::row_walk::vector_of;
+use super::statement_text::pointer;
+use super::statements::{Reads, Source};
 use super::tensor_core_shapes::{
     self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ProductSize, ROWS, RowPadding, RowProductShape,
     filled, lying,
 };
-use super::value_text::{Lanes, Writer, pointer};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
 use super::{Blocks, Kernel, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Launch, Operation, Rows};
@@ -40,8 +43,9 @@ struct LeftRows<'a> {
     shape: &'a ProductShape,
     /// Statements that put a piece of a row where the tensor cores read it, and elements of that.
     filled: String,
+    reads: Reads,
     vector: usize,
-    loader: Writer<'a>,
+    loader: WalkLowering<'a>,
 }
 
 impl<'a> LeftRows<'a> {
@@ -57,10 +61,12 @@ impl<'a> LeftRows<'a> {
         let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(vector);
         let copied = lies
             .map(|leaf| (leaf, if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros }));
-        let mut loader = Writer::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
-        let nothing = RowValue { statements: String::new(), at: String::new() };
-        let left = if lies.is_some() { nothing } else { value(&mut loader, input)? };
-        Ok(LeftRows { shape, filled: filled(copied, &left, vector, shape.inner), vector, loader })
+        let mut loader = WalkLowering::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
+        let left = if lies.is_some() { RowValue::none() } else { value(&mut loader, input)? };
+        let mut reads = left.statements.reads();
+        reads.extend(lies.map(|leaf| Source::Rows(leaf.name.clone())));
+        let filled = filled(copied, &left, vector, shape.inner);
+        Ok(LeftRows { shape, filled, reads, vector, loader })
     }
 
     /// Statements that ask for a step of the rows, whose number is this.
@@ -81,7 +87,7 @@ struct Follower<'a> {
     shape: &'a ProductShape,
     tiles: usize,
     parts: usize,
-    writer: Writer<'a>,
+    lowering: WalkLowering<'a>,
     finish: Finish,
 }
 
@@ -93,7 +99,7 @@ impl<'a> Follower<'a> {
             && !shape.plain
             && walk.rows == Rows::Nodes
             && shape.inner >= tuning::tensor_inner_least() as usize;
-        let (writer, finish) =
+        let (lowering, finish) =
             is_fit.then(|| finished(walk, std::slice::from_ref(shape), tiles, 1, &[])).flatten()?;
         Some(Follower {
             shape,
@@ -102,7 +108,7 @@ impl<'a> Follower<'a> {
                 shape.inner * shape.wide <= tuning::split_matrix_elements()
                     && matmul == Matmul::F32,
             ),
-            writer,
+            lowering,
             finish,
         })
     }
@@ -123,7 +129,7 @@ impl<'a> Follower<'a> {
     }
 }
 
-/// A writer of what is done with the rows of a product on tensor cores, in the widest vectors that
+/// A lowering of what is done with the rows of a product on tensor cores, in the widest vectors that
 /// do. What a second product makes is in the sums of the first, so that nothing is left of it.
 fn finished<'a>(
     walk: &'a Walk,
@@ -131,22 +137,26 @@ fn finished<'a>(
     tiles: usize,
     slices: usize,
     held: &[From],
-) -> Option<(Writer<'a>, Finish)> {
+) -> Option<(WalkLowering<'a>, Finish)> {
     let [shape, second @ ..] = shapes else { return None };
     let at = |group: &str, place: &str| {
         format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]")
     };
     RowProductShape::vectors(tiles, shape.places).find_map(|vector| {
-        let mut writer = Writer::new(
+        let mut lowering = WalkLowering::new(
             walk,
             Lanes { places: shape.places, vector, lanes: 4, chunks: 2 * tiles / vector, slices },
         );
         let nothing = |second: &ProductShape| {
-            writer.know(second.number, identity(second.places), "nothing", |_, _| "0".to_owned())
+            lowering
+                .assume_held(second.number, identity(second.places), "nothing", |_, _| {
+                    "0".to_owned()
+                })
+                .line()
         };
         let nothing: String = second.iter().map(nothing).collect();
-        let finish = finish(&mut writer, shape, held, at).ok()?;
-        Some((writer, Finish { made: format!("{}{nothing}", finish.made), ..finish }))
+        let finish = finish(&mut lowering, shape, held, at).ok()?;
+        Some((lowering, Finish { made: format!("{}{nothing}", finish.made), ..finish }))
     })
 }
 
@@ -297,12 +307,13 @@ impl Unit<'_> {
             by_groups
                 && warpgroup_products::tiles().contains(&follower.tiles)
                 && (follower.parts == 2) == schedule.split
-                && !follower.writer.walk.draws()
+                && !follower.lowering.walk.draws()
         };
         if followers.iter().any(|follower| follower.is_wide() && !follows(follower)) {
             return Ok(None);
         }
-        let Some((writer, finish)) = finished(walk, shapes, schedule.tiles, schedule.slices, &held)
+        let Some((lowering, finish)) =
+            finished(walk, shapes, schedule.tiles, schedule.slices, &held)
         else {
             return Ok(None);
         };
@@ -312,7 +323,7 @@ impl Unit<'_> {
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
         let (rows, lead) = shape.rows(walk);
-        let body = body(&sources, &schedule, &finish, followers, writer.lanes.vector, next, lead);
+        let body = body(&sources, &schedule, &finish, followers, lowering.lanes.vector, next, lead);
         let mut given = Parameters::new();
         for source in &sources {
             given.push(
@@ -322,21 +333,24 @@ impl Unit<'_> {
         }
         let scratch_bytes = schedule.bytes_between(self.nodes());
         if scratch_bytes > 0 {
-            given.push("real* __restrict__ scratch", super::Argument::Scratch);
+            given.push_output("real* __restrict__ scratch", super::Argument::Scratch);
         }
         let shares = schedule.shares() as u32;
         if shares > 1 {
-            given.push("unsigned* ticket", super::Argument::Ticket);
+            given.push_output("unsigned* ticket", super::Argument::Ticket);
         }
-        let loaders: Vec<&Writer> = sources.iter().map(|source| &source.loader).collect();
-        parameters(&mut given, shape, rows, &loaders, &writer, &body);
+        let loaders: Vec<&WalkLowering> = sources.iter().map(|source| &source.loader).collect();
+        let mut reads = finish.reads();
+        reads.extend(sources.iter().flat_map(|source| source.reads.iter().cloned()));
+        parameters(&mut given, shape, rows, &loaders, &lowering, &reads);
         for follower in followers {
-            parameters(&mut given, follower.shape, rows, &[], &follower.writer, &body);
+            let reads = follower.finish.reads();
+            parameters(&mut given, follower.shape, rows, &[], &follower.lowering, &reads);
         }
-        let writers: Vec<&Writer> = loaders
+        let lowerings: Vec<&WalkLowering> = loaders
             .into_iter()
-            .chain([&writer])
-            .chain(followers.iter().map(|follower| &follower.writer))
+            .chain([&lowering])
+            .chain(followers.iter().map(|follower| &follower.lowering))
             .collect();
         let (each, slices) =
             ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
@@ -351,7 +365,7 @@ impl Unit<'_> {
         Ok(Some(Tiled {
             words: schedule.describe(),
             parameters: given,
-            tables: tables_of(&writers)?,
+            tables: tables_of(&lowerings)?,
             body,
             schedule,
             blocks,
@@ -486,7 +500,6 @@ const unsigned rows = rows_given * {lead};\n",
         schedule.warps,
         schedule.team_most(),
     );
-    let after = format!("{}{}", finish.statements, finish.stores);
     let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
     if let Some(steps) = followers.first().map(Follower::steps) {
         let kept = tensor_core_shapes::KEPT.replace("@NEXT@", &next.to_string());
@@ -506,11 +519,8 @@ const unsigned rows = rows_given * {lead};\n",
         then.push_str("__syncwarp();\n");
     }
     let reads_anew = followers.iter().any(Follower::is_wide);
-    let finish_of_rows = finish_rows(
-        &finish.made,
-        &format!("{}{after}{keeps}", emit_row_context(&after)),
-        reads_anew,
-    );
+    let finish_of_rows =
+        finish_rows(&finish.made, &format!("{}{keeps}", finish.text()), reads_anew);
     let text = match schedule.lies {
         Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
             warpgroup_products::emit_row_product(
@@ -599,8 +609,8 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
 /// Statements that lay a follower's matrix out from a place in shared memory on, and those that
 /// multiply the rows at hand with it.
 fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
-    let Follower { shape, tiles, parts, writer, finish } = follower;
-    let vector = writer.lanes.vector;
+    let Follower { shape, tiles, parts, lowering, finish } = follower;
+    let vector = lowering.lanes.vector;
     let constants = format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, V = {vector}, Q = {}, TILES = {tiles}, \
             PARTS = {parts};\nfloat4* const of_next = reinterpret_cast<float4*>(of_block) + \
@@ -622,11 +632,6 @@ fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
         )
     };
     let laid = lays.replace("@COLUMN@", RowProductShape::column(vector)).replace("@RIGHT@", &right);
-    let after = format!("{}{}", finish.statements, finish.stores);
-    let finished = finish_rows(
-        &finish.made,
-        &format!("{}{after}", emit_row_context(&after)),
-        follower.is_wide(),
-    );
+    let finished = finish_rows(&finish.made, &finish.text(), follower.is_wide());
     (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{multiplies}{finished}}}\n"))
 }

@@ -12,8 +12,7 @@
 use std::ops::RangeInclusive;
 
 use super::graph_pooling::{RowValue, start_of_row};
-use super::row_walk::emit_row_context;
-use super::value_text::pointer;
+use super::statement_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{GpuTarget, Matmul, TICKETS, row_walk, warpgroup_products};
 use crate::launch::{Element, Rows};
@@ -722,11 +721,10 @@ pub(super) fn filled(
         None => format!(
             "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
 constexpr unsigned V = {vector}, Q = 1;
-{}{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
+{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
 store<V>(to, of_row);
 ",
-            emit_row_context(&made.statements),
-            made.statements,
+            made.text(),
             made.at
         ),
     }

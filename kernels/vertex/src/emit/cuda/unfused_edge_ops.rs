@@ -9,10 +9,13 @@
 //! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as
 //!           they are long; nothing shares them out
 use super::graph_pooling::lanes;
-use super::lane_layout::{broadcast_elements, identity};
+use super::kernel_parameters::{Parameters, emit_row_context, stored};
+use super::lane_layout::{Lanes, broadcast_elements, identity};
 use super::operators::{TypedText, applied, cast, register};
-use super::row_walk::{Parameters, THREADS, emit_row_context, slots, stored, stream_list};
-use super::value_text::{Lanes, RegisterValue, Scope, Stream, Writer, pointer};
+use super::row_walk::{THREADS, slots, stream_list};
+use super::statement_text::{LoadsOf, pointer};
+use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Statements, Stream};
+use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
 use super::{Argument, Blocks, Kernel, NoKernel, Unit};
 use crate::gir::{EdgeSet, Op, Type};
@@ -33,7 +36,7 @@ struct EdgeTask<'a> {
 /// Statements of a kernel, and where what they make lies.
 struct EdgeText {
     /// Once a row.
-    rows: String,
+    rows: Statements,
     /// Once an edge.
     edge: String,
     value: String,
@@ -87,10 +90,10 @@ impl Unit<'_> {
         let (walk, read) =
             Walk::from_operands(self.list, self.target.bytes_per_real, edges.direction, inputs)
                 .ok_or_else(odd)?;
-        let mut writer = Writer::with_passes(&walk, single(task.columns), 1);
+        let mut lowering = WalkLowering::with_passes(&walk, single(task.columns), 1);
         let begin = match task.op {
             Op::Fold(..) => {
-                let start = writer.input(
+                let start = lowering.input(
                     &read[1],
                     &broadcast_elements(&identity(task.columns), task.shape, &read[1].shape()),
                     Scope::Row(0),
@@ -99,19 +102,19 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let made = emit_edge_value(&mut writer, &task, edges, &read[0], read.get(mask))?;
+        let made = emit_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask))?;
         let work = work(&task, &made, &begin)?;
         let body = edges_body(task.columns, &made, &work);
         let mut parameters = Parameters::new();
-        parameters.push(
+        parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
-        parameters.add_writer(&writer, &body);
-        slots(&mut parameters, &writer, edges.direction);
+        parameters.add_reads(&lowering, &lowering.reads());
+        slots(&mut parameters, &lowering, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let columns = task.columns;
-        self.rowwise(&writer, &body, parameters, Rows::Nodes, columns);
+        self.rowwise(&lowering, &body, parameters, Rows::Nodes, columns);
         Ok(())
     }
 
@@ -125,22 +128,22 @@ impl Unit<'_> {
         }
         let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
             .ok_or_else(odd)?;
-        let mut writer = Writer::new(&walk, single(task.columns));
-        let value = writer.input(&read[0], &identity(task.columns), Scope::Row(0))?;
+        let mut lowering = WalkLowering::new(&walk, single(task.columns));
+        let value = lowering.input(&read[0], &identity(task.columns), Scope::Row(0))?;
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
         let put =
             format!("out[(offset_t)row * {} + column] = {};\n", task.stride, stored_text(&value));
-        let body = rows_body(task.columns, turned, &writer.rows[0], &put);
+        let body = rows_body(task.columns, turned, &lowering.rows[0], &put);
         let mut parameters = Parameters::new();
-        parameters.push(
+        parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
-        parameters.add_writer(&writer, &body);
+        parameters.add_reads(&lowering, &lowering.reads());
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
-        self.rowwise(&writer, &body, parameters, Rows::EdgesTwice, columns);
+        self.rowwise(&lowering, &body, parameters, Rows::EdgesTwice, columns);
         Ok(())
     }
 
@@ -160,8 +163,8 @@ impl Unit<'_> {
         if task.columns == 0 {
             return Ok(());
         }
-        let mut writer = Writer::new(&walk, single(task.columns));
-        let wanted = writer.input(
+        let mut lowering = WalkLowering::new(&walk, single(task.columns));
+        let wanted = lowering.input(
             index,
             &broadcast_elements(&identity(task.columns), task.shape, &[]),
             Scope::Row(0),
@@ -182,11 +185,11 @@ impl Unit<'_> {
         let body = rows_body(
             task.columns,
             "[[maybe_unused]] const unsigned v = row;\n",
-            &writer.rows[0],
+            &lowering.rows[0],
             &put,
         );
         let mut parameters = Parameters::new();
-        parameters.push(
+        parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
@@ -194,10 +197,10 @@ impl Unit<'_> {
             format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
             Argument::Buffer(leaf.name.clone()),
         );
-        parameters.add_writer(&writer, &body);
+        parameters.add_reads(&lowering, &lowering.reads());
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
-        self.rowwise(&writer, &body, parameters, rows, columns);
+        self.rowwise(&lowering, &body, parameters, rows, columns);
         Ok(())
     }
 
@@ -234,13 +237,13 @@ impl Unit<'_> {
                     .to_owned(),
             ));
         }
-        let mut writer = Writer::new(&walk, single(columns as usize));
-        let value = writer.input(
+        let mut lowering = WalkLowering::new(&walk, single(columns as usize));
+        let value = lowering.input(
             &read[0],
             &broadcast_elements(&identity(columns as usize), &[columns], &read[0].shape()),
             Scope::Row(0),
         )?;
-        let statements = writer.rows[0].clone();
+        let statements = lowering.rows[0].clone();
         let place = if transposed { "(offset_t)column * COUNT + of_table" } else { "number" };
         let body = format!(
             "constexpr unsigned C = {columns}, COUNT = {count}u;\n{SINGLE}const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
@@ -250,20 +253,21 @@ const unsigned of_table = number / C, column = number % C, end = __ldg(inverse +
 real sum = 0;
 UNROLL_4 for (unsigned at = __ldg(inverse + of_table); at < end; at++) {{
 [[maybe_unused]] const unsigned v = __ldg(inverse + COUNT + 1 + at);
-{}{statements}sum += {};
+{}{}sum += {};
 }}
 out[{place}] = sum;
 ",
-            emit_row_context(&statements),
+            emit_row_context(&statements.reads()),
+            statements.text(),
             cast(value.kind, Type::Real, &value.at())
         );
         let mut parameters = Parameters::new();
-        parameters.push("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
-        parameters.add_writer(&writer, &body);
+        parameters.push_output("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
+        parameters.add_reads(&lowering, &lowering.reads());
         parameters
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
-        self.kernel(&writer, &body, parameters, blocks);
+        self.kernel(&lowering, &body, parameters, blocks);
         Ok(())
     }
 
@@ -283,7 +287,7 @@ out[{place}] = sum;
     /// A kernel with a thread for each column of a row.
     fn rowwise(
         &mut self,
-        writer: &Writer,
+        lowering: &WalkLowering,
         body: &str,
         parameters: Parameters,
         rows: Rows,
@@ -295,12 +299,18 @@ out[{place}] = sum;
             each: THREADS / across as u32,
             slices: columns.div_ceil(across) as u32,
         };
-        self.kernel(writer, body, parameters, blocks);
+        self.kernel(lowering, body, parameters, blocks);
     }
 
-    fn kernel(&mut self, writer: &Writer, body: &str, parameters: Parameters, blocks: Blocks) {
+    fn kernel(
+        &mut self,
+        lowering: &WalkLowering,
+        body: &str,
+        parameters: Parameters,
+        blocks: Blocks,
+    ) {
         self.header();
-        let name = self.define("", 1, &parameters.text(), &super::row_walk::tables(writer), body);
+        let name = self.define("", 1, &parameters.text(), &super::row_walk::tables(lowering), body);
         self.kernels.push(Kernel {
             name,
             arguments: parameters.into_arguments(),
@@ -313,7 +323,7 @@ out[{place}] = sum;
 
 /// What an edge brings, and whether it counts.
 fn emit_edge_value(
-    writer: &mut Writer,
+    lowering: &mut WalkLowering,
     task: &EdgeTask,
     edges: EdgeSet,
     value: &Input,
@@ -322,31 +332,36 @@ fn emit_edge_value(
     let scope = Scope::Edge(1);
     let table =
         |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
-    let mut holds = Vec::new();
+    let (mut holds, mut reads) = (Vec::new(), Reads::new());
     if let Some(relation) = edges.relation {
-        holds.push(format!("{} == {relation}u", writer.stream(Stream::Relation)));
+        let condition = lowering.is_of_relation(relation);
+        condition.add_reads(&mut reads);
+        holds.push(condition.text());
     }
     if let Some(mask) = mask {
-        let held = writer.input(mask, &table(mask), scope)?;
-        holds.push(format!("({})", cast(held.kind, Type::Bool, &held.at())));
+        let held = lowering.input(mask, &table(mask), scope)?;
+        let condition = Expression::cast(&held, Type::Bool);
+        condition.add_reads(&mut reads);
+        holds.push(format!("({})", condition.text()));
     }
-    let held = writer.input(value, &table(value), scope)?;
+    let held = lowering.input(value, &table(value), scope)?;
+    Expression::value(&held).add_reads(&mut reads);
     // Which edge it is stands in what is put down.
-    writer.stream(Stream::Edge);
+    lowering.stream_number(Stream::Edge);
     let holds = if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") };
-    let loads = writer.passes[1].loads(true);
-    let text = format!("{}{}{holds}{}", loads, writer.passes[1].work, held.at());
+    let pass = &lowering.passes[1];
+    reads.extend(pass.reads(LoadsOf::PresentEdges));
     let mut edge = String::new();
-    for (number, stream) in writer.streams.iter().enumerate() {
-        let name = if *stream == Stream::Far { "u".to_owned() } else { format!("stream_{number}") };
-        if text.contains(&format!("{name}[k]")) {
-            let (of, list) = stream_list(writer, stream);
+    for (number, stream) in lowering.streams.iter().enumerate() {
+        if reads.contains(&Source::Stream(number)) {
+            let name = lowering.numbers(number).name();
+            let (of, list) = stream_list(lowering, stream);
             edge.push_str(&format!("const {of} {name}[1] = {{__ldg({list} + p)}};\n"));
         }
     }
-    edge.push_str(&loads);
-    edge.push_str(&writer.passes[1].work);
-    Ok(EdgeText { rows: writer.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
+    edge.push_str(&pass.loads.text());
+    edge.push_str(&pass.work.text());
+    Ok(EdgeText { rows: lowering.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
 }
 
 /// What is done with the edges of a vertex.
@@ -404,19 +419,20 @@ if (item >= rows || column >= C) return;
 const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
 {}{}{work}",
         across(columns),
-        emit_row_context(&made.rows),
-        made.rows
+        emit_row_context(&made.rows.reads()),
+        made.rows.text()
     )
 }
 
-fn rows_body(columns: usize, vertex: &str, statements: &str, put: &str) -> String {
+fn rows_body(columns: usize, vertex: &str, statements: &Statements, put: &str) -> String {
     format!(
         "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned row = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
 if (row >= rows || column >= C) return;
 {vertex}[[maybe_unused]] const unsigned c[1] = {{column}};
-{}{statements}{put}",
+{}{}{put}",
         across(columns),
-        emit_row_context(statements)
+        emit_row_context(&statements.reads()),
+        statements.text()
     )
 }
 
