@@ -46,6 +46,8 @@ use serde::{Deserialize, Serialize};
 
 pub use schedule_kinds::ScheduleKind;
 
+use kernel_parameters::Parameters;
+
 use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Direction, Launch, LaunchList, LossKind, MergedLaunches, Operation, Rows,
@@ -57,9 +59,6 @@ const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 
 /// Tickets that lie on the device: as many hubs, or tiles of rows, can be shared by blocks.
 pub const TICKETS: u32 = 2048;
-
-/// Where a kernel waits for those in front of it.
-const AFTER_OTHERS: &str = "after_others();\n";
 
 /// What the source is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -607,6 +606,44 @@ fn anonymous(definition: &str) -> String {
     text
 }
 
+/// A kernel of a launch, in text.
+struct KernelText<'a> {
+    /// The file and the function that made the text.
+    maker: &'a str,
+    /// What its name ends with, where the launch has several.
+    suffix: &'a str,
+    parameters: Parameters,
+    /// What stands before it.
+    tables: &'a str,
+    body: &'a str,
+    /// Whether its body waits for the kernels in front of it where it needs what they make; others
+    /// wait at once.
+    waits: bool,
+    threads: u32,
+    /// Blocks that a processor can hold.
+    resident: u32,
+    grid: Blocks,
+    shared_bytes: u32,
+}
+
+impl KernelText<'_> {
+    /// One of ordinary blocks.
+    fn new(parameters: Parameters, grid: Blocks) -> Self {
+        KernelText {
+            maker: "",
+            suffix: "",
+            parameters,
+            tables: "",
+            body: "",
+            waits: false,
+            threads: row_walk::THREADS,
+            resident: 1,
+            grid,
+            shared_bytes: 0,
+        }
+    }
+}
+
 /// The kernels of one launch, as they are written.
 struct Unit<'a> {
     list: &'a LaunchList,
@@ -642,33 +679,29 @@ impl Unit<'_> {
         self.schedules.extend(ways.into_iter().filter(|(_, is)| *is).map(|(way, _)| way));
     }
 
-    /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
-    fn define(
-        &mut self,
-        suffix: &str,
-        blocks: u32,
-        parameters: &str,
-        tables: &str,
-        body: &str,
-    ) -> String {
-        self.define_for(row_walk::THREADS, blocks, suffix, parameters, tables, body)
+    /// Adds a kernel.
+    fn add_kernel(&mut self, kernel: KernelText) {
+        let name = self.define(&kernel);
+        self.kernels.push(Kernel {
+            name,
+            arguments: kernel.parameters.into_arguments(),
+            blocks: kernel.grid,
+            threads: kernel.threads,
+            shared_bytes: kernel.shared_bytes,
+        });
     }
 
-    /// The same for blocks of so many threads, of which a processor has so many.
-    fn define_for(
-        &mut self,
-        threads: u32,
-        blocks: u32,
-        suffix: &str,
-        parameters: &str,
-        tables: &str,
-        body: &str,
-    ) -> String {
-        // What is there from the start may be read before.
-        let waits = if body.contains(AFTER_OTHERS) { "" } else { AFTER_OTHERS };
-        let blocks = if blocks > 2 { format!("ON_HOPPER({blocks})") } else { blocks.to_string() };
+    /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
+    fn define(&mut self, kernel: &KernelText) -> String {
+        let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
+        let waits = if *waits { "" } else { "after_others();\n" };
+        let resident = match kernel.resident {
+            few @ ..=2 => few.to_string(),
+            many => format!("ON_HOPPER({many})"),
+        };
+        let parameters = kernel.parameters.text();
         let text = format!(
-            "__launch_bounds__({threads}, {blocks}) KERNEL({parameters}) {{\n{waits}{body}}}\n"
+            "__launch_bounds__({threads}, {resident}) KERNEL({parameters}) {{\n{waits}{body}}}\n"
         );
         let anonymous = anonymous(&format!("{tables}{text}"));
         if let Some(name) = self.known.get(&anonymous) {
@@ -678,6 +711,7 @@ impl Unit<'_> {
         }
         let name = self.name(suffix);
         let own = format!("table_{}_{}_", self.number, self.kernels.len());
+        self.source.push_str(&format!("//   (text: emit/cuda/{maker})\n"));
         self.source.push_str(&tables.replace("TABLE_", &own));
         self.source.push_str(&format!(
             "extern \"C\" __global__ void {}",
@@ -686,13 +720,7 @@ impl Unit<'_> {
         self.known.insert(anonymous, name.clone());
         // Who is given a place of something else in the same kernel's text writes through the same
         // parameters.
-        self.writes.insert(
-            name.clone(),
-            parameters
-                .split(", ")
-                .map(|declared| declared.contains('*') && !declared.starts_with("const "))
-                .collect(),
-        );
+        self.writes.insert(name.clone(), kernel.parameters.written());
         name
     }
 
@@ -724,7 +752,7 @@ impl Unit<'_> {
             }
             // Sparse features as dense rows: whoever has them puts them down.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
-            // `Writer::made` names the operations that no walk has.
+            // `WalkLowering::lower_step` names the operations that no walk has.
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }

@@ -3,8 +3,9 @@
 //!
 //! promises  what `ops::optimizer` says, in its types
 //! never     measures: `loss` does
+use super::kernel_parameters::Parameters;
 use super::row_walk::THREADS;
-use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3
@@ -98,12 +99,16 @@ impl Unit<'_> {
             .take(STEPPED)
             .map(|parameter| self.stepped(parameter))
             .collect::<Result<Vec<_>, _>>()?;
-        let declared: Vec<String> =
-            (0..stepped.len()).map(|p| STEP_GIVEN.replace('#', &p.to_string())).collect();
-        let parameters = format!("{}, const Clock* __restrict__ clock", declared.join(", "));
-        let mut arguments: Vec<Argument> =
-            stepped.iter().flat_map(|(given, _)| given.clone()).collect();
-        arguments.push(Argument::Clock);
+        let mut parameters = Parameters::new();
+        for (number, (given, _)) in stepped.iter().enumerate() {
+            let [parameter, gradient, first, second, settings] = given.clone();
+            parameters.push_output(format!("real* parameter_{number}"), parameter);
+            parameters.push(format!("const real* __restrict__ gradient_{number}"), gradient);
+            parameters.push_output(format!("real* first_{number}"), first);
+            parameters.push_output(format!("real* second_{number}"), second);
+            parameters.push(format!("const double* __restrict__ settings_{number}"), settings);
+        }
+        parameters.push("const Clock* __restrict__ clock", Argument::Clock);
         let blocks_of = |elements: u64| elements.div_ceil(u64::from(THREADS));
         let ends: Vec<u64> = stepped
             .iter()
@@ -138,9 +143,14 @@ impl Unit<'_> {
                 elements = {elements};\n{OPTIMIZE}"
         );
         self.note([(ScheduleKind::OptimizerStep, true)]);
-        let name = self.define("", 1, &parameters, "", &body);
         let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
-        self.kernels.push(Kernel { name, arguments, blocks, threads: THREADS, shared_bytes: 0 });
+        self.add_kernel(KernelText {
+            maker: "epoch_clock.rs, optimize",
+            resident: 1,
+            body: &body,
+            waits: true,
+            ..KernelText::new(parameters, blocks)
+        });
         Ok(())
     }
 
@@ -166,10 +176,6 @@ impl Unit<'_> {
 
 /// Parameters that one kernel steps at most: what it is given has to fit in 4 KiB.
 const STEPPED: usize = 24;
-
-/// What a step is given of a parameter.
-const STEP_GIVEN: &str = "real* parameter_#, const real* __restrict__ gradient_#, real* first_#, \
-                          real* second_#, const double* __restrict__ settings_#";
 
 /// How far moments are from what they will be is reckoned while others end, by settings and a step
 /// that they do not change (the step changes behind all steps of an epoch, and the loss waits for

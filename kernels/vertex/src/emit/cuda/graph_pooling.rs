@@ -9,7 +9,7 @@ use super::row_walk::{THREADS, tables};
 use super::statements::{RegisterValue, Scope, Statement, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
-use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Pooling, Type};
 use crate::launch::{Operation, Rows};
 
@@ -149,17 +149,16 @@ out[number] = sum;
             statements.text(),
             join(reduction, kind, "sum", &value_at),
         );
-        let name = self.define("", 1, &parameters.text(), &tables_of(&[&lowering])?, &body);
         let rows = match held {
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,
         };
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks: Blocks::Rows { rows, each: THREADS, slices: 1 },
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "graph_pooling.rs, pool",
+            resident: 1,
+            tables: &tables_of(&[&lowering])?,
+            body: &body,
+            ..KernelText::new(parameters, Blocks::Rows { rows, each: THREADS, slices: 1 })
         });
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
 use super::kernel_parameters::Parameters;
 use super::reduce_all_rows::{LAST, add_parts_last, place_of_sum};
 use super::row_walk::{THREADS, vector_of, widest_vector};
-use super::{Argument, Blocks, GpuTarget, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 use crate::tuning;
 
@@ -99,14 +99,14 @@ impl Unit<'_> {
         // Sums are not counted: they come from the blocks, in their order.
         let counted_here = if sums > 1 { 0 } else { counted };
         let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
-        let parameters = "const real* __restrict__ result, const real* __restrict__ target, real* \
-            __restrict__ gradient, const unsigned char* __restrict__ split, const double* \
-            __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ \
-            counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, \
-            unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket";
+        let buffers = [result, target, gradient, value];
+        let mut parameters = loss_parameters(buffers.map(String::as_str), held.rows);
         let sum_elements = if slopes.is_some() { columns } else { 0 };
         let joins = sum_elements * u64::from(blocks) <= tuning::last_block_elements();
-        let (parameters, ends, last) = ended(parameters, slopes.is_some(), joins, columns);
+        if let Some(sum) = slopes.as_ref().filter(|_| joins) {
+            parameters.push_output("real* __restrict__ out", Argument::Buffer(sum.clone()));
+        }
+        let (ends, last) = ended(slopes.is_some(), joins, columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
@@ -124,18 +124,15 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
                 LossKind::MeanSquares => "",
             },
         );
-        let name = self.define("", resident, &parameters, "", &body);
         self.scratch_bytes = self
             .scratch_bytes
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
-        let mut arguments = loss_arguments([result, target, gradient, value], held.rows);
-        arguments.extend(slopes.iter().filter(|_| joins).map(|sum| Argument::Buffer(sum.clone())));
-        self.kernels.push(Kernel {
-            name,
-            arguments,
-            blocks: Blocks::Fixed([blocks, 1, 1]),
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "loss.rs, loss",
+            resident: resident,
+            body: &body,
+            waits: true,
+            ..KernelText::new(parameters, Blocks::Fixed([blocks, 1, 1]))
         });
         if let Some(sum) = slopes.filter(|_| !joins) {
             let mut parameters = Parameters::new();
@@ -153,30 +150,35 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
 }
 
 /// What the loss's kernel is given: the result, the target, the gradient and the value are buffers.
-fn loss_arguments(buffers: [&str; 4], rows: Rows) -> Vec<Argument> {
+fn loss_parameters(buffers: [&str; 4], rows: Rows) -> Parameters {
     let [result, target, gradient, value] = buffers.map(|name| Argument::Buffer(name.to_owned()));
-    let of_rows = [
-        Argument::Split,
-        Argument::LossTerms,
-        Argument::Scratch,
-        Argument::Measures,
-        Argument::RowCount(rows),
-    ];
-    let told = [value, Argument::ExactLoss, Argument::Ring, Argument::Clock, Argument::Ticket];
-    [result, target, gradient].into_iter().chain(of_rows).chain(told).collect()
+    let mut parameters = Parameters::new();
+    parameters.push("const real* __restrict__ result", result);
+    parameters.push("const real* __restrict__ target", target);
+    parameters.push_output("real* __restrict__ gradient", gradient);
+    parameters.push("const unsigned char* __restrict__ split", Argument::Split);
+    parameters.push("const double* __restrict__ terms", Argument::LossTerms);
+    parameters.push_output("double* __restrict__ scratch_given", Argument::Scratch);
+    parameters.push_output("unsigned* __restrict__ counts", Argument::Measures);
+    parameters.push("const unsigned rows", Argument::RowCount(rows));
+    parameters.push_output("real* __restrict__ value", value);
+    parameters.push_output("double* __restrict__ exact", Argument::ExactLoss);
+    parameters.push_output("unsigned char* __restrict__ ring", Argument::Ring);
+    parameters.push_output("Clock* __restrict__ clock", Argument::Clock);
+    parameters.push_output("unsigned* ticket", Argument::Ticket);
+    parameters
 }
 
-/// Which parameters the loss's kernel has, how its blocks end, and what the last one does: with
-/// sums over the rows of its gradient, which that one joins.
-fn ended(parameters: &str, sums: bool, joins: bool, columns: u64) -> (String, String, String) {
-    let (mut parameters, mut slopes) = (parameters.to_owned(), String::new());
+/// How the blocks of the loss's kernel end, and what the last one does: with sums over the rows of
+/// its gradient, which that one joins.
+fn ended(sums: bool, joins: bool, columns: u64) -> (String, String) {
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
-    if sums && joins {
-        parameters.push_str(", real* __restrict__ out");
-        slopes = SLOPES_LAST.replace("@ADDED@", &add_parts_last("out[element]", columns));
-    }
+    let slopes = if sums && joins {
+        SLOPES_LAST.replace("@ADDED@", &add_parts_last("out[element]", columns))
+    } else {
+        String::new()
+    };
     (
-        parameters,
         LOSS_END.replace("@TOLD@", told).replace("@OF_BLOCK@", of_block),
         LOSS_PARTS.replace("@SLOPES@", &slopes),
     )

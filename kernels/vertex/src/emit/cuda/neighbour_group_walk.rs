@@ -19,7 +19,7 @@ use super::row_walk::{Load, edges_of_pass, in_flight_constants, opening_of, stre
 use super::statements::{Reads, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Walk};
-use super::{Argument, Blocks, Grouped, Groups, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, Grouped, Groups, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
 use crate::tuning;
@@ -106,21 +106,16 @@ impl Unit<'_> {
                 Argument::PartsOfSpans(direction, groups, slots as u64 * 8),
             );
             let (suffix, blocks) = if spans { ("_joined", 1) } else { ("", blocks) };
-            let name = self.define_for(
-                groups.threads,
-                blocks,
-                suffix,
-                &parameters.text(),
-                &tables(lowering),
-                &body,
-            );
-            let blocks = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
-            self.kernels.push(Kernel {
-                name,
-                arguments: parameters.into_arguments(),
-                blocks,
+            let grid = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
+            self.add_kernel(KernelText {
+                maker: "neighbour_group_walk.rs, emit_group_walk",
+                suffix: suffix,
                 threads: groups.threads,
-                shared_bytes: 0,
+                resident: blocks,
+                tables: &tables(lowering),
+                body: &body,
+                waits: true,
+                ..KernelText::new(parameters, grid)
             });
         }
         Ok(())

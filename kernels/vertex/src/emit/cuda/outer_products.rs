@@ -19,7 +19,7 @@ use super::tensor_core_shapes::{
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit, warpgroup_products};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Operand, Operation, differing};
 use crate::tuning;
 
@@ -220,15 +220,15 @@ impl Unit<'_> {
                     .replace("@TOLD@", &told)
             ));
         }
-        let name = self.define_for(schedule.threads(), 1, "", &parameters.text(), &tables, &body);
         let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
-        let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads,
-            shared_bytes,
+        self.add_kernel(KernelText {
+            maker: "outer_products.rs, outer_of_tiles",
+            threads: schedule.threads(),
+            resident: 1,
+            tables: &tables,
+            body: &body,
+            shared_bytes: schedule.shared_bytes as u32,
+            ..KernelText::new(parameters, blocks)
         });
         self.scratch_bytes =
             self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
@@ -293,14 +293,13 @@ impl Unit<'_> {
             all.join(" + "),
             work
         );
-        let name = self.define("_parts", 1, &parameters.text(), "", &body);
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "outer_products.rs, add_parts_of_tiles",
+            suffix: "_parts",
+            resident: 1,
+            body: &body,
+            ..KernelText::new(parameters, blocks)
         });
     }
 

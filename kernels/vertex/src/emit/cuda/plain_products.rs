@@ -17,7 +17,7 @@ use super::statements::{
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
-use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 use crate::tuning;
@@ -581,13 +581,7 @@ impl Unit<'_> {
         };
         let of_parts = RowParts { rows, each: of_block, most };
         let body = body + &self.sums_end(&sums, of_parts, &mut parameters);
-        let name = self.define(
-            "",
-            2,
-            &parameters.text(),
-            &tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?,
-            &body,
-        );
+        let tables = tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?;
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
         let blocks = if sums.are_none() {
@@ -595,12 +589,12 @@ impl Unit<'_> {
         } else {
             Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
         };
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "plain_products.rs, product_by_threads",
+            resident: 2,
+            tables: &tables,
+            body: &body,
+            ..KernelText::new(parameters, blocks)
         });
         if !sums.are_none() {
             self.add_parts_of(&sums, of_parts);

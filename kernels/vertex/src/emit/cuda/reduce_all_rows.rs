@@ -12,7 +12,7 @@ use super::shared_read_sums::Maker;
 use super::statements::Statements;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
 use crate::tuning;
@@ -125,18 +125,17 @@ impl Unit<'_> {
             body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
         }
         let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
-        let name = self.define("", 2, &parameters.text(), &tables, &body);
         let tiles = match sides.as_slice() {
             [only] => [only.tiles(), 1],
             [first, second, ..] => [first.tiles(), second.tiles()],
             [] => [1, 1],
         };
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks: Blocks::Parts { rows, each, most, tiles },
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "reduce_all_rows.rs, total",
+            resident: 2,
+            tables: &tables,
+            body: &body,
+            ..KernelText::new(parameters, Blocks::Parts { rows, each, most, tiles })
         });
         if !joins {
             let mut parameters = Parameters::new();
@@ -196,20 +195,13 @@ impl Unit<'_> {
         parameters.push("const unsigned parts", parts);
         let team = if expected >= tuning::block_sum_parts() { THREADS } else { 32 };
         let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
-        let name = self.define(
-            "_parts",
-            1,
-            &parameters.text(),
-            "",
-            &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string()),
-        );
         let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "reduce_all_rows.rs, add_parts",
+            suffix: "_parts",
+            resident: 1,
+            body: &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string()),
+            ..KernelText::new(parameters, blocks)
         });
     }
 

@@ -20,7 +20,7 @@ use super::statement_text::{self, LoadsOf};
 use super::statements::{Elements, Scope, Source, Statement, Statements, Store, StoreHow, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Step, Walk};
-use super::{Argument, Blocks, Cut, Kernel, ListPart, NoKernel, Order, ScheduleKind, Unit};
+use super::{Argument, Blocks, Cut, KernelText, ListPart, NoKernel, Order, ScheduleKind, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 use crate::tuning;
@@ -346,7 +346,6 @@ impl Unit<'_> {
                 .max(u64::from(cut.hub_blocks) * (lanes.slices * slots) as u64 * 8);
         }
         let least = cut.map_or(2, |cut| cut.blocks_per_processor);
-        let name = self.define("", least, &parameters.text(), &tables(&lowering), &body);
         let each = (groups * turns) as u32;
         let blocks = match (cut, walk.direction()) {
             (Some(cut), Some(direction)) => {
@@ -358,12 +357,13 @@ impl Unit<'_> {
                 slices: lanes.slices as u32,
             },
         };
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "row_walk.rs, walk",
+            resident: least,
+            tables: &tables(&lowering),
+            body: &body,
+            waits: cut.is_some(),
+            ..KernelText::new(parameters, blocks)
         });
         Ok(())
     }

@@ -10,7 +10,9 @@ use super::operators::dropped;
 use super::row_walk::{
     THREADS, emit_item_assignment, opening, plain_lanes, vector_of, widest_vector,
 };
-use super::{Argument, Blocks, Cut, Kernel, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists};
+use super::{
+    Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists,
+};
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 use crate::tuning;
 
@@ -41,21 +43,16 @@ impl Unit<'_> {
         self.header();
         // A row for each entry lies in a line once the weight is turned.
         let elements = columns * inner;
-        let turn = self.define(
-            "_turned",
-            1,
-            "const real* __restrict__ weight, real* __restrict__ turned",
-            "",
-            &turned(columns, inner),
-        );
-        let arguments = vec![Argument::Buffer(right.clone()), Argument::Scratch];
+        let mut parameters = Parameters::new();
+        parameters.push("const real* __restrict__ weight", Argument::Buffer(right.clone()));
+        parameters.push_output("real* __restrict__ turned", Argument::Scratch);
         let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)).max(1) as u32, 1, 1]);
-        self.kernels.push(Kernel {
-            name: turn,
-            arguments,
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "sparse_features.rs, sparse_product",
+            suffix: "_turned",
+            resident: 1,
+            body: &turned(columns, inner),
+            ..KernelText::new(parameters, blocks)
         });
         self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
         let walk = FeatureWalk { features: left, by_columns: false, dropout: *dropout, columns };
@@ -162,13 +159,15 @@ impl Unit<'_> {
                 parameters.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
             }
         }
-        let name = self.define("", blocks, &parameters.text(), "", &body);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks: Blocks::Items { walked, cut, slices: lanes.slices as u32 },
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker: "sparse_features.rs, entries",
+            resident: blocks,
+            body: &body,
+            waits: true,
+            ..KernelText::new(
+                parameters,
+                Blocks::Items { walked, cut, slices: lanes.slices as u32 },
+            )
         });
         Ok(())
     }

@@ -18,7 +18,7 @@ use super::tensor_core_shapes::{
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
-use super::{Blocks, Kernel, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
+use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Launch, Operation, Rows};
 use crate::tuning;
 
@@ -454,22 +454,16 @@ impl Unit<'_> {
         self.schedule(&tiled.words);
         let (schedule, parameters) = (tiled.schedule, tiled.parameters);
         let threads = 32 * schedule.warps as u32;
-        let name = self.define_for(
-            threads,
-            schedule.blocks,
-            "",
-            &parameters.text(),
-            &tiled.tables,
-            &tiled.body,
-        );
         let shared_bytes = schedule.shared_bytes as u32;
         self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks: tiled.blocks,
-            threads,
+        self.add_kernel(KernelText {
+            maker: "tensor_core_products.rs, write_tiled",
+            threads: threads,
+            resident: schedule.blocks,
+            tables: &tiled.tables,
+            body: &tiled.body,
             shared_bytes,
+            ..KernelText::new(parameters, tiled.blocks)
         });
     }
 }

@@ -17,7 +17,7 @@ use super::statement_text::{LoadsOf, pointer};
 use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Statements, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
-use super::{Argument, Blocks, Kernel, NoKernel, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, Unit};
 use crate::gir::{EdgeSet, Op, Type};
 use crate::launch::{Operation, Rows};
 
@@ -114,7 +114,14 @@ impl Unit<'_> {
         slots(&mut parameters, &lowering, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let columns = task.columns;
-        self.rowwise(&lowering, &body, parameters, Rows::Nodes, columns);
+        self.add_row_kernel(
+            "unfused_edge_ops.rs, emit_edge_operation",
+            &lowering,
+            &body,
+            parameters,
+            Rows::Nodes,
+            columns,
+        );
         Ok(())
     }
 
@@ -143,7 +150,14 @@ impl Unit<'_> {
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
-        self.rowwise(&lowering, &body, parameters, Rows::EdgesTwice, columns);
+        self.add_row_kernel(
+            "unfused_edge_ops.rs, turn",
+            &lowering,
+            &body,
+            parameters,
+            Rows::EdgesTwice,
+            columns,
+        );
         Ok(())
     }
 
@@ -200,7 +214,14 @@ impl Unit<'_> {
         parameters.add_reads(&lowering, &lowering.reads());
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
-        self.rowwise(&lowering, &body, parameters, rows, columns);
+        self.add_row_kernel(
+            "unfused_edge_ops.rs, lookup",
+            &lowering,
+            &body,
+            parameters,
+            rows,
+            columns,
+        );
         Ok(())
     }
 
@@ -267,7 +288,13 @@ out[{place}] = sum;
         parameters
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
-        self.kernel(&lowering, &body, parameters, blocks);
+        self.add_thread_kernel(
+            "unfused_edge_ops.rs, scatter",
+            &lowering,
+            &body,
+            parameters,
+            blocks,
+        );
         Ok(())
     }
 
@@ -285,8 +312,9 @@ out[{place}] = sum;
     }
 
     /// A kernel with a thread for each column of a row.
-    fn rowwise(
+    fn add_row_kernel(
         &mut self,
+        maker: &str,
         lowering: &WalkLowering,
         body: &str,
         parameters: Parameters,
@@ -299,24 +327,24 @@ out[{place}] = sum;
             each: THREADS / across as u32,
             slices: columns.div_ceil(across) as u32,
         };
-        self.kernel(lowering, body, parameters, blocks);
+        self.add_thread_kernel(maker, lowering, body, parameters, blocks);
     }
 
-    fn kernel(
+    fn add_thread_kernel(
         &mut self,
+        maker: &str,
         lowering: &WalkLowering,
         body: &str,
         parameters: Parameters,
         blocks: Blocks,
     ) {
         self.header();
-        let name = self.define("", 1, &parameters.text(), &super::row_walk::tables(lowering), body);
-        self.kernels.push(Kernel {
-            name,
-            arguments: parameters.into_arguments(),
-            blocks,
-            threads: THREADS,
-            shared_bytes: 0,
+        self.add_kernel(KernelText {
+            maker,
+            resident: 1,
+            tables: &super::row_walk::tables(lowering),
+            body,
+            ..KernelText::new(parameters, blocks)
         });
     }
 }
