@@ -361,7 +361,8 @@ fn digest(text: &str) -> String {
     format!("{:08x}{:08x}", hash(0xcbf2_9ce4_8422_2325) >> 32, hash(0x9ae1_6a3b_2f90_404f) >> 32)
 }
 
-/// A folder for the sources that are digested, a file each, for whoever looks for what differs.
+/// A folder for the sources as they are and as they are digested, for whoever looks for what
+/// differs.
 const SOURCES_GO_TO: &str = "WARPLOOM_SOURCES";
 
 /// What was emitted for a case in a combination.
@@ -390,6 +391,7 @@ fn lines(cases: &[Case], is_wanted: impl Fn(usize, usize) -> bool + Sync) -> Vec
                 let text = numbered(&emitted);
                 if let Some(folder) = std::env::var_os(SOURCES_GO_TO) {
                     let file = PathBuf::from(folder).join(name.replace(' ', "_"));
+                    std::fs::write(file.with_added_extension("cu"), &emitted.source).unwrap();
                     std::fs::write(file, &text).unwrap();
                 }
                 found

@@ -132,15 +132,37 @@ impl ProductShape {
     }
 
     /// An element of the matrix, for this row of what is added up and this column of the result.
-    pub fn element(&self, row: &str, column: &str) -> String {
+    pub fn element(&self, row: Index, column: Index) -> String {
         let ProductShape { inner, wide, transposed, matrix, .. } = self;
-        let grouped = |of: &str| if of.contains(' ') { format!("({of})") } else { of.to_owned() };
         let place = if *transposed {
-            format!("(offset_t){} * {inner} + {row}", grouped(column))
+            format!("(offset_t){} * {inner} + {}", column.factor(), row.text())
         } else {
-            format!("(offset_t){} * {wide} + {column}", grouped(row))
+            format!("(offset_t){} * {wide} + {}", row.factor(), column.text())
         };
         format!("__ldg({} + {place})", pointer(matrix))
+    }
+}
+
+/// A row or a column, as a text.
+#[derive(Clone, Copy)]
+pub(super) enum Index<'a> {
+    Name(&'a str),
+    Sum(&'a str),
+}
+
+impl Index<'_> {
+    fn text(&self) -> &str {
+        match self {
+            Index::Name(text) | Index::Sum(text) => text,
+        }
+    }
+
+    /// As a factor.
+    fn factor(&self) -> String {
+        match self {
+            Index::Name(name) => (*name).to_owned(),
+            Index::Sum(sum) => format!("({sum})"),
+        }
     }
 }
 
@@ -166,11 +188,12 @@ pub(super) fn left_of(operation: &Operation) -> Option<&str> {
 
 /// What is done with a row of the result: where it is held, statements, and where it goes.
 pub(super) struct Finish {
-    pub made: String,
+    /// What puts the product into registers.
+    pub made: Statements,
     pub statements: Statements,
     pub stores: Statements,
-    /// Where rows are held that are asked for.
-    pub held: Vec<String>,
+    /// Rows that are asked for.
+    pub held: Vec<RegisterValue>,
 }
 
 impl Finish {
@@ -186,6 +209,12 @@ impl Finish {
         let about = emit_row_context(&self.reads());
         format!("{about}{}{}", self.statements.text(), self.stores.text())
     }
+}
+
+/// What a second product makes, if it is in the sums of the first, so that nothing is left of it.
+pub(super) fn assume_nothing(lowering: &mut WalkLowering, second: &ProductShape) -> Statement {
+    let zero = |_: &str, _: &str| "0".to_owned();
+    lowering.assume_held(second.number, identity(second.places), "nothing", zero)
 }
 
 /// `of_place` says where the number is that a lane has for a place; the rows `held` are needed
@@ -214,10 +243,12 @@ pub(super) fn finish(
         stores.push(statement);
         let made = Statement::Make { value, made: Expression::Text(of_place("q", "j")) };
         let statements = Statements::default();
-        return Ok(Finish { made: made.line(), statements, stores, held: Vec::new() });
+        let made = Statements(vec![made]);
+        return Ok(Finish { made, statements, stores, held: Vec::new() });
     }
     let (table, frame) = (identity(shape.places), frame_shape(walk));
-    let made = lowering.assume_held(shape.number, table, "made", of_place).line();
+    let made = lowering.assume_held(shape.number, table, "made", of_place);
+    let made = Statements(vec![made]);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
             return odd(
@@ -229,9 +260,7 @@ pub(super) fn finish(
     let mut row = |from: &From| {
         let read =
             Read { from: *from, shape: vec![shape.places as u64], at: At::Own, kind: Type::Real };
-        lowering
-            .input(&Input::Rows(read), &identity(shape.places), Scope::Row(0))
-            .map(|held| held.at())
+        lowering.input(&Input::Rows(read), &identity(shape.places), Scope::Row(0))
     };
     let held = held.iter().map(&mut row).collect::<Result<Vec<_>, _>>()?;
     let statements = Statements::concat(&lowering.rows);
@@ -412,9 +441,10 @@ impl Unit<'_> {
     fn is_elsewhere(&mut self) -> Result<bool, NoKernel> {
         let mut maker = self.outer_that_makes();
         if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
-            let is_joined =
-                self.joined_tiled(second)?.is_some_and(|tiled| tiled.first == Some(self.number))
-                    || self.short_pair(second)?.is_some();
+            let is_joined = self
+                .joined_products(second)?
+                .is_some_and(|joined| joined.first == Some(self.number))
+                || self.short_pair(second)?.is_some();
             maker = is_joined.then_some(second);
         }
         if let Some(maker) = maker {
@@ -489,11 +519,10 @@ impl Unit<'_> {
         }
         if sums.are_none()
             && !is_attended(&self.list.index(), &self.launch.operation)
-            && let Some(tiled) = self.joined_tiled(self.number)?
+            && let Some(joined) = self.joined_products(self.number)?
         {
-            self.elsewhere.extend(tiled.followers.iter().map(|follower| (*follower, self.number)));
-            self.write_tiled(tiled);
-            return Ok(());
+            self.elsewhere.extend(joined.followers.iter().map(|follower| (*follower, self.number)));
+            return self.add_joined_products(&joined);
         }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
@@ -516,20 +545,11 @@ impl Unit<'_> {
             &walk,
             Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices },
         );
-        // What a second product makes is in the sums of the first, so that nothing is left of it.
-        let nothing: String = shapes[1..]
-            .iter()
-            .map(|second| {
-                lowering
-                    .assume_held(second.number, identity(second.places), "nothing", |_, _| {
-                        "0".to_owned()
-                    })
-                    .line()
-            })
-            .collect();
-        let finish =
+        let nothing: Vec<Statement> =
+            shapes[1..].iter().map(|second| assume_nothing(&mut lowering, second)).collect();
+        let mut finish =
             finish(&mut lowering, shape, &sums.rows(), |_, place| format!("sums[i][{place}]"))?;
-        let finish = Finish { made: format!("{}{nothing}", finish.made), ..finish };
+        finish.made.0.extend(nothing);
         let most = rows_of_thread(across, vector, left_vector, self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each
         // where work on rows takes longer than the product.
@@ -688,7 +708,7 @@ impl ProductSums {
     }
 
     /// What a thread adds up of a row, which is held so.
-    fn text(&self, held: &[String]) -> String {
+    fn text(&self, held: &[RegisterValue]) -> String {
         let of_sum = |at: &str| format!("EACH if (own[q]) of_sums[0][q][j] += {at};\n");
         let of_outer = |at: &str| {
             format!(
@@ -701,10 +721,10 @@ impl ProductSums {
         match (&self.sum, held) {
             (Some(_), [sum, outer @ ..]) => format!(
                 "{}{}",
-                of_sum(sum),
-                outer.iter().map(|at| of_outer(at)).collect::<String>()
+                of_sum(&sum.at()),
+                outer.iter().map(|held| of_outer(&held.at())).collect::<String>()
             ),
-            (_, outer) => outer.iter().map(|at| of_outer(at)).collect(),
+            (_, outer) => outer.iter().map(|held| of_outer(&held.at())).collect(),
         }
     }
 
@@ -810,14 +830,17 @@ fn body(
                     .replace("@SECOND@", &piece(other)),
                 format!(
                     "(k0 + k < {start} ? {} : {})",
-                    first.element("(k0 + k)", "slice + m"),
-                    second.element(&format!("(k0 + k - {start})"), "slice + m")
+                    first.element(Index::Sum("(k0 + k)"), Index::Sum("slice + m")),
+                    second.element(
+                        Index::Sum(&format!("(k0 + k - {start})")),
+                        Index::Sum("slice + m")
+                    )
                 ),
             )
         }
         _ => (
             LEFT.replace("@FIRST@", &lefts.iter().map(piece).collect::<String>()),
-            shape.element("k0 + k", "slice + m"),
+            shape.element(Index::Sum("k0 + k"), Index::Sum("slice + m")),
         ),
     };
     let summed = sums.text(&finish.held);
@@ -833,7 +856,7 @@ const unsigned rows = rows_given * {lead};
             .replace("@VECTOR@", &vector.to_string())
             .replace("@LEFT@", &left)
             .replace("@RIGHT@", &right)
-            .replace("@MADE@", &finish.made)
+            .replace("@MADE@", &finish.made.line())
             .replace("@TILE@", if sums.outer.is_some() { TILE } else { "const unsigned first = \
                 blockIdx.x * BM;\n" })
             .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })

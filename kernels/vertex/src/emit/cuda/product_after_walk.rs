@@ -7,7 +7,7 @@
 //!           do the walk
 use super::kernel_parameters::Parameters;
 use super::lane_layout::{Lanes, identity};
-use super::plain_products::{Finish, ProductShape, finish, lengths_of, vector_along};
+use super::plain_products::{Finish, Index, ProductShape, finish, lengths_of, vector_along};
 use super::row_walk::widest_vector;
 use super::statement_text::pointer;
 use super::statements::Scope;
@@ -128,7 +128,10 @@ impl TrailingProduct {
                 shape.inner
             )
         } else {
-            format!("EACH {add} {held} * {};", shape.element("(c[q] + j)", "m"))
+            format!(
+                "EACH {add} {held} * {};",
+                shape.element(Index::Sum("(c[q] + j)"), Index::Name("m"))
+            )
         };
         let sums = format!(
             "real of_tail[{places}] = {{}};
@@ -150,7 +153,7 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
 {}
 {}}}
 ",
-            finish.made,
+            finish.made.line(),
             finish.text()
         );
         parameters.push(

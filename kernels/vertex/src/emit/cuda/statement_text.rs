@@ -33,6 +33,11 @@ impl Statements {
         self.text_with(LoadsOf::PresentEdges)
     }
 
+    /// The same in one line.
+    pub fn line(&self) -> String {
+        self.0.iter().map(|statement| statement.text(LoadsOf::PresentEdges)).collect()
+    }
+
     /// The same with loads of these edges.
     pub fn text_with(&self, loads: LoadsOf) -> String {
         self.0.iter().map(|statement| format!("{}\n", statement.text(loads))).collect()
@@ -40,11 +45,6 @@ impl Statements {
 }
 
 impl Statement {
-    /// The statement alone.
-    pub fn line(&self) -> String {
-        self.text(LoadsOf::PresentEdges)
-    }
-
     fn text(&self, loads: LoadsOf) -> String {
         match self {
             Statement::Make { value, made } => {

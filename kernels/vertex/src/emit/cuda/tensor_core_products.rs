@@ -7,11 +7,11 @@
 //! never     decides which launches may be joined (`launch::Joined`)
 use super::graph_pooling::{RowValue, lanes, tables_of, value};
 use super::kernel_parameters::Parameters;
-use super::lane_layout::{Lanes, identity};
-use super::plain_products::{Finish, ProductShape, finish, parameters};
+use super::lane_layout::Lanes;
+use super::plain_products::{Finish, Index, ProductShape, assume_nothing, finish, parameters};
 use super::row_walk::vector_of;
 use super::statement_text::pointer;
-use super::statements::{Reads, Source};
+use super::statements::{RegisterValue, Source, Statement};
 use super::tensor_core_shapes::{
     self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ProductSize, ROWS, RowPadding, RowProductShape,
     filled, lying,
@@ -22,28 +22,38 @@ use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_
 use crate::launch::{Launch, Operation, Rows};
 use crate::tuning;
 
-/// A kernel, and what else it makes.
-pub(super) struct Tiled {
-    words: String,
-    parameters: Parameters,
-    tables: String,
-    body: String,
-    schedule: RowProductShape,
-    blocks: Blocks,
-    scratch_bytes: u64,
-    /// A launch whose product it adds to its own, and launches whose products it makes of its rows.
+/// Which launches one kernel does: a product, one whose product it adds to its own, and those whose
+/// products it makes of its rows.
+#[derive(Clone, Debug)]
+pub(super) struct JoinedProducts {
+    number: usize,
     pub first: Option<usize>,
     pub followers: Vec<usize>,
-    /// Whether each of these is wide.
-    widths: Vec<bool>,
+}
+
+/// A kernel of products before it is text.
+struct TiledProduct<'a> {
+    shape: &'a ProductShape,
+    sources: Vec<LeftRows<'a>>,
+    followers: &'a [Follower<'a>],
+    lowering: WalkLowering<'a>,
+    finish: Finish,
+    schedule: RowProductShape,
+    /// Where rows lie that followers multiply.
+    next: usize,
+    tables: String,
+    rows: Rows,
+    lead: u64,
 }
 
 /// Rows that are multiplied with a matrix.
 struct LeftRows<'a> {
     shape: &'a ProductShape,
-    /// Statements that put a piece of a row where the tensor cores read it, and elements of that.
-    filled: String,
-    reads: Reads,
+    /// The buffer that the rows lie in, if they do, and what is taken for what is beyond one.
+    lies: Option<(&'a Leaf, RowPadding)>,
+    /// What makes them, if not.
+    made: RowValue,
+    /// Elements of a piece of a row.
     vector: usize,
     loader: WalkLowering<'a>,
 }
@@ -62,11 +72,8 @@ impl<'a> LeftRows<'a> {
         let copied = lies
             .map(|leaf| (leaf, if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros }));
         let mut loader = WalkLowering::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
-        let left = if lies.is_some() { RowValue::none() } else { value(&mut loader, input)? };
-        let mut reads = left.statements.reads();
-        reads.extend(lies.map(|leaf| Source::Rows(leaf.name.clone())));
-        let filled = filled(copied, &left, vector, shape.inner);
-        Ok(LeftRows { shape, filled, reads, vector, loader })
+        let made = if lies.is_some() { RowValue::none() } else { value(&mut loader, input)? };
+        Ok(LeftRows { shape, lies: copied, made, vector, loader })
     }
 
     /// Statements that ask for a step of the rows, whose number is this.
@@ -74,7 +81,7 @@ impl<'a> LeftRows<'a> {
         tensor_core_shapes::REQUEST
             .replace("@STEP@", step)
             .replace("@PIECES@", pieces)
-            .replace("@LEFT@", &self.filled)
+            .replace("@LEFT@", &filled(self.lies, &self.made, self.vector, self.shape.inner))
     }
 
     fn steps(&self) -> usize {
@@ -147,28 +154,24 @@ fn finished<'a>(
             walk,
             Lanes { places: shape.places, vector, lanes: 4, chunks: 2 * tiles / vector, slices },
         );
-        let nothing = |second: &ProductShape| {
-            lowering
-                .assume_held(second.number, identity(second.places), "nothing", |_, _| {
-                    "0".to_owned()
-                })
-                .line()
-        };
-        let nothing: String = second.iter().map(nothing).collect();
-        let finish = finish(&mut lowering, shape, held, at).ok()?;
-        Some((lowering, Finish { made: format!("{}{nothing}", finish.made), ..finish }))
+        let nothing: Vec<Statement> =
+            second.iter().map(|second| assume_nothing(&mut lowering, second)).collect();
+        let mut finish = finish(&mut lowering, shape, held, at).ok()?;
+        finish.made.0.extend(nothing);
+        Some((lowering, finish))
     })
 }
 
 impl Unit<'_> {
-    /// The kernel of a product on tensor cores, of the products that it may make of its rows, and,
-    /// if there is a launch that it adds, of that one's; none where something does not fit.
-    pub(super) fn tiled(
+    /// What `take` makes of the kernel of products on tensor cores; none where something does not
+    /// fit.
+    fn with_tiled<T>(
         &self,
-        number: usize,
-        first: Option<usize>,
-        followers: &[usize],
-    ) -> Result<Option<Tiled>, NoKernel> {
+        joined: &JoinedProducts,
+        take: impl FnOnce(&TiledProduct) -> T,
+    ) -> Result<Option<T>, NoKernel> {
+        let JoinedProducts { number, first, followers } = joined;
+        let (number, first) = (*number, *first);
         let launches = self.list.launches();
         let walk_of = |operation: &Operation| {
             Walk::from_operation(self.list, self.target.bytes_per_real, operation)
@@ -202,13 +205,16 @@ impl Unit<'_> {
         let rows = followers
             .first()
             .and_then(|follower| super::plain_products::left_of(&launches[*follower].operation));
-        let made = self.tiled_of(&walk, &shapes, &after, rows)?;
-        Ok(made.map(|made| Tiled { first, followers: followers.to_vec(), ..made }))
+        let product = self.tiled_of(&walk, &shapes, &after, rows)?;
+        Ok(product.map(|product| take(&product)))
     }
 
-    /// The kernel of a product with what it may be joined with, as far as that goes; none where it
-    /// is not for tensor cores.
-    pub(super) fn joined_tiled(&self, number: usize) -> Result<Option<Tiled>, NoKernel> {
+    /// A product with what it may be joined with, as far as that goes; none where it is not for
+    /// tensor cores.
+    pub(super) fn joined_products(
+        &self,
+        number: usize,
+    ) -> Result<Option<JoinedProducts>, NoKernel> {
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         if makes_sums(&number) {
             return Ok(None);
@@ -238,11 +244,11 @@ impl Unit<'_> {
         for (first, count) in
             firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count)))
         {
+            let joined = JoinedProducts { number, first, followers: followers[..count].to_vec() };
             // What cannot be joined is done alone.
-            match self.tiled(number, first, &followers[..count]) {
-                Err(_) if first.is_some() || count > 0 => {}
-                Ok(None) if first.is_some() || count > 0 => {}
-                made => return made,
+            match self.with_tiled(&joined, |_| ()) {
+                Err(_) | Ok(None) if first.is_some() || count > 0 => {}
+                fits => return Ok(fits?.map(|()| joined)),
             }
         }
         Ok(None)
@@ -273,13 +279,13 @@ impl Unit<'_> {
         Some(Operation::Fused { over, locals, steps })
     }
 
-    fn tiled_of(
+    fn tiled_of<'b>(
         &self,
-        walk: &Walk,
-        shapes: &[ProductShape],
-        followers: &[Follower],
+        walk: &'b Walk,
+        shapes: &'b [ProductShape],
+        followers: &'b [Follower<'b>],
         rows_made: Option<&str>,
-    ) -> Result<Option<Tiled>, NoKernel> {
+    ) -> Result<Option<TiledProduct<'b>>, NoKernel> {
         let sources =
             shapes.iter().map(|shape| LeftRows::new(walk, shape)).collect::<Result<Vec<_>, _>>()?;
         let [shape, ..] = shapes else { return Ok(None) };
@@ -323,57 +329,40 @@ impl Unit<'_> {
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
         let (rows, lead) = shape.rows(walk);
-        let body = body(&sources, &schedule, &finish, followers, lowering.lanes.vector, next, lead);
-        let mut given = Parameters::new();
-        for source in &sources {
-            given.push(
-                format!("const real* __restrict__ {}", pointer(&source.shape.matrix)),
-                super::Argument::Buffer(source.shape.matrix.clone()),
-            );
-        }
-        let scratch_bytes = schedule.bytes_between(self.nodes());
-        if scratch_bytes > 0 {
-            given.push_output("real* __restrict__ scratch", super::Argument::Scratch);
-        }
-        let shares = schedule.shares() as u32;
-        if shares > 1 {
-            given.push_output("unsigned* ticket", super::Argument::Ticket);
-        }
-        let loaders: Vec<&WalkLowering> = sources.iter().map(|source| &source.loader).collect();
-        let mut reads = finish.reads();
-        reads.extend(sources.iter().flat_map(|source| source.reads.iter().cloned()));
-        parameters(&mut given, shape, rows, &loaders, &lowering, &reads);
-        for follower in followers {
-            let reads = follower.finish.reads();
-            parameters(&mut given, follower.shape, rows, &[], &follower.lowering, &reads);
-        }
-        let lowerings: Vec<&WalkLowering> = loaders
-            .into_iter()
+        let lowerings: Vec<&WalkLowering> = sources
+            .iter()
+            .map(|source| &source.loader)
             .chain([&lowering])
             .chain(followers.iter().map(|follower| &follower.lowering))
             .collect();
-        let (each, slices) =
-            ((schedule.rows() as u32 / lead.max(1) as u32).max(1), schedule.slices as u32);
-        // A block stays for as many tiles as there are: it lays the matrix out once.
+        let tables = tables_of(&lowerings)?;
+        Ok(Some(TiledProduct {
+            shape,
+            sources,
+            followers,
+            lowering,
+            finish,
+            schedule,
+            next,
+            tables,
+            rows,
+            lead,
+        }))
+    }
+
+    /// How many blocks a kernel has: one stays for as many tiles as there are, since it lays the
+    /// matrix out once.
+    fn blocks_of_tiles(&self, product: &TiledProduct) -> Blocks {
+        let TiledProduct { schedule, rows, lead, .. } = product;
+        let (rows, shares, slices) = (*rows, schedule.shares() as u32, schedule.slices as u32);
+        let each = (schedule.rows() as u32 / (*lead).max(1) as u32).max(1);
         let most = (self.target.processors * schedule.blocks / (slices * shares)).max(1);
-        let blocks = match schedule.lies {
+        match schedule.lies {
             Lies::OfWarps => Blocks::Rows { rows, each, slices },
             Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } | Lies::ForShares { .. } => {
                 Blocks::Parts { rows, each, most, tiles: [slices, shares] }
             }
-        };
-        Ok(Some(Tiled {
-            words: schedule.describe(),
-            parameters: given,
-            tables: tables_of(&lowerings)?,
-            body,
-            schedule,
-            blocks,
-            scratch_bytes,
-            first: None,
-            followers: Vec::new(),
-            widths: followers.iter().map(Follower::is_wide).collect(),
-        }))
+        }
     }
 
     /// How the rows are shared, if they fit.
@@ -425,8 +414,13 @@ impl Unit<'_> {
             .or(schedule)
     }
 
-    fn note_product(&mut self, tiled: &Tiled) {
-        let RowProductShape { lies, steps, slices, .. } = tiled.schedule;
+    fn note_product(
+        &mut self,
+        schedule: &RowProductShape,
+        joined: &JoinedProducts,
+        widths: &[bool],
+    ) {
+        let RowProductShape { lies, steps, slices, .. } = *schedule;
         self.note([
             (ScheduleKind::TensorCoreProduct, lies == Lies::Whole),
             (ScheduleKind::TensorCoreFewRows, lies == Lies::OfWarps),
@@ -441,30 +435,98 @@ impl Unit<'_> {
             ),
             (ScheduleKind::WarpgroupSplitK, matches!(lies, Lies::ForShares { .. })),
             (ScheduleKind::ProductSlices, slices > 1),
-            (ScheduleKind::MergedSum, tiled.first.is_some()),
-            (ScheduleKind::MergedNarrow, tiled.widths.iter().any(|is_wide| !is_wide)),
-            (ScheduleKind::MergedWide, tiled.widths.contains(&true)),
+            (ScheduleKind::MergedSum, joined.first.is_some()),
+            (ScheduleKind::MergedNarrow, widths.contains(&false)),
+            (ScheduleKind::MergedWide, widths.contains(&true)),
         ]);
     }
 
-    /// Writes a kernel.
-    pub(super) fn write_tiled(&mut self, tiled: Tiled) {
-        self.note_product(&tiled);
+    /// Adds the kernel of products that fit.
+    pub(super) fn add_joined_products(&mut self, joined: &JoinedProducts) -> Result<(), NoKernel> {
+        let nodes = self.nodes();
+        let made = self.with_tiled(joined, |product| {
+            let widths: Vec<bool> = product.followers.iter().map(Follower::is_wide).collect();
+            let scratch_bytes = product.schedule.bytes_between(nodes);
+            let parameters = product.parameters(scratch_bytes > 0);
+            let text = ProductText {
+                tables: product.tables.clone(),
+                body: product.body(),
+                parameters,
+                grid: self.blocks_of_tiles(product),
+                scratch_bytes,
+            };
+            (product.schedule, widths, text)
+        })?;
+        let Some((schedule, widths, text)) = made else {
+            return Err(NoKernel::new("products that do not fit one kernel".to_owned()));
+        };
+        self.note_product(&schedule, joined, &widths);
         self.header();
-        self.schedule(&tiled.words);
-        let (schedule, parameters) = (tiled.schedule, tiled.parameters);
-        let threads = 32 * schedule.warps as u32;
-        let shared_bytes = schedule.shared_bytes as u32;
-        self.scratch_bytes = self.scratch_bytes.max(tiled.scratch_bytes);
+        self.schedule(&schedule.describe());
+        self.scratch_bytes = self.scratch_bytes.max(text.scratch_bytes);
         self.add_kernel(KernelText {
-            maker: "tensor_core_products.rs, write_tiled",
-            threads: threads,
+            maker: "tensor_core_products.rs, add_joined_products",
+            threads: 32 * schedule.warps as u32,
             resident: schedule.blocks,
-            tables: &tiled.tables,
-            body: &tiled.body,
-            shared_bytes,
-            ..KernelText::new(parameters, tiled.blocks)
+            tables: &text.tables,
+            body: &text.body,
+            shared_bytes: schedule.shared_bytes as u32,
+            ..KernelText::new(text.parameters, text.grid)
         });
+        Ok(())
+    }
+}
+
+/// What the kernel of products is in text.
+struct ProductText {
+    tables: String,
+    body: String,
+    parameters: Parameters,
+    grid: Blocks,
+    scratch_bytes: u64,
+}
+
+impl TiledProduct<'_> {
+    fn parameters(&self, has_scratch: bool) -> Parameters {
+        let TiledProduct { shape, sources, followers, lowering, finish, schedule, rows, .. } = self;
+        let mut given = Parameters::new();
+        for source in sources {
+            given.push(
+                format!("const real* __restrict__ {}", pointer(&source.shape.matrix)),
+                super::Argument::Buffer(source.shape.matrix.clone()),
+            );
+        }
+        if has_scratch {
+            given.push_output("real* __restrict__ scratch", super::Argument::Scratch);
+        }
+        if schedule.shares() > 1 {
+            given.push_output("unsigned* ticket", super::Argument::Ticket);
+        }
+        let loaders: Vec<&WalkLowering> = sources.iter().map(|source| &source.loader).collect();
+        let mut reads = finish.reads();
+        for source in sources {
+            source.made.statements.add_reads(&mut reads);
+            reads.extend(source.lies.map(|(leaf, _)| Source::Rows(leaf.name.clone())));
+        }
+        parameters(&mut given, shape, *rows, &loaders, lowering, &reads);
+        for follower in *followers {
+            let reads = follower.finish.reads();
+            parameters(&mut given, follower.shape, *rows, &[], &follower.lowering, &reads);
+        }
+        given
+    }
+
+    fn body(&self) -> String {
+        let vector = self.lowering.lanes.vector;
+        body(
+            &self.sources,
+            &self.schedule,
+            &self.finish,
+            self.followers,
+            vector,
+            self.next,
+            self.lead,
+        )
     }
 }
 
@@ -502,7 +564,8 @@ const unsigned rows = rows_given * {lead};\n",
             schedule.finishers()
         );
         then = "__syncwarp();\n".to_owned();
-        keeps = tensor_core_shapes::KEEP.replace("@HELD@", &finish.held.concat());
+        let held: String = finish.held.iter().map(RegisterValue::at).collect();
+        keeps = tensor_core_shapes::KEEP.replace("@HELD@", &held);
         let mut place = next + schedule.finishers() * steps * 128;
         for follower in followers {
             let (lays, multiplies) = emit_follower(follower, place);
@@ -514,7 +577,7 @@ const unsigned rows = rows_given * {lead};\n",
     }
     let reads_anew = followers.iter().any(Follower::is_wide);
     let finish_of_rows =
-        finish_rows(&finish.made, &format!("{}{keeps}", finish.text()), reads_anew);
+        finish_rows(&finish.made.line(), &format!("{}{keeps}", finish.text()), reads_anew);
     let text = match schedule.lies {
         Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
             warpgroup_products::emit_row_product(
@@ -565,7 +628,7 @@ fn finish_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
 /// Statements that ask for a step of the rows; an element of the matrix; whether the second half of
 /// a step has something.
 fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
-    let right = |source: &LeftRows, row: &str| source.shape.element(row, "column");
+    let right = |source: &LeftRows, row: Index| source.shape.element(row, Index::Name("column"));
     match sources {
         [first, second, ..] => {
             let (steps, inner) = (first.steps(), second.shape.inner);
@@ -579,8 +642,8 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
             let of_right = format!(
                 "column >= WIDE ? (real)0 : k < {start} ? (k < K ? {} : (real)0) : k - {start} < \
                  {inner} ? {} : (real)0",
-                right(first, "k"),
-                right(second, &format!("(k - {start})"))
+                right(first, Index::Name("k")),
+                right(second, Index::Sum(&format!("(k - {start})")))
             );
             (
                 request,
@@ -593,7 +656,7 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
         }
         [only] => (
             only.request("coming_step", "@PIECES@"),
-            format!("k < K && column < WIDE ? {} : (real)0", right(only, "k")),
+            format!("k < K && column < WIDE ? {} : (real)0", right(only, Index::Name("k"))),
             "step * 32 + 16 < K".to_owned(),
         ),
         [] => (String::new(), String::new(), String::new()),
@@ -614,7 +677,10 @@ fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
         shape.wide,
         2 * tiles / vector
     );
-    let right = format!("k < K && column < WIDE ? {} : (real)0", shape.element("k", "column"));
+    let right = format!(
+        "k < K && column < WIDE ? {} : (real)0",
+        shape.element(Index::Name("k"), Index::Name("column"))
+    );
     let (lays, multiplies) = if follower.is_wide() {
         warpgroup_products::next()
     } else {
@@ -626,6 +692,6 @@ fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
         )
     };
     let laid = lays.replace("@COLUMN@", RowProductShape::column(vector)).replace("@RIGHT@", &right);
-    let finished = finish_rows(&finish.made, &finish.text(), follower.is_wide());
+    let finished = finish_rows(&finish.made.line(), &finish.text(), follower.is_wide());
     (format!("{{\n{constants}{laid}}}\n"), format!("{{\n{constants}{multiplies}{finished}}}\n"))
 }
