@@ -361,6 +361,24 @@ fn every_launch_that_makes_something_has_a_kernel() {
     }
 }
 
+/// Each kernel says which file and function made its text, and these are there.
+#[test]
+fn kernels_say_who_made_their_text() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut makers = BTreeSet::new();
+    for entry in std::fs::read_dir(crate_folder.join("tests/golden_source")).unwrap() {
+        let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        let lines = source.lines().filter_map(|line| line.trim().strip_prefix("//   (text: "));
+        makers.extend(lines.map(|maker| maker.trim_end_matches(')').to_owned()));
+    }
+    assert!(makers.len() > 5, "{makers:?}");
+    for maker in makers {
+        let (file, function) = maker.split_once(", ").unwrap();
+        let text = std::fs::read_to_string(crate_folder.join("src").join(file)).unwrap();
+        assert!(text.contains(&format!("fn {function}(")), "{maker}");
+    }
+}
+
 #[test]
 fn sources_are_as_they_were() {
     let mut apart = Vec::new();

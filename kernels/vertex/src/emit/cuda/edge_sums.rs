@@ -7,7 +7,9 @@
 use super::lane_layout::{Lanes, Spread, Table};
 use super::operators::{join, start};
 use super::statement_text::{LoadsOf, declare, define, for_places};
-use super::statements::{Elements, Reads, RegisterValue, Source, Statement, Statements};
+use super::statements::{
+    Elements, Reads, RegisterValue, Source, Statement, Statements, SumStatement,
+};
 use crate::gir::{Reduction, Type};
 
 /// What a reduction adds up, for one way in which its elements lie.
@@ -84,7 +86,7 @@ impl EdgePass {
         };
         self.rows_loaded().for_each(&mut add);
         for statement in &self.first.0 {
-            if let Statement::ScoreEdges { score, .. } = statement {
+            if let Statement::Sum(SumStatement::ScoreEdges { score, .. }) = statement {
                 add(score);
             }
         }

@@ -610,7 +610,7 @@ impl Unit<'_> {
             Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
         };
         self.add_kernel(KernelText {
-            maker: "plain_products.rs, product_by_threads",
+            maker: "plain_products.rs, product",
             resident: 2,
             tables: &tables,
             body: &body,

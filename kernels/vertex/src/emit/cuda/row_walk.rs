@@ -315,12 +315,19 @@ impl Unit<'_> {
             && self.nodes() / (groups * rows_in_turn)
                 >= tuning::rows_in_turn_blocks_left() * u64::from(self.target.processors);
         let turns = if has_many { rows_in_turn } else { 1 };
-        let (body, cut) = if let Some(along) = along {
-            consecutive_rows::emit_consecutive_walk(&lowering, &stores, along)
+        let (maker, (body, cut)) = if let Some(along) = along {
+            (
+                "consecutive_rows.rs, emit_consecutive_walk",
+                consecutive_rows::emit_consecutive_walk(&lowering, &stores, along),
+            )
         } else if walk.passes() > 0 {
-            emit_edge_kernel(&lowering, &sums_of_tail, &stores, self.target.bytes_per_real, few)
+            let bytes_per_real = self.target.bytes_per_real;
+            (
+                "row_walk.rs, emit_edge_kernel",
+                emit_edge_kernel(&lowering, &sums_of_tail, &stores, bytes_per_real, few),
+            )
         } else {
-            (emit_row_kernel(&lowering, &stores, turns), None)
+            ("row_walk.rs, emit_row_kernel", (emit_row_kernel(&lowering, &stores, turns), None))
         };
         self.note_walk(&lowering, along.is_some(), few.is_some(), vectors > 1, turns, cut);
         self.note([(ScheduleKind::ProductAfterWalk, tail.is_some())]);
@@ -358,7 +365,7 @@ impl Unit<'_> {
             },
         };
         self.add_kernel(KernelText {
-            maker: "row_walk.rs, walk",
+            maker,
             resident: least,
             tables: &tables(&lowering),
             body: &body,

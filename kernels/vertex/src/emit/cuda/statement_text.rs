@@ -10,7 +10,7 @@ use super::lane_layout::{Lanes, Spread};
 use super::operators::{cast, join, register};
 use super::statements::{
     AxisReduction, DrawnRow, Dropout, Expression, Form, Load, RegisterValue, RowNumber, Scope,
-    Statement, Statements, Store, StoreHow, StreamNumber,
+    Statement, Statements, Store, StoreHow, StreamNumber, SumStatement,
 };
 use crate::gir::{Reduction, Type};
 use crate::launch::Element;
@@ -72,29 +72,43 @@ impl Statement {
             }
             Statement::ReduceAxis(reduction) => reduction.text(),
             Statement::DropOut(dropout) => dropout.text(),
-            Statement::Reduce { sum, reduction, holds, message } => {
+            Statement::Store(store) => store.text(),
+            Statement::StoreLying { buffer, start, value } => format!(
+                "EACH_Q if (own[q]) store<V>({} + {start} + c[q], {}[q]);",
+                output(buffer),
+                value.name
+            ),
+            Statement::Sum(of_sum) => of_sum.text(loads),
+        }
+    }
+}
+
+impl SumStatement {
+    fn text(&self, loads: LoadsOf) -> String {
+        match self {
+            SumStatement::Reduce { sum, reduction, holds, message } => {
                 let holds: Vec<String> = std::iter::once("here".to_owned())
                     .chain(holds.iter().map(Expression::text))
                     .collect();
                 let joined = join(*reduction, sum.kind, &sum.at(), &message.text());
                 for_places(sum, &format!("if ({}) {} = {joined};", holds.join(" && "), sum.at()))
             }
-            Statement::AddOwn { sum, made } => {
+            SumStatement::AddOwn { sum, made } => {
                 let into = sum.at();
                 format!("if (here_mine) {into} = {into} + {};", made.text())
             }
-            Statement::JoinLanes { value, reduction } => {
+            SumStatement::JoinLanes { value, reduction } => {
                 let at = value.at();
                 let joined = join(*reduction, value.kind, &at, &format!("across({at}, distance)"));
                 format!(
                     "UNROLL for (int distance = 1; distance < B; distance *= 2) {at} = {joined};"
                 )
             }
-            Statement::Join { value, reduction, other } => {
+            SumStatement::Join { value, reduction, other } => {
                 let at = value.at();
                 format!("{at} = {};", join(*reduction, value.kind, &at, &other.at()))
             }
-            Statement::ScoreEdges { score, statements, made } => {
+            SumStatement::ScoreEdges { score, statements, made } => {
                 let line = format!("{} = here ? {} : {LEAST};", score.at(), made.text());
                 format!(
                     "{}\nUNROLL for (int k = 0; k < B; k++) {{\nconst bool here = ALL || \
@@ -104,7 +118,7 @@ impl Statement {
                     for_places(score, &line)
                 )
             }
-            Statement::JoinScores { largest, score } => {
+            SumStatement::JoinScores { largest, score } => {
                 let at = largest.at();
                 let joined = join(Reduction::Maximum, Type::Real, &at, &score.at());
                 format!(
@@ -112,23 +126,17 @@ impl Statement {
                     for_places(largest, &format!("{at} = {joined};"))
                 )
             }
-            Statement::Grow { scale, before, largest } => {
+            SumStatement::Grow { scale, before, largest } => {
                 let growth = format!("grown({}, {})", before.at(), largest.at());
                 let line = for_places(scale, &format!("{} = {growth};", scale.at()));
                 define(scale, &format!("if (begun) {line}"))
             }
             // Nothing is in them before the first edges.
-            Statement::Rescale { sum, scale } => {
+            SumStatement::Rescale { sum, scale } => {
                 let into = sum.at();
                 let line = format!("{into} = {into} * {};", scale.at());
                 format!("if (begun) {}", for_places(sum, &line))
             }
-            Statement::Store(store) => store.text(),
-            Statement::StoreLying { buffer, start, value } => format!(
-                "EACH_Q if (own[q]) store<V>({} + {start} + c[q], {}[q]);",
-                output(buffer),
-                value.name
-            ),
         }
     }
 }

@@ -321,6 +321,27 @@ pub(super) enum StoreHow {
     Elements { index: String, owner: String },
 }
 
+/// What becomes of a sum over edges, or of the largest score.
+#[derive(Clone, Debug)]
+pub(super) enum SumStatement {
+    /// An edge's message joins a sum, where all this holds.
+    Reduce { sum: RegisterValue, reduction: Reduction, holds: Vec<Expression>, message: Expression },
+    /// A lane adds what its own edge brings.
+    AddOwn { sum: RegisterValue, made: Expression },
+    /// What lanes have of edges of their own becomes one.
+    JoinLanes { value: RegisterValue, reduction: Reduction },
+    /// Another value joins one.
+    Join { value: RegisterValue, reduction: Reduction, other: RegisterValue },
+    /// The score of each edge at hand, by statements for each of them.
+    ScoreEdges { score: RegisterValue, statements: Statements, made: Expression },
+    /// The scores of edges at hand join the largest one.
+    JoinScores { largest: RegisterValue, score: RegisterValue },
+    /// What sums so far are multiplied with, since the largest score has grown.
+    Grow { scale: RegisterValue, before: RegisterValue, largest: RegisterValue },
+    /// A sum so far is taken relative to the largest score.
+    Rescale { sum: RegisterValue, scale: RegisterValue },
+}
+
 /// One statement. Registers that it names are of the places of a lane.
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
@@ -354,51 +375,8 @@ pub(super) enum Statement {
     },
     ReduceAxis(AxisReduction),
     DropOut(Dropout),
-    /// An edge's message joins a sum, where all this holds.
-    Reduce {
-        sum: RegisterValue,
-        reduction: Reduction,
-        holds: Vec<Expression>,
-        message: Expression,
-    },
-    /// A lane adds what its own edge brings.
-    AddOwn {
-        sum: RegisterValue,
-        made: Expression,
-    },
-    /// What lanes have of edges of their own becomes one.
-    JoinLanes {
-        value: RegisterValue,
-        reduction: Reduction,
-    },
-    /// Another value joins one.
-    Join {
-        value: RegisterValue,
-        reduction: Reduction,
-        other: RegisterValue,
-    },
-    /// The score of each edge at hand, by statements for each of them.
-    ScoreEdges {
-        score: RegisterValue,
-        statements: Statements,
-        made: Expression,
-    },
-    /// The scores of edges at hand join the largest one.
-    JoinScores {
-        largest: RegisterValue,
-        score: RegisterValue,
-    },
-    /// What sums so far are multiplied with, since the largest score has grown.
-    Grow {
-        scale: RegisterValue,
-        before: RegisterValue,
-        largest: RegisterValue,
-    },
-    /// A sum so far is taken relative to the largest score.
-    Rescale {
-        sum: RegisterValue,
-        scale: RegisterValue,
-    },
+    /// What becomes of a sum over edges.
+    Sum(SumStatement),
     Store(Store),
     /// A row that lies in a buffer, from this element on, as it lies there.
     StoreLying {
@@ -417,7 +395,7 @@ impl Statement {
             | Statement::Load(Load { value, .. })
             | Statement::ReduceAxis(AxisReduction { value, .. })
             | Statement::DropOut(Dropout { value, .. })
-            | Statement::Grow { scale: value, .. } => Some(value),
+            | Statement::Sum(SumStatement::Grow { scale: value, .. }) => Some(value),
             _ => None,
         }
     }
@@ -440,41 +418,49 @@ impl Statement {
             }
             Statement::ReduceAxis(AxisReduction { made, .. }) => made.add_reads(reads),
             Statement::DropOut(dropout) => dropout.add_reads(reads),
-            Statement::Reduce { sum, holds, message, .. } => {
+            Statement::Sum(of_sum) => of_sum.add_reads(reads),
+            Statement::Store(Store { value, .. }) | Statement::StoreLying { value, .. } => {
+                value.add_reads(reads);
+            }
+        }
+    }
+}
+
+impl SumStatement {
+    fn add_reads(&self, reads: &mut Reads) {
+        match self {
+            SumStatement::Reduce { sum, holds, message, .. } => {
                 sum.add_reads(reads);
                 holds.iter().for_each(|condition| condition.add_reads(reads));
                 message.add_reads(reads);
             }
-            Statement::AddOwn { sum, made } => {
+            SumStatement::AddOwn { sum, made } => {
                 reads.insert(Source::LaneEdge);
                 sum.add_reads(reads);
                 made.add_reads(reads);
             }
-            Statement::JoinLanes { value, .. } => value.add_reads(reads),
-            Statement::Join { value, other, .. } => {
+            SumStatement::JoinLanes { value, .. } => value.add_reads(reads),
+            SumStatement::Join { value, other, .. } => {
                 value.add_reads(reads);
                 other.add_reads(reads);
             }
-            Statement::ScoreEdges { statements, made, .. } => {
+            SumStatement::ScoreEdges { statements, made, .. } => {
                 statements.add_reads(reads);
                 made.add_reads(reads);
             }
-            Statement::JoinScores { largest, score } => {
+            SumStatement::JoinScores { largest, score } => {
                 largest.add_reads(reads);
                 score.add_reads(reads);
             }
-            Statement::Grow { before, largest, .. } => {
+            SumStatement::Grow { before, largest, .. } => {
                 reads.insert(Source::Begun);
                 before.add_reads(reads);
                 largest.add_reads(reads);
             }
-            Statement::Rescale { sum, scale } => {
+            SumStatement::Rescale { sum, scale } => {
                 reads.insert(Source::Begun);
                 sum.add_reads(reads);
                 scale.add_reads(reads);
-            }
-            Statement::Store(Store { value, .. }) | Statement::StoreLying { value, .. } => {
-                value.add_reads(reads);
             }
         }
     }
@@ -529,7 +515,7 @@ impl Statements {
             if let Some(value) = statement.value() {
                 elements.add(value.kind, lanes.elements(value.spread));
             }
-            if let Statement::ScoreEdges { statements, .. } = statement {
+            if let Statement::Sum(SumStatement::ScoreEdges { statements, .. }) = statement {
                 statements.add_made(lanes, elements);
             }
         }

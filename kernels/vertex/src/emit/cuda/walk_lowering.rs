@@ -27,7 +27,7 @@ use super::operators::{axis_reduction, dropped, literal, start};
 use super::statement_text::{LoadsOf, vectors};
 use super::statements::{
     AxisReduction, DrawnRow, Dropout, Elements, Expression, Form, Load, Reads, RegisterValue,
-    RowNumber, Scope, Source, Statement, Statements, Stream, StreamNumber,
+    RowNumber, Scope, Source, Statement, Statements, Stream, StreamNumber, SumStatement,
 };
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Binary, Op, Reduction, Type, broadcast};
@@ -199,10 +199,7 @@ impl<'a> WalkLowering<'a> {
             }
             (Op::Reduce(reduction, _), Some(_)) => self.open_sum(number, *reduction, table),
             (Op::Reduce(..), None) => {
-                return Err(NoKernel::new(format!(
-                    "{} has no kernel of its own yet",
-                    step.op.describe()
-                )));
+                return Err(no_kernel_of(&step.op));
             }
             _ => self.lower_step(step, table, scope)?,
         };
@@ -254,10 +251,17 @@ impl<'a> WalkLowering<'a> {
             .map(|name| RegisterValue::new(self.name(name), Type::Real, how));
         let of_shift = Expression::apply(Form::FiniteOrZero, [Expression::value(&held)]);
         self.passes[pass].first.0.extend([
-            Statement::ScoreEdges { score: score.clone(), statements, made },
+            Statement::Sum(SumStatement::ScoreEdges { score: score.clone(), statements, made }),
             Statement::Remember { value: before.clone(), of: held.clone() },
-            Statement::JoinScores { largest: held.clone(), score: score.clone() },
-            Statement::Grow { scale: scale.clone(), before, largest: held.clone() },
+            Statement::Sum(SumStatement::JoinScores {
+                largest: held.clone(),
+                score: score.clone(),
+            }),
+            Statement::Sum(SumStatement::Grow {
+                scale: scale.clone(),
+                before,
+                largest: held.clone(),
+            }),
             Statement::Make { value: shift.clone(), made: of_shift },
         ]);
         if let From::Step(step) = running.score.from {
@@ -320,9 +324,15 @@ impl<'a> WalkLowering<'a> {
         let reduction = Reduction::Maximum;
         let score = self.bind_number("score", of(Form::OfLaneEdge, &[&made]), scope);
         let most = self.bind_number("most", Expression::value(&score), scope);
-        self.push(scope, Statement::JoinLanes { value: most.clone(), reduction });
+        self.push(
+            scope,
+            Statement::Sum(SumStatement::JoinLanes { value: most.clone(), reduction }),
+        );
         let before = self.bind_number("before", Expression::value(&held), scope);
-        self.push(scope, Statement::Join { value: held.clone(), reduction, other: most });
+        self.push(
+            scope,
+            Statement::Sum(SumStatement::Join { value: held.clone(), reduction, other: most }),
+        );
         let scale = self.bind_number("scale", of(Form::Growth, &[&before, &held]), scope);
         let shift = self.bind_number("shift", of(Form::FiniteOrZero, &[&held]), scope);
         Ok(self.note_largest(number, pass, table, Largest { held, score, shift, scale }))
@@ -342,7 +352,7 @@ impl<'a> WalkLowering<'a> {
             let largest = self.largest_score(number, &table)?;
             let pass = &mut self.passes[pass];
             let (sum, scale) = (sum.held.clone(), largest.scale.clone());
-            pass.first.push(Statement::Rescale { sum, scale });
+            pass.first.push(Statement::Sum(SumStatement::Rescale { sum, scale }));
             pass.sums[done].largest.push(largest);
         }
         Ok(())
@@ -382,8 +392,10 @@ impl<'a> WalkLowering<'a> {
             let scope = Scope::Lane(pass);
             let made = self.input(&step.inputs[0], &elements(&step.inputs[0]), scope)?;
             let made = Expression::Value(made);
-            self.push(scope, Statement::AddOwn { sum: held.clone(), made });
-            self.passes[pass].end.push(Statement::JoinLanes { value: held, reduction });
+            self.push(scope, Statement::Sum(SumStatement::AddOwn { sum: held.clone(), made }));
+            self.passes[pass]
+                .end
+                .push(Statement::Sum(SumStatement::JoinLanes { value: held, reduction }));
             return Ok(());
         }
         let mut holds = Vec::new();
@@ -400,7 +412,10 @@ impl<'a> WalkLowering<'a> {
             let made = self.input(&step.inputs[0], &elements(&step.inputs[0]), scope)?;
             Expression::cast(&made, step.kind)
         };
-        self.push(scope, Statement::Reduce { sum: held, reduction, holds, message });
+        self.push(
+            scope,
+            Statement::Sum(SumStatement::Reduce { sum: held, reduction, holds, message }),
+        );
         Ok(())
     }
 
@@ -603,10 +618,7 @@ impl<'a> WalkLowering<'a> {
             | Op::Scatter { .. }
             | Op::Loss(_)
             | Op::LossSlope(_) => {
-                return Err(NoKernel::new(format!(
-                    "{} has no kernel of its own yet",
-                    step.op.describe()
-                )));
+                return Err(no_kernel_of(&step.op));
             }
         };
         let spread = if matches!(step.op, Op::Unslice { .. }) { Spread::Each } else { spread };
@@ -985,6 +997,10 @@ impl<'a> WalkLowering<'a> {
         }
         Ok(value)
     }
+}
+
+fn no_kernel_of(op: &Op) -> NoKernel {
+    NoKernel::new(format!("{} has no kernel of its own yet", op.describe()))
 }
 
 fn listed(table: &Table) -> String {
