@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::{
     kinds::csr::DirectionParts,
     mapped_file::zeros,
-    stage::{Advance, advance_by_stride},
+    progress::{Advance, advance_by_stride},
 };
 
 /// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Digest, Kind, Provenance,
+    Digest, Kind,
     digest::{is_hexadecimal, not_hexadecimal},
 };
 
@@ -50,6 +50,26 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// Where data come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// The data set's own files.
+    Real,
+    /// A seeded generator with the same counts.
+    StandIn,
+}
+
+impl Provenance {
+    /// As written in manifests and JSON lines.
+    pub fn name(self) -> &'static str {
+        match self {
+            Provenance::Real => "real",
+            Provenance::StandIn => "stand-in",
+        }
     }
 }
 

@@ -18,24 +18,30 @@ pub mod edge_grouping;
 pub mod eintr;
 pub mod error;
 pub mod key;
+pub mod kind;
 pub mod kinds;
 pub mod manifest;
 pub mod mapped_file;
 #[cfg(feature = "tables")]
 pub mod parquet_file;
+pub mod progress;
 pub mod regular_file;
 pub mod row_order;
 pub mod stage;
 pub mod store;
+mod validation;
 pub mod windows;
 
 pub use digest::Digest;
 pub use error::{ErrorKind, StageError};
-pub use key::{InputFacts, Key, KeyDocument};
-pub use kinds::Kind;
-pub use manifest::{Manifest, Provenance};
-pub use stage::{Context, Contract, Inputs, Names, Outputs, Reads, Stage, Violation};
-pub use store::{Artifact, Store};
+pub use key::{InputFacts, Key, KeyDocument, Provenance};
+pub use kind::Kind;
+pub use manifest::Manifest;
+pub use stage::{Context, Contract, Inputs, Outputs, Stage, Violation};
+pub use store::{
+    Store,
+    artifact::{Artifact, Names, Reads},
+};
 
 /// Largest number of nodes: ids are u32, `u32::MAX` is the sentinel beyond every id and the one
 /// before it is kept free.

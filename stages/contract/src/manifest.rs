@@ -16,30 +16,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Digest, ErrorKind, Key, KeyDocument, Kind, StageError,
+    Digest, ErrorKind, Key, KeyDocument, Kind, Provenance, StageError,
     regular_file::{self, Refusal},
     store::digest_cache,
 };
-
-/// Where data come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Provenance {
-    /// The data set's own files.
-    Real,
-    /// A seeded generator with the same counts.
-    StandIn,
-}
-
-impl Provenance {
-    /// As written in manifests and JSON lines.
-    pub fn name(self) -> &'static str {
-        match self {
-            Provenance::Real => "real",
-            Provenance::StandIn => "stand-in",
-        }
-    }
-}
 
 /// A file of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

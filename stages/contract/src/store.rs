@@ -9,6 +9,7 @@
 //!           last used)
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre
 //!           and GPFS
+pub mod artifact;
 pub(crate) mod digest_cache;
 pub mod drafts;
 mod folders;
@@ -19,7 +20,7 @@ pub mod lease;
 mod removal;
 mod writer;
 
-pub use drafts::abandon_drafts;
+pub use artifact::Artifact;
 
 use std::{
     collections::BTreeMap,
@@ -33,12 +34,11 @@ use rayon::prelude::*;
 use serde_json::Value;
 
 use crate::{
-    ErrorKind, InputFacts, Key, Kind, Manifest, Reads, StageError, caught_panics,
+    ErrorKind, Key, Kind, Manifest, StageError,
     eintr::retry,
-    kinds::{self, Depth},
-    manifest::{FileEntry, MANIFEST_FILE, rebuild_hint},
+    manifest::{FileEntry, MANIFEST_FILE},
+    progress::Advance,
     regular_file::Refusal,
-    stage::Advance,
 };
 
 /// How names begin of what is being removed: files of it may be gone.
@@ -55,170 +55,11 @@ pub struct Store {
     root: PathBuf,
 }
 
-/// A published artifact.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Artifact {
-    /// Its kind.
-    pub kind: Kind,
-    /// Where it lies.
-    pub path: PathBuf,
-    /// What it says of itself.
-    pub manifest: Manifest,
-    /// Its files, `counts/NAME` and `facts/NAME` that are withheld from the stage that reads it:
-    /// its key does not hold them.
-    pub withheld: Vec<String>,
-}
-
-impl Artifact {
-    /// A whole artifact.
-    pub fn new(kind: Kind, path: PathBuf, manifest: Manifest) -> Self {
-        Artifact { kind, path, manifest, withheld: Vec::new() }
-    }
-
-    /// The artifact of a kind that a folder holds, wherever the folder lies.
-    pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
-        let missing = || {
-            StageError::damaged(
-                &folder.join(MANIFEST_FILE),
-                format!("expected the manifest of a `{}`, found none", kind.name()),
-            )
-        };
-        Ok(Artifact::new(
-            kind,
-            folder.to_path_buf(),
-            Manifest::read(folder, kind)?.ok_or_else(missing)?,
-        ))
-    }
-
-    /// What a stage is given of it: its manifest has the files, counts and facts that the stage
-    /// reads and no others, so that digests of the files that are read are those of
-    /// `manifest.files`.
-    pub fn restricted(&self, reads: &Reads) -> Artifact {
-        let Artifact { kind, path, mut manifest, mut withheld } = self.clone();
-        let (read, others) = manifest
-            .files
-            .into_iter()
-            .partition(|file| reads.files.has(&file.name) || reads.records.has(&file.name));
-        manifest.files = read;
-        withheld.extend(others.into_iter().map(|file: FileEntry| file.name));
-        manifest.counts.retain(|name, _| {
-            reads.counts.has(name) || withhold(&mut withheld, format!("counts/{name}"))
-        });
-        manifest.facts.retain(|name, _| {
-            reads.facts.has(name) || withhold(&mut withheld, format!("facts/{name}"))
-        });
-        Artifact { kind, path, manifest, withheld }
-    }
-
-    /// What its files, as far as they are given, contribute to a key: records contribute nothing.
-    pub fn input_facts(&self) -> InputFacts {
-        let Manifest { counts, facts, provenance, made_up, .. } = self.manifest.clone();
-        InputFacts {
-            digest: self.manifest.digest_of_files(self.kind),
-            counts,
-            facts,
-            provenance,
-            made_up,
-        }
-    }
-
-    /// Whether it was removed since it was found.
-    pub fn is_gone(&self) -> bool {
-        is_gone(&self.path)
-    }
-
-    /// Path of one of its files.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.need_given(name);
-        self.path.join(name)
-    }
-
-    /// Whether it has a file.
-    pub fn has(&self, name: &str) -> bool {
-        self.need_given(name);
-        self.manifest.files.iter().any(|file| file.name == name)
-    }
-
-    /// Checks its files against its kind; what is wrong with them is told with what repairs it.
-    pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
-        let looked =
-            caught_panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
-        let damaged = |said: String| {
-            caught_panics::out_of_memory(&said).unwrap_or_else(|| {
-                StageError::damaged(&self.path, format!("reading its files fails: {said}"))
-            })
-        };
-        looked.unwrap_or_else(|said| Err(damaged(said))).map_err(|error| self.with_repair(error))
-    }
-
-    /// The error of work that read this artifact. What looks like a defect may come of damage that
-    /// `--no-verify` or a forged manifest let through, so the artifact is proved as deep as can be,
-    /// and what is found is the error.
-    pub fn blame(&self, error: StageError) -> StageError {
-        if error.kind != ErrorKind::Defect {
-            return self.with_repair(error);
-        }
-        let prove = |whole: Artifact| {
-            whole.manifest.check_digests(&whole.path).and_then(|()| whole.validate(Depth::Publish))
-        };
-        Artifact::in_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
-    }
-
-    /// An error of damage in this artifact, with what repairs it. Where no place is named it is the
-    /// plan that contradicts the graph.
-    fn with_repair(&self, error: StageError) -> StageError {
-        if error.kind == ErrorKind::Damaged && error.place.is_none() && self.kind == Kind::Plan {
-            return error
-                .at(self.file(kinds::plan::PLAN_FILE).display())
-                .hint(rebuild_hint(&self.path));
-        }
-        let is_here =
-            error.place.as_deref().is_some_and(|place| Path::new(place).starts_with(&self.path));
-        if error.kind == ErrorKind::Damaged && error.hint.is_none() && is_here {
-            error.hint(rebuild_hint(&self.path))
-        } else {
-            error
-        }
-    }
-
-    /// A number of its manifest.
-    pub fn count(&self, name: &str) -> Result<u64, StageError> {
-        let missing = || {
-            StageError::damaged(
-                &self.path.join(MANIFEST_FILE),
-                format!("expected a count `{name}`, found none"),
-            )
-        };
-        self.find_count(name).ok_or_else(missing)
-    }
-
-    /// A number of its manifest, if that has it.
-    pub fn find_count(&self, name: &str) -> Option<u64> {
-        self.need_given(&format!("counts/{name}"));
-        self.manifest.counts.get(name).copied()
-    }
-
-    /// A fact of its manifest, if that has it.
-    pub fn find_fact(&self, name: &str) -> Option<&Value> {
-        self.need_given(&format!("facts/{name}"));
-        self.manifest.facts.get(name)
-    }
-
-    /// Panics where a stage reads what its key does not hold: a defect, of which nothing must be
-    /// published.
-    fn need_given(&self, name: &str) {
-        let is_withheld = self.withheld.iter().any(|withheld| withheld == name);
-        assert!(
-            !is_withheld,
-            "`{name}` of the {} is read, and the stage's key does not hold it",
-            self.kind.name()
-        );
-    }
-}
-
-fn withhold(withheld: &mut Vec<String>, name: String) -> bool {
-    withheld.push(name);
-    false
+/// Removes whatever this process was writing, and its leases. For signal handlers that end the
+/// process right after: no draft begins and no lease is taken any more.
+pub fn abandon_drafts() {
+    drafts::abandon_all();
+    lease::release_all();
 }
 
 impl Store {
@@ -265,17 +106,6 @@ impl Store {
             .hint("run the stage that makes it, or the whole pipeline:  warploom pipeline FILE")
         };
         self.find_again(kind, key)?.ok_or_else(absent)
-    }
-
-    /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests
-    /// of every file too, all read now.
-    pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
-        self.open_with(kind, key, |artifact| {
-            if verify {
-                artifact.manifest.check_digests(&artifact.path)?;
-            }
-            artifact.validate(Depth::Open)
-        })
     }
 
     /// Opens an artifact for use: `get`, then a look at its files. What is not as it should be is
@@ -432,6 +262,11 @@ pub struct Sealed {
 }
 
 impl Draft {
+    /// Its kind.
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// Where to write a file.
     pub fn file(&self, name: &str) -> PathBuf {
         if !self.written.swap(true, Ordering::Relaxed) && is_gone(&self.path) {
@@ -471,9 +306,14 @@ impl Draft {
             )
     }
 
-    /// Digests and syncs every file, validates the whole, and writes the manifest.
-    pub fn seal(mut self, manifest: Manifest, advance: Advance<'_>) -> Result<Sealed, StageError> {
-        match self.sealed_manifest(manifest, advance) {
+    /// Digests and syncs every file, and writes the manifest if `validate` accepts the whole.
+    pub(crate) fn seal_with(
+        mut self,
+        manifest: Manifest,
+        advance: Advance<'_>,
+        validate: impl FnOnce(&Path, &Manifest) -> Result<(), StageError>,
+    ) -> Result<Sealed, StageError> {
+        match self.sealed_manifest(manifest, advance, validate) {
             Ok(manifest) => Ok(Sealed { draft: self, manifest }),
             Err(error) => Err(self.explain_loss(error)),
         }
@@ -488,6 +328,7 @@ impl Draft {
         &mut self,
         mut manifest: Manifest,
         advance: Advance<'_>,
+        validate: impl FnOnce(&Path, &Manifest) -> Result<(), StageError>,
     ) -> Result<Manifest, StageError> {
         let names = self.names()?;
         let entry = |name: &String| -> Result<FileEntry, StageError> {
@@ -506,19 +347,7 @@ impl Draft {
         manifest.digest = manifest.digest_of_files(self.kind);
         manifest.counts = std::mem::take(&mut self.counts);
         manifest.facts = std::mem::take(&mut self.facts);
-        // What a stage wrote may be wrong, which is its defect; that the disk does not give it back
-        // is not.
-        kinds::validate(&self.path, &manifest, self.kind, Depth::Publish).map_err(|error| {
-            match error.kind {
-                ErrorKind::Damaged => StageError::defect(format!(
-                    "a `{}` that a stage wrote is not valid: {}",
-                    self.kind.name(),
-                    error.what
-                ))
-                .at(error.place.unwrap_or_default()),
-                _ => error,
-            }
-        })?;
+        validate(&self.path, &manifest)?;
         let path = self.path.join(MANIFEST_FILE);
         let written = manifest.to_text();
         let write = || -> io::Result<()> {

@@ -12,7 +12,7 @@ use warploom_contract::{
         graph::EdgeTable,
     },
     mapped_file::zeros,
-    stage::{Phase, Progress, Silence},
+    progress::{Phase, Progress, Silence},
 };
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types

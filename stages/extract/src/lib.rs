@@ -11,7 +11,7 @@ pub mod profile;
 use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{csr, graph},
-    stage::Phase,
+    progress::Phase,
 };
 use warploom_shell::StageName;
 use warploom_spec::ExtractSpec;

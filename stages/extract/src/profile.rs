@@ -18,8 +18,8 @@ use warploom_contract::{
         graph::{self, Labels},
         profile::{FeatureFigures, GraphFigures, Profile, log_bin},
     },
+    progress::{Phase, Progress, advance_by_stride},
     row_order,
-    stage::{Phase, Progress, advance_by_stride},
 };
 
 /// What a graph artifact says of nodes and graphs, as far as it is measured.

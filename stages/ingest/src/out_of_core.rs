@@ -20,7 +20,7 @@ use warploom_contract::{
     Context, Kind, Outputs, Provenance, StageError,
     kinds::graph::{EdgeTable, EdgeWriter, write_edge_features_of},
     parquet_file::ROWS_WRITTEN,
-    stage::{Advance, Phase},
+    progress::{Advance, Phase},
 };
 use warploom_formats::out_of_core::{Edge, FeatureRows, Limit, Spilled};
 use warploom_shell::requests::{IngestRequest, read_error};

@@ -10,7 +10,7 @@ use warploom_catalog::{
 };
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
-    stage::{Advance, Phase},
+    progress::{Advance, Phase},
 };
 use warploom_shell::requests::{IngestRequest, read_error};
 use warploom_spec::{self as spec, Symmetrize};

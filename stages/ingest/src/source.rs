@@ -3,7 +3,7 @@
 //! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be
 //!           overlooked
 use warploom_catalog::{Catalog, Source, imported_sets::ENTRY_FILE};
-use warploom_contract::{Context, ErrorKind, Provenance, StageError, stage::Phase};
+use warploom_contract::{Context, ErrorKind, Provenance, StageError, progress::Phase};
 use warploom_shell::{
     hints,
     requests::{IngestRequest, catalog_error, read_error},

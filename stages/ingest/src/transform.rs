@@ -23,7 +23,7 @@ mod symmetrize;
 use rayon::prelude::*;
 use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
 pub(crate) use sort::{Listed, NOT_LISTED};
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::{EdgeFeatures, Edges};
 
 /// What to do with the listed edges.

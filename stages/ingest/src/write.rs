@@ -12,7 +12,7 @@ use warploom_contract::{
         nodes_of_kinds, write_edge_features, write_edges, write_features, write_graphs,
         write_kinds, write_nodes,
     },
-    stage::{Advance, Phase, Progress},
+    progress::{Advance, Phase, Progress},
 };
 use warploom_formats::raw_graph::{self, Column, NO_CLASS, NodeIds, RawGraph};
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use warploom_contract::{
     Artifact, ErrorKind, Inputs, Kind, Provenance, Stage, StageError,
     kinds::run::{self, Record},
-    stage::Progress,
+    progress::Progress,
 };
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;

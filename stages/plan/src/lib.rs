@@ -28,7 +28,7 @@ use warploom_contract::{
         plan::{self, Advice, Cut, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
-    stage::{Phase, Progress},
+    progress::{Phase, Progress},
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{

@@ -11,7 +11,7 @@
 use warploom_contract::{
     StageError,
     kinds::csr::Csr,
-    stage::{Phase, Progress},
+    progress::{Phase, Progress},
 };
 use warploom_shell::requests::ReorderRequest;
 use warploom_spec::{Method, ReorderSpec};

@@ -5,8 +5,8 @@
 use warploom_contract::{
     StageError,
     kinds::{csr::Csr, permutation::Cut, profile::CommunityFigures},
+    progress::Progress,
     row_order::AesRule,
-    stage::Progress,
 };
 use warploom_shell::{
     order_choice_cache::{Chosen, FoundOrder},

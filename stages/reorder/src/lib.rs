@@ -22,8 +22,8 @@ use warploom_contract::{
         csr::{self, Csr, Rows},
         permutation::{self, Moved, Quality, Standing},
     },
+    progress::{Phase, Progress},
     row_order,
-    stage::{Phase, Progress},
 };
 use warploom_device::Facts;
 use warploom_shell::{

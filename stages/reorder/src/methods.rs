@@ -22,7 +22,7 @@ use warploom_contract::{
         permutation::{Cut, inverse},
         profile::CommunityFigures,
     },
-    stage::{Advance, advance_by_stride},
+    progress::{Advance, advance_by_stride},
 };
 use warploom_spec::{Degree, Method, ReorderSpec};
 

@@ -8,8 +8,8 @@ use warploom_contract::{
         csr::Rows,
         permutation::{Moved, Standing},
     },
+    progress::Advance,
     row_order,
-    stage::Advance,
     windows::windows,
 };
 use warploom_device::Facts;

@@ -19,7 +19,7 @@ use warploom_contract::{
         permutation::inverse,
     },
     mapped_file::zeros,
-    stage::{Advance, Phase, Progress, Silence},
+    progress::{Advance, Phase, Progress, Silence},
 };
 
 /// Rows that one task writes have at least so many edges together, but for the last.

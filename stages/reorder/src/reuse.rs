@@ -12,7 +12,7 @@ use warploom_contract::{
         permutation::{self, QUALITY_FILE, Quality},
         read_json,
     },
-    stage::Advance,
+    progress::Advance,
 };
 
 use crate::choice::Choice;

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use warploom_contract::{
     kinds::csr::{Csr, Rows},
-    stage::Advance,
+    progress::Advance,
 };
 
 /// Nodes whose neighbours one task joins.

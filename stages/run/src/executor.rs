@@ -12,7 +12,7 @@ use std::{
 };
 
 use arrow_buffer::ArrowNativeType;
-use warploom_contract::{ErrorKind, StageError, stage::StopFlag};
+use warploom_contract::{ErrorKind, StageError, progress::StopFlag};
 use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};

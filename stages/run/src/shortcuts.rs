@@ -7,7 +7,7 @@
 //! limits    4 to 16 bytes a vertex beside the arena; nothing is saved on the way, and a stop is
 //!           answered between two rounds
 use rayon::prelude::*;
-use warploom_contract::stage::StopFlag;
+use warploom_contract::progress::StopFlag;
 use warploom_ops::shortcuts::{
     GoOn, NeighbourLists,
     bfs::{self, FAR, Search},

@@ -10,7 +10,7 @@ mod epoch_pipeline;
 
 use std::time::Instant;
 
-use warploom_contract::{Context, ErrorKind, StageError, stage::StopFlag};
+use warploom_contract::{Context, ErrorKind, StageError, progress::StopFlag};
 use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};

@@ -19,7 +19,7 @@ use warploom_contract::{
         partition::{self, RowUnits},
         permutation,
     },
-    stage::StopFlag,
+    progress::StopFlag,
 };
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};

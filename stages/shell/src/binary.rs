@@ -9,7 +9,8 @@ use clap::{
     Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser,
 };
 use warploom_contract::{
-    ErrorKind, Inputs, Stage, StageError, caught_panics, error::without_controls, stage::Progress,
+    ErrorKind, Inputs, Stage, StageError, caught_panics, error::without_controls,
+    progress::Progress,
 };
 use warploom_spec::Pipeline;
 

@@ -11,7 +11,7 @@ use warploom_contract::{
     error::quoted,
     kinds::{Depth, checkpoint},
     manifest::Reading,
-    stage::{Phase, Progress},
+    progress::{Phase, Progress},
 };
 
 use crate::{

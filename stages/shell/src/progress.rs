@@ -13,7 +13,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use warploom_contract::{StageError, error::without_controls, stage::Progress};
+use warploom_contract::{StageError, error::without_controls, progress::Progress};
 
 use crate::flags::{Color, Options};
 

@@ -26,7 +26,7 @@ use signal_hook::{
     iterator::Signals,
     low_level::emulate_default_handler,
 };
-use warploom_contract::{ErrorKind, StageError, stage::StopFlag, store::abandon_drafts};
+use warploom_contract::{ErrorKind, StageError, progress::StopFlag, store::abandon_drafts};
 
 /// Asked for by SIGINT, SIGTERM, SIGHUP and SIGUSR1.
 pub static STOP: StopFlag = StopFlag::new();

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
-use warploom_contract::stage::{Silence, StopFlag};
+use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::gpu::Planned;

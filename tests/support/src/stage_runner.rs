@@ -20,7 +20,7 @@ use warploom_contract::{
         run::{METRICS_FILE, PARAMETERS_FILE, PREDICTIONS_FILE, RECORD_FILE, Record, VALUES_FILE},
     },
     parquet_file::{Table, read_table},
-    stage::{Progress, Silence, StopFlag},
+    progress::{Progress, Silence, StopFlag},
 };
 use warploom_run::{RunStage, tensors::Tensors};
 use warploom_shell::{

@@ -14,7 +14,7 @@ use super::{Depth, expect_length, has_file, need_count, need_file};
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{Number, View, open_numbers, write_numbers},
-    stage::{Phase, Progress},
+    progress::{Phase, Progress},
 };
 
 /// One direction: for each node the other ends of its edges.
@@ -459,7 +459,7 @@ mod tests {
             types: Some(vec![0, 1]),
             ..CsrParts::default()
         };
-        write(&mut outputs, parts, &crate::stage::Silence).unwrap();
+        write(&mut outputs, parts, &crate::progress::Silence).unwrap();
         let whole = outputs.publish(&store).unwrap().remove(0);
         let csr = Csr::open(&whole).unwrap();
         assert_eq!(

@@ -48,6 +48,12 @@ pub const NAMES_FILE: &str = "names.json";
 /// Column of all feature files.
 pub const FEATURES_COLUMN: &str = "features";
 
+/// The fact that says what has labels: `nodes`, `graphs`, or `both`.
+pub const TARGET: &str = "target";
+/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels
+/// too.
+pub const OF_GRAPHS: &str = "graphs.";
+
 /// What a split says of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -357,9 +363,7 @@ fn validate_features(
 }
 
 #[cfg(feature = "tables")]
-pub use learned_columns::{
-    LABEL, Learned, LearnedRows, OF_GRAPHS, TARGET, WholeNumbers, learnable, read_learned,
-};
+pub use learned_columns::{LABEL, Learned, LearnedRows, WholeNumbers, learnable, read_learned};
 #[cfg(feature = "tables")]
 pub use tables::{
     EdgeTable, EdgeWriter, GraphTable, Ids, Labels, NODE_COLUMNS, NodeTable, nodes_of_kinds,

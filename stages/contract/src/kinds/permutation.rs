@@ -12,6 +12,7 @@ use super::{
     profile::{CommunityFigures, WindowFigures},
     read_json, write_json,
 };
+pub use crate::kind::QUALITY_FILE;
 use crate::{
     Artifact, Kind, Manifest, Outputs, StageError,
     arrow_file::{View, open_numbers, write_numbers},
@@ -20,8 +21,6 @@ use crate::{
 
 /// File of the numbers.
 pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
-/// File of the figures.
-pub const QUALITY_FILE: &str = "quality.json";
 
 /// The count of bytes that a sum over all in-edges moves under the new order, on that of the
 /// shipped devices which moves least.

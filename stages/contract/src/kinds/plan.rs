@@ -13,12 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Depth, need_file, read_json, write_json};
+pub use crate::kind::ADVICE_FILE;
 use crate::{Kind, Manifest, Outputs, StageError};
 
 /// What a run does.
 pub const PLAN_FILE: &str = "plan.json";
-/// What it should take, and why: a record.
-pub const ADVICE_FILE: &str = "advice.json";
 
 /// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex
 /// crate.

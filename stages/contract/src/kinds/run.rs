@@ -14,10 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::{Depth, has_file, need_file, read_json};
 use crate::{Artifact, Manifest, StageError};
 
-/// The record of the making; no part of the input digest.
-pub const RECORD_FILE: &str = "record.json";
-/// Metrics by epoch; no part of the input digest, since it has seconds.
-pub const METRICS_FILE: &str = "metrics.parquet";
+pub use crate::kind::{RUN_METRICS_FILE as METRICS_FILE, RUN_RECORD_FILE as RECORD_FILE};
+
 /// Learned tensors.
 pub const PARAMETERS_FILE: &str = "parameters.safetensors";
 /// Result of a training run.

@@ -15,7 +15,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::{
-        Mutex, MutexGuard,
+        Mutex, MutexGuard, Once,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
@@ -23,8 +23,7 @@ use std::{
 
 use super::{
     folders::age,
-    lease,
-    writer::{Life, Writer},
+    writer::{self, Life, Writer},
 };
 use crate::{StageError, eintr::retry};
 
@@ -37,6 +36,7 @@ const REMOVALS: usize = 100;
 /// ends.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
+static TOUCHED: Once = Once::new();
 
 /// A folder being written outside of a store. Dropped, it removes itself with whatever was not
 /// moved out of it.
@@ -78,19 +78,18 @@ pub fn holds_leftover(folder: &Path, what: &str) -> bool {
     leftovers(folder, what).next().is_some()
 }
 
-/// Removes whatever this process was writing. For signal handlers that end the process right after.
+/// Removes whatever this process was writing, before it ends by a signal.
 ///
 /// The lock on the drafts is never given back: no draft begins any more, and none is published half
 /// removed.
-pub fn abandon_drafts() {
+pub(super) fn abandon_all() {
     let drafts = drafts();
     drafts.iter().for_each(|draft| remove_while_written(draft));
     std::mem::forget(drafts);
-    lease::release_all();
 }
 
-/// Makes the folder of a draft that was removed under it; never after `abandon_drafts`, which keeps
-/// the lock.
+/// Makes the folder of a draft that was removed under it; never after `abandon_all`, which keeps the
+/// lock.
 pub(super) fn make_again(draft: &Path) -> io::Result<()> {
     let _held = drafts();
     retry(|| fs::create_dir(draft))
@@ -99,7 +98,7 @@ pub(super) fn make_again(draft: &Path) -> io::Result<()> {
 /// Makes and remembers a draft.
 pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     let path = folder.join(name(".tmp-", what));
-    lease::keep_touched();
+    TOUCHED.call_once(|| writer::keep_touched(touch_all));
     let mut drafts = drafts();
     retry(|| fs::create_dir(&path))?;
     drafts.insert(path.clone());
@@ -234,7 +233,7 @@ mod tests {
     #[test]
     fn the_next_draft_removes_what_the_dead_left_and_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
-        let (dead, own, host) = (dead(), std::process::id(), lease::host());
+        let (dead, own, host) = (dead(), std::process::id(), writer::host());
         let (dead_here, again) = (Writer::own().place(), format!("{}0", Writer::own().place()));
         let gone = [
             format!(".tmp-import-{dead}-0@{host}"),

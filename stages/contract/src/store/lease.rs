@@ -9,7 +9,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    sync::{Mutex, OnceLock},
+    sync::{Mutex, Once},
     time::{Duration, SystemTime},
 };
 
@@ -17,7 +17,7 @@ pub use super::writer::host;
 use super::{
     Store, drafts,
     folders::{age, entries},
-    writer::{Life, Writer},
+    writer::{self, Life, Writer},
 };
 use crate::{Key, StageError, eintr::retry};
 
@@ -25,11 +25,10 @@ use crate::{Key, StageError, eintr::retry};
 pub const LEASE_VALID: Duration = Duration::from_secs(3600);
 /// How names of files begin that protect nothing.
 const PROBE: &str = ".tmp-";
-const LEASE_TOUCH: Duration = Duration::from_secs(600);
 
 /// Held leases: path -> how many holders in this process.
 static HELD: Mutex<BTreeMap<PathBuf, usize>> = Mutex::new(BTreeMap::new());
-static TOUCHER: OnceLock<()> = OnceLock::new();
+static TOUCHED: Once = Once::new();
 
 /// A held lease.
 #[derive(Debug)]
@@ -51,18 +50,9 @@ impl Store {
             let _unimportant =
                 retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
         }
-        keep_touched();
+        TOUCHED.call_once(|| writer::keep_touched(touch_all));
         Lease { path }
     }
-}
-
-/// Sees to it that leases and drafts of this process are touched as long as it lives.
-pub(super) fn keep_touched() {
-    // Without a thread nothing is touched, and a process that others cannot see to live is spared
-    // by its leases for an hour only.
-    TOUCHER.get_or_init(|| {
-        drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever))
-    });
 }
 
 /// Keys of what processes use now.
@@ -123,14 +113,6 @@ pub(crate) fn release_all() {
 
 fn held() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, usize>> {
     HELD.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-}
-
-fn touch_for_ever() {
-    loop {
-        std::thread::sleep(LEASE_TOUCH);
-        touch_all();
-        drafts::touch_all();
-    }
 }
 
 fn touch_all() {

@@ -1,7 +1,7 @@
 //! The store's guarantees, on a small permutation artifact.
 use super::*;
 use crate::{
-    ErrorKind, Inputs, KeyDocument, Outputs, Provenance,
+    ErrorKind, Inputs, KeyDocument, Outputs, Provenance, Reads,
     kinds::permutation::{Quality, Standing},
     row_order::AesRule,
     stage::Contract,

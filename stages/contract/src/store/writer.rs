@@ -7,7 +7,12 @@
 //! limits    whether a process of another host or PID name space lives is not known; names without
 //!           boot, name space and start time (of older versions, or made where there is no /proc)
 //!           are judged by host and process number alone, leases by their age
-use std::{fmt, fs, os::unix::fs::MetadataExt, sync::OnceLock};
+use std::{
+    fmt, fs,
+    os::unix::fs::MetadataExt,
+    sync::{Mutex, MutexGuard, Once, OnceLock},
+    time::Duration,
+};
 
 use crate::Digest;
 
@@ -15,6 +20,13 @@ use crate::Digest;
 const BOOT_DIGITS: usize = 8;
 /// The start of a process that has ended and that its parent has not waited for.
 const ENDED: u64 = u64::MAX;
+
+/// The pause between two touches of what this process holds.
+const TOUCH_EVERY: Duration = Duration::from_secs(600);
+
+/// How to touch each sort of thing that this process holds: its drafts, its leases.
+static TOUCHES: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+static TOUCHER: Once = Once::new();
 
 /// Whether a writer lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +134,29 @@ impl fmt::Display for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} on {}", self.process, self.host)
     }
+}
+
+/// Sees to it that something which this process holds is touched as long as it lives: `touch` is
+/// called every ten minutes.
+pub(super) fn keep_touched(touch: fn()) {
+    touches().push(touch);
+    // Without a thread nothing is touched, and a process that others cannot see to live is spared
+    // by its leases for an hour only.
+    TOUCHER.call_once(|| {
+        drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever))
+    });
+}
+
+fn touch_for_ever() {
+    loop {
+        std::thread::sleep(TOUCH_EVERY);
+        let touches = touches().clone();
+        touches.into_iter().for_each(|touch| touch());
+    }
+}
+
+fn touches() -> MutexGuard<'static, Vec<fn()>> {
+    TOUCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 /// This host's name, with nothing in it that a file name could not bear, and no `-`.

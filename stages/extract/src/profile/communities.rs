@@ -13,7 +13,7 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use warploom_contract::{kinds::csr::Rows, stage::Advance};
+use warploom_contract::{kinds::csr::Rows, progress::Advance};
 
 /// Batches of a round: neighbours in one batch do not see each other move.
 const BATCHES: u32 = 4;

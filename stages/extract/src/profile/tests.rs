@@ -10,7 +10,7 @@ use warploom_contract::kinds::{
 use warploom_test_support::skips::skipped;
 
 use super::*;
-use warploom_contract::stage::Silence;
+use warploom_contract::progress::Silence;
 
 use crate::{check, group::both_directions};
 

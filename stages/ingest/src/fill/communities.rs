@@ -15,7 +15,7 @@ use std::{
     ops::Range,
     os::unix::fs::FileExt,
 };
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 use warploom_formats::{out_of_core::Limit, raw_graph::Edges};
 
 /// Steps that a cell grows; nodes farther from every centre stay alone.

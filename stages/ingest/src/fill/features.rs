@@ -4,7 +4,7 @@
 //! never     changes the width of given features
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 use warploom_formats::raw_graph::{Edges, Features, Labels, NO_CLASS};
 
 /// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22

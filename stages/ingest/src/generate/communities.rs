@@ -21,7 +21,7 @@ mod intra_community;
 use std::fmt;
 
 use rayon::prelude::*;
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::{Edges, NODES_MOST};
 
 use super::counter::Counter;

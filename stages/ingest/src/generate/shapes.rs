@@ -6,7 +6,7 @@
 //! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in
 //!           Graph500, without its noise
 use rayon::prelude::*;
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 use warploom_formats::raw_graph::Edges;
 
 use super::counter::Counter;

@@ -7,7 +7,7 @@
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
-    stage::{Advance, Phase},
+    progress::{Advance, Phase},
 };
 use warploom_formats::raw_graph::{Graphs, NodeIds, RawGraph};
 use warploom_shell::{

@@ -4,7 +4,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use warploom_contract::stage::{Phase, Progress};
+use warploom_contract::progress::{Phase, Progress};
 use warploom_formats::{Options, readers::edge_list};
 
 use super::watched;

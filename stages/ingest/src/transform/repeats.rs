@@ -8,7 +8,7 @@ use super::{
 };
 use rayon::prelude::*;
 use std::ops::Range;
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 
 /// Takes every self loop out.
 pub fn drop_loops<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {

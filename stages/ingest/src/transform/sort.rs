@@ -8,7 +8,7 @@
 use super::Duplicates;
 use rayon::prelude::*;
 use std::ops::Range;
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::Edges;
 
 /// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the

@@ -7,7 +7,7 @@
 //!           sorted
 use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
 use rayon::prelude::*;
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 
 pub fn symmetrize<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {
     let mut reverse_carried = sorted.carried.clone();

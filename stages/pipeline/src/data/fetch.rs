@@ -1,7 +1,7 @@
 //! `warploom data fetch`: the files of a set, from their addresses.
 use serde_json::json;
 use warploom_catalog::{Entry, Fetched, fetch};
-use warploom_contract::{StageError, stage::Progress};
+use warploom_contract::{StageError, progress::Progress};
 use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
 /// Gets what is missing into the first data folder, and says where all files are; those that are

@@ -446,7 +446,7 @@ mod tests {
     use super::*;
     use crate::data::plot::WIDTH;
     use serde_json::json;
-    use warploom_contract::stage::Silence;
+    use warploom_contract::progress::Silence;
     use warploom_contract::{
         Digest, KeyDocument, Kind, Manifest,
         kinds::graph::{EdgeTable, Labels},

@@ -8,7 +8,7 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde_json::json;
-use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, stage::Progress};
+use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, progress::Progress};
 use warploom_shell::{Environment, progress::Talk};
 
 /// What was found.

@@ -2,7 +2,7 @@
 //! of the graph; parts by that node.
 //!
 //! limits    O(nodes log nodes + edges); 8 bytes a node
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 
 use crate::undirected_neighbours::Undirected;
 

@@ -22,7 +22,7 @@ mod tally;
 mod tests;
 
 use rayon::prelude::*;
-use warploom_contract::stage::Advance;
+use warploom_contract::progress::Advance;
 
 use crate::undirected_neighbours::Undirected;
 use level::Level;

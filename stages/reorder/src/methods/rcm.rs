@@ -5,7 +5,7 @@
 //!           no further; a part whose band is narrower from its node of fewest neighbours is
 //!           numbered from there
 //! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 
 use crate::undirected_neighbours::Undirected;
 

@@ -11,7 +11,7 @@
 //!           stretch and all of the next
 use std::time::Instant;
 
-use warploom_contract::{StageError, stage::StopFlag};
+use warploom_contract::{StageError, progress::StopFlag};
 use warploom_spec::Keep;
 use warploom_vertex::emit::cuda::{epoch_clock::SLOTS, training_control::TrainingState as Watched};
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_contract::Digest;
-use warploom_contract::stage::StopFlag;
+use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     executor::{Executor, Pass},

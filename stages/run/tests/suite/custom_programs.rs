@@ -14,7 +14,7 @@ use warploom_contract::{
         graph::{EdgeTable, Ids, Labels, NodeTable},
         run::{EDGE_VALUES_FILE, VALUES_FILE},
     },
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 use warploom_plan::printed_forms::Program;
 use warploom_run::tensors::{Tensor, Tensors};

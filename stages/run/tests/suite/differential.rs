@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
-use warploom_contract::stage::StopFlag;
+use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{

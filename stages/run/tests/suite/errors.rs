@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use warploom_contract::{
     Artifact, Context, ErrorKind, Kind, Outputs, Stage, StageError,
     kinds::plan::{self, Memory},
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 use warploom_run::{
     RunStage,

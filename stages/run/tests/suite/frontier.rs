@@ -6,7 +6,8 @@
 use warploom_contract::{
     Artifact,
     kinds::run::VALUES_FILE,
-    stage::{Silence, Stage, StopFlag},
+    progress::{Silence, StopFlag},
+    stage::Stage,
 };
 use warploom_run::{
     RunStage,

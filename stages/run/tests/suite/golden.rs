@@ -17,7 +17,7 @@ use std::{
 use warploom_contract::{
     Artifact,
     kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_test_support::golden_cases::GoldenCase;

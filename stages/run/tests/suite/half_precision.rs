@@ -5,7 +5,7 @@
 //!           roundings may, and something does: there are halves
 use std::collections::BTreeMap;
 
-use warploom_contract::stage::StopFlag;
+use warploom_contract::progress::StopFlag;
 use warploom_run::{
     executor::{Executor, Pass},
     resolved_program::Part,

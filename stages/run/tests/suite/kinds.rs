@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use warploom_contract::{
     Artifact, ErrorKind,
     kinds::graph::{self, EdgeTable, FeatureRows, Ids, Labels, Names, NodeTable},
-    stage::{Silence, Stage, StopFlag},
+    progress::{Silence, StopFlag},
+    stage::Stage,
 };
 use warploom_run::{
     RunStage,

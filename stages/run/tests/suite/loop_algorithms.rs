@@ -6,7 +6,7 @@
 use warploom_contract::{
     Artifact,
     kinds::{graph::EdgeTable, run::VALUES_FILE},
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 use warploom_spec::Pipeline;
 

@@ -10,7 +10,7 @@ use warploom_contract::{
         graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
         run::{EDGE_VALUES_FILE, PREDICTIONS_FILE, VALUES_FILE},
     },
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 
 use crate::custom_programs::{ints, own_text, proved};

@@ -5,7 +5,7 @@
 //!           Where the system does not tell, nothing is compared, and `SKIPPED` is said
 use std::process::Command;
 
-use warploom_contract::stage::{Silence, StopFlag};
+use warploom_contract::progress::{Silence, StopFlag};
 
 use warploom_contract::kinds::graph::{EdgeTable, Ids, Labels, NodeTable};
 use warploom_test_support::graph_inputs::{random, signed, uniform};

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use warploom_contract::{Stage, stage::Progress};
+use warploom_contract::{Stage, progress::Progress};
 use warploom_extract::Extract;
 use warploom_ingest::Ingest;
 use warploom_partition::PartitionStage;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use warploom_contract::{
     ErrorKind, Kind,
     kinds::checkpoint,
-    stage::{Progress, Silence, StopFlag},
+    progress::{Progress, Silence, StopFlag},
 };
 use warploom_shell::Chain;
 use warploom_vertex::launch::LossKind;

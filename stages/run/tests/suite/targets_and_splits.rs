@@ -20,7 +20,7 @@ use warploom_contract::{
         run::{PARAMETERS_FILE, PREDICTIONS_FILE},
     },
     parquet_file::write_table,
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 use warploom_run::{RunStage, check};
 

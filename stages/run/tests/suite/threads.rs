@@ -6,7 +6,7 @@
 use warploom_contract::{
     Artifact,
     kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 
 use crate::resume::Warnings;

@@ -3,7 +3,7 @@
 use warploom_contract::{
     ErrorKind,
     kinds::graph::{EdgeTable, Ids, Labels, NodeTable},
-    stage::{Silence, StopFlag},
+    progress::{Silence, StopFlag},
 };
 
 use crate::resume::{metrics, same, stopped};

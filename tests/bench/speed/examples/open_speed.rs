@@ -7,7 +7,7 @@ use warploom_bench::time;
 use warploom_contract::{
     Contract, Inputs, Key, KeyDocument, Kind, Outputs, Store,
     kinds::csr::{Csr, CsrParts, DirectionParts, write},
-    stage::Silence,
+    progress::Silence,
 };
 
 const CONTRACT: Contract =

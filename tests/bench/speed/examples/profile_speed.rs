@@ -49,11 +49,11 @@ fn main() {
     let found = communities::find(incoming, outgoing, &|_| {});
     say("communities", &|| keep(communities::find(incoming, outgoing, &|_| {})));
     say("communities' figures", &|| keep(quality::figures(&found, incoming, outgoing)));
-    say("all", &|| keep(measure(&rows, attributes.clone(), &warploom_contract::stage::Silence)));
+    say("all", &|| keep(measure(&rows, attributes.clone(), &warploom_contract::progress::Silence)));
     println!(
         "{}",
         serde_json::to_string(
-            &measure(&rows, attributes.clone(), &warploom_contract::stage::Silence).communities
+            &measure(&rows, attributes.clone(), &warploom_contract::progress::Silence).communities
         )
         .expect("plain numbers")
     );

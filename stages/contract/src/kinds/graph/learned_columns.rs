@@ -49,12 +49,6 @@ pub struct Learned {
     pub classes: Vec<String>,
 }
 
-/// The fact that says what has labels: `nodes`, `graphs`, or `both`.
-pub const TARGET: &str = "target";
-/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels
-/// too.
-pub const OF_GRAPHS: &str = "graphs.";
-
 /// What the rows are that are learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearnedRows {

@@ -21,7 +21,7 @@ use crate::{
         ROWS_WRITTEN, Table, TableWriter, describe, field, numbers_of, read_table, scan_table,
         write_table,
     },
-    stage::Advance,
+    progress::Advance,
 };
 
 /// The edges: row = edge id.

@@ -5,7 +5,7 @@
 //! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar,
 //!           Kalyanaraman, Parallel heuristics for scalable community detection (2015)
 use rayon::prelude::*;
-use warploom_contract::stage::{Advance, advance_by_stride};
+use warploom_contract::progress::{Advance, advance_by_stride};
 
 use super::{
     level::Level,
