@@ -4,7 +4,7 @@
 //!           is generic about the call is which of these methods is taken
 //! never     does anything else
 use crate::evaluate::{Call, ValuesMut};
-use crate::expression::Bound;
+use crate::expression::{Bound, arithmetic::Arithmetic};
 use crate::fused_walk::{Kernel, StoredMut, Work};
 use crate::loss::Loss;
 use crate::neighbour_reduce::NeighbourReduce;
@@ -13,8 +13,8 @@ use crate::product::Product;
 use crate::product_over_rows::ProductOverRows;
 use crate::sparse_product::{SparseProduct, SparseProductOverRows};
 
-/// Operations on every type of element.
-pub trait ScalarOperations: Sized {
+/// Operations on every type of element: `Arithmetic` on chunks, and those whose code is large.
+pub trait ScalarOperations: Arithmetic {
     /// `neighbour_reduce::neighbour_reduce`.
     fn run_neighbour_reduce(out: &mut [Self], work: &NeighbourReduce<Self>);
 

@@ -28,9 +28,6 @@ pub trait Arithmetic: Copy + Sized + 'static {
     /// One operand.
     fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>);
 
-    /// e^self, as `unary` has it.
-    fn exponential(self) -> Self;
-
     /// A node id as an element.
     fn from_id(id: u32) -> Self;
 
@@ -133,29 +130,6 @@ pub(crate) fn pairs<T: Copy, O: Copy>(
     }
 }
 
-/// e^a in f32: a polynomial in f64 on a - n ln 2, times 2^n, rounded once. A form in f32 alone is
-/// faster and off by up to an ulp, which the first steps of Adam make visible where a gradient is
-/// nearly 0.
-#[inline(always)]
-pub(crate) fn exp_f32(a: f32) -> f32 {
-    // Adding 1.5 * 2^52 leaves the nearest integer in the low bits.
-    const ROUND: f64 = 6_755_399_441_055_744.0;
-    let clamped = f64::from(a.clamp(-110.0, 90.0));
-    let shifted = clamped * std::f64::consts::LOG2_E + ROUND;
-    let power = (shifted.to_bits() as i64).wrapping_sub(ROUND.to_bits() as i64);
-    let rest = clamped - (shifted - ROUND) * std::f64::consts::LN_2;
-    let mut series = 1.0 / 40320.0;
-    for factorial in [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0] {
-        series = series * rest + 1.0 / factorial;
-    }
-    (series * f64::from_bits((power.wrapping_add(1023) << 52) as u64)) as f32
-}
-
-#[inline(always)]
-fn exp_f64(a: f64) -> f64 {
-    a.exp()
-}
-
 /// Loops over a chunk of one operand.
 struct OneOperand<'a, T> {
     out: &'a mut [T],
@@ -196,14 +170,9 @@ impl<T: Copy> BinaryLoops<T, T> for TwoOperands<'_, T> {
 }
 
 macro_rules! real {
-    ($real:ident, $exp:ident) => {
+    ($real:ident) => {
         impl Arithmetic for $real {
             const COMPLETE: bool = true;
-
-            #[inline(always)]
-            fn exponential(self) -> Self {
-                $exp(self)
-            }
 
             fn from_id(_: u32) -> Self {
                 unreachable!("`compile` refuses ids in reals");
@@ -244,15 +213,11 @@ macro_rules! real {
     };
 }
 
-real!(f32, exp_f32);
-real!(f64, exp_f64);
+real!(f32);
+real!(f64);
 
 impl Arithmetic for u32 {
     const COMPLETE: bool = false;
-
-    fn exponential(self) -> Self {
-        unreachable!("`compile` refuses exp of ids");
-    }
 
     #[inline(always)]
     fn from_id(id: u32) -> Self {
@@ -274,35 +239,5 @@ impl Arithmetic for u32 {
 
     fn drop_tile<S: Simd>(_: S, _: &Drops, _: &mut [Self], _: &mut Draws, _: usize, _: TilePlace) {
         unreachable!("`compile` refuses dropout of ids");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exp_is_within_six_tenths_of_an_ulp() {
-        let mut a = -103.0f32;
-        while a < 88.7 {
-            let (made, right) = (exp_f32(a), f64::from(a).exp());
-            let ulp =
-                f64::from(f32::from_bits((right as f32).to_bits() + 1)) - f64::from(right as f32);
-            assert!(
-                (f64::from(made) - right).abs() <= 0.6 * ulp,
-                "exp({a}) = {made}, expected {right}"
-            );
-            a += 0.000_713;
-        }
-    }
-
-    #[test]
-    fn exp_at_the_ends() {
-        assert_eq!(exp_f32(0.0), 1.0);
-        assert_eq!(exp_f32(f32::INFINITY), f32::INFINITY);
-        assert_eq!(exp_f32(88.8), f32::INFINITY);
-        assert_eq!(exp_f32(f32::NEG_INFINITY), 0.0);
-        assert_eq!(exp_f32(-1e30), 0.0);
-        assert!(exp_f32(f32::NAN).is_nan());
     }
 }
