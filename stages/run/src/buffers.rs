@@ -19,7 +19,7 @@ use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
 use warploom_ops::random::dropout::DrawContext;
 use warploom_vertex::launch::{self, Half, Rows};
 
-use crate::{precision::Precision, resolved_program::Place};
+use crate::precision::Precision;
 
 /// Bytes from which on large pages are asked for: below, one page more or less is all the same.
 const LARGE_PAGES_FROM: usize = 1 << 20;
@@ -27,6 +27,21 @@ const LARGE_PAGES_FROM: usize = 1 << 20;
 /// no bool, no id. Who reads what it should have written, or what was written over, does not go
 /// unnoticed.
 const UNWRITTEN: u8 = 0xff;
+
+/// Where a buffer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Among the reals.
+    Real(usize),
+    /// Among the reals of 16 bits, with what those are.
+    Half(usize, Half),
+    /// Among the ids.
+    Id(usize),
+    /// Among the whole numbers.
+    Whole(usize),
+    /// Sparse features, which are in no bank: of all nodes, or of those of a kind.
+    Sparse(Option<u32>),
+}
 
 /// Zeros that become elements: pages of their own, large ones where the system gives them. Rows
 /// gathered from all over a buffer miss the cache of page addresses with small ones.

@@ -5,6 +5,8 @@
 //! never     chooses anything: order, operation and division of the work stand in the plan; looks a
 //!           name up while it runs
 //! limits    a stop waits for the launch at work, the longest of which reads every edge once
+mod fused_launch;
+
 use std::{
     borrow::Cow,
     collections::BTreeMap,
@@ -35,11 +37,12 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
-    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home},
+    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home, Place},
     gpu,
+    input_data::{Data, Given, Neighbours},
+    optimizers::Moments,
     precision::Precision,
-    resolved_program::{Action, Evaluate, Input, Part, Place, Program, Reduce, row_count},
-    upload::{Data, Given, Neighbours},
+    resolved_program::{Action, Evaluate, Input, Part, Pass, Program, Reduce, row_count},
 };
 
 /// Why the walk ended before its end.
@@ -57,15 +60,6 @@ impl From<StageError> for Halt {
     }
 }
 
-/// Which epoch, and whether dropout is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pass {
-    /// Epochs done.
-    pub epoch: u64,
-    /// Training; when measuring, dropout is the identity.
-    pub training: bool,
-}
-
 /// How far a superstep moved the states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
@@ -73,15 +67,6 @@ pub struct Change {
     pub summed: f64,
     /// Number of elements that differ.
     pub changed: u64,
-}
-
-/// Moments of the optimiser, by parameter.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Moments<T> {
-    /// First moment, or momentum; empty where there is none.
-    pub first: Vec<T>,
-    /// Second moment; empty where there is none.
-    pub second: Vec<T>,
 }
 
 /// A program with its buffers.
@@ -652,7 +637,7 @@ impl<T: Precision> Machine<T> {
 }
 
 /// What every launch is told beside its buffers.
-pub(crate) struct Walk<'a, T: Precision> {
+struct Walk<'a, T: Precision> {
     /// What was given.
     pub data: &'a Data<T>,
     seed: u64,

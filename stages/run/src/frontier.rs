@@ -11,11 +11,11 @@ use warploom_ops::frontier::{
 use warploom_vertex::launch::Direction;
 
 use crate::{
-    buffers::Banks,
+    buffers::{Banks, Place},
     executor::{Change, Executor},
+    input_data::Neighbours,
     precision::Precision,
-    resolved_program::{Place, Repeated},
-    upload::Neighbours,
+    resolved_program::Repeated,
 };
 
 /// Of all rows and edges, the part that what changed may have so that its readers are looked for.

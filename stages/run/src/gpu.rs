@@ -34,11 +34,11 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
-    buffers::Buffers,
-    executor::{Moments, Pass},
+    buffers::{Buffers, Place},
+    input_data::Data,
+    optimizers::Moments,
     precision::Precision,
-    resolved_program::{Part, Place, Program, row_count},
-    upload::Data,
+    resolved_program::{Part, Pass, Program, row_count},
 };
 
 pub use epoch_batch::Stretch;

@@ -15,13 +15,14 @@ use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, StopCondition};
 
 use crate::{
+    buffers::Place,
     checkpoints::{Checkpoints, fact, facts},
-    executor::{Change, Executor, Halt, Pass},
+    executor::{Change, Executor, Halt},
     frontier::Frontier,
     history::median,
     nonfinite_trace,
     precision::Precision,
-    resolved_program::{Part, Place},
+    resolved_program::{Part, Pass},
     shortcuts,
     tensors::{Tensor, Tensors},
 };

@@ -6,7 +6,6 @@
 //!         by a stop or on another run
 mod checkpoints;
 mod edge_lists;
-mod fused_launch;
 mod history;
 mod iterate;
 mod learning_rate;
@@ -31,6 +30,7 @@ pub mod check;
 pub mod executor;
 pub mod frontier;
 pub mod graphs;
+pub mod input_data;
 pub mod metrics;
 pub mod parameters;
 pub mod precision;

@@ -16,9 +16,8 @@ use warploom_vertex::launch::{LaunchList, Role};
 
 use crate::{
     buffers::Contents,
+    input_data::{Data, Given, Sparse, absent},
     precision::Precision,
-    program_inputs::absent,
-    upload::{Data, Given, Sparse},
 };
 
 /// The kind of each node, in the order of the graph artifact.

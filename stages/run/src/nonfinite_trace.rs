@@ -13,11 +13,11 @@ use warploom_vertex::gir::Input;
 use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
 use crate::{
-    executor::{Executor, Pass},
+    executor::Executor,
+    input_data::{Sparse, shown_id},
     optimizers::name_and_rate,
     precision::Precision,
-    resolved_program::Part,
-    upload::{Sparse, shown_id},
+    resolved_program::{Part, Pass},
 };
 
 /// A step size that is seldom too large.

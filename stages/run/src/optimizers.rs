@@ -1,4 +1,4 @@
-//! optimizers: the optimiser of each parameter, from the pipeline's settings.
+//! optimizers: the optimiser of each parameter, from the pipeline's settings, and its moments.
 //!
 //! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob
 //!           that fits nothing is an error
@@ -6,6 +6,15 @@
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_spec::{AdamSpec, Optimizer as OptimizerSpec, SgdSpec};
+
+/// Moments of the optimiser, by parameter.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Moments<T> {
+    /// First moment, or momentum; empty where there is none.
+    pub first: Vec<T>,
+    /// Second moment; empty where there is none.
+    pub second: Vec<T>,
+}
 
 /// One optimiser for each name.
 pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> Result<Vec<Optimizer>, StageError> {

@@ -27,9 +27,9 @@ use warploom_vertex::{
 use crate::{
     buffers::{Aligned, Contents},
     edge_lists::{self, EDGES_MAX},
+    input_data::{Data, Given, absent},
     node_kinds,
     precision::Precision,
-    upload::{Data, Given},
 };
 
 /// Whatever the buffers of role `given` hold.
@@ -114,11 +114,6 @@ fn rows<T: Precision>(
             Err(StageError::defect("features and targets have roles of their own"))
         }
     }
-}
-
-pub(crate) fn absent(artifact: &Artifact, what: &str) -> StageError {
-    StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
-        .at(artifact.path.display())
 }
 
 fn whole<T: Precision>(values: impl Iterator<Item = i64>) -> Result<Given<T>, StageError> {

@@ -4,6 +4,8 @@
 //! promises  every name is looked up here, once; steps stand in the order of the list, and the
 //!           parts are ranges of them
 //! never     looks at data; accepts a list that `validate` would refuse (the caller has called it)
+mod fused_launch;
+
 use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
@@ -14,26 +16,16 @@ use warploom_ops::product::RightLayout;
 use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
     Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
-    Half, LaunchList, LossKind, Operand, Operation, Role, Rows, StopCondition, View,
-    gradient_buffer, parameter_buffer,
+    LaunchList, LossKind, Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer,
+    parameter_buffer,
 };
 
-use crate::{buffers::Epilogue, fused_launch::Fused, precision::Precision};
+pub use fused_launch::Fused;
 
-/// Where a buffer is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Among the reals.
-    Real(usize),
-    /// Among the reals of 16 bits, with what those are.
-    Half(usize, Half),
-    /// Among the ids.
-    Id(usize),
-    /// Among the whole numbers.
-    Whole(usize),
-    /// Sparse features, which are in no bank: of all nodes, or of those of a kind.
-    Sparse(Option<u32>),
-}
+use crate::{
+    buffers::{Epilogue, Place},
+    precision::Precision,
+};
 
 /// A sum, minimum or maximum over neighbours.
 #[derive(Debug)]
@@ -139,6 +131,15 @@ pub enum Part {
     Superstep(usize),
     /// Once, after the last loop.
     Finish,
+}
+
+/// Which epoch, and whether dropout is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pass {
+    /// Epochs done.
+    pub epoch: u64,
+    /// Training; when measuring, dropout is the identity.
+    pub training: bool,
 }
 
 /// A loop, resolved.

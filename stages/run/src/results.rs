@@ -24,12 +24,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    executor::Executor,
-    history, parameters,
-    precision::Precision,
-    resolved_program::{Place, Returned},
-    train::Trained,
-    upload::Data,
+    buffers::Place, executor::Executor, history, input_data::Data, parameters,
+    precision::Precision, resolved_program::Returned, train::Trained,
 };
 
 /// Name of the column of ids.

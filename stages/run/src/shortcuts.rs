@@ -21,11 +21,10 @@ use warploom_vertex::{
 };
 
 use crate::{
-    buffers::Buffers,
+    buffers::{Buffers, Place},
     executor::Executor,
+    input_data::{Data, Neighbours},
     precision::Precision,
-    resolved_program::Place,
-    upload::{Data, Neighbours},
 };
 
 /// Elements that one task changes.

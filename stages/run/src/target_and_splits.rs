@@ -5,7 +5,7 @@
 //!           nodes.parquet, or of graphs.parquet where graphs have the labels; a table of parts has
 //!           the bytes that the key speaks of
 //! never     is asked by a plan that trains nothing
-use std::{borrow::Cow, collections::BTreeMap, path::Path};
+use std::{borrow::Cow, path::Path};
 
 use warploom_contract::{
     Artifact, Digest, ErrorKind, StageError,
@@ -14,7 +14,7 @@ use warploom_contract::{
 use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
 
-use crate::upload::shown_id;
+use crate::input_data::{LearnedColumn, shown_id};
 
 /// The data set's own.
 #[derive(Clone, Copy)]
@@ -36,28 +36,9 @@ pub struct Aims<'a> {
     /// The part of each row; empty: there is no such split.
     pub parts: Cow<'a, [u8]>,
     /// The column that is learned, where it is not the data set's label.
-    pub column: Option<Column>,
+    pub column: Option<LearnedColumn>,
     /// What a person should know, if anything.
     pub warning: Option<String>,
-}
-
-/// A column that is learned.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// Its name.
-    pub name: String,
-    /// Names of its classes, if they are such.
-    pub classes: Vec<String>,
-}
-
-impl Column {
-    /// As a file of parameters says it: whoever applies them elsewhere knows what the classes are.
-    pub fn facts(&self) -> BTreeMap<String, String> {
-        let classes = (!self.classes.is_empty()).then(|| {
-            ("classes".to_owned(), serde_json::Value::from(self.classes.as_slice()).to_string())
-        });
-        [("target".to_owned(), self.name.clone())].into_iter().chain(classes).collect()
-    }
 }
 
 /// What a request asks for.
@@ -89,7 +70,7 @@ pub fn of<'a>(
     Ok(Aims {
         labels: Some(Cow::Owned(labels)),
         parts,
-        column: Some(Column { name: spec.target.clone(), classes }),
+        column: Some(LearnedColumn { name: spec.target.clone(), classes }),
         warning,
     })
 }

@@ -19,14 +19,16 @@ use epoch_pipeline::OnWay;
 
 use crate::{
     checkpoints::{Checkpoints, fact, facts},
-    executor::{Executor, Halt, Moments, Pass},
+    executor::{Executor, Halt},
     gpu::Stretch,
     history::{self, Row, VALIDATION},
     learning_rate::Watch,
     metrics::{self, Compared, Measure},
-    nonfinite_trace, optimizers, parameters,
+    nonfinite_trace,
+    optimizers::{self, Moments},
+    parameters,
     precision::Precision,
-    resolved_program::{Action, Part},
+    resolved_program::{Action, Part, Pass},
     tensors::{Tensor, Tensors},
 };
 

@@ -7,36 +7,29 @@
 //! never     makes sparse features dense; loads what no launch asks for
 //! limits    memory: features once more where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are turned round
-use std::collections::{BTreeMap, BTreeSet};
-
 use rayon::prelude::*;
 use warploom_contract::{
     Artifact, Context, Inputs, Kind, StageError,
     arrow_file::View,
     kinds::{
-        csr::{Csr, Direction as Side},
-        graph::{self, Features, Ids, Labels, LearnedRows, Split},
-        partition::{self, RowUnits},
-        permutation,
+        csr::Csr,
+        graph::{self, Features, Labels, LearnedRows, Split},
+        partition, permutation,
     },
     progress::StopFlag,
 };
-use warploom_ops::evaluate::EdgeGraph;
-use warploom_ops::sparse_product::{SparseColumns, SparseRows};
-use warploom_ops::{Adjacency, balanced_units, shortcuts};
 use warploom_shell::{requests::RunRequest, signals};
 pub use warploom_vertex::launch::Needs;
-use warploom_vertex::launch::{
-    Body, BufferName, Direction, LaunchList, ListNeeds, Role, Rows, Stored,
-};
+use warploom_vertex::launch::{Body, LaunchList, Role, Rows, Stored};
 
 use crate::{
     buffers::{Aligned, Contents},
-    edge_lists::EdgeLists,
-    graphs, node_kinds,
+    graphs,
+    input_data::{Data, Sparse},
+    node_kinds,
     precision::Precision,
     program_inputs,
-    target_and_splits::{self, Aims, Column, Own},
+    target_and_splits::{self, Aims, Own},
     vertices,
 };
 
@@ -44,191 +37,6 @@ use crate::{
 const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
-
-/// One direction of the graph.
-#[derive(Clone, Debug)]
-pub struct Neighbours<T: Precision> {
-    /// Where the entries of a row start.
-    pub offsets: View<u64>,
-    /// The row that each entry reads.
-    pub neighbours: View<u32>,
-    /// Weight of each entry.
-    pub weights: Option<View<T>>,
-    /// First row of each unit of work, and the number of rows.
-    pub units: View<u32>,
-}
-
-impl<T: Precision> Neighbours<T> {
-    /// As operations on reals see it.
-    pub fn weighted(&self) -> Adjacency<'_, T> {
-        Adjacency {
-            offsets: &self.offsets,
-            neighbours: &self.neighbours,
-            weights: self.weights.as_deref(),
-        }
-    }
-
-    /// As operations on ids see it.
-    pub fn plain(&self) -> Adjacency<'_, u32> {
-        Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: None }
-    }
-
-    /// As courses and frontiers see it.
-    pub fn lists(&self) -> shortcuts::NeighbourLists<'_> {
-        shortcuts::NeighbourLists { offsets: &self.offsets, neighbours: &self.neighbours }
-    }
-}
-
-/// Features kept as what is not 0.
-#[derive(Clone, Debug)]
-pub struct Sparse<T: Precision> {
-    /// Where the entries of a row start.
-    pub offsets: View<u64>,
-    /// Column of each entry.
-    pub index: View<u32>,
-    /// Value of each entry.
-    pub values: View<T>,
-    /// Number of columns.
-    pub columns: usize,
-    /// The same by columns, for gradients.
-    pub by_columns: Option<SparseColumns<T>>,
-}
-
-impl<T: Precision> Sparse<T> {
-    /// The same with all that is 0.
-    pub fn dense(&self) -> Result<Aligned<T>, StageError> {
-        let mut dense = Aligned::zeros((self.offsets.len() - 1) * self.columns)?;
-        self.write_dense(&mut dense);
-        Ok(dense)
-    }
-
-    /// Writes down all of it, with all that is 0.
-    pub fn write_dense(&self, made: &mut [T]) {
-        made.fill(T::ZERO);
-        for (row, made) in made.chunks_exact_mut(self.columns.max(1)).enumerate() {
-            for entry in self.offsets[row] as usize..self.offsets[row + 1] as usize {
-                let column = self.index[entry] as usize;
-                made[column] = made[column] + self.values[entry];
-            }
-        }
-    }
-
-    /// As operations see it.
-    pub fn rows(&self) -> SparseRows<'_, T> {
-        SparseRows {
-            offsets: &self.offsets,
-            index: &self.index,
-            values: &self.values,
-            columns: self.columns,
-        }
-    }
-}
-
-/// Rows of something that the data set gives.
-#[derive(Debug)]
-pub enum Given<T: Precision> {
-    /// Of the run's type.
-    Real(Contents<T>),
-    /// Bools, ints and ids.
-    Whole(Contents<i64>),
-}
-
-/// Everything that launches read and no launch makes.
-#[derive(Debug)]
-pub struct Data<T: Precision> {
-    /// Number of nodes.
-    pub nodes: usize,
-    /// Number of edges.
-    pub edges: usize,
-    /// In-edges, if any launch walks them.
-    pub incoming: Option<Neighbours<T>>,
-    /// Out-edges, if any launch walks them.
-    pub outgoing: Option<Neighbours<T>>,
-    /// Units of work where a launch walks both.
-    pub both_units: Vec<u32>,
-    /// Edges by vertex and by id, for evaluated operations.
-    pub lists: EdgeLists,
-    /// Where these are made from once a loop goes in supersteps after all.
-    pub lists_later: Option<(Csr, ListNeeds)>,
-    /// What the buffers of role `given` hold, by their names.
-    pub given: BTreeMap<BufferName, Given<T>>,
-    /// Dense features.
-    pub features: Option<Contents<T>>,
-    /// Sparse features.
-    pub sparse: Option<Sparse<T>>,
-    /// Sparse features of kinds of nodes, in the order of the graph artifact.
-    pub sparse_of_kind: BTreeMap<u32, Sparse<T>>,
-    /// Kind of each node, in the order of the graph artifact; empty: one kind.
-    pub kind_of_node: Vec<u16>,
-    /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has
-    /// none.
-    pub target: Option<Contents<T>>,
-    /// The column that is learned, where it is not the data set's label.
-    pub learned: Option<Column>,
-    /// Rows of the target of the training, validation and test part, ascending.
-    pub splits: [Vec<u32>; 3],
-    /// The node, as the graph artifact counts, of each row; `None`: the same.
-    pub old_of_new: Option<Vec<u32>>,
-    /// Rows of the graph artifact that each vertex setting names.
-    pub chosen: BTreeMap<String, BTreeSet<u64>>,
-    /// The data set's own ids, in the graph artifact's order.
-    pub ids: Ids,
-    /// Those of the graphs of a set of many, where the list has rows of graphs.
-    pub graph_ids: Option<Ids>,
-}
-
-impl<T: Precision> Data<T> {
-    /// The graph artifact's row of a row.
-    pub fn old(&self, row: usize) -> usize {
-        self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
-    }
-
-    /// From a vertex to those that read it along edges, and to those that it reads.
-    pub fn ways(&self, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
-        let (incoming, outgoing) = (self.incoming.as_ref()?, self.outgoing.as_ref()?);
-        Some(match direction {
-            Direction::In => [vec![outgoing], vec![incoming]],
-            Direction::Out => [vec![incoming], vec![outgoing]],
-            Direction::Both => [vec![outgoing, incoming], vec![incoming, outgoing]],
-        })
-    }
-
-    /// Sparse features of a kind, or of all nodes.
-    pub fn sparse_of(&self, kind: Option<u32>) -> Option<&Sparse<T>> {
-        kind.map_or(self.sparse.as_ref(), |kind| self.sparse_of_kind.get(&kind))
-    }
-
-    /// The data set's own ids of rows.
-    pub fn ids_of(&self, rows: Rows) -> &Ids {
-        self.graph_ids.as_ref().filter(|_| matches!(rows, Rows::Graphs(_))).unwrap_or(&self.ids)
-    }
-
-    /// What a row is, and its own id, as it is shown: node `7`.
-    pub fn shown(&self, rows: Rows, row: usize) -> String {
-        match rows {
-            Rows::Graphs(_) => format!("graph `{}`", shown_id(self.ids_of(rows), row)),
-            _ => format!("node `{}`", shown_id(&self.ids, self.old(row))),
-        }
-    }
-
-    /// The graph as evaluated operations see it.
-    pub fn edge_graph(&self) -> EdgeGraph<'_> {
-        self.lists.graph(self.nodes, self.edges)
-    }
-
-    /// The row of each row of the graph artifact; nothing where they are the same.
-    pub fn new_of_old(&self) -> Option<Vec<u32>> {
-        self.old_of_new.as_deref().map(permutation::inverse)
-    }
-}
-
-/// The data set's own id of a node, as it is shown.
-pub fn shown_id(ids: &Ids, node: usize) -> String {
-    match ids {
-        Ids::Numbers(ids) => ids[node].to_string(),
-        Ids::Strings(ids) => ids[node].clone(),
-    }
-}
 
 /// Opens and orders everything that the launches need, or stops between two parts.
 pub fn load<T: Precision>(
@@ -379,63 +187,6 @@ fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
 }
 
 impl<T: Precision> Data<T> {
-    /// A graph alone, in its own order, without features or labels; ids count from 0.
-    pub fn of_graph(csr: &Csr, units: RowUnits, needs: Needs) -> Self {
-        let weights = csr.weights.as_ref().filter(|_| needs.weights);
-        let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
-            offsets: side.offsets.clone(),
-            neighbours: side.neighbours.clone(),
-            weights,
-            units,
-        };
-        let incoming =
-            needs.incoming.then(|| side(&csr.incoming, weights.map(T::of_view), units.incoming));
-        let outgoing = needs.outgoing.then(|| {
-            side(&csr.outgoing, weights.map(|weights| turned(csr, weights)), units.outgoing)
-        });
-        let both_units = if needs.both {
-            let sums = csr
-                .incoming
-                .offsets
-                .iter()
-                .zip(csr.outgoing.offsets.iter())
-                .map(|(into, out)| into + out);
-            balanced_units(&sums.collect::<Vec<u64>>())
-        } else {
-            Vec::new()
-        };
-        Data {
-            nodes: csr.nodes(),
-            edges: csr.edges(),
-            incoming,
-            outgoing,
-            both_units,
-            lists: EdgeLists::of(csr, needs.lists),
-            lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
-            given: BTreeMap::new(),
-            features: None,
-            sparse: None,
-            sparse_of_kind: BTreeMap::new(),
-            kind_of_node: Vec::new(),
-            target: None,
-            learned: None,
-            splits: Default::default(),
-            old_of_new: None,
-            chosen: BTreeMap::new(),
-            ids: Ids::Numbers((0..csr.nodes() as u64).collect()),
-            graph_ids: None,
-        }
-    }
-
-    /// Makes the lists that supersteps need.
-    pub fn go_in_supersteps(&mut self) {
-        if let Some((csr, lists)) = self.lists_later.take() {
-            let graphs = self.lists.graphs.take();
-            self.lists = EdgeLists::of(&csr, lists);
-            self.lists.graphs = graphs;
-        }
-    }
-
     /// Takes the artifact's features, permuted.
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
@@ -537,11 +288,6 @@ impl<T: Precision> Data<T> {
             by_columns: None,
         }
     }
-}
-
-/// Weights in the order of out-edges, by way of the edge ids.
-fn turned<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
-    csr.in_order_of_out(|_, slot| T::of_f32(weights[slot])).into()
 }
 
 /// Row r of `out` becomes row `from[r]` of `source`.

@@ -13,11 +13,12 @@ use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::gpu::Planned;
 use warploom_run::{
     buffers::{Aligned, Contents},
-    executor::{Executor, Pass},
+    executor::Executor,
     graphs::Graphs,
+    input_data::{Data, Given, Sparse},
     precision::Precision,
-    resolved_program::Part,
-    upload::{Data, Given, Needs, Sparse},
+    resolved_program::{Part, Pass},
+    upload::Needs,
 };
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
@@ -477,7 +478,7 @@ pub fn buffer_values<T: Precision>(
     list: &LaunchList,
     name: &str,
 ) -> Option<Vec<f64>> {
-    use warploom_run::resolved_program::Place;
+    use warploom_run::buffers::Place;
     let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
     let (data, columns) = (&executor.machine.data, buffer.columns as usize);
     match executor.program.places.get(name)? {

@@ -22,10 +22,10 @@ use warploom_vertex::tuning;
 
 use super::{edge_order::Items, neighbour_groups::Table, rows_of};
 use crate::{
-    buffers::Buffers,
+    buffers::{Buffers, Place as Home},
+    input_data::{Data, Sparse},
     precision::Precision,
-    resolved_program::{Place as Home, Program},
-    upload::{Data, Sparse},
+    resolved_program::Program,
 };
 
 /// The bytes of one thing.

@@ -18,11 +18,11 @@ use warploom_vertex::emit::cuda::{epoch_clock::SLOTS, training_control::Training
 use super::{Best, Training};
 use crate::{
     checkpoints::Checkpoints,
-    executor::{Executor, Halt, Pass},
+    executor::{Executor, Halt},
     gpu::Stretch,
     history::VALIDATION,
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 
 /// Epochs that a GPU does launch by launch, before they become one graph.

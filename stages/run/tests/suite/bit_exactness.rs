@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use warploom_run::{
-    executor::{Executor, Pass},
+    executor::Executor,
     metrics::{Compared, Measure},
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 use warploom_vertex::{
     compile::compile,

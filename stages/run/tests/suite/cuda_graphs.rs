@@ -12,11 +12,11 @@ use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
-    executor::{Executor, Pass},
+    executor::Executor,
     gpu::Counts,
     parameters,
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::{

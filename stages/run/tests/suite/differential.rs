@@ -13,10 +13,10 @@ use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{
-    executor::{Executor, Pass},
+    executor::Executor,
     parameters,
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::builtin::{self, LayerOrder};

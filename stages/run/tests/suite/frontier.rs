@@ -11,9 +11,10 @@ use warploom_contract::{
 };
 use warploom_run::{
     RunStage,
-    executor::{Executor, Pass},
+    buffers::Place,
+    executor::Executor,
     frontier::Frontier,
-    resolved_program::{Part, Place},
+    resolved_program::{Part, Pass},
     upload::{self, Needs},
 };
 use warploom_spec::Pipeline;

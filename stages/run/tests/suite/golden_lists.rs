@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
-    executor::{Executor, Pass},
+    executor::Executor,
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair};

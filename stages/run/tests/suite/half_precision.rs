@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use warploom_contract::progress::StopFlag;
 use warploom_run::{
-    executor::{Executor, Pass},
-    resolved_program::Part,
+    executor::Executor,
+    resolved_program::{Part, Pass},
 };
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_vertex::{

@@ -10,7 +10,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use warploom_run::{executor::Pass, parameters, precision::Precision, resolved_program::Part};
+use warploom_run::{
+    parameters,
+    precision::Precision,
+    resolved_program::{Part, Pass},
+};
 use warploom_spec::RunSpec;
 use warploom_vertex::compile::compile;
 use warploom_vertex::gir::{Data, Loss};

@@ -5,7 +5,7 @@
 //!           between 0 and 1; scores that are infinite or no numbers
 use std::collections::BTreeMap;
 
-use warploom_run::{executor::Pass, resolved_program::Part};
+use warploom_run::resolved_program::{Part, Pass};
 use warploom_vertex::{
     compile::compile,
     emit::cuda::Matmul,

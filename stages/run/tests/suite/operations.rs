@@ -7,7 +7,10 @@
 //!           order of the case and by degree
 use std::collections::BTreeSet;
 
-use warploom_run::{executor::Pass, precision::Precision, resolved_program::Part};
+use warploom_run::{
+    precision::Precision,
+    resolved_program::{Part, Pass},
+};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_operations::{
     Problem, all_are_compared, compare_winners, group, problems,

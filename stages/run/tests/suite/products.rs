@@ -9,7 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
-use warploom_run::{executor::Pass, parameters, resolved_program::Part};
+use warploom_run::{
+    parameters,
+    resolved_program::{Part, Pass},
+};
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,

@@ -13,10 +13,10 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 use warploom_run::{
-    executor::{Executor, Pass},
+    executor::Executor,
     parameters,
     precision::Precision,
-    resolved_program::Part,
+    resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::autodiff::{differentiate, parameters as learned};

@@ -12,8 +12,8 @@
 use std::{cell::RefCell, collections::BTreeMap};
 
 use warploom_run::{
-    executor::{Executor, Pass},
-    resolved_program::Part,
+    executor::Executor,
+    resolved_program::{Part, Pass},
 };
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::ParameterPair;

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use warploom_run::{
-    executor::{Executor, Pass},
-    resolved_program::Part,
+    executor::Executor,
+    resolved_program::{Part, Pass},
 };
 use warploom_vertex::{
     compile::compile,

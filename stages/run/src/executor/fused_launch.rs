@@ -1,0 +1,69 @@
+//! fused_launch: runs a fused launch on the CPU.
+//!
+//! promises  each buffer is given to the walk as what its elements are
+//! never     looks a name up: `resolved_program` has
+use warploom_ops::frontier::Run;
+use warploom_ops::fused_walk::{Stored, StoredMut, Work, fused};
+use warploom_vertex::launch::{Direction, Half, Over, Rows};
+
+use super::Walk;
+use crate::{
+    buffers::{Buffers, Made, Place},
+    precision::Precision,
+    resolved_program::Fused,
+};
+
+impl<T: Precision> Walk<'_, T> {
+    /// Runs a fused launch.
+    pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>, only: Option<&[Run]>) {
+        buffers.write_all(&work.writes, only.is_none(), |made, banks| {
+            let values = |place: &Place| match place {
+                Place::Real(index) => Stored::Real(banks.reals.get(*index)),
+                Place::Half(index, Half::Bf16) => {
+                    Stored::Bf16(bytemuck::cast_slice(banks.halves.get(*index)))
+                }
+                Place::Half(index, Half::F16) => {
+                    Stored::F16(bytemuck::cast_slice(banks.halves.get(*index)))
+                }
+                Place::Whole(index) => Stored::Whole(banks.wholes.get(*index)),
+                Place::Id(_) | Place::Sparse(_) => {
+                    unreachable!("a validated list evaluates reals and whole numbers")
+                }
+            };
+            let reads: Vec<Stored<T>> = work.reads.iter().map(values).collect();
+            let mut made = made.into_iter().map(|made| match made {
+                Made::Real(elements) => StoredMut::Real(elements),
+                Made::Half(elements, Half::Bf16) => {
+                    StoredMut::Bf16(bytemuck::cast_slice_mut(elements))
+                }
+                Made::Half(elements, Half::F16) => {
+                    StoredMut::F16(bytemuck::cast_slice_mut(elements))
+                }
+                Made::Whole(elements) => StoredMut::Whole(elements),
+                Made::Id(_) => {
+                    unreachable!("a validated list evaluates into reals and whole numbers")
+                }
+            });
+            let outputs = made.by_ref().take(work.rows_written).collect();
+            let totals = made.map(|total| match total {
+                StoredMut::Real(elements) => elements,
+                StoredMut::Bf16(_) | StoredMut::F16(_) | StoredMut::Whole(_) => {
+                    unreachable!("a validated list totals reals")
+                }
+            });
+            let unit_starts = match work.over {
+                Over::EdgesOf(Direction::In) => &self.data.lists.incoming_units,
+                Over::EdgesOf(Direction::Out) => &self.data.lists.outgoing_units,
+                Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
+                Over::Vertices | Over::Edges(_) => &Vec::new(),
+            };
+            let context = self.context(Rows::Nodes);
+            fused(
+                &work.kernel,
+                outputs,
+                totals.collect(),
+                &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context, only },
+            );
+        });
+    }
+}
