@@ -1,13 +1,11 @@
-//! Grouping edges by an end: a stable two-level counting sort. And the other way, the end that
-//! edges in rows are grouped by.
+//! edge_grouping: edges grouped by one end, by a stable two-level counting sort; and the reverse,
+//! the row of each edge.
 //!
 //! promises  the result of a stable sort, hence the same bytes for any number of threads
-//! never     compares two edges; writes at random over more than a cache holds: the first level
-//!           spreads edges over runs of nodes, the second sorts inside a run; asks for memory
-//!           beside its result that grows with the graph, but for one run at a time and thread:
-//!           edges on their way lie where the result will be, since first touching memory costs
-//!           more than all the sorting (5.3 M shuffled edges, one thread, EPYC: 236 ms with a
-//!           buffer of their own, 93 ms so)
+//! never     compares two edges; writes at random over more memory than a cache holds: the first
+//!           level spreads edges over runs of nodes, the second sorts inside a run; allocates more
+//!           than its result and one run for each thread: the first level writes edges where the
+//!           result will be, because touching new memory costs more than all the sorting
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use std::ops::Range;
 
@@ -19,12 +17,12 @@ use crate::{
     progress::{Advance, advance_by_stride},
 };
 
-/// Runs of nodes of the first level, at most: their write heads, two each, fit the first caches.
+/// Most runs of nodes in the first level: their write positions, two each, fit the L1 cache.
 const RUNS_MAX: usize = 256;
 /// Edges below which one level is enough.
 const SMALL: usize = 1 << 12;
-/// An edge on its way is its node's place in the run above its id: 24 bits (2^32 nodes in 256 runs)
-/// and 40.
+/// Bits of the id in a packed edge; above them are 24 bits for the node's place in its run (2^32
+/// nodes in 256 runs).
 const ID_BITS: u32 = 40;
 
 /// The end of each edge that is not grouped by.
@@ -37,7 +35,7 @@ pub enum Others<'a> {
 }
 
 impl Others<'_> {
-    /// Calls for each edge of a range, in order, with its position and that end.
+    /// Calls `visit` for each edge of a range, in order, with its position and that end.
     pub fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
         match self {
             Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
@@ -55,7 +53,7 @@ impl Others<'_> {
     }
 }
 
-/// Edges of one task, where each is looked at by itself.
+/// Edges of one task, where each edge is handled by itself.
 const TASK_EDGES: usize = 1 << 16;
 
 /// The row of each edge.
@@ -69,8 +67,8 @@ pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
 }
 
 /// Groups by `keys`, keeping the order of edges in each group. Without `ids` an edge's id is its
-/// position. What `parts` held is replaced, in the same memory if it fits. Half of the edges are
-/// reported as they are spread, half as they are sorted.
+/// position. `parts` is overwritten, in the same memory if it fits. Half of the progress is
+/// reported while edges are spread, half while they are sorted.
 pub fn group(
     parts: &mut DirectionParts,
     nodes: usize,
@@ -81,7 +79,7 @@ pub fn group(
 ) {
     let edges = keys.len();
     if parts.edges.len() != edges || parts.offsets.len() != nodes + 1 {
-        // Zeros come from the system as they are first written, by the thread that writes them.
+        // The system gives zeroed pages to the thread that first writes them.
         *parts = DirectionParts {
             offsets: zeros(nodes + 1),
             neighbours: zeros(edges),
@@ -160,8 +158,8 @@ pub fn split_by_sizes<'a, T>(mut rest: &'a mut [T], sizes: &[usize]) -> Vec<&'a 
     pieces
 }
 
-/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a node
-/// of it is a hub.
+/// Second level: sorts each run of nodes by counting, from a copy that fits a cache unless a row of
+/// the run is heavy.
 fn sort_runs(
     parts: &mut DirectionParts,
     run_nodes: usize,
@@ -204,7 +202,8 @@ fn sort_runs(
     );
 }
 
-/// Typed graphs: in each row by type, which is given by edge id, then as before. Reports rows.
+/// Sorts each row of a typed graph by type, which is indexed by edge id; equal types keep their
+/// order. Reports rows.
 pub fn sort_rows_by_type(parts: &mut DirectionParts, types: &[u16], advance: Advance<'_>) {
     let sizes: Vec<usize> =
         parts.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as usize).collect();

@@ -1,8 +1,8 @@
-//! Keys: the name of an artifact is the hash of a document that a person can read.
+//! key: the name of an artifact, which is the hash of a document that a person can read.
 //!
-//! promises  equal documents give equal keys on every machine; the document has every ingredient of
-//!           the output
-//! never     has a path, a thread count, a site, a time or anything of logging in a document
+//! promises  equal documents give equal keys on every machine; a document holds everything that the
+//!           output depends on
+//! never     puts a path, a thread count, a host, a time or a log setting in a document
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ impl TryFrom<String> for Key {
 }
 
 impl Key {
-    /// Reads a key as it stands in a path or on the command line; `None` if it is none.
+    /// Reads a key of a path or of the command line; `None` if the text is no key.
     pub fn parse(text: &str) -> Option<Self> {
         is_hexadecimal(text, KEY_DIGITS).then(|| Key(text.to_owned()))
     }
@@ -73,22 +73,22 @@ impl Provenance {
     }
 }
 
-/// What an input contributes to a key: its bytes and how honest they are, so that what is made from
-/// a stand-in never shares a key with what is made from real data.
+/// What an input contributes to a key: its bytes and where they come from. The output of a stand-in
+/// never shares a key with the output of real data.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputFacts {
     /// Digest of the (name, digest) pairs of the files that the stage reads.
     pub digest: Digest,
-    /// Numbers of the manifest that it reads.
+    /// Counts of the manifest that the stage reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counts: BTreeMap<String, u64>,
-    /// Facts of the manifest that it reads.
+    /// Facts of the manifest that the stage reads.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, Value>,
     /// Where its data come from.
     pub provenance: Provenance,
-    /// What was drawn although the graph is real.
+    /// What was generated although the graph is real: `features`, `labels`, `splits`.
     pub made_up: Vec<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct KeyDocument {
     pub version: u32,
     /// Kinds written, with their format versions.
     pub writes: BTreeMap<String, u32>,
-    /// The resolved settings and whatever else the stage reads that is no artifact.
+    /// The resolved settings, and all else that the stage reads and that is no artifact.
     pub request: Value,
     /// Input artifacts by kind.
     pub inputs: BTreeMap<String, InputFacts>,
@@ -129,7 +129,7 @@ impl KeyDocument {
         Key(digest.as_str()[..KEY_DIGITS].to_owned())
     }
 
-    /// Where two documents differ: dotted path, ours, theirs; `null` where one has nothing.
+    /// Where two documents differ: dotted path, our value, their value; `null` for a missing one.
     pub fn differences(&self, other: &KeyDocument) -> Vec<(String, Value, Value)> {
         let (ours, theirs) = (serde_json::to_value(self), serde_json::to_value(other));
         let mut found = Vec::new();
@@ -138,8 +138,8 @@ impl KeyDocument {
     }
 }
 
-/// Writes with the keys of objects in order, whatever order the map type of `serde_json` was built
-/// to keep.
+/// Writes JSON with the keys of objects in order: the map type of `serde_json` may keep another
+/// one.
 fn write_canonical(value: &Value, text: &mut String) {
     match value {
         Value::Object(map) => {

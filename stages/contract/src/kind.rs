@@ -1,7 +1,7 @@
-//! kind: what an artifact is: the names, the format versions and the records of all kinds.
+//! kind: the kinds of artifact: their names, format versions and record files.
 //!
-//! promises  a name and a version are all that paths and keys hold of a kind
-//! never     knows what the files of a kind hold: `kinds` does
+//! promises  paths and keys hold the name and the version of a kind, and no more of it
+//! never     knows what the other files of a kind hold: `kinds` does
 use serde::{Deserialize, Serialize};
 
 /// The record of a run: device, seconds, seed.
@@ -31,7 +31,7 @@ pub enum Kind {
     Plan,
     /// Compiled kernels.
     Cubin,
-    /// State of a run that is not over.
+    /// State of an unfinished run.
     Checkpoint,
     /// Measured choices.
     Tune,
@@ -39,7 +39,7 @@ pub enum Kind {
     Run,
 }
 
-/// Results are made last: a kind that `ALL` lacks stands before them.
+/// `Run` is the last variant, so its number is the length of `ALL` less one.
 const _: () = assert!(Kind::ALL.len() == Kind::Run as usize + 1);
 
 impl Kind {
@@ -86,8 +86,8 @@ impl Kind {
         }
     }
 
-    /// Whether a file tells of the making (times, host, reasons) and so is no part of the input
-    /// digest.
+    /// Whether a file is a record of how the artifact was made (times, host, reasons): the input
+    /// digest leaves it out.
     pub fn is_record(self, file: &str) -> bool {
         match self {
             Kind::Run => file == RUN_RECORD_FILE || file == RUN_METRICS_FILE,

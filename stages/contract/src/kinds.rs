@@ -1,14 +1,14 @@
-//! The kinds of artifact: for each, its files and columns, its invariants, how to write it and how
-//! to view it.
+//! kinds: for each kind of artifact its files and columns, its invariants, how to write and to view
+//! it.
 //!
-//! promises  `validate` runs at publish (everything) and at open (sizes, schema, first and last
-//!           offsets)
+//! promises  `validate` checks everything before an artifact is published, and sizes, schema, first
+//!           and last offsets when it is opened
 //! never     interprets what a kind means to a device
 //!
-//! To add a kind: a variant of `Kind` with name and format version, a file here with `validate` and
-//! the typed reading and writing, a line in `validate` below, a row in ARCHITECTURE.md. A change of
-//! schema raises the format version, which starts a new folder in the store; old ones go with `gc
-//! --older-formats`.
+//! To add a kind: a variant of `Kind` in `kind.rs` with name and format version, a file here with
+//! `validate` and the typed reading and writing, a line in `validate` below, a row in
+//! ARCHITECTURE.md. A change of schema raises the format version, which starts a new folder in the
+//! store; `gc --older-formats` removes the old ones.
 pub mod checkpoint;
 pub mod csr;
 pub mod graph;
@@ -24,12 +24,12 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{Kind, Manifest, NODES_MAX, StageError, manifest::MANIFEST_FILE, regular_file};
 
-/// How much to look at.
+/// How much `validate` checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// Cheap, at every open: schema, lengths, first and last offsets.
+    /// At every open, cheap: schema, lengths, first and last offsets.
     Open,
-    /// Everything, once, before publishing.
+    /// Once, before an artifact is published: everything.
     Publish,
 }
 
@@ -49,7 +49,7 @@ pub fn validate(
         Kind::Partition => partition::validate(directory, manifest, depth),
         Kind::Plan => plan::validate(directory, manifest, depth),
         Kind::Run => run::validate(directory, manifest, depth),
-        // Written by kernels and by the tuner; opaque here but for their presence.
+        // Other crates write and read these; here they only have to be present.
         Kind::Cubin => need_file(directory, manifest, "build.json"),
         Kind::Tune => need_file(directory, manifest, "choices.json"),
         Kind::Checkpoint => need_file(directory, manifest, checkpoint::STATE_FILE),
@@ -61,7 +61,7 @@ const COUNT_MOST: u64 = 1 << 56;
 /// Classes, columns and graphs have numbers of 32 bits.
 const NUMBERED_MOST: u64 = 1 << 32;
 
-/// Refuses numbers that nothing has, so that sums and products of them do not overflow.
+/// Refuses counts that no artifact has, so that sums and products of them do not overflow.
 fn refuse_other_counts(
     directory: &Path,
     manifest: &Manifest,
@@ -86,7 +86,7 @@ fn refuse_other_counts(
     }
 }
 
-/// A file that the kind must have.
+/// Refuses an artifact that lacks a file of its kind.
 pub(crate) fn need_file(
     directory: &Path,
     manifest: &Manifest,
@@ -106,7 +106,7 @@ pub(crate) fn has_file(manifest: &Manifest, name: &str) -> bool {
     manifest.files.iter().any(|file| file.name == name)
 }
 
-/// A number that the kind's manifest must state.
+/// A count of the manifest; an error where the kind has to state it and does not.
 pub(crate) fn need_count(
     directory: &Path,
     manifest: &Manifest,
@@ -138,7 +138,7 @@ pub fn write_json<T: Serialize>(path: &Path, value: &T) -> Result<(), StageError
     std::fs::write(path, text).map_err(|error| StageError::io("write", path, &error))
 }
 
-/// Compares a length with what it must be.
+/// Refuses a length other than the expected one.
 pub(crate) fn expect_length(
     path: &Path,
     what: &str,

@@ -1,15 +1,16 @@
 //! contract: what crosses the disk between stages, and nothing else.
 //!
 //! holds     ids, kinds of artifact (schema, invariants, `validate`), manifest, key, store,
-//!           `Stage`, errors; figures that several stages state of a graph (`order`, `communities`,
-//!           `windows`), each defined once
-//! promises  a directory under its final name is complete, always; what was published passed
-//!           `validate`, what is opened passes its cheap part again; a key is the hash of a
-//!           readable document
+//!           `Stage`, `Progress`, errors; metrics that several stages state of a graph
+//!           (`row_order`, `communities`, `windows`), each defined once
+//! promises  a directory under its final name is complete; an artifact passes all of `validate`
+//!           before it is published, and its cheap part again when it is opened; a key is the hash
+//!           of a readable document
 //! never     parses a command line, prints, prompts, or knows a device
 //!
-//! Start with `stage` (what a stage is), then `store` (where artifacts live) and `kinds` (what is
-//! in them; its header says how to add one).
+//! Start with `stage` (what a stage is), then `store` (where artifacts are) and `kinds` (what is in
+//! them; its header says how to add one). Files depend one way: `kind`, `key`, `manifest`, `store`,
+//! `stage`, `kinds`, `validation`.
 pub mod arrow_file;
 pub mod caught_panics;
 pub mod communities;

@@ -1,9 +1,9 @@
-//! The manifest: one readable page in every artifact, saying what it is, what made it and what its
-//! files hold.
+//! manifest: a readable page in every artifact that says what it is, what made it and which files
+//! it has.
 //!
-//! promises  reading it back proves its own bytes (`self_digest`) and that its key is the hash of
-//!           its key document
-//! never     has a path outside the artifact: a name is one plain part of a path
+//! promises  reading a manifest checks its own bytes (`self_digest`), and that its key is the hash
+//!           of its key document
+//! never     names a path outside the artifact: a name is one plain part of a path
 use std::{
     collections::BTreeMap,
     fs, io,
@@ -55,7 +55,7 @@ pub struct Producer {
     pub version: u32,
 }
 
-/// What stands in manifest.json.
+/// The contents of manifest.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Manifest {
@@ -69,24 +69,24 @@ pub struct Manifest {
     pub key_document: KeyDocument,
     /// What made it.
     pub producer: Producer,
-    /// Artifacts it was made from. (Not in the key: keys hold their digests.)
+    /// Artifacts it was made from. The key holds their digests instead.
     pub inputs: Vec<InputEntry>,
-    /// Whether the files that were read of these were compared with their digests first. Missing:
-    /// nothing was read, or an earlier version made it, which did not say.
+    /// Whether the files that were read of these were compared with their digests first. Missing
+    /// where nothing was read, and in artifacts of versions that did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs_verified: Option<bool>,
-    /// Payload, in order of names.
+    /// Its files, in order of names.
     pub files: Vec<FileEntry>,
     /// Numbers worth knowing without opening a file: nodes, edges, ...
     pub counts: BTreeMap<String, u64>,
-    /// Facts that are no numbers: format found, task, units.
+    /// Facts other than numbers: format found, task, units.
     pub facts: BTreeMap<String, Value>,
     /// Where the data come from.
     pub provenance: Provenance,
-    /// What was drawn although the graph is real: `features`, `labels`, `splits`.
+    /// What was generated although the graph is real: `features`, `labels`, `splits`.
     pub made_up: Vec<String>,
-    /// Digest of all files that are no records: whether two artifacts are the same. Keys of later
-    /// stages hold that of the files that these read.
+    /// Digest of all files but records: equal digests mean equal artifacts. Keys of later stages
+    /// hold the digest of the files that these stages read.
     pub digest: Digest,
     /// When it was published, RFC 3339 in UTC.
     pub created: String,
@@ -96,15 +96,15 @@ pub struct Manifest {
 
 /// File name of the manifest.
 pub const MANIFEST_FILE: &str = "manifest.json";
-/// No manifest is larger: they have a line or two for each file and setting.
+/// A larger manifest is refused: it has a line or two for each file and setting.
 const BYTES_MOST: u64 = 16 << 20;
 
-/// What was read to compare digests; the rest was known to this process.
+/// What was read to compare digests; this process knew the digests of the other files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Files of which digests were compared.
     pub files: u64,
-    /// Those of them that were read for it.
+    /// Files that were read for that.
     pub files_read: u64,
     /// Bytes that were read.
     pub bytes_read: u64,
@@ -126,7 +126,7 @@ impl Manifest {
         Digest::of(serde_json::to_string(&open).expect("a manifest is plain JSON").as_bytes())
     }
 
-    /// Reads and proves the manifest of an artifact's directory; `Ok(None)` when there is no such
+    /// Reads and checks the manifest of an artifact's directory; `Ok(None)` when there is no such
     /// directory.
     pub fn read(directory: &Path, kind: Kind) -> Result<Option<Self>, StageError> {
         let path = directory.join(MANIFEST_FILE);
@@ -170,8 +170,8 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    /// The inputs that the page of a newer version names, kind and key; none if this version can
-    /// read the page, or it is damaged.
+    /// The inputs that the manifest of a newer version names, kind and key; none if this version
+    /// can read the manifest, or it is damaged.
     pub(crate) fn inputs_of_newer(
         directory: &Path,
     ) -> Result<Option<Vec<(String, String)>>, StageError> {
@@ -189,8 +189,8 @@ impl Manifest {
         ))
     }
 
-    /// Compares the files on disk with the sizes stated here; a missing, truncated or grown file is
-    /// named.
+    /// Compares the sizes of the files on disk; the error names a missing, truncated or grown
+    /// file.
     pub fn check_sizes(&self, directory: &Path) -> Result<(), StageError> {
         for file in &self.files {
             let path = directory.join(&file.name);
@@ -217,7 +217,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// Reads every file and compares digests; the first that differs is named.
+    /// Reads every file and compares digests; the error names the first that differs.
     pub fn check_digests(&self, directory: &Path) -> Result<(), StageError> {
         self.compare_digests(
             directory,
@@ -227,8 +227,8 @@ impl Manifest {
         .map(drop)
     }
 
-    /// Compares digests, and reads only files whose digests this process does not know; `advance`
-    /// hears of the bytes of each file.
+    /// Compares digests, and reads only files whose digests this process does not know; reports
+    /// the bytes of each file.
     pub fn check_digests_once(
         &self,
         directory: &Path,
@@ -271,7 +271,7 @@ impl Manifest {
         Ok(reading)
     }
 
-    /// Digest of the (name, digest) pairs of the files listed here that are no records.
+    /// Digest of the (name, digest) pairs of the files listed here, without records.
     pub fn digest_of_files(&self, kind: Kind) -> Digest {
         let payload = self.files.iter().filter(|file| !kind.is_record(&file.name));
         Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)))
@@ -283,7 +283,7 @@ impl Manifest {
     }
 }
 
-/// Whether a page ends with its own digest: it is as it was written, whatever fields it has.
+/// Whether a manifest ends with its own digest: it is unchanged, whatever fields it has.
 fn is_sealed(page: &[u8]) -> bool {
     let (mut compact, mut in_string, mut is_escaped) =
         (Vec::with_capacity(page.len()), false, false);
@@ -304,7 +304,7 @@ fn is_sealed(page: &[u8]) -> bool {
     sealed().unwrap_or(false)
 }
 
-/// The error of a page that is whole and that this version cannot read.
+/// The error of an undamaged manifest that this version cannot read.
 fn newer(path: &Path, error: &serde_json::Error) -> StageError {
     StageError::new(
         ErrorKind::Input,
@@ -317,14 +317,14 @@ fn newer(path: &Path, error: &serde_json::Error) -> StageError {
     .hint("use the version that wrote it, or another store with  --store DIR")
 }
 
-/// Whether a name is one part of a path that stays where it is joined to.
+/// Whether a name is one part of a path, so that joining it stays in the folder.
 fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
         && !name.contains('\0')
 }
 
-/// What repairs an artifact.
+/// The hint that says how to repair an artifact.
 pub(crate) fn rebuild_hint(directory: &Path) -> String {
     format!(
         "remove it and run again, which rebuilds it:  rm -r {}",
@@ -360,12 +360,12 @@ fn civil_from_days(days: i64) -> (i64, u32, u32) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// Looks at a directory again when it was there and its manifest was not.
+/// How often a manifest is looked for in a directory that exists.
 const LOOKS: u32 = 3;
 
-/// Bytes of a manifest; none when its directory is not there. A directory that another process
-/// publishes between a look for the manifest and a look for the directory is no damage, so only
-/// what is still without a manifest at the last look is.
+/// Bytes of a manifest; none when its directory is missing. Another process may publish the
+/// directory between the two checks, so only a directory that has no manifest at the last look is
+/// damaged.
 fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, StageError> {
     for _ in 0..LOOKS {
         match regular_file::read(path, BYTES_MOST) {

@@ -1,27 +1,26 @@
 //! progress: how a stage reports how far it is, and the flag that stops it.
 //!
 //! promises  a phase never reports more units than it has, and all of them once it is over
-//! never     prints: what becomes of a report is the business of whoever implements `Progress`
+//! never     prints: the implementation of `Progress` decides what to do with a report
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// How far a piece of work is, as a stage tells it; what becomes of it is the listener's business.
+/// Receives how far a phase of work is, and warnings.
 pub trait Progress: Sync {
-    /// A piece of work begins: what it is, how many units in all (0: not known) and what a unit is.
+    /// A phase begins: what it does, how many units it has (0: unknown), and what a unit is.
     fn begin(&self, what: &str, total: u64, unit: &'static str);
-    /// So many more units are done.
+    /// More units are done.
     fn advance(&self, units: u64);
-    /// A word beside the bar: loss and accuracy.
+    /// A text beside the bar: loss and accuracy.
     fn note(&self, text: &str);
-    /// The piece of work is over.
+    /// The phase ends.
     fn end(&self);
-    /// Something that the person must read, such as a stand-in.
+    /// A warning, such as that data are a stand-in.
     fn warn(&self, text: &str);
-    /// A line of what was found, as it should be.
+    /// A line about something that was found and is in order.
     fn say(&self, _text: &str) {}
 }
 
-/// Reports that so many more units are done; called from any thread, some thousands of units at a
-/// time.
+/// Reports that more units are done; any thread calls it, some thousands of units at a time.
 pub type Advance<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// Units between two reports of a loop over indices.
@@ -35,8 +34,8 @@ pub fn advance_by_stride(advance: Advance<'_>, index: usize) {
     }
 }
 
-/// A phase of a stage, counted from any thread. However its loops count, never more is reported
-/// than there is, and the rest is reported when it is dropped.
+/// A phase of a stage, counted from any thread. It never reports more units than it has, whatever
+/// its loops count, and reports the rest when it is dropped.
 pub struct Phase<'a> {
     progress: &'a dyn Progress,
     total: u64,
@@ -45,19 +44,19 @@ pub struct Phase<'a> {
 }
 
 impl<'a> Phase<'a> {
-    /// Begins a phase of so many units.
+    /// Begins a phase with this number of units.
     pub fn begin(progress: &'a dyn Progress, what: &str, total: u64, unit: &'static str) -> Self {
         progress.begin(what, total, unit);
         Phase { progress, total, passes: 1, added: AtomicU64::new(0) }
     }
 
-    /// Each unit is added so many times: all are gone through so often.
+    /// Each unit is added this many times, once in each pass over all units.
     pub fn passes(mut self, passes: u64) -> Self {
         self.passes = passes;
         self
     }
 
-    /// So many more units are done.
+    /// More units are done.
     pub fn add(&self, units: u64) {
         let before = self.added.fetch_add(units, Ordering::Relaxed);
         let done = |added: u64| (added / self.passes).min(self.total);
@@ -74,7 +73,7 @@ impl Drop for Phase<'_> {
     }
 }
 
-/// A listener that hears nothing.
+/// Progress that drops every report.
 pub struct Silence;
 
 impl Progress for Silence {
@@ -85,7 +84,7 @@ impl Progress for Silence {
     fn warn(&self, _: &str) {}
 }
 
-/// Set by a signal; long work asks and stops.
+/// Set by a signal; long work checks it and stops.
 #[derive(Debug, Default)]
 pub struct StopFlag(AtomicBool);
 

@@ -1,7 +1,8 @@
-//! What a stage is: a name, what it reads and writes, how it runs and how its output is proved.
+//! stage: a name, what the stage reads and writes, how it runs and how its output is checked.
 //!
-//! promises  `Outputs` publishes all kinds of a stage or none that could be taken for done
-//! never     lets a stage see a path that is not an input's or its own output's
+//! promises  all kinds of a stage's output are written under one key, and nothing is published
+//!           before each of them is sealed
+//! never     gives a stage a path other than those of its inputs and of its own output
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde_json::Value;
@@ -26,7 +27,7 @@ pub struct Contract {
     pub writes: &'static [Kind],
 }
 
-/// A proof that failed: what, expected against found.
+/// A check that failed: what, expected against found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation(pub StageError);
 
@@ -48,13 +49,13 @@ impl From<StageError> for Violation {
 
 /// One of the six steps.
 pub trait Stage {
-    /// Everything the stage is told: resolved settings and whatever else goes into its key.
+    /// All parameters of the stage: resolved settings, and all else that its key holds.
     type Request;
     /// Name, version, kinds.
     const CONTRACT: Contract;
 
-    /// Decides, and keeps in the store, what the request leaves open until inputs are read. Most
-    /// stages leave nothing open.
+    /// Decides what the request leaves open until inputs are read, and keeps the decision in the
+    /// store. Most stages leave nothing open.
     fn decide(
         _context: &Context,
         _inputs: &Inputs,
@@ -71,7 +72,7 @@ pub trait Stage {
         request: &Self::Request,
     ) -> Result<(), StageError>;
 
-    /// Checks the outputs by other means than `run` used; reads only artifacts.
+    /// Checks the outputs by an independent method; reads only artifacts.
     fn check(
         context: &Context,
         outputs: &Inputs,
@@ -80,15 +81,15 @@ pub trait Stage {
     ) -> Result<(), Violation>;
 }
 
-/// Where and with how much a stage runs; nothing of it may change a byte of the output.
+/// Store and resources of a stage; none of them may change a byte of the output.
 pub struct Context<'a> {
     /// The store.
     pub store: &'a Store,
     /// Threads of the global pool.
     pub threads: usize,
-    /// Bytes that may be used.
+    /// Bytes of memory that may be used.
     pub memory: u64,
-    /// Who hears of progress.
+    /// Receives progress.
     pub progress: &'a dyn Progress,
     /// Whether to stop at the next safe point, saving what can be saved.
     pub stop: &'a StopFlag,
@@ -133,7 +134,7 @@ impl Inputs {
         }
     }
 
-    /// What was drawn in any input.
+    /// What was generated in any input.
     pub fn made_up(&self) -> Vec<String> {
         let mut all: Vec<String> =
             self.iter().flat_map(|artifact| artifact.manifest.made_up.iter().cloned()).collect();
@@ -187,7 +188,7 @@ impl Outputs {
         self.document.key()
     }
 
-    /// What the key is the hash of.
+    /// The document that the key is the hash of.
     pub fn document(&self) -> &KeyDocument {
         &self.document
     }
@@ -197,8 +198,8 @@ impl Outputs {
         self.draft(kind).file(name)
     }
 
-    /// Makes a file of this output out of a file of an artifact that is already published: a hard
-    /// link where the file system allows it, else a copy.
+    /// Makes a file of this output from a file of a published artifact: a hard link where the file
+    /// system allows it, else a copy.
     pub fn share(&self, kind: Kind, name: &str, from: &std::path::Path) -> Result<(), StageError> {
         self.draft(kind).share(name, from)
     }
@@ -219,14 +220,14 @@ impl Outputs {
         self.made_up = made_up;
     }
 
-    /// Says whether the files that are read of the inputs were compared with their digests; without
-    /// inputs there is nothing to say.
+    /// States whether the files that are read of the inputs were compared with their digests;
+    /// states nothing where there are no inputs.
     pub fn set_inputs_verified(&mut self, verified: bool) {
         self.inputs_verified = (!self.inputs.is_empty()).then_some(verified);
     }
 
-    /// The error of a work one of whose folders was removed under it says so; any other stays as it
-    /// is.
+    /// Replaces an error that comes from a removed draft by one that says so; returns any other
+    /// error as it is.
     pub fn explain_loss(&self, error: StageError) -> StageError {
         self.drafts.values().fold(error, |error, draft| draft.explain_loss(error))
     }
@@ -236,7 +237,7 @@ impl Outputs {
         self.drafts.values().map(|draft| Ok(draft.names()?.len() as u64)).sum()
     }
 
-    /// Each draft with the manifest that it is sealed with, whose files are not listed yet.
+    /// Each draft with its manifest, which does not list the files yet.
     pub(crate) fn into_drafts(self) -> impl Iterator<Item = (Draft, Manifest)> {
         let Outputs { drafts, document, provenance, made_up, inputs, inputs_verified } = self;
         drafts.into_iter().map(move |(kind, draft)| {

@@ -1,12 +1,12 @@
-//! The store: artifacts as directories named by kind and key, shared by any number of processes and
+//! store: artifacts as directories named by kind and key, shared by any number of processes and
 //! hosts.
 //!
 //! promises  a directory under its final name is complete: everything in it was synced before the
-//!           rename that gave it its name; of racing writers the first wins and the others discard
-//!           their own; a killed writer leaves only a directory that starts with `.tmp-`, which
-//!           `gc` recognises
-//! never     locks; changes a published file (but the manifest's time stamp, which says when it was
-//!           last used)
+//!           rename that gave it its name; if several writers race, the first one publishes and the
+//!           others discard their drafts; a killed writer leaves only a directory that starts with
+//!           `.tmp-`, which `gc` recognises
+//! never     locks; changes a published file, except for the time stamp of the manifest, which says
+//!           when the artifact was last used
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre
 //!           and GPFS
 pub mod artifact;
@@ -41,34 +41,33 @@ use crate::{
     regular_file::Refusal,
 };
 
-/// How names begin of what is being removed: files of it may be gone.
+/// Prefix of what is being removed: some of its files may be gone.
 const TRASH: &str = ".trash-";
-/// How names begin of artifacts that are to be removed unless somebody uses them. What has such a
-/// name is whole.
+/// Prefix of artifacts that are removed unless a process uses them. They are complete.
 const ASIDE: &str = ".aside-";
-/// A use is noted unless one was noted so short a time ago.
+/// The least time between two notes that an artifact is used.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 
-/// A store at a place on disk. Cheap to make; makes no directory until something is written.
+/// A store in a folder. Making it is cheap, and creates no directory until something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
 }
 
-/// Removes whatever this process was writing, and its leases. For signal handlers that end the
-/// process right after: no draft begins and no lease is taken any more.
+/// Removes the drafts and leases of this process. For signal handlers that end the process right
+/// after: drafts and leases that begin later block.
 pub fn abandon_drafts() {
     drafts::abandon_all();
     lease::release_all();
 }
 
 impl Store {
-    /// A store at this path.
+    /// The store in this folder.
     pub fn at(root: impl Into<PathBuf>) -> Self {
         Store { root: root.into() }
     }
 
-    /// Where it lies.
+    /// Its folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -83,19 +82,19 @@ impl Store {
         self.kind_directory(kind).join(key.as_str())
     }
 
-    /// Looks an artifact up: manifest proved, sizes compared. `Ok(None)` when it is not there.
+    /// Looks an artifact up, and checks manifest and sizes. `Ok(None)` when it is not there.
     pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
         let path = self.path(kind, key);
         let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
         match manifest.check_sizes(&path) {
-            // Collected between the look at the manifest and the look at the files.
+            // Another process removed it after the manifest was read.
             Err(_) if is_gone(&path) => Ok(None),
             Err(error) => Err(error),
             Ok(()) => Ok(Some(Artifact::new(kind, path, manifest))),
         }
     }
 
-    /// Looks up an artifact that has to be there.
+    /// Looks an artifact up; an error if it is not there.
     pub fn get(&self, kind: Kind, key: &Key) -> Result<Artifact, StageError> {
         let absent = || {
             StageError::new(
@@ -108,9 +107,9 @@ impl Store {
         self.find_again(kind, key)?.ok_or_else(absent)
     }
 
-    /// Opens an artifact for use: `get`, then a look at its files. What is not as it should be is
-    /// looked at once more: it may have been replaced since it was found, or be without a name for
-    /// a moment.
+    /// Opens an artifact for use: `get`, then `look`, which checks its files. Both are repeated
+    /// once after damage is found: the artifact may have been replaced since it was found, or may
+    /// have no name for a moment.
     pub fn open_with(
         &self,
         kind: Kind,
@@ -130,8 +129,8 @@ impl Store {
         }
     }
 
-    /// Every artifact of a kind whose manifest can be read, by key: for looking around, explaining
-    /// and sharing work, never for what comes out.
+    /// Every artifact of a kind whose manifest can be read, by key. It serves lists, explanations
+    /// and reuse of work; no output may depend on it.
     pub fn list(&self, kind: Kind) -> Vec<Artifact> {
         let Ok(entries) = retry(|| fs::read_dir(self.kind_directory(kind))) else {
             return Vec::new();
@@ -142,8 +141,8 @@ impl Store {
         keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
     }
 
-    /// Notes that an artifact was used now, for `gc`; at most once an hour, and silently not at all
-    /// in a read-only store.
+    /// Notes for `gc` that an artifact is used now: at most once an hour, and never in a read-only
+    /// store, without an error.
     pub fn mark_used(&self, artifact: &Artifact) {
         let path = artifact.path.join(MANIFEST_FILE);
         let recent = |time: SystemTime| time.elapsed().is_ok_and(|age| age < MARK_EVERY);
@@ -155,7 +154,7 @@ impl Store {
         }
     }
 
-    /// Starts writing an artifact beside its final place.
+    /// Starts a draft of an artifact in the folder of its kind.
     pub fn begin(&self, kind: Kind, key: &Key) -> Result<Draft, StageError> {
         let parent = self.kind_directory(kind);
         let wrong =
@@ -172,18 +171,18 @@ impl Store {
         })
     }
 
-    /// Gives a sealed draft its final name, or discards it when another writer was first. With
-    /// `replace`, an artifact that is there with other bytes makes way, as does one that is
-    /// damaged. Says whether something was replaced.
+    /// Gives a sealed draft its final name, or discards it when another writer was first. Replaces
+    /// a damaged artifact and, with `replace`, one that has other bytes or facts. Says whether
+    /// other bytes were replaced.
     pub fn publish(&self, sealed: Sealed, replace: bool) -> Result<(Artifact, bool), StageError> {
         let Sealed { draft, manifest } = sealed;
         let target = self.path(draft.kind, &draft.key);
         let (mut makes_way, mut replaced) = (false, false);
-        // One that is damaged makes way below.
+        // A damaged artifact is replaced below.
         if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true)
                 && old.manifest.inputs_verified != Some(true);
-            // Damage that leaves the sizes as they were shows in the digests alone.
+            // Only digests show damage that leaves the sizes as they were.
             let has_same_bytes = old.manifest.digest == manifest.digest
                 && old.manifest.check_digests_once(&old.path, |_| {}).is_ok();
             let has_same_facts =
@@ -194,13 +193,13 @@ impl Store {
             makes_way = true;
             replaced = !has_same_bytes;
         }
-        // What cannot be looked at now is not known to be damaged: the rename below says whether it
+        // A fault of the file system does not mean damage: the rename below fails if the artifact
         // is there.
         let is_damaged = || matches!(self.find(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
         if makes_way || is_damaged() {
-            // Other bytes or facts under --force, the same ones made of inputs that are verified
-            // now, or a damaged artifact: it makes way by another name, so that no reader sees
-            // half. What stays under that name takes only room, until `gc` removes it.
+            // It has other bytes or facts under --force, or the same ones from inputs that were not
+            // verified, or it is damaged. It gets another name first, so that no reader sees a part
+            // of it. If its removal fails, it takes room until `gc` removes it.
             let _for_gc = self.set_aside(&target, TRASH)?.map(|aside| drafts::remove(&aside));
         }
         match drafts::give_name(&draft.path, &target) {
@@ -219,14 +218,14 @@ impl Store {
         }
     }
 
-    /// Renames a directory out of the way and removes it.
+    /// Renames a directory and removes it.
     pub(crate) fn trash(&self, path: &Path) -> Result<(), StageError> {
         let Some(aside) = self.set_aside(path, TRASH)? else { return Ok(()) };
         drafts::remove(&aside).map_err(|error| StageError::io("remove", &aside, &error))
     }
 
-    /// Renames a directory out of the way, to the folder of its kind where `gc` looks; none if it
-    /// is not there.
+    /// Renames a directory, to a name in the folder of its kind, where `gc` looks; none if it is
+    /// not there.
     fn set_aside(&self, path: &Path, start: &str) -> Result<Option<PathBuf>, StageError> {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder =
@@ -240,13 +239,13 @@ impl Store {
     }
 }
 
-/// An artifact being written. Dropped unpublished, it removes itself.
+/// An artifact that is being written. It is removed if it is dropped before it is published.
 #[derive(Debug)]
 pub struct Draft {
     kind: Kind,
     key: Key,
     path: PathBuf,
-    /// Whether a file of it was asked for: then it cannot be made again.
+    /// Whether a path in it was given out: from then on its folder is not created again.
     written: AtomicBool,
     /// Numbers for the manifest.
     pub counts: BTreeMap<String, u64>,
@@ -270,15 +269,16 @@ impl Draft {
     /// Where to write a file.
     pub fn file(&self, name: &str) -> PathBuf {
         if !self.written.swap(true, Ordering::Relaxed) && is_gone(&self.path) {
-            // Hours of training may lie between the folder and its first file: whoever removed it
-            // took nothing yet. If this fails, so does the writing, and `explain_loss` says why.
+            // A stage may train for hours before it writes the first file. If the folder was
+            // removed meanwhile, nothing is lost yet. If this fails, writing the file fails too,
+            // and `explain_loss` says why.
             let _fails_again = drafts::make_again(&self.path);
         }
         self.path.join(name)
     }
 
-    /// Hard-links (or copies) a published file. The copy is a new file: a name that is there may be
-    /// another one of the published file.
+    /// Hard-links (or copies) a published file. A copy never overwrites a file that is there: that
+    /// may be a hard link to a published one.
     pub fn share(&self, name: &str, from: &Path) -> Result<(), StageError> {
         let to = self.file(name);
         let copy =
@@ -287,7 +287,8 @@ impl Draft {
         linked.map_err(|error| self.explain_loss(StageError::io("copy", &to, &error)))
     }
 
-    /// The error of a work whose folder was removed under it says so; any other stays as it is.
+    /// Replaces an error that comes from a removed folder by one that says so; returns any other
+    /// error as it is.
     pub fn explain_loss(&self, error: StageError) -> StageError {
         if !is_gone(&self.path) {
             return error;
@@ -306,7 +307,7 @@ impl Draft {
             )
     }
 
-    /// Digests and syncs every file, and writes the manifest if `validate` accepts the whole.
+    /// Digests and syncs every file, and writes the manifest if `validate` returns no error.
     pub(crate) fn seal_with(
         mut self,
         manifest: Manifest,
@@ -376,13 +377,12 @@ impl Drop for Draft {
     }
 }
 
-/// Whether nothing is under a name any more. A place that cannot be looked at is not known to be
-/// gone.
+/// Whether a path does not exist. After any other fault of the file system it may exist.
 fn is_gone(path: &Path) -> bool {
     matches!(retry(|| fs::symlink_metadata(path)), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Names of the files of a draft. An artifact has no folders: its manifest names its files by one
+/// Names of the files of a draft. A folder in it is an error: the manifest names each file by one
 /// part of a path.
 fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
     let wrong = |error: io::Error| StageError::io("list", directory, &error);
@@ -402,8 +402,8 @@ fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
 fn sync_directory(path: &Path) -> Result<(), StageError> {
     let sync = fs::File::open(path).and_then(|directory| directory.sync_all());
     match sync {
-        // Some network file systems cannot sync a directory; the rename is then as durable as they
-        // make it.
+        // Some network file systems cannot sync a directory; then they decide how durable the
+        // rename is.
         Err(error)
             if error.kind() == io::ErrorKind::InvalidInput
                 || error.kind() == io::ErrorKind::Unsupported =>

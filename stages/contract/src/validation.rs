@@ -1,8 +1,9 @@
-//! validation: nothing is published or opened whose files its kind does not allow.
+//! validation: checks of artifacts against their kind, before they are published and when they are
+//! opened.
 //!
-//! promises  a draft is sealed only if all of it is valid; an artifact is opened only if schema,
-//!           sizes and offsets are; an error of damage says what repairs it
-//! never     writes or repairs a file
+//! promises  a draft is sealed only if all of it is valid; an artifact is opened only if its
+//!           schema, sizes and offsets are valid; an error about damage has a hint that repairs it
+//! never     knows what the files of a kind hold (`kinds` does) or where they are (`store` does)
 use std::path::Path;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
 };
 
 impl Artifact {
-    /// Checks its files against its kind; what is wrong with them is told with what repairs it.
+    /// Checks its files against its kind; an error has a hint that repairs them.
     pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
         let looked =
             caught_panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
@@ -26,9 +27,9 @@ impl Artifact {
         looked.unwrap_or_else(|said| Err(damaged(said))).map_err(|error| self.with_repair(error))
     }
 
-    /// The error of work that read this artifact. What looks like a defect may come of damage that
-    /// `--no-verify` or a forged manifest let through, so the artifact is proved as deep as can be,
-    /// and what is found is the error.
+    /// The error of work that read this artifact. What looks like a defect may come from damage
+    /// that `--no-verify` or a forged manifest let through. So everything in the artifact is
+    /// checked, and damage that is found replaces the error.
     pub fn blame(&self, error: StageError) -> StageError {
         if error.kind != ErrorKind::Defect {
             return self.with_repair(error);
@@ -39,8 +40,8 @@ impl Artifact {
         Artifact::in_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
     }
 
-    /// An error of damage in this artifact, with what repairs it. Where no place is named it is the
-    /// plan that contradicts the graph.
+    /// Adds the hint that repairs this artifact to an error about its damage. An error without a
+    /// place comes from a plan that contradicts the graph.
     fn with_repair(&self, error: StageError) -> StageError {
         if error.kind == ErrorKind::Damaged && error.place.is_none() && self.kind == Kind::Plan {
             return error
@@ -58,8 +59,8 @@ impl Artifact {
 }
 
 impl Store {
-    /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, digests
-    /// of every file too, all read now.
+    /// Opens an artifact for use: `get`, then schema and cheap invariants. With `verify`, reads
+    /// every file and compares its digest too.
     pub fn open(&self, kind: Kind, key: &Key, verify: bool) -> Result<Artifact, StageError> {
         self.open_with(kind, key, |artifact| {
             if verify {
@@ -81,8 +82,7 @@ impl Draft {
     }
 }
 
-/// What a stage wrote may be wrong, which is its defect; that the disk does not give it back is
-/// not.
+/// Invalid output is a defect of the stage that wrote it; a fault of the disk is not.
 fn as_defect(kind: Kind, error: StageError) -> StageError {
     match error.kind {
         ErrorKind::Damaged => StageError::defect(format!(
@@ -105,8 +105,7 @@ impl Outputs {
             .collect())
     }
 
-    /// Like `publish`, but an artifact that is already there with other bytes is replaced; says
-    /// which were.
+    /// Like `publish`, but replaces an artifact that has other bytes; says which were replaced.
     pub fn publish_over(self, store: &Store) -> Result<Vec<(Artifact, bool)>, StageError> {
         self.publish_with_progress(store, true, &|_| {})
     }

@@ -2,7 +2,7 @@
 //!
 //! files     `in_offsets` u64 (nodes + 1), `in_sources` u32, `in_edge` u64; `out_offsets`,
 //!           `out_targets`, `out_edge`; `weights` f32 and `types` u16 in in-edge order, where the
-//!           graph has them; `graphs` u32 for each node, in sets of many
+//!           graph has them; `graphs` u32 for each node, in sets of many graphs
 //! promises  offsets ascend from 0 to the number of edges; in each row neighbours ascend, then edge
 //!           ids (typed graphs: type first); an edge id is the row of edges.parquet
 //! never     drops or merges an edge
@@ -28,19 +28,19 @@ pub struct Direction {
     pub edges: View<u64>,
 }
 
-/// What a csr may have.
+/// Data that a csr may have.
 #[derive(Clone, Debug)]
 pub enum Part<T> {
     /// The graph has it.
     Given(T),
     /// The graph has none.
     Absent,
-    /// It is withheld from the stage that reads the csr: its key does not hold it.
+    /// The stage that reads the csr does not get it: its key does not hold it.
     Withheld(&'static str),
 }
 
 impl<T> Part<T> {
-    /// It, if the graph has it. To ask for what is withheld is a defect, as it is of an artifact.
+    /// The data, if the graph has them. Panics if they are withheld, as `Artifact` does.
     pub fn as_ref(&self) -> Option<&T> {
         match self {
             Part::Given(part) => Some(part),
@@ -51,7 +51,7 @@ impl<T> Part<T> {
         }
     }
 
-    /// Its numbers, if the graph has it.
+    /// The numbers, if the graph has them. Panics if they are withheld.
     pub fn as_deref(&self) -> Option<&T::Target>
     where
         T: std::ops::Deref,
@@ -59,7 +59,7 @@ impl<T> Part<T> {
         self.as_ref().map(T::deref)
     }
 
-    /// Whether the graph has it.
+    /// Whether the graph has the data.
     pub fn is_some(&self) -> bool {
         self.as_ref().is_some()
     }
@@ -211,8 +211,8 @@ impl Csr {
         self.incoming.neighbours.len()
     }
 
-    /// What in-edges have, given by row and slot, in the order of out-edges: by way of the edge
-    /// ids. Takes as much memory again on the way.
+    /// Values of in-edges, by row and slot, in the order of out-edges. It goes by edge ids, and
+    /// needs the memory of the result twice.
     pub fn in_order_of_out<T: Copy + Default + Send + Sync>(
         &self,
         of_in_edge: impl Fn(usize, usize) -> T,
@@ -237,7 +237,7 @@ impl From<DirectionParts> for Direction {
     }
 }
 
-/// A csr that no file holds.
+/// A csr in memory.
 impl From<CsrParts> for Csr {
     fn from(parts: CsrParts) -> Self {
         Csr {
@@ -271,7 +271,7 @@ pub fn write(
     Ok(())
 }
 
-/// States in the manifest how large the csr is and whether its edges have relations.
+/// States the size of the csr in the manifest, and whether its edges have relations.
 pub fn state(outputs: &mut Outputs, nodes: u64, edges: u64, typed: bool) {
     outputs.count(Kind::Csr, "nodes", nodes);
     outputs.count(Kind::Csr, "edges", edges);
@@ -312,7 +312,7 @@ impl CsrParts {
     }
 }
 
-/// The files of a csr, or those of them that are given.
+/// The files of a csr that the reader gets.
 struct Files<'a> {
     place: &'a dyn Fn(&str) -> PathBuf,
     manifest: &'a Manifest,

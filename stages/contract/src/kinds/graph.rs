@@ -12,9 +12,9 @@
 //!           ids); `names.json` (names of kinds, relations and classes by number, where there are
 //!           any)
 //! promises  source and target are rows of nodes.parquet; ids ascend (numbers by value, strings by
-//!           bytes); counts and facts of labels and splits speak of what is learned: of graphs
-//!           where graphs have labels (fact `target`), else of nodes
-//! never     is permuted: orders are applied when a device is loaded
+//!           bytes); counts and facts of labels and splits are those of the training target:
+//!           graphs where graphs have labels (fact `target`), else nodes
+//! never     is permuted: `run` applies an order when it loads a graph
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
@@ -43,26 +43,25 @@ pub const FEATURES_SPARSE_FILE: &str = "features-sparse.arrow";
 pub const EDGE_FEATURES_FILE: &str = "edge-features.arrow";
 /// Graph table, in sets of many graphs.
 pub const GRAPHS_FILE: &str = "graphs.parquet";
-/// Names of what is counted.
+/// Names of kinds, relations and classes.
 pub const NAMES_FILE: &str = "names.json";
 /// Column of all feature files.
 pub const FEATURES_COLUMN: &str = "features";
 
 /// The fact that says what has labels: `nodes`, `graphs`, or `both`.
 pub const TARGET: &str = "target";
-/// What the names of counts and facts of the labels of graphs begin with, where nodes have labels
-/// too.
+/// Prefix of the counts and facts of the labels of graphs, where nodes have labels too.
 pub const OF_GRAPHS: &str = "graphs.";
 
-/// What a split says of a node.
+/// The part of a split that a node is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Split {
     /// Not used.
     None = 0,
-    /// The loss is taken over it.
+    /// The loss is computed over it.
     Train = 1,
-    /// Choices are made by it.
+    /// Model selection uses it.
     Validation = 2,
     /// Reported only.
     Test = 3,
@@ -78,7 +77,7 @@ pub enum Features {
         /// nodes x columns.
         values: View<f32>,
     },
-    /// Only what is not 0.
+    /// Nonzero entries only.
     Sparse {
         /// Width of a row.
         columns: usize,
@@ -101,7 +100,7 @@ pub fn open_features(artifact: &Artifact) -> Result<Option<Features>, StageError
     Ok(None)
 }
 
-/// Names of what a graph counts; empty where there is nothing to name.
+/// Names of what a graph counts; a list is empty where there is nothing to name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Names {
@@ -109,7 +108,7 @@ pub struct Names {
     pub kinds: Vec<String>,
     /// Relations of edges.
     pub relations: Vec<String>,
-    /// Classes of what is learned.
+    /// Classes of the labels.
     pub classes: Vec<String>,
 }
 
@@ -124,7 +123,7 @@ pub fn write_names(outputs: &mut Outputs, names: &Names) -> Result<(), StageErro
     std::fs::write(&path, text + "\n").map_err(|error| StageError::io("write", &path, &error))
 }
 
-/// The names, which may all be missing.
+/// Reads the names, which may all be missing.
 pub fn open_names(artifact: &Artifact) -> Result<Names, StageError> {
     if artifact.has(NAMES_FILE) { read_names(&artifact.path) } else { Ok(Names::default()) }
 }
@@ -134,15 +133,15 @@ fn read_names(directory: &Path) -> Result<Names, StageError> {
     read_json(&path)
 }
 
-/// Whether a name can be that of a kind: it is part of file names and of parameters' names.
+/// Whether a name can be that of a kind: names of files and of parameters contain it.
 pub fn is_kind_name(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     !name.is_empty() && name != "sparse" && name.bytes().all(plain)
 }
 
-/// For each name of a kind one that can be that of a kind, all different: of an address (`/`, `#`)
-/// the last part if no other name ends so, else the whole; other signs become `_`; what is still
-/// the same ends in its number.
+/// A valid, unique name for each name of a kind. An address (`/`, `#`) is reduced to its last part
+/// if no other name has the same one. Other characters become `_`. Names that are still equal get
+/// their number at the end.
 pub fn kind_names(names: &[String]) -> Vec<String> {
     let plain = |text: &str| {
         text.chars()
@@ -178,9 +177,8 @@ pub fn features_sparse_file(kind: &str) -> String {
     format!("features-{kind}-sparse.arrow")
 }
 
-/// Maps the features of the nodes of one kind, in node order among them, if they have any. Counts
-/// of the manifest say `feature_columns.<kind>`, `feature_entries.<kind>` where sparse, and
-/// `nodes.<kind>`.
+/// Maps the features of the nodes of one kind, in node order, if they have any. The manifest counts
+/// `feature_columns.<kind>`, `feature_entries.<kind>` where they are sparse, and `nodes.<kind>`.
 pub fn open_features_of_kind(
     artifact: &Artifact,
     kind: &str,
@@ -210,7 +208,7 @@ pub enum FeatureRows {
         /// Row by row.
         values: Vec<f32>,
     },
-    /// Only what is not 0.
+    /// Nonzero entries only.
     Sparse {
         /// Width of a row.
         columns: usize,
@@ -261,8 +259,7 @@ pub fn write_edge_features(
     write_rows(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
 }
 
-/// Writes the features of edges that lie in a nameless file of this process, in the order of the
-/// edges.
+/// Writes the features of edges from an unnamed file of this process, in the order of edge ids.
 pub fn write_edge_features_of(
     outputs: &mut Outputs,
     columns: usize,
@@ -272,7 +269,7 @@ pub fn write_edge_features_of(
     write_rows_of(&outputs.file(Kind::Graph, EDGE_FEATURES_FILE), FEATURES_COLUMN, columns, values)
 }
 
-/// Maps the features of edges, if the graph has any: their number, and a row for each edge id.
+/// Maps the features of edges, if the graph has any: their width, and a row for each edge id.
 pub fn open_edge_features(artifact: &Artifact) -> Result<Option<(usize, View<f32>)>, StageError> {
     if !artifact.has(EDGE_FEATURES_FILE) {
         return Ok(None);
@@ -280,7 +277,7 @@ pub fn open_edge_features(artifact: &Artifact) -> Result<Option<(usize, View<f32
     open_rows(&artifact.file(EDGE_FEATURES_FILE), FEATURES_COLUMN).map(Some)
 }
 
-/// Schema and invariants. Without the `tables` feature the Parquet files are checked by size alone.
+/// Checks schema and invariants; without the `tables` feature, Parquet files by size alone.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, EDGES_FILE)?;
     need_file(directory, manifest, NODES_FILE)?;
@@ -321,7 +318,7 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     Ok(())
 }
 
-/// Features of all nodes, or of those of one kind.
+/// Checks the features of all nodes, or of those of one kind.
 fn validate_features(
     directory: &Path,
     manifest: &Manifest,

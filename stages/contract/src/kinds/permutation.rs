@@ -1,7 +1,7 @@
 //! permutation: the new number of each node.
 //!
-//! files     `new_of_old` u32; `quality.json`: what the order is worth, before and after, and why
-//!           it was chosen
+//! files     `new_of_old` u32; `quality.json`: metrics of the order, before and after, and why it
+//!           was chosen
 //! promises  a bijection of 0..nodes
 use std::path::Path;
 
@@ -19,58 +19,57 @@ use crate::{
     row_order::{AesRule, OrderFigures},
 };
 
-/// File of the numbers.
+/// The new numbers.
 pub const PERMUTATION_FILE: &str = "new_of_old.arrow";
 
-/// The count of bytes that a sum over all in-edges moves under the new order, on that of the
-/// shipped devices which moves least.
+/// The count of bytes that a sum over all in-edges moves under the new order, on the shipped device
+/// that moves the fewest.
 pub const WALK_BYTES: &str = "walk_bytes";
-/// The fact that says whether any node has another number than before.
+/// The fact that says whether any node got another number.
 pub const RENUMBERED: &str = "renumbered";
-/// Columns of the rows that it is for: the most of those that figures are for.
+/// Columns of the rows that `WALK_BYTES` is for: the largest of the widths in `Quality`.
 pub const WALK_COLUMNS: u64 = 256;
 
-/// What an order is worth.
+/// Metrics of an order and of the one before it, and the reasons for the choice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quality {
     /// Method that was run.
     pub method: String,
-    /// Why that one.
+    /// Why it was chosen.
     pub why: String,
-    /// All that was weighed, where a choice was made.
+    /// All candidates, where there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weighed: Option<String>,
-    /// Document 000's rule: reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
+    /// GNNAdvisor's rule (section 3.3.1): reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
     pub aes_rule: AesRule,
-    /// What the method found beside the order, where it looks for communities.
+    /// Metrics of the communities, where the method looks for such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub communities: Option<CommunityFigures>,
-    /// Parts that METIS cut the graph into, where it was asked.
+    /// The parts that METIS found, where it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
-    /// Figures of the order that was found.
+    /// Metrics of the order before.
     pub before: Standing,
-    /// Figures of the new order.
+    /// Metrics of the new order.
     pub after: Standing,
 }
 
-/// What one order is worth.
+/// Metrics of one order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Standing {
     /// Distances, and lines of 32 edges.
     #[serde(flatten)]
     pub order: OrderFigures,
-    /// Sum over all nodes of the distance to the lowest neighbour below, whichever way the edge
-    /// goes.
+    /// Sum over all nodes of the distance to the lowest neighbour below, in either direction.
     pub profile: u64,
     /// Windows of 8 and of 16 targets.
     pub windows: [WindowFigures; 2],
-    /// What one sum over all in-edges would move.
+    /// Bytes that one sum over all in-edges would move, by device and width.
     pub predicted: Vec<Moved>,
 }
 
-/// What one sum over all in-edges moves on a device, as predicted: rows of f32, each neighbour's
-/// row read, each node's written.
+/// Predicted bytes that one sum over all in-edges moves on a device: it reads the f32 row of each
+/// neighbour, and writes one of each node.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Moved {
@@ -78,17 +77,17 @@ pub struct Moved {
     pub device: String,
     /// Width of the rows.
     pub columns: u64,
-    /// To and from memory: what its cache does not hold.
+    /// Bytes to and from memory: what its cache does not hold.
     pub memory_bytes: u64,
-    /// Through its cache.
+    /// Bytes to and from its cache.
     pub cache_bytes: u64,
 }
 
-/// A division of the nodes, and what it cuts.
+/// A partition of the nodes, and the edges that it cuts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
-    /// Parts.
+    /// Number of parts.
     pub parts: u64,
     /// Pairs of neighbours in different parts.
     pub pairs: u64,
@@ -128,12 +127,12 @@ pub fn open(artifact: &Artifact) -> Result<View<u32>, StageError> {
     open_numbers(&artifact.file(PERMUTATION_FILE), "new_of_old")
 }
 
-/// What the order is worth.
+/// Reads the metrics of the order.
 pub fn quality(artifact: &Artifact) -> Result<Quality, StageError> {
     read_json(&artifact.file(QUALITY_FILE))
 }
 
-/// Schema and invariants.
+/// Checks schema and invariants.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PERMUTATION_FILE)?;
     need_file(directory, manifest, QUALITY_FILE)?;

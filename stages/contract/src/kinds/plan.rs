@@ -1,9 +1,9 @@
-//! plan: what to do, in order, on one graph and one kind of device.
+//! plan: the launches of a run, in order, for one graph and one kind of device.
 //!
-//! files     `plan.json`: all that a run does: the launch list (buffers, launches) and what was
-//!           decided beside it; `advice.json`: what it should take and why it was decided so
-//!           (predictions, reasons, smaller settings)
-//! promises  plan.json follows from the plan's key alone; advice.json is a record: no digest and so
+//! files     `plan.json`: all that a run does: the launch list (buffers, launches) and the other
+//!           decisions; `advice.json`: predicted time and memory, reasons for the decisions, and
+//!           settings that need less memory
+//! promises  plan.json depends on the plan's key alone; advice.json is a record, so no digest and
 //!           no run's key holds a prediction or a reason; the manifest names the inputs by kind and
 //!           key, and nothing of them is copied
 use std::collections::BTreeMap;
@@ -16,49 +16,48 @@ use super::{Depth, need_file, read_json, write_json};
 pub use crate::kind::ADVICE_FILE;
 use crate::{Kind, Manifest, Outputs, StageError};
 
-/// What a run does.
+/// The launch list and all decisions.
 pub const PLAN_FILE: &str = "plan.json";
 
-/// What plan.json says. The launch list is kept as JSON here: its meaning belongs to the vertex
-/// crate.
+/// The contents of plan.json. The launch list is kept as JSON: the vertex crate defines it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// `train`, `infer` or `iterate`.
     pub mode: String,
-    /// Kind of loss that the scores of `infer` were learned with.
+    /// Kind of loss that the parameters of `infer` were trained with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicts: Option<Value>,
-    /// Type of reals in values and parameters.
+    /// Type of floats in values and parameters.
     pub dtype: String,
-    /// What of reals of 32 bits products multiply on a GPU, if not all of it.
+    /// Precision of f32 products on a GPU, if it is reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matmul: Option<String>,
-    /// Whether its kernels for a GPU take it that neighbouring rows read near rows.
+    /// Whether kernels for a GPU assume that neighbouring rows read nearby rows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_local: bool,
-    /// How a GPU shares out edges, if not by rows.
+    /// How a GPU divides edges, if not by rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
     /// Device that it was made for: name and static facts.
     pub device: Value,
     /// Settings of the program, defaults filled in.
     pub settings: Value,
-    /// How the edges of each launch are cut into groups of neighbours, in the order of the list,
-    /// where `schedule` is by groups.
+    /// How the edges of each launch are cut into neighbour groups, in the order of the list, where
+    /// `schedule` is by groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Option<Cut>>,
-    /// Rows of the tuning table that were replaced, values by name.
+    /// Replaced rows of the tuning table: values by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tuning: BTreeMap<String, String>,
     /// Buffers and launches.
     pub launches: Value,
-    /// What stays in the host's memory, if the plan is for a GPU and something does.
+    /// Buffers that stay in pinned host memory, if the plan is for a GPU and has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<OnHost>,
 }
 
-/// How the edges of a launch are cut into groups of neighbours.
+/// How the edges of a launch are cut into neighbour groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
@@ -70,7 +69,7 @@ pub struct Cut {
     pub threads: u32,
 }
 
-/// What advice.json says.
+/// The contents of advice.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Advice {
@@ -78,41 +77,39 @@ pub struct Advice {
     pub memory: Memory,
     /// Predicted time on the device that the plan is for.
     pub predicted: Predicted,
-    /// What is read of the host's memory, where something stays there.
+    /// Bytes that are read from host memory, where buffers stay there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_bus: Option<OverBus>,
-    /// Each choice, why, and what else was possible; kept as JSON as the launches are.
+    /// Each choice with its reason and its alternatives, as JSON.
     pub reasons: Value,
 }
 
-/// How long the launches should take, by rates that were measured once and stand in the device's
-/// facts.
+/// Predicted time of the launches, by the measured rates in the device's facts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Predicted {
     /// An epoch, or a superstep of every loop.
     pub nanoseconds_step: u64,
-    /// In the order of the list.
+    /// Launches in the order of the list.
     pub launches: Vec<PredictedLaunch>,
 }
 
-/// How long a launch should take.
+/// Predicted time of a launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictedLaunch {
     /// Its name.
     pub name: String,
-    /// With the cost of starting it.
+    /// Its time, with the launch overhead.
     pub nanoseconds: u64,
-    /// What most of it is spent on.
+    /// What bounds it.
     pub limit: String,
-    /// How its edges are cut and what else was weighed, where the plan goes by groups of
-    /// neighbours.
+    /// How its edges are cut, and the alternatives, where the plan goes by neighbour groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grouping: Option<Grouping>,
 }
 
-/// A cut into groups of neighbours, and what it follows.
+/// A cut into neighbour groups, and its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grouping {
@@ -122,11 +119,11 @@ pub struct Grouping {
     pub lanes: u32,
     /// Threads of a block.
     pub threads: u32,
-    /// Shared memory of a block, where groups of one row meet there.
+    /// Shared memory of a block, where groups of one row are added there.
     pub shared_bytes: u64,
-    /// What the choice follows.
+    /// Why it was chosen.
     pub why: String,
-    /// Predicted nanoseconds of what was weighed: the choice, and GNNAdvisor's rule (section 3.4).
+    /// Predicted nanoseconds of the candidates: the choice, and GNNAdvisor's rule (section 3.4).
     pub alternatives: BTreeMap<String, u64>,
 }
 
@@ -134,21 +131,20 @@ pub struct Grouping {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most bytes at any time: on a CPU of the process's own with one thread, on a GPU of its
-    /// memory.
+    /// Peak bytes: on a CPU of the process's own memory with one thread, on a GPU of its memory.
     pub bytes_peak: u64,
-    /// On a CPU, most pages of mapped files at any time, beside `bytes_peak`: the system drops them
-    /// when others want memory.
+    /// On a CPU, peak bytes of mapped files, in addition to `bytes_peak`: the system drops them
+    /// when it needs memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_mapped: u64,
     /// On a CPU, `bytes_peak` of a run whose loops may not take a shorter algorithm
-    /// (`run.max_supersteps`, `run.allow_unconverged`), if another.
+    /// (`run.max_supersteps`, `run.allow_unconverged`), if it differs.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_peak_by_supersteps: u64,
-    /// On a CPU, what each further thread takes beside `bytes_peak`.
+    /// On a CPU, bytes that each further thread adds to `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_per_thread: u64,
-    /// The bytes of `bytes_peak` by what they are for when most are wanted.
+    /// The bytes of `bytes_peak` by purpose, at the peak.
     pub bytes_by_use: BTreeMap<String, u64>,
     /// Settings that need less, the one that needs most first.
     pub smaller: Vec<Smaller>,
@@ -160,7 +156,7 @@ fn is_zero(bytes: &u64) -> bool {
 }
 
 impl Memory {
-    /// Most bytes at any time with so many threads, and whether loops go in supersteps.
+    /// Peak bytes with this number of threads, where loops go in supersteps or not.
     pub fn bytes_with(&self, threads: usize, by_supersteps: bool) -> u64 {
         let peak = if by_supersteps {
             self.bytes_peak.max(self.bytes_peak_by_supersteps)
@@ -171,28 +167,28 @@ impl Memory {
     }
 }
 
-/// Given rows that stay in pinned memory of the host, where kernels read them over the bus: no part
-/// of `Memory`.
+/// Input rows that stay in pinned host memory, where kernels read them over the bus. `Memory` does
+/// not count them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnHost {
-    /// Their buffers, by name.
+    /// Names of their buffers.
     pub buffers: Vec<String>,
-    /// All bytes of these.
+    /// Bytes of all of them.
     pub bytes: u64,
 }
 
-/// What reading rows of the host's memory takes.
+/// Predicted cost of reading rows from host memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OverBus {
-    /// Bytes that are read over the bus before the first epoch, at least.
+    /// Least bytes that are read over the bus before the first epoch.
     pub bytes_once: u64,
-    /// Bytes that are read over the bus in each epoch, or pass, at least.
+    /// Least bytes that are read over the bus in each epoch, or pass.
     pub bytes_step: u64,
-    /// How fast the bus is taken to be.
+    /// Assumed bandwidth of the bus.
     pub bytes_per_second: u64,
-    /// What reading them in each epoch, or pass, takes at that rate.
+    /// Time for the bytes of each epoch, or pass, at that bandwidth.
     pub nanoseconds_step: u64,
 }
 
@@ -200,16 +196,16 @@ pub struct OverBus {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Smaller {
-    /// As on the command line: `plan.set.hidden=8`.
+    /// The setting as on the command line: `plan.set.hidden=8`.
     pub set: String,
-    /// What the run would need.
+    /// Bytes that the run would need.
     pub bytes_peak: u64,
 }
 
 /// The count of bytes of mapped files that a run is predicted to read.
 pub const BYTES_MAPPED: &str = "bytes_mapped";
 
-/// Writes the plan and the record beside it.
+/// Writes the plan and its record.
 pub fn write(outputs: &mut Outputs, plan: &Plan, advice: &Advice) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
     write_json(&outputs.file(Kind::Plan, ADVICE_FILE), advice)?;
@@ -224,12 +220,12 @@ pub fn open(artifact: &crate::Artifact) -> Result<Plan, StageError> {
     read_json(&artifact.file(PLAN_FILE))
 }
 
-/// Reads the record beside the plan.
+/// Reads the record of the plan.
 pub fn open_advice(artifact: &crate::Artifact) -> Result<Advice, StageError> {
     read_json(&artifact.file(ADVICE_FILE))
 }
 
-/// Schema and invariants.
+/// Checks schema and invariants.
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PLAN_FILE)?;
     need_file(directory, manifest, ADVICE_FILE)?;

@@ -4,9 +4,9 @@
 //!           `metrics.parquet` (training: epoch, loss, train, validation, test, seconds);
 //!           `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
 //!           `values.parquet` (id, one column per returned value), with `edge_values.parquet`
-//!           (source, target, one column per returned value of edges) where a program returns such
-//! promises  results stand under the data set's own ids, in the order of nodes.parquet; where rows
-//!           are of the graphs of a set of many, in that of graphs.parquet (count `graphs`)
+//!           (source, target, one column per returned value of edges) where a program returns any
+//! promises  results have the data set's own ids, in the order of nodes.parquet, or, where the rows
+//!           are graphs of a set, of graphs.parquet (count `graphs`)
 use std::{collections::BTreeMap, path::Path};
 
 use serde::{Deserialize, Serialize};
@@ -18,15 +18,15 @@ pub use crate::kind::{RUN_METRICS_FILE as METRICS_FILE, RUN_RECORD_FILE as RECOR
 
 /// Learned tensors.
 pub const PARAMETERS_FILE: &str = "parameters.safetensors";
-/// Result of a training run.
+/// Results of a training run.
 pub const PREDICTIONS_FILE: &str = "predictions.parquet";
-/// Result of an iteration.
+/// Results of an iteration.
 pub const VALUES_FILE: &str = "values.parquet";
-/// Values of edges that an iteration returns; further lists have `_1`, `_2` and so on before the
-/// dot.
+/// Values of edges that an iteration returns. Names of further lists have `_1`, `_2` and so on
+/// before the dot.
 pub const EDGE_VALUES_FILE: &str = "edge_values.parquet";
 
-/// What record.json says.
+/// The contents of record.json.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
@@ -34,13 +34,13 @@ pub struct Record {
     pub mode: String,
     /// Entry of the program.
     pub program: String,
-    /// Device that ran it.
+    /// Device of the run.
     pub device: serde_json::Value,
     /// Threads used.
     pub threads: u64,
     /// Seed of parameters and dropout.
     pub seed: u64,
-    /// Type of reals.
+    /// Type of floats.
     pub dtype: String,
     /// Epochs done; 0 for an iteration.
     pub epochs: u64,
@@ -48,14 +48,13 @@ pub struct Record {
     pub supersteps: u64,
     /// Whether the iteration reached its end; true for training.
     pub converged: bool,
-    /// Seconds from upload to results, without what an earlier, interrupted start took.
+    /// Seconds from upload to results, without those of an earlier, interrupted process.
     pub seconds: f64,
-    /// Seconds of that from the first launch to the last: the graph is loaded before, and results
-    /// are written after.
+    /// Seconds from the first launch to the last, without loading the graph and writing results.
     #[serde(default)]
     pub seconds_compute: f64,
-    /// Median seconds of an epoch or superstep; of a program without either the seconds of a pass,
-    /// where `run.passes` asks for them, else 0.
+    /// Median seconds of an epoch or superstep. For a program without either, the seconds of a pass
+    /// if `run.passes` is set, else 0.
     pub seconds_step: f64,
     /// Seconds by launch over the whole run.
     pub seconds_by_launch: BTreeMap<String, f64>,
@@ -64,37 +63,35 @@ pub struct Record {
     /// What the plan predicted of `bytes_mapped`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_mapped_predicted: u64,
-    /// Most memory at any time of the run: on a CPU of the process's own (what `--mem` of a
-    /// scheduler must hold), on a GPU of its memory.
+    /// Peak memory of the run: on a CPU of the process's own (what `--mem` of a scheduler has to
+    /// allow), on a GPU of its memory.
     pub bytes_peak: u64,
-    /// Most pages of mapped files that were in memory: the system drops them when others want
-    /// memory.
+    /// Peak bytes of mapped files in memory: the system drops them when it needs memory.
     #[serde(default)]
     pub bytes_mapped: u64,
-    /// What of `bytes_peak` stages before the run left, at most, when they were done in the same
-    /// process: a run uses what it can of it.
+    /// Most bytes of `bytes_peak` that earlier stages in the same process left. The run reuses what
+    /// it can of them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_left: u64,
-    /// Bytes of the host that were pinned for kernels to read, beside `bytes_peak`.
+    /// Bytes of pinned host memory that kernels read, in addition to `bytes_peak`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_pinned: u64,
-    /// What is gone of a GPU's memory since it was opened, as its driver says: `bytes_peak`, code,
-    /// graphs of launches, and what others took meanwhile.
+    /// Decrease of a GPU's free memory since it was opened, as its driver reports it: `bytes_peak`,
+    /// code, CUDA graphs, and what other processes took.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub bytes_driver: u64,
-    /// Epoch whose parameters were kept.
+    /// Epoch of the saved parameters.
     pub epoch_kept: u64,
-    /// Metrics of the parameters that were kept: `loss`; `train`, `validation` and `test` of the
-    /// metric that `metric` names; further ones with their names, such as `test_f1`; as far as
-    /// there are such.
+    /// Metrics of the saved parameters: `loss`; `train`, `validation` and `test` of the metric that
+    /// `metric` names; others under their names, such as `test_f1`. Missing ones are left out.
     pub metrics: BTreeMap<String, f64>,
     /// Which metric `train`, `validation` and `test` are, as `run.metric` names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric: Option<String>,
-    /// Who asked for it; none in records of before there was this.
+    /// The request; none in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// The column that was learned, where it is not the label of the data set.
+    /// The column that was the target, if it is not the label of the data set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
     /// Names of the classes of that column, in their order.
@@ -103,32 +100,31 @@ pub struct Record {
     /// Supersteps of each loop of an iteration.
     #[serde(default)]
     pub supersteps_of_loops: Vec<u64>,
-    /// How each loop of an iteration was gone through: the name of its course, or `supersteps`.
+    /// How each loop of an iteration ran: the name of its algorithm, or `supersteps`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub courses: Vec<String>,
-    /// Steps that were already done when this process started.
+    /// Steps that were done when this process started.
     pub resumed_at: u64,
 }
 
-/// What a run was asked for by. Another pipeline may ask for the same run later: the first one
-/// stands here.
+/// The first pipeline that requested a run; others may request the same run later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Asked {
-    /// What the pipeline is called.
+    /// Name of the pipeline.
     pub pipeline: String,
-    /// Its file, as it was named.
+    /// Its file, as the command line named it.
     pub file: String,
     /// The data set.
     pub dataset: String,
-    /// What differs from the file: axes of its matrix and `--set`, as written.
+    /// Changes to the file: axes of its matrix and `--set`, as written.
     pub changed: Vec<(String, String)>,
 }
 
 impl Record {
-    /// Which metric `train`, `validation` and `test` are. Records of before `metric` are of
-    /// `asked`, the setting `run.metric`; `auto` is then the mean squared error where there is an
-    /// absolute one beside it, else the accuracy.
+    /// Which metric `train`, `validation` and `test` are. Records that lack `metric` use `asked`,
+    /// the setting `run.metric`; `auto` then means the mean squared error where the record has an
+    /// absolute one, else the accuracy.
     fn metric_name<'a>(&'a self, asked: Option<&'a str>) -> &'a str {
         let errors = || self.metrics.keys().any(|name| name.ends_with("_mae"));
         match (self.metric.as_deref(), asked) {
@@ -139,7 +135,7 @@ impl Record {
         }
     }
 
-    /// Every metric under its whole name: `loss`, `test_accuracy`, `test_f1`.
+    /// Every metric under its full name: `loss`, `test_accuracy`, `test_f1`.
     fn named_metrics(&self, asked: Option<&str>) -> BTreeMap<String, f64> {
         let metric = self.metric_name(asked);
         let named = |name: &str| {
@@ -153,16 +149,15 @@ impl Record {
     }
 }
 
-/// Parts of a split, the one that counts first.
+/// Parts of a split; the one that a run is judged by is the first.
 pub const PARTS: [&str; 3] = ["test", "validation", "train"];
 
-/// Every metric of a run under its whole name: `loss`, `test_accuracy`, `test_f1`; those that are
-/// no number are left out.
+/// Every metric of a run under its full name: `loss`, `test_accuracy`, `test_f1`; finite ones only.
 pub fn metrics(artifact: &Artifact, record: &Record) -> BTreeMap<String, f64> {
     record.named_metrics(asked_metric(artifact))
 }
 
-/// The metrics that a run was judged by, the part that counts first, each under its whole name.
+/// The metrics that a run is judged by, in the order of `PARTS`, each under its full name.
 pub fn main_metrics(artifact: &Artifact, record: &Record) -> Vec<(String, f64)> {
     let metric = record.metric_name(asked_metric(artifact));
     let of_part = |part: &str| {
@@ -197,7 +192,7 @@ pub fn open_record(artifact: &Artifact) -> Result<Record, StageError> {
     read_json(&artifact.file(RECORD_FILE))
 }
 
-/// Schema and invariants.
+/// Checks schema and invariants.
 pub fn validate(directory: &Path, manifest: &Manifest, _depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, RECORD_FILE)?;
     let path = directory.join(RECORD_FILE);

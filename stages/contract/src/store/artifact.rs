@@ -1,8 +1,7 @@
-//! artifact: a published artifact as it is found in the store, and how much of it a stage reads.
+//! artifact: the kind, folder and manifest of a published artifact, and the part a stage reads.
 //!
-//! promises  a stage that reads what its key does not hold panics, so that nothing of it is
-//!           published
-//! never     looks into a file: `kinds` does
+//! promises  a stage that reads what its key does not hold panics, and publishes nothing
+//! never     reads a file other than the manifest: `kinds` does
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -32,8 +31,8 @@ impl<const N: usize> From<[&'static str; N]> for Names {
     }
 }
 
-/// What a stage reads of an input artifact. It is given nothing else of it, and its key holds all
-/// of it but the records.
+/// What a stage reads of an input artifact. It gets nothing else of the artifact, and its key holds
+/// all of this but the records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Files.
@@ -42,7 +41,7 @@ pub struct Reads {
     pub counts: Names,
     /// Facts of the manifest.
     pub facts: Names,
-    /// Files that are records: they may be shown, and may change no byte of what the stage writes.
+    /// Files that are records: a stage may show them, but they change no byte of its output.
     pub records: Names,
 }
 
@@ -51,22 +50,22 @@ pub struct Reads {
 pub struct Artifact {
     /// Its kind.
     pub kind: Kind,
-    /// Where it lies.
+    /// Its folder.
     pub path: PathBuf,
-    /// What it says of itself.
+    /// Its manifest.
     pub manifest: Manifest,
-    /// Its files, `counts/NAME` and `facts/NAME` that are withheld from the stage that reads it:
-    /// its key does not hold them.
+    /// Files, `counts/NAME` and `facts/NAME` that the reading stage does not get: its key does not
+    /// hold them.
     pub withheld: Vec<String>,
 }
 
 impl Artifact {
-    /// A whole artifact.
+    /// An artifact of which nothing is withheld.
     pub fn new(kind: Kind, path: PathBuf, manifest: Manifest) -> Self {
         Artifact { kind, path, manifest, withheld: Vec::new() }
     }
 
-    /// The artifact of a kind that a folder holds, wherever the folder lies.
+    /// The artifact of a kind in a folder, which need not be in a store.
     pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
         let missing = || {
             StageError::damaged(
@@ -81,9 +80,8 @@ impl Artifact {
         ))
     }
 
-    /// What a stage is given of it: its manifest has the files, counts and facts that the stage
-    /// reads and no others, so that digests of the files that are read are those of
-    /// `manifest.files`.
+    /// The part that a stage reads: its manifest has only the files, counts and facts that `reads`
+    /// names, so `manifest.files` has the digests of exactly the files that are read.
     pub fn restricted(&self, reads: &Reads) -> Artifact {
         let Artifact { kind, path, mut manifest, mut withheld } = self.clone();
         let (read, others) = manifest
@@ -101,7 +99,7 @@ impl Artifact {
         Artifact { kind, path, manifest, withheld }
     }
 
-    /// What its files, as far as they are given, contribute to a key: records contribute nothing.
+    /// What it contributes to a key; records and what is withheld contribute nothing.
     pub fn input_facts(&self) -> InputFacts {
         let Manifest { counts, facts, provenance, made_up, .. } = self.manifest.clone();
         InputFacts {
@@ -113,7 +111,7 @@ impl Artifact {
         }
     }
 
-    /// Whether it was removed since it was found.
+    /// Whether its folder was removed since it was found.
     pub fn is_gone(&self) -> bool {
         is_gone(&self.path)
     }
@@ -130,7 +128,7 @@ impl Artifact {
         self.manifest.files.iter().any(|file| file.name == name)
     }
 
-    /// A number of its manifest.
+    /// A count of its manifest.
     pub fn count(&self, name: &str) -> Result<u64, StageError> {
         let missing = || {
             StageError::damaged(
@@ -141,19 +139,19 @@ impl Artifact {
         self.find_count(name).ok_or_else(missing)
     }
 
-    /// A number of its manifest, if that has it.
+    /// A count of its manifest, if the manifest has it.
     pub fn find_count(&self, name: &str) -> Option<u64> {
         self.need_given(&format!("counts/{name}"));
         self.manifest.counts.get(name).copied()
     }
 
-    /// A fact of its manifest, if that has it.
+    /// A fact of its manifest, if the manifest has it.
     pub fn find_fact(&self, name: &str) -> Option<&Value> {
         self.need_given(&format!("facts/{name}"));
         self.manifest.facts.get(name)
     }
 
-    /// Panics where a stage reads what its key does not hold: a defect, of which nothing must be
+    /// Panics where a stage reads what its key does not hold: that is a defect, and nothing may be
     /// published.
     fn need_given(&self, name: &str) {
         let is_withheld = self.withheld.iter().any(|withheld| withheld == name);

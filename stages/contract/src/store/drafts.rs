@@ -1,14 +1,15 @@
-//! Drafts: folders that are written under a name of their own,
-//! `.tmp-<what>-<process>-<number>@<host>-<boot>-<name space>-<start>`, until their contents get
-//! theirs.
+//! drafts: folders that are written under a temporary name,
+//! `.tmp-<what>-<process>-<number>@<host>-<boot>-<name space>-<start>`, and renamed once they are
+//! complete.
 //!
-//! promises  a draft goes when it is dropped and when a signal ends the process; what a killed
-//!           process left is recognised by its name, and removed by the next that drafts the same
-//!           in the same place (in a store: by `gc`); a draft is touched every ten minutes
-//! never     removes what a living process writes, however old, or a folder that is not named as a
-//!           draft is: in a store, names that start as a draft's are drafts; elsewhere process,
-//!           number and place have to be there too
-//! limits    whether a process of another host or PID name space lives is not known: its drafts are
+//! promises  a draft is removed when it is dropped and when a signal ends the process; the draft of
+//!           a killed process is recognised by its name, and the next process that writes the same
+//!           in the same folder removes it (in a store: `gc` does); a draft is touched every ten
+//!           minutes
+//! never     removes the draft of a living process, however old, or a folder without the name of a
+//!           draft: in a store the prefix is enough, elsewhere process, number and place have to be
+//!           in the name too
+//! limits    whether a process of another host or PID name space lives is unknown: its drafts are
 //!           left-overs a day after the last touch
 use std::{
     collections::BTreeSet,
@@ -27,27 +28,27 @@ use super::{
 };
 use crate::{StageError, eintr::retry};
 
-/// A draft is a left-over at this age where it is unknown whether its writer lives.
+/// The age at which a draft is a left-over if it is unknown whether its writer lives.
 const LEFTOVER_AGE: Duration = Duration::from_secs(24 * 3600);
-/// Sweeps over a draft that is removed while it is written; a second one is rarely needed.
+/// How often the removal of a draft is tried while it is written; a second try is rarely needed.
 const REMOVALS: usize = 100;
 
-/// Directories being written by this process, so that a signal can remove them before the process
-/// ends.
+/// Folders that this process is writing: a signal removes them before the process ends.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
+/// Done once drafts are touched regularly.
 static TOUCHED: Once = Once::new();
 
-/// A folder being written outside of a store. Dropped, it removes itself with whatever was not
-/// moved out of it.
+/// A folder that is being written outside of a store. When it is dropped, it is removed with all
+/// that was not moved out of it.
 #[derive(Debug)]
 pub struct Beside {
     path: PathBuf,
 }
 
 impl Beside {
-    /// Makes a draft in a folder that is there, after removing what dead processes left of the
-    /// same.
+    /// Begins a draft in an existing folder, after it removes drafts that dead processes left
+    /// there.
     pub fn begin(folder: &Path, what: &str) -> Result<Beside, StageError> {
         sweep(folder, what);
         let path = begin(folder, what)
@@ -67,35 +68,35 @@ impl Drop for Beside {
     }
 }
 
-/// Does something that a signal must find done or not begun, such as giving several names at once.
+/// Does work that no signal may interrupt halfway, such as several renames.
 pub fn undisturbed<T>(work: impl FnOnce() -> T) -> T {
     let _held = drafts();
     work()
 }
 
-/// Whether a folder holds what a process left that died while it wrote `what`.
+/// Whether a folder holds a draft of `what` that a dead process left.
 pub fn holds_leftover(folder: &Path, what: &str) -> bool {
     leftovers(folder, what).next().is_some()
 }
 
-/// Removes whatever this process was writing, before it ends by a signal.
+/// Removes all drafts of this process, before a signal ends it.
 ///
-/// The lock on the drafts is never given back: no draft begins any more, and none is published half
-/// removed.
+/// The lock on the drafts is never released: no draft begins any more, and no partly removed draft
+/// is published.
 pub(super) fn abandon_all() {
     let drafts = drafts();
     drafts.iter().for_each(|draft| remove_while_written(draft));
     std::mem::forget(drafts);
 }
 
-/// Makes the folder of a draft that was removed under it; never after `abandon_all`, which keeps the
-/// lock.
+/// Creates the folder of a draft again after it was removed; never after `abandon_all`, which keeps
+/// the lock.
 pub(super) fn make_again(draft: &Path) -> io::Result<()> {
     let _held = drafts();
     retry(|| fs::create_dir(draft))
 }
 
-/// Makes and remembers a draft.
+/// Creates the folder of a draft, and notes it for removal.
 pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     let path = folder.join(name(".tmp-", what));
     TOUCHED.call_once(|| writer::keep_touched(touch_all));
@@ -105,38 +106,36 @@ pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Touches what this process is writing, so that others see that it lives.
+/// Touches all drafts of this process, so that others see that it lives.
 pub(super) fn touch_all() {
     let drafts: Vec<PathBuf> = drafts().iter().cloned().collect();
     for draft in drafts {
-        // One that was published or removed meanwhile needs none.
+        // A draft that was published or removed meanwhile needs no touch.
         let _gone =
             fs::File::open(&draft).and_then(|folder| folder.set_modified(SystemTime::now()));
     }
 }
 
-/// Renames a draft to its final name, and forgets it.
+/// Renames a draft to its final name; it is no draft any more.
 pub(crate) fn give_name(draft: &Path, target: &Path) -> io::Result<()> {
-    // Under the lock, so that a signal removes a draft or finds it published, never a part of what
-    // was published.
+    // Under the lock, so that a signal either removes the draft or finds it published, and never
+    // removes a part of what was published.
     let mut drafts = drafts();
     retry(|| fs::rename(draft, target))?;
     drafts.remove(draft);
     Ok(())
 }
 
-/// Removes a draft that was not published; after publishing there is nothing under this name any
-/// more.
+/// Removes a draft that was not published; a published one is not touched.
 pub(crate) fn discard(draft: &Path) {
     let mut drafts = drafts();
     if drafts.remove(draft) {
-        // What cannot be removed is a left-over of this process, which `gc` takes once it has
-        // ended.
+        // If the removal fails, `gc` removes the left-over once this process has ended.
         let _left = retry(|| fs::remove_dir_all(draft));
     }
 }
 
-/// A name that no other draft has: `.tmp-<what>-<process>-<number>@<place>`.
+/// A unique name: `<start><what>-<process>-<number>@<place>`.
 pub(crate) fn name(start: &str, what: &str) -> String {
     let own = Writer::own();
     format!(
@@ -147,7 +146,7 @@ pub(crate) fn name(start: &str, what: &str) -> String {
     )
 }
 
-/// Who writes a draft, by its name; none of what is not named as `name` does it.
+/// The writer that a name of `name` states; none of any other name.
 fn writer(name: &str) -> Option<Writer> {
     let (rest, place) = name.rsplit_once('@')?;
     let mut parts = rest.rsplit('-');
@@ -155,7 +154,7 @@ fn writer(name: &str) -> Option<Writer> {
     Writer::read(parts.next()?, place)
 }
 
-/// Whether a name is that of a draft, or of one on its way out, whose writer has ended.
+/// Whether a path is a draft, or one that is being removed, whose writer has ended.
 pub(super) fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
     if ![".tmp-", super::TRASH, super::ASIDE].iter().any(|start| name.starts_with(start)) {
@@ -168,13 +167,13 @@ pub(super) fn is_abandoned(path: &Path) -> bool {
     }
 }
 
-/// What dead processes left in a folder that drafted this.
+/// Drafts of `what` that dead processes left in a folder.
 fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
     let starts = [format!(".tmp-{what}-"), format!(".trash-{what}-")];
-    // What is not seen now is swept the next time.
+    // The next sweep removes what cannot be listed now.
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    // The folder is a user's: what only begins as a draft does, and says of no process, is not
-    // ours, however old.
+    // The folder belongs to the user: a name that has the prefix of a draft and names no process
+    // is not ours, however old.
     let is_draft = move |name: &str| {
         starts.iter().any(|start| name.starts_with(start)) && writer(name).is_some()
     };
@@ -184,15 +183,15 @@ fn leftovers(folder: &Path, what: &str) -> impl Iterator<Item = PathBuf> {
         .filter(|path| is_abandoned(path))
 }
 
-/// Removes what dead processes left in a folder that drafted this.
+/// Removes drafts of `what` that dead processes left in a folder.
 pub fn sweep(folder: &Path, what: &str) {
     for path in leftovers(folder, what) {
-        // What cannot be removed only takes room; the next one tries again.
+        // What cannot be removed takes room only; the next sweep tries again.
         let _left = remove(&path);
     }
 }
 
-/// Removes a folder with all that is in it, or a file. What another process removed first is done.
+/// Removes a folder with its contents, or a file. It is no error if another process was first.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match retry(|| if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -200,8 +199,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a draft into which other threads may be writing. It loses its name first: what is
-/// created by that name from then on fails, and only what was under way can still be added.
+/// Removes a draft into which other threads may be writing. It is renamed first: from then on
+/// creating a file under the old name fails, and only files that were being created can appear.
 fn remove_while_written(draft: &Path) {
     let name = draft.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let aside = draft.with_file_name(name.replacen(".tmp-", ".trash-", 1));

@@ -1,12 +1,12 @@
-//! Who writes a draft or holds a lease: the process, as names in the store carry it, and whether it
-//! still lives.
+//! writer: the process that writes a draft or holds a lease, as names in the store state it, and
+//! whether it lives; the thread that touches what this process holds.
 //!
-//! promises  a process number that was given again, or stands for another process in another PID
-//!           name space (a container), is never taken for the writer: boot, name space and start
-//!           time of the process decide
-//! limits    whether a process of another host or PID name space lives is not known; names without
-//!           boot, name space and start time (of older versions, or made where there is no /proc)
-//!           are judged by host and process number alone, leases by their age
+//! promises  a process number that is reused, or belongs to another process in another PID name
+//!           space (a container), is never taken for the writer: boot, name space and start time
+//!           of the process decide
+//! limits    whether a process of another host or PID name space lives is unknown; names without
+//!           boot, name space and start time (of older versions, or where there is no /proc) are
+//!           judged by host and process number alone, leases by their age
 use std::{
     fmt, fs,
     os::unix::fs::MetadataExt,
@@ -18,13 +18,13 @@ use crate::Digest;
 
 /// Hexadecimal digits of the hash of a boot id: enough to tell the boots of one host apart.
 const BOOT_DIGITS: usize = 8;
-/// The start of a process that has ended and that its parent has not waited for.
+/// The start time that stands for a zombie: it has ended, and its parent has not waited for it.
 const ENDED: u64 = u64::MAX;
 
-/// The pause between two touches of what this process holds.
+/// The time between two touches of what this process holds.
 const TOUCH_EVERY: Duration = Duration::from_secs(600);
 
-/// How to touch each sort of thing that this process holds: its drafts, its leases.
+/// Functions that touch what this process holds: one for drafts, one for leases.
 static TOUCHES: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 static TOUCHER: Once = Once::new();
 
@@ -35,7 +35,7 @@ pub(crate) enum Life {
     Lives,
     /// It has ended.
     Ended,
-    /// Nobody can say from here.
+    /// It is unknown here.
     Unknown,
 }
 
@@ -50,7 +50,7 @@ struct Origin {
     start: u64,
 }
 
-/// A process as a name carries it.
+/// A process as a name states it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Writer {
     process: i32,
@@ -79,7 +79,7 @@ impl Writer {
         self.origin.is_some()
     }
 
-    /// The place as names have it: `<host>-<boot>-<name space>-<start>`, or `<host>` of older
+    /// The place in names: `<host>-<boot>-<name space>-<start>`, or `<host>` in those of older
     /// versions.
     pub(super) fn place(&self) -> String {
         match &self.origin {
@@ -118,7 +118,7 @@ impl Writer {
                 match start_of(self.process) {
                     Some(start) if start == its.start => Life::Lives,
                     Some(_) => Life::Ended,
-                    // A process that /proc hides is there, but when it began is not known.
+                    // /proc hides the process: it exists, but its start time is unknown.
                     None if is_there(self.process) => Life::Unknown,
                     None => Life::Ended,
                 }
@@ -136,12 +136,11 @@ impl fmt::Display for Writer {
     }
 }
 
-/// Sees to it that something which this process holds is touched as long as it lives: `touch` is
-/// called every ten minutes.
+/// Calls `touch` every ten minutes from now on, as long as this process lives.
 pub(super) fn keep_touched(touch: fn()) {
     touches().push(touch);
-    // Without a thread nothing is touched, and a process that others cannot see to live is spared
-    // by its leases for an hour only.
+    // If no thread can be started, nothing is touched: where it is unknown whether this process
+    // lives, its leases are valid for an hour only.
     TOUCHER.call_once(|| {
         drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever))
     });
@@ -159,7 +158,7 @@ fn touches() -> MutexGuard<'static, Vec<fn()>> {
     TOUCHES.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// This host's name, with nothing in it that a file name could not bear, and no `-`.
+/// This host's name, with only characters that file names can have, and without `-`.
 pub fn host() -> String {
     let name = rustix::system::uname();
     let name = name.nodename().to_string_lossy();
@@ -168,7 +167,7 @@ pub fn host() -> String {
     if plain.is_empty() { "host".to_owned() } else { plain }
 }
 
-/// Boot, name space and start of this process; none where there is no /proc.
+/// Boot, name space and start time of this process; none where there is no /proc.
 fn own_origin() -> Option<Origin> {
     let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     let boot = Digest::of(boot.trim_ascii()).as_str()[..BOOT_DIGITS].to_owned();
@@ -179,19 +178,19 @@ fn own_origin() -> Option<Origin> {
     })
 }
 
-/// When a process began, in clock ticks since the boot, `ENDED` for one that is not yet waited for;
-/// none where there is none.
+/// When a process began, in clock ticks since the boot; `ENDED` for a zombie; none if there is no
+/// such process.
 fn start_of(process: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses and may hold anything; the state follows, the
-    // start is the 20th field from there.
+    // The name of the program is in parentheses and may hold any character. The state follows; the
+    // start time is the 20th field from there.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X");
     let start = fields.nth(18)?.parse().ok()?;
     Some(if ended { ENDED } else { start })
 }
 
-/// Whether a process of this number is in this name space.
+/// Whether a process with this number is in this name space.
 pub(crate) fn is_there(process: i32) -> bool {
     let Some(process) = rustix::process::Pid::from_raw(process) else { return false };
     !matches!(rustix::process::test_kill_process(process), Err(error) if error == rustix::io::Errno::SRCH)

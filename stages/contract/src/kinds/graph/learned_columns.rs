@@ -1,11 +1,10 @@
-//! What a column of nodes.parquet, or of graphs.parquet, is to who learns it.
+//! learned_columns: a column of nodes.parquet or graphs.parquet as a training target.
 //!
-//! promises  plan, run and its check take a column for the same: whole numbers that are not
-//!           negative and words are classes, in ascending order of what stands there (numbers by
-//!           value, words by bytes), with these as names; truth values are the classes `false` and
-//!           `true`; other numbers are values, lists of them rows; null, an empty word or a
-//!           negative number is no class
-//! never     takes the data's own `label` for anything but what ingest made of it
+//! promises  plan, run and its check read a column the same way: non-negative integers and strings
+//!           are names of classes, which ascend (integers by value, strings by bytes); bools are
+//!           the classes `false` and `true`; floats are values, lists of floats are rows; null, an
+//!           empty string or a negative integer is no class
+//! never     reads the data set's own `label` in another form than ingest wrote
 use std::sync::Arc;
 
 use arrow_array::{
@@ -21,35 +20,35 @@ use arrow_schema::{DataType, Schema};
 use super::*;
 use crate::parquet_file::{describe, read_table};
 
-/// The column that is learned where none is named.
+/// The column that is learned by default.
 pub const LABEL: &str = "label";
 
-/// What whole numbers and truth values of a column are.
+/// How integers and bools of a column are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WholeNumbers {
     /// Names of classes.
     Classes,
-    /// Numbers to fit.
+    /// Values for a regression.
     Values,
 }
 
 impl WholeNumbers {
-    /// As a loss takes them.
+    /// The way that a loss needs.
     pub fn of(fits_numbers: bool) -> Self {
         if fits_numbers { WholeNumbers::Values } else { WholeNumbers::Classes }
     }
 }
 
-/// A column as it is learned.
+/// A column as a training target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learned {
     /// Row by row.
     pub labels: Labels,
-    /// Names of the classes, if they are such.
+    /// Names of the classes; empty where there are none.
     pub classes: Vec<String>,
 }
 
-/// What the rows are that are learned.
+/// The rows that have the labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LearnedRows {
     /// Nodes.
@@ -59,7 +58,7 @@ pub enum LearnedRows {
 }
 
 impl LearnedRows {
-    /// Of an artifact where only one of the two has labels; none where a program decides.
+    /// The rows of an artifact that have labels; none where both have, and a program decides.
     pub fn of(artifact: &Artifact) -> Option<Self> {
         match artifact.find_fact(TARGET).and_then(|target| target.as_str()) {
             Some("both") => None,
@@ -68,7 +67,7 @@ impl LearnedRows {
         }
     }
 
-    /// The table that holds what is learned.
+    /// The table of these rows.
     pub fn file(self) -> &'static str {
         match self {
             LearnedRows::Nodes => NODES_FILE,
@@ -87,7 +86,7 @@ impl LearnedRows {
     }
 }
 
-/// The columns of that table that could be learned, in its order.
+/// The columns of that table that can be learned, in its order.
 pub fn learnable(artifact: &Artifact, rows: LearnedRows) -> Result<Vec<String>, StageError> {
     let (_, schema): (u64, Arc<Schema>) = describe(&artifact.file(rows.file()))?;
     let names = schema
@@ -199,7 +198,7 @@ fn classes<T: Ord + Clone + ToString>(of_row: Vec<Option<T>>) -> Learned {
     }
 }
 
-/// Whole numbers of any width.
+/// Integers of any width.
 fn whole_numbers_of(column: &ArrayRef) -> Option<Vec<Option<i128>>> {
     macro_rules! of {
         ($($kind:ty),*) => {$(

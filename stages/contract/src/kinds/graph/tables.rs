@@ -1,8 +1,8 @@
-//! The Parquet half of a graph: edges, nodes, graphs.
+//! tables: the Parquet files of a graph: edges, nodes, graphs.
 //!
-//! promises  what is written is read back equal; the counts that others plan by are written with
-//!           the table that they speak of
-//! never     guesses a column's meaning from its type
+//! promises  a table that is written is read back equal; the counts that `plan` needs are written
+//!           with the table that they describe
+//! never     infers a column's meaning from its type
 use std::sync::Arc;
 
 use arrow_array::{
@@ -27,9 +27,9 @@ use crate::{
 /// The edges: row = edge id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EdgeTable {
-    /// Where each starts.
+    /// Source node of each edge.
     pub source: Vec<u32>,
-    /// Where each ends.
+    /// Target node of each edge.
     pub target: Vec<u32>,
     /// Weight of each, if weighted.
     pub weight: Option<Vec<f32>>,
@@ -46,14 +46,14 @@ pub enum Ids {
     Strings(Vec<String>),
 }
 
-/// What is to be learned.
+/// The labels of nodes or graphs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Labels {
-    /// A class a node; `None` where it has none.
+    /// A class for each row; `None` where it has none.
     Classes(Vec<Option<u32>>),
-    /// A number a node.
+    /// A number for each row.
     Values(Vec<f32>),
-    /// A row of numbers a node.
+    /// Several numbers for each row.
     Rows {
         /// Width of a row.
         columns: usize,
@@ -80,7 +80,7 @@ pub struct NodeTable {
 }
 
 impl NodeTable {
-    /// Nodes of which nothing but their ids is known.
+    /// Nodes that have ids alone.
     pub fn new(ids: Ids) -> NodeTable {
         NodeTable {
             ids,
@@ -131,7 +131,7 @@ impl Ids {
         }
     }
 
-    /// Some of them.
+    /// The ids of some rows.
     pub fn slice(&self, rows: std::ops::Range<usize>) -> Ids {
         match self {
             Ids::Numbers(ids) => Ids::Numbers(ids[rows].to_vec()),
@@ -139,7 +139,7 @@ impl Ids {
         }
     }
 
-    /// The same, without a copy of numbers.
+    /// As a column; numbers are not copied.
     fn into_array(self) -> ArrayRef {
         match self {
             Ids::Numbers(ids) => numbers(ids),
@@ -176,7 +176,7 @@ pub struct EdgeWriter {
 }
 
 impl EdgeWriter {
-    /// Begins the file; every piece has weights and relations, or none has.
+    /// Begins the file; all pieces have weights, or none; the same for relations.
     pub fn create(
         outputs: &mut Outputs,
         weighted: bool,
@@ -192,7 +192,7 @@ impl EdgeWriter {
         })
     }
 
-    /// Adds edges behind those that are there.
+    /// Appends edges.
     pub fn write(&mut self, edges: EdgeTable, advance: Advance<'_>) -> Result<(), StageError> {
         let count = edges.source.len();
         self.count += count as u64;
@@ -214,7 +214,7 @@ impl EdgeWriter {
     }
 }
 
-/// Writes nodes.parquet. Takes the table: large ones go as they are written.
+/// Writes nodes.parquet. Takes the table, so that its columns can be freed as they are written.
 pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageError> {
     let count = nodes.ids.len();
     outputs.count(Kind::Graph, "nodes", count as u64);
@@ -256,8 +256,8 @@ pub fn nodes_of_kinds(of_node: &[u16], kinds: usize) -> Vec<usize> {
     counts
 }
 
-/// Writes graphs.parquet, after the nodes: where graphs have labels, they are what is learned.
-/// `both`: nodes have labels too, and what a program returns decides which of the two it learns.
+/// Writes graphs.parquet, after the nodes: labels of graphs are the training target. With `both`,
+/// nodes have labels too, and the result of a program decides which of the two it learns.
 pub fn write_graphs(
     outputs: &mut Outputs,
     graphs: &GraphTable,
@@ -284,13 +284,13 @@ pub fn write_graphs(
     Ok(())
 }
 
-/// A further column, as it is written.
+/// Field and values of a further column.
 fn further((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
     (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
-/// What a planner needs to know of the target, without reading a row; the names begin with
-/// `prefix`.
+/// Writes counts and facts of the target, which `plan` needs without reading a row; their names
+/// begin with `prefix`.
 fn write_target_counts(
     outputs: &mut Outputs,
     prefix: &str,
@@ -371,7 +371,7 @@ pub fn read_edges(artifact: &Artifact) -> Result<EdgeTable, StageError> {
     read_edges_with_progress(artifact, &|_| {})
 }
 
-/// Reads edges.parquet, and reports edges as they are read.
+/// Reads edges.parquet, and reports progress.
 pub fn read_edges_with_progress(
     artifact: &Artifact,
     advance: Advance<'_>,
@@ -399,7 +399,7 @@ pub fn read_edges_with_progress(
         advance(batch.num_rows() as u64);
         Ok(())
     })?;
-    // What follows makes room, weights and launches for each relation up to the largest number.
+    // Later stages allocate weights and launches for each relation up to the largest number.
     let relations = open_names(artifact)?.relations.len();
     match edges
         .kind
@@ -435,7 +435,7 @@ pub fn read_node_ids(artifact: &Artifact) -> Result<Ids, StageError> {
     read_ids(&path, &read_table(&path, Some(&["id"]))?)
 }
 
-/// Reads graphs.parquet; none: the set is one graph.
+/// Reads graphs.parquet; none where the set is one graph.
 pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError> {
     if !artifact.has(GRAPHS_FILE) {
         return Ok(None);
@@ -447,7 +447,7 @@ pub fn read_graphs(artifact: &Artifact) -> Result<Option<GraphTable>, StageError
     Ok(Some(GraphTable { ids, labels, splits, columns: further_columns(&table) }))
 }
 
-/// The columns that have no meaning of their own.
+/// The columns that are not among `NODE_COLUMNS`.
 fn further_columns(table: &Table) -> Vec<(String, ArrayRef)> {
     let named = |(field, column): (&Arc<Field>, &ArrayRef)| {
         (!NODE_COLUMNS.contains(&field.name().as_str()))
