@@ -15,7 +15,7 @@ use std::{
 
 /// What is remembered of a file.
 #[derive(PartialEq, Serialize, Deserialize)]
-struct Seen {
+struct CachedDigest {
     path: PathBuf,
     stamp: Stamp,
     digest: String,
@@ -39,7 +39,7 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
         folder.join(blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex().as_str())
     });
     if let (Some(memory), false) = (&memory, reread)
-        && let Some(digest) = recall(memory, &path, before)
+        && let Some(digest) = read_cached(memory, &path, before)
     {
         return Ok(digest);
     }
@@ -60,7 +60,8 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
         && stamp(&path)? == before
     {
         // What is not remembered is read again.
-        let _ = remember(&memory, &Seen { path, stamp: before, digest: digest.clone() });
+        let _ =
+            write_cached(&memory, &CachedDigest { path, stamp: before, digest: digest.clone() });
     }
     Ok(digest)
 }
@@ -75,7 +76,7 @@ fn refuse_irregular(path: &Path) -> io::Result<()> {
 }
 
 /// A folder below `dir` for what comes out of this archive, as long as the archive stays the same.
-pub(crate) fn folder_of(dir: &Path, archive: &Path, inside: &str) -> io::Result<PathBuf> {
+pub(crate) fn unpack_folder(dir: &Path, archive: &Path, inside: &str) -> io::Result<PathBuf> {
     let path = archive.canonicalize()?;
     let stamp = stamp(&path)?;
     let name = blake3::hash(serde_json::to_string(&(&path, stamp, inside))?.as_bytes());
@@ -91,15 +92,15 @@ fn stamp(path: &Path) -> io::Result<Stamp> {
     })
 }
 
-fn recall(memory: &Path, path: &Path, stamp: Stamp) -> Option<String> {
+fn read_cached(memory: &Path, path: &Path, stamp: Stamp) -> Option<String> {
     let text = memory.is_file().then(|| fs::read(memory).ok()).flatten()?;
-    let seen: Seen = serde_json::from_slice(&text).ok()?;
+    let seen: CachedDigest = serde_json::from_slice(&text).ok()?;
     let sound =
         seen.path == path && seen.stamp == stamp && blake3::Hash::from_hex(&seen.digest).is_ok();
     sound.then_some(seen.digest)
 }
 
-fn remember(memory: &Path, seen: &Seen) -> io::Result<()> {
+fn write_cached(memory: &Path, seen: &CachedDigest) -> io::Result<()> {
     let folder = memory.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let beside = memory.with_extension(format!("{}.tmp", std::process::id()));

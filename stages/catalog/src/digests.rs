@@ -10,14 +10,17 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CatalogError, Entry, digest_cache, download_error::Trouble, entry::RawFile, look_at};
+use crate::{
+    CatalogError, Entry, digest_cache, download_error::DownloadError, entry::RawFile,
+    metadata_if_present,
+};
 
 /// Its name in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
 
 /// What a file was.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Recorded {
+pub struct FileRecord {
     /// Its size.
     pub bytes: u64,
     /// Its BLAKE3 digest in hexadecimal.
@@ -26,12 +29,12 @@ pub struct Recorded {
     pub from: String,
 }
 
-type Record = BTreeMap<String, Recorded>;
+type Record = BTreeMap<String, FileRecord>;
 
 /// The record of a folder; empty if there is none.
-fn read(folder: &Path) -> Result<Record, CatalogError> {
+fn read_record(folder: &Path) -> Result<Record, CatalogError> {
     let path = folder.join(RECORD_FILE);
-    let Some(facts) = look_at(&path)? else { return Ok(Record::new()) };
+    let Some(facts) = metadata_if_present(&path)? else { return Ok(Record::new()) };
     let wrong = |what: String| {
         CatalogError::new(what)
             .at(path.display())
@@ -47,7 +50,7 @@ fn read(folder: &Path) -> Result<Record, CatalogError> {
 }
 
 /// The name of a file in the record of its folder.
-fn name(folder: &Path, path: &Path) -> String {
+fn record_name(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
@@ -70,25 +73,25 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
 
 /// Compares a file whose digest is known with what the entry says of it, and with the record of its
 /// set's folder; what neither knows is sound.
-pub fn check(
+pub fn check_file(
     entry: &Entry,
     file: &RawFile,
     folder: &Path,
     path: &Path,
     digest: &str,
 ) -> Result<(), CatalogError> {
-    check_bytes(entry, file, folder, path, length(path)?, digest)
+    check_bytes(entry, file, folder, path, file_length(path)?, digest)
 }
 
 /// Judges a file that is about to be put under its path.
-pub(crate) fn judge(
+pub(crate) fn check_download(
     entry: &Entry,
     file: &RawFile,
     folder: &Path,
     path: &Path,
     beside: &Path,
-) -> Result<(), Trouble> {
-    let read = |error: io::Error| Trouble::disk("cannot read what came", &error);
+) -> Result<(), DownloadError> {
+    let read = |error: io::Error| DownloadError::disk("cannot read what came", &error);
     let digest = digest_cache::digest(beside, None, true).map_err(read)?;
     let bytes = fs::metadata(beside).map_err(read)?.len();
     // Bytes that the entry knows by their digest are the file, whatever they look like.
@@ -104,17 +107,17 @@ pub(crate) fn judge(
             "the address gives another file now, and what came was thrown away; to take the new \
              one:  {take}"
         );
-        Trouble { hint: Some(hint.into()), ..Trouble::new(error.what) }
+        DownloadError { hint: Some(hint.into()), ..DownloadError::new(error.what) }
     })
 }
 
 /// Refuses what came in the place of the file or archive that is to have this path.
-pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), Trouble> {
+pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), DownloadError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match warploom_formats::mistaken(&name, beside)
-        .map_err(|error| Trouble { disk: error.io, ..Trouble::new(error.what) })?
+        .map_err(|error| DownloadError { disk: error.io, ..DownloadError::new(error.what) })?
     {
-        Some(found) => Err(Trouble::new(format!(
+        Some(found) => Err(DownloadError::new(format!(
             "expected the file, found {found} (a login or an error page has come in its place, and \
              was thrown away)"
         ))),
@@ -133,7 +136,7 @@ fn check_bytes(
     if file.blake3.as_ref().is_some_and(|known| known != digest)
         || file.bytes.is_some_and(|known| known != bytes)
     {
-        let what = differs(
+        let what = mismatch_error(
             "the file is not the one that the catalogue's entry tells of",
             file.bytes,
             file.blake3.as_deref(),
@@ -146,9 +149,9 @@ fn check_bytes(
             file.file, entry.place
         )));
     }
-    match read(folder)?.get(&name(folder, path)) {
+    match read_record(folder)?.get(&record_name(folder, path)) {
         Some(recorded) if recorded.blake3 != digest => {
-            let what = differs(
+            let what = mismatch_error(
                 "the file has changed since it was recorded",
                 Some(recorded.bytes),
                 Some(&recorded.blake3),
@@ -168,7 +171,7 @@ fn check_bytes(
 }
 
 /// What was expected, as far as that is known, against what was found.
-fn differs(
+fn mismatch_error(
     what: &str,
     bytes_expected: Option<u64>,
     digest_expected: Option<&str>,
@@ -176,15 +179,17 @@ fn differs(
     digest: &str,
 ) -> String {
     let expected = match (bytes_expected, digest_expected) {
-        (Some(bytes), Some(digest)) => format!("{bytes} bytes with the digest {}", short(digest)),
+        (Some(bytes), Some(digest)) => {
+            format!("{bytes} bytes with the digest {}", short_digest(digest))
+        }
         (Some(bytes), None) => format!("{bytes} bytes"),
-        (None, digest) => format!("the digest {}", short(digest.unwrap_or_default())),
+        (None, digest) => format!("the digest {}", short_digest(digest.unwrap_or_default())),
     };
-    format!("{what}: expected {expected}, found {bytes} bytes with {}", short(digest))
+    format!("{what}: expected {expected}, found {bytes} bytes with {}", short_digest(digest))
 }
 
 /// Compares a file with the record, or records it.
-pub fn settle(
+pub fn compare_or_record(
     entry: &Entry,
     file: &RawFile,
     folder: &Path,
@@ -208,24 +213,24 @@ pub fn settle(
     }
     let digest = digest_cache::digest(path, None, true)
         .map_err(|error| CatalogError::new(format!("cannot read: {error}")).at(path.display()))?;
-    check(entry, file, folder, path, &digest)?;
-    let mut record = read(folder)?;
-    let bytes = length(path)?;
-    if record.contains_key(&name(folder, path)) {
+    check_file(entry, file, folder, path, &digest)?;
+    let mut record = read_record(folder)?;
+    let bytes = file_length(path)?;
+    if record.contains_key(&record_name(folder, path)) {
         return Ok(());
     }
     record.insert(
-        name(folder, path),
-        Recorded { bytes, blake3: digest, from: origin(entry, file).to_owned() },
+        record_name(folder, path),
+        FileRecord { bytes, blake3: digest, from: origin(entry, file).to_owned() },
     );
-    write(folder, &record).map_err(|error| {
+    write_record(folder, &record).map_err(|error| {
         CatalogError::new(format!("cannot record the digest of `{}`: {error}", path.display()))
             .at(folder.join(RECORD_FILE).display())
     })
 }
 
 /// A file's length.
-fn length(path: &Path) -> Result<u64, CatalogError> {
+fn file_length(path: &Path) -> Result<u64, CatalogError> {
     fs::metadata(path).map(|facts| facts.len()).map_err(|error| {
         CatalogError::new(format!("cannot look at the file: {error}")).at(path.display())
     })
@@ -239,7 +244,7 @@ fn origin<'a>(entry: &'a Entry, file: &'a RawFile) -> &'a str {
         .unwrap_or("put there by hand")
 }
 
-fn write(folder: &Path, record: &Record) -> io::Result<()> {
+fn write_record(folder: &Path, record: &Record) -> io::Result<()> {
     let beside = folder.join(format!("{RECORD_FILE}.{}.tmp", std::process::id()));
     let written = fs::write(&beside, serde_json::to_vec_pretty(record)?)
         .and_then(|()| fs::rename(&beside, folder.join(RECORD_FILE)));
@@ -249,7 +254,7 @@ fn write(folder: &Path, record: &Record) -> io::Result<()> {
     written
 }
 
-fn short(digest: &str) -> &str {
+fn short_digest(digest: &str) -> &str {
     digest.get(..16).unwrap_or(digest)
 }
 
@@ -278,10 +283,11 @@ mod tests {
             url: Some(url.into()),
             ..RawFile::default()
         };
-        let settled = |url: &str| settle(&entry(&file(url)), &file(url), folder.path(), &path);
+        let settled =
+            |url: &str| compare_or_record(&entry(&file(url)), &file(url), folder.path(), &path);
         settled("https://x.y/z").unwrap();
         settled("another place").unwrap();
-        assert_eq!(read(folder.path()).unwrap()["raw/edges.csv"].from, "https://x.y/z");
+        assert_eq!(read_record(folder.path()).unwrap()["raw/edges.csv"].from, "https://x.y/z");
         fs::write(&path, "0,2\n").unwrap();
         let error = settled("https://x.y/z").unwrap_err();
         assert!(
@@ -310,7 +316,7 @@ mod tests {
                 blake3: blake3.map(str::to_owned),
                 ..RawFile::default()
             };
-            check(&entry(&file), &file, folder.path(), &path, &digest)
+            check_file(&entry(&file), &file, folder.path(), &path, &digest)
         };
         let other = "0".repeat(64);
         assert_eq!(
@@ -321,8 +327,8 @@ mod tests {
         assert!(
             error.what.contains(&format!(
                 "expected 4 bytes with the digest {}, found 4 bytes with {}",
-                short(&other),
-                short(&digest)
+                short_digest(&other),
+                short_digest(&digest)
             )),
             "{error}"
         );
@@ -342,7 +348,7 @@ mod tests {
         let path = folder.path().join("edges.csv");
         fs::create_dir(&path).unwrap();
         let file = RawFile { file: "edges.csv".into(), ..RawFile::default() };
-        let error = settle(&entry(&file), &file, folder.path(), &path).unwrap_err();
+        let error = compare_or_record(&entry(&file), &file, folder.path(), &path).unwrap_err();
         assert!(
             error.what.contains("the file `edges.csv` of `mine` is a folder")
                 && error.hint.unwrap().contains("mv "),
@@ -356,16 +362,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // A record that cannot be read is not an empty one, over which the next would be written.
         std::os::unix::fs::symlink("/proc/self/mem", folder.path().join(RECORD_FILE)).unwrap();
-        assert!(read(folder.path()).unwrap_err().what.contains("cannot read"));
+        assert!(read_record(folder.path()).unwrap_err().what.contains("cannot read"));
         fs::remove_file(folder.path().join(RECORD_FILE)).unwrap();
         fs::create_dir(folder.path().join(RECORD_FILE)).unwrap();
-        assert!(read(folder.path()).unwrap_err().what.contains("is no file"));
+        assert!(read_record(folder.path()).unwrap_err().what.contains("is no file"));
         fs::remove_dir(folder.path().join(RECORD_FILE)).unwrap();
         fs::write(folder.path().join(RECORD_FILE), "nonsense").unwrap();
         fs::write(folder.path().join("a"), "1 2").unwrap();
         let file = RawFile { file: "a".into(), ..RawFile::default() };
-        let error =
-            check(&entry(&file), &file, folder.path(), &folder.path().join("a"), "00").unwrap_err();
+        let error = check_file(&entry(&file), &file, folder.path(), &folder.path().join("a"), "00")
+            .unwrap_err();
         assert!(
             error.to_string().contains(RECORD_FILE) && error.to_string().contains("rm "),
             "{error}"

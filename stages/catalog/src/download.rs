@@ -19,17 +19,17 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::download_error::Trouble;
+use crate::download_error::DownloadError;
 
 /// The bytes that are moved at once.
 const BUFFER_BYTES: usize = 1 << 16;
 /// Tries that found no server after which there is no other.
-const UNREACHED_MOST: u32 = 2;
+const UNREACHABLE_TRIES_MOST: u32 = 2;
 /// Variables of the environment that name a proxy, in the order in which they count.
-const PROXIES: &[&str] =
+const PROXY_VARIABLES: &[&str] =
     &["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
 /// Statuses after which a server may recover: time-out, too many requests, and its own faults.
-const RECOVERS: &[u16] = &[408, 429, 500, 502, 503, 504];
+const RETRY_STATUSES: &[u16] = &[408, 429, 500, 502, 503, 504];
 
 /// How far a download has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +75,14 @@ impl Default for Limits {
 /// What a part is a part of; stands beside it as `.part.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Of {
+struct PartSource {
     url: String,
     etag: Option<String>,
     modified: Option<String>,
     total: Option<u64>,
 }
 
-impl Of {
+impl PartSource {
     /// What proves that a server still means the same file; a weak tag does not.
     fn validator(&self) -> Option<&str> {
         self.etag.as_deref().filter(|tag| !tag.starts_with("W/")).or(self.modified.as_deref())
@@ -91,23 +91,23 @@ impl Of {
 
 /// Why a try failed, and whether another may do better.
 struct Failure {
-    trouble: Trouble,
+    trouble: DownloadError,
     again: bool,
     /// Whether a server answered at all: without a network nobody waits for all tries.
     reached: bool,
 }
 
 impl Failure {
-    fn last(what: impl Into<String>) -> Self {
-        Failure { trouble: Trouble::new(what), again: false, reached: true }
+    fn permanent(what: impl Into<String>) -> Self {
+        Failure { trouble: DownloadError::new(what), again: false, reached: true }
     }
 
-    fn again(what: impl Into<String>) -> Self {
-        Failure { trouble: Trouble::new(what), again: true, reached: true }
+    fn transient(what: impl Into<String>) -> Self {
+        Failure { trouble: DownloadError::new(what), again: true, reached: true }
     }
 
     fn disk(error: &io::Error) -> Self {
-        Failure { trouble: Trouble::disk("cannot write", error), again: false, reached: true }
+        Failure { trouble: DownloadError::disk("cannot write", error), again: false, reached: true }
     }
 }
 
@@ -159,8 +159,8 @@ impl Part {
     }
 
     /// Bytes that are there of the file that `beside` describes, and that description.
-    fn kept(&self, url: &str) -> (u64, Of) {
-        let of: Of = fs::read(&self.beside)
+    fn resumable_bytes(&self, url: &str) -> (u64, PartSource) {
+        let of: PartSource = fs::read(&self.beside)
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok())
             .unwrap_or_default();
@@ -168,20 +168,20 @@ impl Part {
         if of.url == url && of.validator().is_some() && bytes > 0 {
             (bytes, of)
         } else {
-            (0, Of::default())
+            (0, PartSource::default())
         }
     }
 
     /// Empties it; what comes is a part of `of`.
-    fn begin(&mut self, of: &Of) -> io::Result<()> {
+    fn restart(&mut self, of: &PartSource) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         fs::write(&self.beside, serde_json::to_vec(of)?)
     }
 
     /// Removes it unless it can be continued.
-    fn leave(self, url: &str) {
-        if !self.shared || self.kept(url).0 == 0 {
+    fn remove_unless_resumable(self, url: &str) {
+        if !self.shared || self.resumable_bytes(url).0 == 0 {
             // A part that cannot be removed does no harm: it is emptied before it is used again.
             let _ = fs::remove_file(&self.path);
             let _ = fs::remove_file(&self.beside);
@@ -191,7 +191,7 @@ impl Part {
 
 /// Says of a file that is whole, and not yet under its name, whether it is the one that was
 /// expected.
-pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), Trouble>;
+pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), DownloadError>;
 
 /// Downloads a file to `path`; one that `judge` refuses goes again.
 pub(crate) fn download(
@@ -201,32 +201,33 @@ pub(crate) fn download(
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
     judge: Judge,
-) -> Result<(), Trouble> {
+) -> Result<(), DownloadError> {
     let began = Instant::now();
-    let unwritten =
-        |error: io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), &error);
+    let unwritten = |error: io::Error| {
+        DownloadError::disk(format!("cannot write `{}`", path.display()), &error)
+    };
     let mut part = Part::open(path).map_err(unwritten)?;
     let mut pause = limits.pause;
     let (mut tried, mut unreached) = (0, 0);
     loop {
         tried += 1;
         let left = limits.whole.saturating_sub(began.elapsed());
-        match attempt(&mut part, name, url, &Limits { whole: left, ..*limits }, progress) {
+        match run_attempt(&mut part, name, url, &Limits { whole: left, ..*limits }, progress) {
             Ok(()) => break,
             Err(failure) => {
                 unreached = if failure.reached { 0 } else { unreached + 1 };
                 if failure.again
                     && tried < limits.tries
-                    && unreached < UNREACHED_MOST
+                    && unreached < UNREACHABLE_TRIES_MOST
                     && began.elapsed() + pause < limits.whole
                 {
                     thread::sleep(pause);
                     pause *= 2;
                     continue;
                 }
-                part.leave(url);
-                let Trouble { what, disk, hint } = failure.trouble;
-                return Err(Trouble {
+                part.remove_unless_resumable(url);
+                let DownloadError { what, disk, hint } = failure.trouble;
+                return Err(DownloadError {
                     what: if tried > 1 { format!("{what} (tried {tried} times)") } else { what },
                     disk,
                     hint,
@@ -245,7 +246,7 @@ pub(crate) fn download(
 }
 
 /// One try: asks for what is missing, and appends it.
-fn attempt(
+fn run_attempt(
     part: &mut Part,
     name: &str,
     url: &str,
@@ -254,17 +255,17 @@ fn attempt(
 ) -> Result<(), Failure> {
     let began = Instant::now();
     let disk = |error: io::Error| Failure::disk(&error);
-    let (mut have, known) = part.kept(url);
+    let (mut have, known) = part.resumable_bytes(url);
     let mut request = agent(limits, url).get(url).header("accept-encoding", "identity");
     if let (true, Some(validator)) = (have > 0, known.validator()) {
         request = request.header("range", format!("bytes={have}-")).header("if-range", validator);
     }
-    let mut response = request.call().map_err(|error| unreached(&error, url, limits))?;
+    let mut response = request.call().map_err(|error| connection_failure(&error, url, limits))?;
     let header = |name: &str| {
         response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
     };
-    let range = header("content-range").as_deref().and_then(content_range);
-    let mut of = Of {
+    let range = header("content-range").as_deref().and_then(parse_content_range);
+    let mut of = PartSource {
         url: url.to_owned(),
         etag: header("etag"),
         modified: header("last-modified"),
@@ -275,8 +276,8 @@ fn attempt(
             let same = range == Some((Some(have), known.total))
                 && (of.etag.is_none() || of.etag == known.etag);
             if !same {
-                part.begin(&Of::default()).map_err(disk)?;
-                return Err(Failure::again("the server continued another file"));
+                part.restart(&PartSource::default()).map_err(disk)?;
+                return Err(Failure::transient("the server continued another file"));
             }
             of = known;
             part.file.seek(SeekFrom::End(0)).map_err(disk)?;
@@ -284,25 +285,27 @@ fn attempt(
         200 => {
             let kind = header("content-type").unwrap_or_default();
             if kind.starts_with("text/html") {
-                return Err(Failure::last(
+                return Err(Failure::permanent(
                     "the server answered with a web page, not with the file",
                 ));
             }
             have = 0;
-            part.begin(&of).map_err(disk)?;
+            part.restart(&of).map_err(disk)?;
         }
         416 if have > 0 => {
             // All of it was here, or more than there is.
             if range == Some((None, Some(have))) {
                 return Ok(());
             }
-            part.begin(&Of::default()).map_err(disk)?;
-            return Err(Failure::again("the server has another file than the part that was kept"));
+            part.restart(&PartSource::default()).map_err(disk)?;
+            return Err(Failure::transient(
+                "the server has another file than the part that was kept",
+            ));
         }
         code => {
             return Err(Failure {
-                again: RECOVERS.contains(&code),
-                ..Failure::last(format!("the server answered {code}"))
+                again: RETRY_STATUSES.contains(&code),
+                ..Failure::permanent(format!("the server answered {code}"))
             });
         }
     }
@@ -314,16 +317,16 @@ fn attempt(
             Ok(got) => got,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
-                return Err(Failure::again(format!(
+                return Err(Failure::transient(format!(
                     "the connection broke after {have} bytes: {error}"
                 )));
             }
         };
         if have == 0 && is_gzip_name(url) && !buffer[..got].starts_with(&[0x1f, 0x8b]) {
-            part.begin(&Of::default()).map_err(disk)?;
-            return Err(Failure::last(format!(
+            part.restart(&PartSource::default()).map_err(disk)?;
+            return Err(Failure::permanent(format!(
                 "the server's answer is not a gzip file: it begins with `{}`",
-                beginning(&buffer[..got])
+                first_line(&buffer[..got])
             )));
         }
         if got == 0 {
@@ -333,11 +336,14 @@ fn attempt(
         have += got as u64;
         progress(Progress { file: name, bytes: have, total });
         if began.elapsed() > limits.whole {
-            return Err(Failure::last(format!("it took longer than {} s", limits.whole.as_secs())));
+            return Err(Failure::permanent(format!(
+                "it took longer than {} s",
+                limits.whole.as_secs()
+            )));
         }
     }
     match total {
-        Some(total) if total != have => Err(Failure::again(format!(
+        Some(total) if total != have => Err(Failure::transient(format!(
             "the connection broke: expected {total} bytes, found {have}"
         ))),
         _ => Ok(()),
@@ -345,7 +351,7 @@ fn attempt(
 }
 
 /// The first signs of an answer, as far as its first line.
-fn beginning(bytes: &[u8]) -> String {
+fn first_line(bytes: &[u8]) -> String {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
     let shown = line[..line.len().min(40)]
         .iter()
@@ -380,7 +386,7 @@ fn agent(limits: &Limits, url: &str) -> ureq::Agent {
 
 /// First byte and size of the whole in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no
 /// size.
-fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
+fn parse_content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let first = match range {
         "*" => None,
@@ -404,12 +410,12 @@ fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
     // The first that is a proxy at all is the one that is used.
     let is_one =
         |name: &&&str| std::env::var(name).is_ok_and(|address| ureq::Proxy::new(&address).is_ok());
-    let name = PROXIES.iter().find(is_one)?;
+    let name = PROXY_VARIABLES.iter().find(is_one)?;
     Some((*name, format!("{}:{}", proxy.host(), proxy.port())))
 }
 
 /// Why no answer came, in one line.
-fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
+fn connection_failure(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     if let ureq::Error::RequireHttpsOnly(other) = error {
         let what = format!(
             "`{url}` redirects to `{other}`, which is not encrypted: anybody on the way may put \
@@ -420,7 +426,7 @@ fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
              address into the set's entry:  url: \"{other}\""
         );
         return Failure {
-            trouble: Trouble { hint: Some(hint.into()), ..Trouble::new(what) },
+            trouble: DownloadError { hint: Some(hint.into()), ..DownloadError::new(what) },
             again: false,
             reached: true,
         };
@@ -441,7 +447,7 @@ fn unreached(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     let through = proxy_of(url, limits).map_or_else(String::new, |(name, address)| {
         format!(", asked through the proxy {address} that `{name}` names")
     });
-    Failure { trouble: Trouble::new(what + &through), again, reached: false }
+    Failure { trouble: DownloadError::new(what + &through), again, reached: false }
 }
 
 #[cfg(test)]

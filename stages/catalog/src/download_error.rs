@@ -7,7 +7,7 @@ use std::io;
 
 /// Why a file did not come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Trouble {
+pub(crate) struct DownloadError {
     /// One line.
     pub what: String,
     /// What the disk said, where it is at fault.
@@ -16,24 +16,28 @@ pub(crate) struct Trouble {
     pub hint: Option<Box<str>>,
 }
 
-impl Trouble {
+impl DownloadError {
     /// Of the network, or with what came.
-    pub fn new(what: impl Into<String>) -> Trouble {
-        Trouble { what: what.into(), disk: None, hint: None }
+    pub fn new(what: impl Into<String>) -> DownloadError {
+        DownloadError { what: what.into(), disk: None, hint: None }
     }
 
     /// Of the disk.
-    pub fn disk(what: impl Into<String>, error: &io::Error) -> Trouble {
-        Trouble { what: format!("{}: {error}", what.into()), disk: Some(error.kind()), hint: None }
+    pub fn disk(what: impl Into<String>, error: &io::Error) -> DownloadError {
+        DownloadError {
+            what: format!("{}: {error}", what.into()),
+            disk: Some(error.kind()),
+            hint: None,
+        }
     }
 
     /// Whether a file may not grow, however much room there is.
-    pub fn is_limited(&self) -> bool {
+    pub fn is_file_size_limit(&self) -> bool {
         self.disk == Some(io::ErrorKind::FileTooLarge)
     }
 
     /// Whether there is no room left.
-    pub fn is_no_room(&self) -> bool {
+    pub fn is_disk_full(&self) -> bool {
         self.disk.is_some_and(|kind| {
             matches!(
                 kind,

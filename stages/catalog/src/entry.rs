@@ -46,24 +46,24 @@ pub struct Entry {
     pub licence: String,
     /// Counts of the files as stored; a mismatch is an error.
     #[serde(default)]
-    pub expected: Expected,
+    pub expected: ExpectedCounts,
     /// What else the files hold; shown, and a mismatch is an error.
     #[serde(default)]
-    pub holds: Holds,
+    pub holds: ExpectedContents,
     /// Counts as documents print them.
     #[serde(default)]
-    pub printed: Vec<Printed>,
+    pub printed: Vec<PublishedCounts>,
     /// What is drawn where the set itself has none.
     #[serde(default)]
-    pub made_up: MadeUp,
+    pub made_up: SyntheticData,
     /// How nodes are parted into train, validation and test.
     pub split: SplitRule,
     /// What is generated when the files cannot be had.
     #[serde(default)]
     pub stand_in: Option<Recipe>,
     /// What is not real in the files, where they came out of another graph.
-    #[serde(default, skip_serializing_if = "Inherited::is_nothing")]
-    pub inherited: Inherited,
+    #[serde(default, skip_serializing_if = "InheritedProvenance::is_nothing")]
+    pub inherited: InheritedProvenance,
     /// Whether there is no entry: a folder of files, of which all is known that they say
     /// themselves.
     #[serde(skip)]
@@ -122,7 +122,7 @@ pub struct Format(String);
 
 impl Format {
     /// That of a reader.
-    pub fn of(format: &warploom_formats::Format) -> Format {
+    pub fn from_reader(format: &warploom_formats::Format) -> Format {
         Format(format.name.to_owned())
     }
 
@@ -224,7 +224,7 @@ pub enum Task {
 /// Counts of the files as stored, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Expected {
+pub struct ExpectedCounts {
     /// Nodes.
     pub nodes: Option<u64>,
     /// Edges as listed, repeats and self loops included.
@@ -238,7 +238,7 @@ pub struct Expected {
 /// What the files hold beside nodes and edges, as far as it is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Holds {
+pub struct ExpectedContents {
     /// Graphs, of a set of many.
     pub graphs: Option<u64>,
     /// Feature width.
@@ -254,7 +254,7 @@ pub struct Holds {
 /// Counts as a document prints them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Printed {
+pub struct PublishedCounts {
     /// Which document and table.
     pub document: String,
     /// Nodes.
@@ -272,7 +272,7 @@ pub struct Printed {
 /// What is drawn where a set itself has none; 0: nothing is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct MadeUp {
+pub struct SyntheticData {
     /// Feature width.
     pub features: u32,
     /// Classes.
@@ -282,22 +282,22 @@ pub struct MadeUp {
 /// What is not real in files that came out of another graph: as the manifest beside them says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Inherited {
+pub struct InheritedProvenance {
     /// The graph was a stand-in as a whole, and so is what is made of the files.
     pub stand_in: bool,
     /// What was drawn for a real graph: `features`, `labels`.
     pub made_up: Vec<String>,
 }
 
-impl Inherited {
+impl InheritedProvenance {
     /// Whether all is as real as the files are.
     pub fn is_nothing(&self) -> bool {
-        *self == Inherited::default()
+        *self == InheritedProvenance::default()
     }
 
     /// What the manifest in a folder says of a graph; nothing, if there is none. One that cannot be
     /// read is an error: files of a stand-in would be taken for real ones.
-    pub fn from_manifest(folder: &std::path::Path) -> Result<Inherited, CatalogError> {
+    pub fn from_manifest(folder: &std::path::Path) -> Result<InheritedProvenance, CatalogError> {
         let path = folder.join("manifest.json");
         let text = match std::fs::metadata(&path)
             .and_then(|facts| if facts.is_file() { std::fs::read(&path) } else { Ok(Vec::new()) })
@@ -324,7 +324,7 @@ impl Inherited {
             .flatten()
             .filter_map(|what| what.as_str().map(str::to_owned))
             .collect();
-        Ok(Inherited { stand_in: manifest["provenance"] == "stand-in", made_up })
+        Ok(InheritedProvenance { stand_in: manifest["provenance"] == "stand-in", made_up })
     }
 }
 
@@ -428,7 +428,7 @@ impl Entry {
                 ),
             );
         }
-        if let Err((field, what)) = entry.sources_are_sound() {
+        if let Err((field, what)) = entry.check_sources() {
             return wrong(field, what);
         }
         if let SplitRule::Fractions { train, validation, test } = entry.split {
@@ -460,7 +460,7 @@ impl Entry {
 
     /// Whether files, archive, format and generator fit each other; else the field and what is
     /// wrong with it.
-    fn sources_are_sound(&self) -> Result<(), (&'static str, String)> {
+    fn check_sources(&self) -> Result<(), (&'static str, String)> {
         let generated = self.format.as_str() == GENERATED;
         match (&self.generator, self.files.is_empty()) {
             (Some(_), false) => {
@@ -540,7 +540,7 @@ impl Entry {
 
     /// What to do to have the files, for a hint: a download, where any has an address, else what to
     /// put where.
-    pub fn how_to_get(&self) -> String {
+    pub fn download_hint(&self) -> String {
         if self.archive.is_some() || self.files.iter().any(|file| file.url.is_some()) {
             return format!("warploom data fetch {}", self.name);
         }
@@ -559,7 +559,7 @@ impl Entry {
 
     /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names
     /// of files or counts that are only checked.
-    pub fn shape(&self) -> serde_json::Value {
+    pub fn key_fields(&self) -> serde_json::Value {
         let mut shape = serde_json::json!({
             "format": self.format,
             "read": self.read,
@@ -625,11 +625,14 @@ mod tests {
             .replace("two nodes", "2 nodes")
             .replace("licence: none", "licence: MIT")
             .replace("url: null", "url: https://x.y/z");
-        assert_eq!(entry.shape(), Entry::from_yaml("tiny", &retold, "tiny.yaml").unwrap().shape());
+        assert_eq!(
+            entry.key_fields(),
+            Entry::from_yaml("tiny", &retold, "tiny.yaml").unwrap().key_fields()
+        );
         let reshaped = TEXT.replace("symmetrize: true", "symmetrize: false");
         assert_ne!(
-            entry.shape(),
-            Entry::from_yaml("tiny", &reshaped, "tiny.yaml").unwrap().shape()
+            entry.key_fields(),
+            Entry::from_yaml("tiny", &reshaped, "tiny.yaml").unwrap().key_fields()
         );
     }
 

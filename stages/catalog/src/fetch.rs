@@ -17,9 +17,9 @@ use std::{
 use crate::{
     Attempt, CatalogError, Entry, Source, digest_cache, digests,
     download::{Limits, Progress},
-    file_names::{found_file, kept_as},
-    locate::{forget, locate, own_folder, present},
-    retrieval::{Made, Missed, get},
+    file_names::{download_name, find_file},
+    locate::{forget_failure, locate, own_folder, present_files},
+    retrieval::{MissedFile, NewFolders, retrieve_files},
 };
 
 /// Tries for one file, when somebody asked for it.
@@ -28,7 +28,7 @@ const TRIES: u32 = 6;
 /// The files of a set, and whether they were here already in another place than the first data
 /// folder's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetched {
+pub struct FetchedFiles {
     /// One path for each file of the entry, in its order.
     pub paths: Vec<PathBuf>,
     /// The folder or archive elsewhere that has them, where nothing had to be fetched.
@@ -42,7 +42,7 @@ pub fn fetch(
     data_dirs: &[PathBuf],
     kept: Option<&Path>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Fetched, CatalogError> {
+) -> Result<FetchedFiles, CatalogError> {
     let limits = Limits { whole: Duration::from_secs(6 * 3600), tries: TRIES, ..Limits::default() };
     fetch_within(entry, data_dirs, kept, &limits, progress)
 }
@@ -54,39 +54,39 @@ pub(crate) fn fetch_within(
     kept: Option<&Path>,
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Fetched, CatalogError> {
+) -> Result<FetchedFiles, CatalogError> {
     if entry.generator.is_some() {
         return Err(CatalogError::new(format!("`{}` is made and not fetched", entry.name))
             .hint("a pipeline makes it when it is needed:  warploom pipeline FILE"));
     }
     let folder =
         own_folder(entry, data_dirs).unwrap_or_else(|| Path::new("data/raw").join(&entry.name));
-    if let Some(found) = elsewhere(entry, &folder, data_dirs, kept)? {
+    if let Some(found) = find_elsewhere(entry, &folder, data_dirs, kept)? {
         return Ok(found);
     }
-    forget(entry, &folder, kept).map_err(|(path, error)| {
+    forget_failure(entry, &folder, kept).map_err(|(path, error)| {
         CatalogError::new(format!("cannot forget the earlier failure: {error}")).at(path.display())
     })?;
-    let made = Made::before(entry, &folder);
-    let paths = get(entry, &folder, limits, progress).map_err(|missed| {
+    let made = NewFolders::missing(entry, &folder);
+    let paths = retrieve_files(entry, &folder, limits, progress).map_err(|missed| {
         made.remove_empty();
-        by_hand(entry, &missed, &folder)
+        manual_copy_error(entry, &missed, &folder)
     })?;
     for (file, path) in entry.files.iter().zip(&paths) {
-        digests::settle(entry, file, &folder, path)?;
+        digests::compare_or_record(entry, file, &folder, path)?;
     }
-    Ok(Fetched { paths, elsewhere: None })
+    Ok(FetchedFiles { paths, elsewhere: None })
 }
 
 /// All files of a set in another place than `folder`, if they are there and are those that the
 /// entry tells of.
-fn elsewhere(
+fn find_elsewhere(
     entry: &Entry,
     folder: &Path,
     data_dirs: &[PathBuf],
     kept: Option<&Path>,
-) -> Result<Option<Fetched>, CatalogError> {
-    let here = present(entry, data_dirs)?;
+) -> Result<Option<FetchedFiles>, CatalogError> {
+    let here = present_files(entry, data_dirs)?;
     let place = if here.missing.is_empty() { here.folder } else { here.packed };
     let Some(place) = place.filter(|place| !place.starts_with(folder)) else { return Ok(None) };
     // A folder that lacks an entry's files never comes here; an archive that does not hold them is
@@ -100,14 +100,14 @@ fn elsewhere(
         let digest = digest_cache::digest(path, kept, false).map_err(|error| {
             CatalogError::new(format!("cannot read: {error}")).at(path.display())
         })?;
-        digests::check(entry, file, &folder, path, &digest)?;
+        digests::check_file(entry, file, &folder, path, &digest)?;
     }
-    Ok(Some(Fetched { paths, elsewhere: Some(place) }))
+    Ok(Some(FetchedFiles { paths, elsewhere: Some(place) }))
 }
 
 /// The error of a file that could not be had, with the way to do it by hand, or to have room for
 /// it.
-fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
+fn manual_copy_error(entry: &Entry, missed: &MissedFile, folder: &Path) -> CatalogError {
     let error = CatalogError::new(format!(
         "cannot fetch `{}` of `{}`: {}",
         missed.file, entry.name, missed.why.what
@@ -116,9 +116,9 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
         return error.at(missed.path.display()).hint(hint.to_string());
     }
     match &missed.url {
-        _ if missed.why.is_no_room() => {
+        _ if missed.why.is_disk_full() => {
             let error = CatalogError { disk_full: true, ..error.at(missed.path.display()) };
-            let room = match missed.why.is_limited() {
+            let room = match missed.why.is_file_size_limit() {
                 true => {
                     "files may not be larger here: raise the limit on their size, as  ulimit -f  \
                      shows it"
@@ -130,22 +130,24 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
                  the server can go on from it"
             ))
         }
-        _ if missed.is_local() => error.at(missed.path.display()).hint(
+        _ if missed.is_disk_fault() => error.at(missed.path.display()).hint(
             "choose a folder that can be written with  --data DIR , or change its permissions",
         ),
         Some(url) => {
             // All that is missing, not to be told of one file after the other.
             let wanted = match &entry.archive {
                 Some(archive) if archive.url == *url => vec![(missed.path.clone(), url.clone())],
-                _ => missing(entry, folder),
+                _ => missing_files(entry, folder),
             };
             let copied = if wanted.len() == 1 {
                 format!("copy it to  {}", missed.path.display())
             } else {
                 format!("copy {} files to  {}", wanted.len(), folder.display())
             };
-            let parts: String =
-                wanted.iter().map(|(path, url)| format!(" -o {} '{url}'", pasted(path))).collect();
+            let parts: String = wanted
+                .iter()
+                .map(|(path, url)| format!(" -o {} '{url}'", shell_quoted(path)))
+                .collect();
             error.at(url).hint(format!(
                 "without a network here, {copied}  by hand:  curl -L --create-dirs{parts}"
             ))
@@ -155,17 +157,17 @@ fn by_hand(entry: &Entry, missed: &Missed, folder: &Path) -> CatalogError {
 }
 
 /// The files with an address that are not there: where each should lie, and its address.
-fn missing(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
-    let absent = entry.files.iter().filter(|file| found_file(folder, file).is_none());
+fn missing_files(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
+    let absent = entry.files.iter().filter(|file| find_file(folder, file).is_none());
     absent
         .filter_map(|file| {
-            Some((folder.join(kept_as(file, file.url.as_ref()?)), file.url.clone()?))
+            Some((folder.join(download_name(file, file.url.as_ref()?)), file.url.clone()?))
         })
         .collect()
 }
 
 /// A path as a shell takes it.
-fn pasted(path: &Path) -> String {
+fn shell_quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text.chars().all(|letter| letter.is_alphanumeric() || "/._-@+".contains(letter));
     if plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }

@@ -7,8 +7,11 @@
 //!           `DEPTH_MOST` folders
 use crate::{
     CatalogError, Entry,
-    entry::{Expected, Format, Holds, Inherited, MadeUp, RawFile, SplitRule, Task},
-    folders_of, imported_sets, look_at,
+    entry::{
+        ExpectedContents, ExpectedCounts, Format, InheritedProvenance, RawFile, SplitRule,
+        SyntheticData, Task,
+    },
+    imported_sets, metadata_if_present, set_folders,
 };
 use std::{
     fs,
@@ -24,10 +27,10 @@ const OTHERS_MOST: usize = 12;
 const FILES_MOST: usize = 100_000;
 
 /// The entry of `<data>/<name>/`, if there is such a folder.
-pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
+pub fn infer_entry(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let Some(folder) = folder_of(name, data_dirs)? else { return Ok(None) };
     imported_sets::refuse_without_entry(name, &folder)?;
-    let Listed { mut files, pipes } = Listed::of(&folder)?;
+    let FolderListing { mut files, pipes } = FolderListing::read(&folder)?;
     files.sort();
     let (format, consumed) = warploom_formats::detect(&folder, &files).map_err(|error| {
         let mut converted = CatalogError::new(format!(
@@ -68,20 +71,20 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
         found_as: Vec::new(),
         files: consumed.iter().chain(beside).map(relative).collect(),
         archive: None,
-        format: Format::of(format),
+        format: Format::from_reader(format),
         read: warploom_formats::Options::default(),
         directed: true,
         symmetrize: false,
         entity_types: None,
         task: Task::None,
         licence: "unknown".to_owned(),
-        expected: Expected::default(),
-        holds: Holds::default(),
+        expected: ExpectedCounts::default(),
+        holds: ExpectedContents::default(),
         printed: Vec::new(),
-        made_up: MadeUp::default(),
+        made_up: SyntheticData::default(),
         split: SplitRule::None,
         stand_in: None,
-        inherited: Inherited::from_manifest(&folder)?,
+        inherited: InheritedProvenance::from_manifest(&folder)?,
         generator: None,
         inferred: true,
         home: None,
@@ -91,8 +94,8 @@ pub fn infer(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, Catalog
 
 /// The folder of this name in the first data folder that has one.
 fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
-    for folder in folders_of(name, data_dirs) {
-        if look_at(&folder)?.is_some_and(|facts| facts.is_dir()) {
+    for folder in set_folders(name, data_dirs) {
+        if metadata_if_present(&folder)?.is_some_and(|facts| facts.is_dir()) {
             return Ok(Some(folder));
         }
     }
@@ -100,7 +103,7 @@ fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Catal
 }
 
 /// The hint for a name that is the path of something that is there.
-pub(crate) fn of_path(name: &str) -> Option<String> {
+pub(crate) fn path_hint(name: &str) -> Option<String> {
     let path = Path::new(name);
     let last = path.file_name()?.to_string_lossy();
     if path.is_file() {
@@ -121,8 +124,8 @@ pub(crate) fn of_path(name: &str) -> Option<String> {
 
 /// The files of a folder that are not among these, by name, and what each is: of a set without an
 /// entry they are passed over. Texts about the set are no files of it.
-pub fn others(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
-    let Listed { files: mut all, pipes } = Listed::of(folder)?;
+pub fn unlisted_files(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
+    let FolderListing { files: mut all, pipes } = FolderListing::read(folder)?;
     all.sort();
     // `_SUCCESS` and the like say how a table was written.
     let is_mark =
@@ -146,15 +149,15 @@ const PIPE: &str = "a pipe, a socket or a device, which is not read";
 
 /// What lies below a folder, but for what is hidden.
 #[derive(Default)]
-struct Listed {
+struct FolderListing {
     /// Plain files, links to such, and links that lead nowhere.
     files: Vec<PathBuf>,
     pipes: Vec<PathBuf>,
 }
 
-impl Listed {
-    fn of(folder: &Path) -> Result<Listed, CatalogError> {
-        let mut listed = Listed::default();
+impl FolderListing {
+    fn read(folder: &Path) -> Result<FolderListing, CatalogError> {
+        let mut listed = FolderListing::default();
         listed.add(folder, 0).map_err(|error| {
             CatalogError::new(format!("cannot list the folder: {error}")).at(folder.display())
         })?;
@@ -202,22 +205,22 @@ mod tests {
         fs::create_dir_all(dir.path().join("mine")).unwrap();
         fs::write(dir.path().join("mine/graph.txt"), "0 1\n1 2\n").unwrap();
         fs::write(dir.path().join("mine/.absent"), "").unwrap();
-        let entry = infer("mine", &dirs).unwrap().unwrap();
+        let entry = infer_entry("mine", &dirs).unwrap().unwrap();
         assert!(
             entry.inferred
                 && entry.format.as_str() == "edge_list"
                 && entry.files == [RawFile { file: "graph.txt".into(), ..RawFile::default() }],
             "{entry:?}"
         );
-        assert_eq!(infer("other", &dirs), Ok(None));
-        assert_eq!(infer("../mine", &dirs), Ok(None));
+        assert_eq!(infer_entry("other", &dirs), Ok(None));
+        assert_eq!(infer_entry("../mine", &dirs), Ok(None));
     }
 
     #[test]
     fn a_folder_that_is_none_says_why() {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("empty")).unwrap();
-        let error = infer("empty", &[dir.path().to_path_buf()]).unwrap_err();
+        let error = infer_entry("empty", &[dir.path().to_path_buf()]).unwrap_err();
         assert!(
             error.what.contains("`empty` is a folder without a catalogue entry")
                 && error.to_string().contains("found no file"),
@@ -228,16 +231,17 @@ mod tests {
         {
             let pipe = dir.path().join("empty/edges.txt");
             assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-            let said = infer("empty", &[dir.path().to_path_buf()]).unwrap_err().to_string();
+            let said = infer_entry("empty", &[dir.path().to_path_buf()]).unwrap_err().to_string();
             assert!(
                 said.contains("= edges.txt: a pipe, a socket or a device")
                     && said.contains("hint: write what comes out of it to a file"),
                 "{said}"
             );
             fs::write(dir.path().join("empty/list.txt"), "0 1\n").unwrap();
-            assert!(infer("empty", &[dir.path().to_path_buf()]).unwrap().is_some());
+            assert!(infer_entry("empty", &[dir.path().to_path_buf()]).unwrap().is_some());
             let others =
-                others(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")]).unwrap();
+                unlisted_files(&dir.path().join("empty"), &[dir.path().join("empty/list.txt")])
+                    .unwrap();
             assert_eq!(
                 others,
                 ["the file `edges.txt` (a pipe, a socket or a device, which is not read)"]

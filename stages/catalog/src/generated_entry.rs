@@ -1,11 +1,14 @@
 //! generated_entry: the entry of a data set that a generator makes and that no file describes.
 use crate::{
     Entry, Generator,
-    entry::{Expected, Format, Holds, Inherited, MadeUp, SplitRule, Task},
+    entry::{
+        ExpectedContents, ExpectedCounts, Format, InheritedProvenance, SplitRule, SyntheticData,
+        Task,
+    },
 };
 
 /// Width of made-up features and number of made-up classes of `clique-batch`.
-const BATCH_MADE_UP: MadeUp = MadeUp { features: 16, classes: 2 };
+const BATCH_MADE_UP: SyntheticData = SyntheticData { features: 16, classes: 2 };
 
 impl Generator {
     /// The entry of a set that is made this way and that no file describes.
@@ -13,32 +16,32 @@ impl Generator {
         let many = self.graphs().is_some();
         Entry {
             name: name.to_owned(),
-            about: self.about(),
+            about: self.description(),
             found_as: Vec::new(),
             files: Vec::new(),
             archive: None,
             format: Format::generated(),
             read: warploom_formats::Options::default(),
-            directed: self.directed(),
-            symmetrize: !self.directed(),
+            directed: self.is_directed(),
+            symmetrize: !self.is_directed(),
             entity_types: None,
             task: if many { Task::GraphClassification } else { Task::None },
             licence: "none needed: it is made here".to_owned(),
-            expected: Expected {
+            expected: ExpectedCounts {
                 nodes: Some(self.nodes()),
                 listed: Some(self.edges()),
-                ..Expected::default()
+                ..ExpectedCounts::default()
             },
-            holds: Holds { graphs: self.graphs(), ..Holds::default() },
+            holds: ExpectedContents { graphs: self.graphs(), ..ExpectedContents::default() },
             printed: Vec::new(),
-            made_up: if many { BATCH_MADE_UP } else { MadeUp::default() },
+            made_up: if many { BATCH_MADE_UP } else { SyntheticData::default() },
             split: if many {
                 SplitRule::Fractions { train: 0.6, validation: 0.2, test: 0.2 }
             } else {
                 SplitRule::None
             },
             stand_in: None,
-            inherited: Inherited::default(),
+            inherited: InheritedProvenance::default(),
             generator: Some(self),
             inferred: false,
             home: None,

@@ -150,7 +150,7 @@ impl Generator {
     }
 
     /// Whether edges have directions that mean something.
-    pub(crate) fn directed(&self) -> bool {
+    pub(crate) fn is_directed(&self) -> bool {
         match self {
             Generator::Rmat { .. } | Generator::Random { .. } => true,
             Generator::Planted(recipe) => !recipe.symmetric,
@@ -159,7 +159,7 @@ impl Generator {
     }
 
     /// What is made, in a sentence.
-    pub(crate) fn about(&self) -> String {
+    pub(crate) fn description(&self) -> String {
         match self {
             Generator::Rmat { nodes, edges, .. } => {
                 format!(
@@ -259,22 +259,31 @@ pub const FORMS: &[(&str, &str)] = &[
 mod tests {
     use super::*;
 
-    fn made(name: &str) -> Generator {
+    fn generator_of(name: &str) -> Generator {
         Generator::from_name(name).unwrap().unwrap()
     }
 
     #[test]
     fn names_say_what_is_made() {
-        assert_eq!(made("rmat-20"), Generator::Rmat { nodes: 1 << 20, edges: 1 << 24, seed: 0 });
-        assert_eq!(made("rmat-10-3"), Generator::Rmat { nodes: 1024, edges: 3072, seed: 0 });
-        assert_eq!(made("random-10-20"), Generator::Random { nodes: 10, edges: 20, seed: 0 });
-        assert_eq!((made("grid-3-4").nodes(), made("grid-3-4").edges()), (12, 34));
-        assert_eq!((made("star-1").edges(), made("star-5").edges()), (0, 8));
+        assert_eq!(
+            generator_of("rmat-20"),
+            Generator::Rmat { nodes: 1 << 20, edges: 1 << 24, seed: 0 }
+        );
+        assert_eq!(
+            generator_of("rmat-10-3"),
+            Generator::Rmat { nodes: 1024, edges: 3072, seed: 0 }
+        );
+        assert_eq!(
+            generator_of("random-10-20"),
+            Generator::Random { nodes: 10, edges: 20, seed: 0 }
+        );
+        assert_eq!((generator_of("grid-3-4").nodes(), generator_of("grid-3-4").edges()), (12, 34));
+        assert_eq!((generator_of("star-1").edges(), generator_of("star-5").edges()), (0, 8));
         assert_eq!(
             (
-                made("clique-batch-7-3").nodes(),
-                made("clique-batch-7-3").edges(),
-                made("clique-batch-7-3").graphs()
+                generator_of("clique-batch-7-3").nodes(),
+                generator_of("clique-batch-7-3").edges(),
+                generator_of("clique-batch-7-3").graphs()
             ),
             (21, 42, Some(7))
         );
@@ -283,7 +292,7 @@ mod tests {
                 .iter()
                 .all(|name| Generator::from_name(name).is_none())
         );
-        let entry = made("clique-batch-7-3").entry("clique-batch-7-3");
+        let entry = generator_of("clique-batch-7-3").entry("clique-batch-7-3");
         assert!(
             entry.expected.nodes == Some(21)
                 && entry.holds.graphs == Some(7)

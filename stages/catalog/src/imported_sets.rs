@@ -11,7 +11,8 @@ use std::{
 };
 
 use crate::{
-    CatalogError, Entry, digests::RECORD_FILE, folders_of, is_plain, look_at, names_of, own_text,
+    CatalogError, Entry, digests::RECORD_FILE, is_plain, list_names, metadata_if_present,
+    read_entry_text, set_folders,
 };
 
 /// The entry in the folder of an imported set.
@@ -24,9 +25,9 @@ const MARKS: [&str; 2] = [".imported", ".tmp-import-"];
 
 /// The entry of an imported set of this name, in the first data folder that has one.
 pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
-    let Some(home) = home(name, data_dirs)? else { return Ok(None) };
+    let Some(home) = set_folder(name, data_dirs)? else { return Ok(None) };
     let path = home.join(ENTRY_FILE);
-    let text = own_text(&path)?.ok_or_else(|| {
+    let text = read_entry_text(&path)?.ok_or_else(|| {
         CatalogError::new("cannot read the entry of the set: expected a file").at(path.display())
     })?;
     let entry = Entry::from_yaml(name, &text, &path.display().to_string())?;
@@ -34,9 +35,12 @@ pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogE
 }
 
 /// The folder of the imported set of this name, be its entry sound or not.
-pub(crate) fn home(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
-    for home in folders_of(name, data_dirs) {
-        if look_at(&home.join(ENTRY_FILE))?.is_some() {
+pub(crate) fn set_folder(
+    name: &str,
+    data_dirs: &[PathBuf],
+) -> Result<Option<PathBuf>, CatalogError> {
+    for home in set_folders(name, data_dirs) {
+        if metadata_if_present(&home.join(ENTRY_FILE))?.is_some() {
             return Ok(Some(home));
         }
     }
@@ -47,7 +51,7 @@ pub(crate) fn home(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>,
 pub fn names(data_dirs: &[PathBuf]) -> Result<BTreeSet<String>, CatalogError> {
     let mut names = BTreeSet::new();
     for dir in data_dirs {
-        let found = names_of(dir)?.into_iter().filter_map(|name| name.into_string().ok());
+        let found = list_names(dir)?.into_iter().filter_map(|name| name.into_string().ok());
         names.extend(
             found.filter(|name| is_plain(name) && dir.join(name).join(ENTRY_FILE).is_file()),
         );
@@ -57,14 +61,14 @@ pub fn names(data_dirs: &[PathBuf]) -> Result<BTreeSet<String>, CatalogError> {
 
 /// Whether an import made this folder: its entry says so, or what an earlier version left. Another
 /// entry beside files is a user's.
-pub fn is_made(folder: &Path) -> Result<bool, CatalogError> {
-    Ok(mark(folder)?.is_some()
+pub fn is_imported(folder: &Path) -> Result<bool, CatalogError> {
+    Ok(find_import_mark(folder)?.is_some()
         || own_entry(folder)?.is_some_and(|entry| entry.about.starts_with(ABOUT)))
 }
 
 /// The first file or folder in the folder of an imported set that its entry does not list: somebody
 /// else put it there.
-pub fn stranger(folder: &Path) -> Result<Option<PathBuf>, CatalogError> {
+pub fn find_foreign_file(folder: &Path) -> Result<Option<PathBuf>, CatalogError> {
     let Some(entry) = own_entry(folder)? else { return Ok(None) };
     let listed: Vec<String> = entry.files.into_iter().map(|file| file.file).collect();
     let is_own = |name: &str| {
@@ -74,24 +78,26 @@ pub fn stranger(folder: &Path) -> Result<Option<PathBuf>, CatalogError> {
     let is_listed = |name: &str| listed.iter().any(|file| file.split('/').next() == Some(name));
     let is_known =
         |name: &OsString| name.to_str().is_some_and(|name| is_own(name) || is_listed(name));
-    Ok(names_of(folder)?.into_iter().find(|name| !is_known(name)).map(|name| folder.join(name)))
+    Ok(list_names(folder)?.into_iter().find(|name| !is_known(name)).map(|name| folder.join(name)))
 }
 
 /// The entry in a folder. One that is not valid is told of where the set is used.
 fn own_entry(folder: &Path) -> Result<Option<Entry>, CatalogError> {
-    let (text, name) =
-        (own_text(&folder.join(ENTRY_FILE))?, folder.file_name().and_then(|name| name.to_str()));
+    let (text, name) = (
+        read_entry_text(&folder.join(ENTRY_FILE))?,
+        folder.file_name().and_then(|name| name.to_str()),
+    );
     Ok(text.zip(name).and_then(|(text, name)| Entry::from_yaml(name, &text, "").ok()))
 }
 
-fn mark(folder: &Path) -> Result<Option<String>, CatalogError> {
-    let names = names_of(folder)?.into_iter().filter_map(|name| name.into_string().ok());
+fn find_import_mark(folder: &Path) -> Result<Option<String>, CatalogError> {
+    let names = list_names(folder)?.into_iter().filter_map(|name| name.into_string().ok());
     Ok(names.into_iter().find(|found| MARKS.iter().any(|mark| found.starts_with(mark))))
 }
 
 /// Refuses a folder that an import made and that has no entry.
 pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), CatalogError> {
-    let Some(mark) = mark(folder)? else { return Ok(()) };
+    let Some(mark) = find_import_mark(folder)? else { return Ok(()) };
     let what = format!(
         "`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it says \
          of them is not known"
@@ -170,7 +176,7 @@ mod tests {
         fifo(&dir.path().join("old.yaml"));
         let catalog = Catalog::with_folder(dir.path());
         assert!(catalog.find_or_infer("mine", &data).unwrap_err().what.contains("expected a file"));
-        assert_eq!(catalog.written_by_import("old"), None);
+        assert_eq!(catalog.legacy_import_entry("old"), None);
         fs::remove_file(home.join(ENTRY_FILE)).unwrap();
         fs::write(home.join(ENTRY_FILE), vec![b'#'; crate::entry::BYTES_MOST + 1]).unwrap();
         assert!(
@@ -201,7 +207,7 @@ mod tests {
             "{}",
             error.what
         );
-        assert!(is_made(&home).is_err() && stranger(&home).is_err());
+        assert!(is_imported(&home).is_err() && find_foreign_file(&home).is_err());
     }
 
     #[test]

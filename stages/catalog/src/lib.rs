@@ -25,10 +25,10 @@ mod unpack;
 pub use download::Progress;
 pub use entry::Entry;
 pub use error::CatalogError;
-pub use fetch::{Fetched, fetch};
-pub use folder::{infer, others};
+pub use fetch::{FetchedFiles, fetch};
+pub use folder::{infer_entry, unlisted_files};
 pub use generator::Generator;
-pub use locate::{Attempt, Present, Source, locate, present};
+pub use locate::{Attempt, PresentFiles, Source, locate, present_files};
 
 use std::{
     collections::BTreeSet,
@@ -54,18 +54,18 @@ pub struct Catalog {
 
 /// The names of all entries, sorted, seen from the current folder.
 pub fn names() -> Vec<String> {
-    Catalog::here().names()
+    Catalog::discover().names()
 }
 
 /// The entry of this name, seen from the current folder.
 pub fn find(name: &str) -> Result<Entry, CatalogError> {
-    Catalog::here().find(name)
+    Catalog::discover().find(name)
 }
 
 impl Catalog {
     /// The binary's entries and those of the folder that `WARPLOOM_CATALOG` names, else of
     /// `data/catalog` here or in a folder above.
-    pub fn here() -> Self {
+    pub fn discover() -> Self {
         let named =
             env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let above = || {
@@ -115,7 +115,7 @@ impl Catalog {
     fn own_entry(&self, name: &str) -> Result<Option<(PathBuf, String)>, CatalogError> {
         let Some(folder) = self.folder.as_ref().filter(|_| is_plain(name)) else { return Ok(None) };
         let path = folder.join(format!("{name}.yaml"));
-        Ok(own_text(&path)?.map(|text| (path, text)))
+        Ok(read_entry_text(&path)?.map(|text| (path, text)))
     }
 
     /// The entry of this name; an unknown name is an error with the nearest ones.
@@ -131,8 +131,10 @@ impl Catalog {
             Some((_, text)) => {
                 Entry::from_yaml(name, text, &format!("data/catalog/{name}.yaml (in the binary)"))
             }
-            None => Generator::from_name(name)
-                .map_or_else(|| Err(self.not_found(name, data_dirs)), |made| Ok(made?.entry(name))),
+            None => Generator::from_name(name).map_or_else(
+                || Err(self.unknown_name_error(name, data_dirs)),
+                |made| Ok(made?.entry(name)),
+            ),
         }
     }
 
@@ -147,15 +149,16 @@ impl Catalog {
 
     /// The same, else that of a folder that no entry describes.
     pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
-        let is_known = imported_sets::home(name, data_dirs)?.is_some() || self.has(name)?;
-        match if is_known { None } else { infer(name, data_dirs)? } {
+        let is_known =
+            imported_sets::set_folder(name, data_dirs)?.is_some() || self.has_entry(name)?;
+        match if is_known { None } else { infer_entry(name, data_dirs)? } {
             Some(entry) => Ok(entry),
             None => self.find_in(name, data_dirs),
         }
     }
 
     /// Whether the catalogue has an entry of this name, be it sound or not.
-    pub fn has(&self, name: &str) -> Result<bool, CatalogError> {
+    pub fn has_entry(&self, name: &str) -> Result<bool, CatalogError> {
         Ok(EMBEDDED.iter().any(|(known, _)| *known == name) || self.own_entry(name)?.is_some())
     }
 
@@ -168,16 +171,16 @@ impl Catalog {
 
     /// The file of an entry that an earlier version wrote when it imported a set: into the
     /// catalogue's folder, not beside the files.
-    pub fn written_by_import(&self, name: &str) -> Option<PathBuf> {
+    pub fn legacy_import_entry(&self, name: &str) -> Option<PathBuf> {
         let (path, text) = self.own_entry(name).ok()??;
         Entry::from_yaml(name, &text, "")
             .is_ok_and(|entry| entry.about.starts_with(imported_sets::ABOUT))
             .then_some(path)
     }
 
-    fn not_found(&self, name: &str, data_dirs: &[PathBuf]) -> CatalogError {
+    fn unknown_name_error(&self, name: &str, data_dirs: &[PathBuf]) -> CatalogError {
         let error = CatalogError::new(format!("no data set is called `{name}`"));
-        let of_path = folder::of_path(name);
+        let of_path = folder::path_hint(name);
         if let Some(hint) = of_path.clone().filter(|_| !is_plain(name) || Path::new(name).is_file())
         {
             return error.hint(hint);
@@ -192,9 +195,9 @@ impl Catalog {
             .filter_map(|folder| folder.file_name().into_string().ok())
             .filter(|name| is_plain(name));
         let names: BTreeSet<String> = self.names().into_iter().chain(own).collect();
-        let mut near = nearest(name, &names.into_iter().collect::<Vec<_>>());
+        let mut near = nearest_names(name, &names.into_iter().collect::<Vec<_>>());
         if near.is_empty() {
-            near = self.found_as(name);
+            near = self.entries_found_in(name);
         }
         if !near.is_empty() {
             return error.hint(format!(
@@ -218,7 +221,7 @@ impl Catalog {
 
 impl Catalog {
     /// The names of entries whose files are found in folders of this name.
-    fn found_as(&self, folder: &str) -> Vec<String> {
+    fn entries_found_in(&self, folder: &str) -> Vec<String> {
         let found = |name: &String| {
             self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder))
         };
@@ -241,7 +244,7 @@ fn is_absence(error: &io::Error) -> bool {
 
 /// What is at a path, if there is something. What cannot be looked at is an error: another file
 /// would be taken in its place.
-fn look_at(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
+fn metadata_if_present(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
     match fs::metadata(path) {
         Ok(facts) => Ok(Some(facts)),
         Err(error) if is_absence(&error) => Ok(None),
@@ -254,15 +257,15 @@ fn look_at(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
 }
 
 /// Whether a data folder is there and cannot be looked into.
-fn is_closed(dir: &Path) -> bool {
+fn is_inaccessible(dir: &Path) -> bool {
     fs::metadata(dir.join(".")).is_err_and(|error| !is_absence(&error))
 }
 
 /// The data folders in order, but those last that cannot be looked into: they take no set that
 /// stands in another.
-fn open_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+fn accessible_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     let (closed, mut open): (Vec<PathBuf>, Vec<PathBuf>) =
-        data_dirs.iter().cloned().partition(|dir| is_closed(dir));
+        data_dirs.iter().cloned().partition(|dir| is_inaccessible(dir));
     open.extend(closed);
     open
 }
@@ -270,18 +273,20 @@ fn open_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
 /// The folders that a set of this name may have, in order. In data folders that cannot be looked
 /// into it has one only where nothing else is of this name: neither a folder nor a graph that is
 /// made.
-fn folders_of(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+fn set_folders(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     if !is_plain(name) {
         return Vec::new();
     }
     let needs_no_other = Generator::from_name(name).is_some_and(|made| made.is_ok())
         || data_dirs.iter().any(|dir| dir.join(name).exists());
-    let dirs = open_first(data_dirs).into_iter().filter(|dir| !(needs_no_other && is_closed(dir)));
+    let dirs = accessible_first(data_dirs)
+        .into_iter()
+        .filter(|dir| !(needs_no_other && is_inaccessible(dir)));
     dirs.map(|dir| dir.join(name)).collect()
 }
 
 /// The names in a folder; none where there is no folder.
-fn names_of(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
+fn list_names(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
     let list = || match fs::read_dir(folder) {
         Err(error) if is_absence(&error) => Ok(Vec::new()),
         entries => entries?.map(|entry| Ok(entry?.file_name())).collect(),
@@ -293,7 +298,7 @@ fn names_of(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
 
 /// The text of an entry in a folder, if there is one. One that cannot be read is an error: the
 /// binary's entry of that name is another.
-fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
+fn read_entry_text(path: &Path) -> Result<Option<String>, CatalogError> {
     let wrong = |what: String| {
         CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display())
     };
@@ -312,14 +317,14 @@ fn own_text(path: &Path) -> Result<Option<String>, CatalogError> {
 
 /// The nearest of `names`, best first: at most a third of the letters differ, or one begins with
 /// the other.
-fn nearest(name: &str, names: &[String]) -> Vec<String> {
+fn nearest_names(name: &str, names: &[String]) -> Vec<String> {
     let name = name.to_lowercase();
     let mut near: Vec<(usize, &String)> = names
         .iter()
         .filter_map(|known| {
             let lower = known.to_lowercase();
             let begins = name.len() >= 2 && (lower.starts_with(&name) || name.starts_with(&lower));
-            let steps = distance(&name, &lower);
+            let steps = edit_distance(&name, &lower);
             (begins || steps * 3 <= lower.chars().count().max(3)).then_some((steps, known))
         })
         .collect();
@@ -328,7 +333,7 @@ fn nearest(name: &str, names: &[String]) -> Vec<String> {
 }
 
 /// How many letters must be put in, taken out or changed to get from one word to the other.
-fn distance(from: &str, to: &str) -> usize {
+fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (above, letter) in from.chars().take(256).enumerate() {
@@ -468,7 +473,11 @@ mod tests {
     #[test]
     fn distances_are_those_of_levenshtein() {
         assert_eq!(
-            (distance("kitten", "sitting"), distance("", "abc"), distance("abc", "")),
+            (
+                edit_distance("kitten", "sitting"),
+                edit_distance("", "abc"),
+                edit_distance("abc", "")
+            ),
             (3, 3, 3)
         );
     }

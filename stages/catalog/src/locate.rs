@@ -7,11 +7,11 @@
 //!           there; fails because a folder is missing or read-only; writes into a data folder but
 //!           for the files that a download brings
 use crate::{
-    CatalogError, Entry, digest_cache, digests,
+    CatalogError, Entry, accessible_first, digest_cache, digests,
     download::Limits,
-    file_names::{found_file, may_be_there, spelling},
-    is_absence, look_at, open_first, own_text,
-    retrieval::{Made, get},
+    file_names::{find_file, find_spelling, may_be_there},
+    is_absence, metadata_if_present, read_entry_text,
+    retrieval::{NewFolders, retrieve_files},
     unpack::unpack,
 };
 use std::{
@@ -85,7 +85,7 @@ pub(crate) fn locate_within(
     if entry.generator.is_some() {
         return Ok(Source::Generated);
     }
-    let present = present(entry, data_dirs)?;
+    let present = present_files(entry, data_dirs)?;
     if let (Some(folder), true) = (&present.folder, present.missing.is_empty()) {
         return Ok(Source::Real { folder: folder.clone(), files: present.files });
     }
@@ -100,36 +100,36 @@ pub(crate) fn locate_within(
             )
         }
         None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
-        None => format!("no file of it is in {}", shown(entry, data_dirs)),
+        None => format!("no file of it is in {}", searched_folders(entry, data_dirs)),
     };
     if let (Some(archive), Some(kept), true) = (&present.packed, kept, attempt != Attempt::Look) {
-        match unpacked(entry, archive, kept) {
+        match unpack_archive(entry, archive, kept) {
             Ok(real) => return Ok(real),
             Err(why) => missing = format!("{missing}; `{}`: {why}", archive.display()),
         }
     }
     let download = match (attempt, own_folder(entry, data_dirs)) {
         (Attempt::Look | Attempt::Never, folder) => {
-            let failed = folder.and_then(|folder| failed_before(entry, &folder, kept));
+            let failed = folder.and_then(|folder| earlier_failure(entry, &folder, kept));
             failed.unwrap_or_else(|| "no download was tried".to_string())
         }
         (Attempt::Once, None) => "there is no data folder to download to".to_string(),
-        (Attempt::Once, Some(folder)) => match try_once(entry, &folder, kept, limits) {
+        (Attempt::Once, Some(folder)) => match download_once(entry, &folder, kept, limits) {
             Ok(real) => return Ok(real),
             Err(what) => what,
         },
     };
-    without_files(entry, format!("{missing}; {download}"))
+    use_stand_in(entry, format!("{missing}; {download}"))
 }
 
 /// The set's files out of an archive, in a folder that is the archive's alone as long as it stays
 /// the same.
-fn unpacked(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
+fn unpack_archive(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
     let inside = entry.archive.as_ref().map_or("", |archive| archive.folder.as_str());
-    let folder = digest_cache::folder_of(&kept.join(UNPACKED), archive, inside)
+    let folder = digest_cache::unpack_folder(&kept.join(UNPACKED), archive, inside)
         .map_err(|error| format!("cannot read: {error}"))?;
     let there: Option<Vec<PathBuf>> =
-        entry.files.iter().map(|file| found_file(&folder, file)).collect();
+        entry.files.iter().map(|file| find_file(&folder, file)).collect();
     if let Some(files) = there {
         return Ok(Source::Real { folder, files });
     }
@@ -143,11 +143,11 @@ fn unpacked(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String
 }
 
 /// The stand-in, else the error that there is none.
-fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
+fn use_stand_in(entry: &Entry, why: String) -> Result<Source, CatalogError> {
     if entry.stand_in.is_some() {
         return Ok(Source::StandIn { why });
     }
-    let hint = format!("get them with  {}", entry.how_to_get());
+    let hint = format!("get them with  {}", entry.download_hint());
     Err(CatalogError::new(format!(
         "the files of `{}` cannot be had and it has no stand-in: {why}",
         entry.name
@@ -157,7 +157,7 @@ fn without_files(entry: &Entry, why: String) -> Result<Source, CatalogError> {
 
 /// What of a set is here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Present {
+pub struct PresentFiles {
     /// The first folder with all files, else the one with most; none if there is not one file.
     pub folder: Option<PathBuf>,
     /// The paths of the files that are there, in the entry's order.
@@ -170,21 +170,21 @@ pub struct Present {
 
 /// What of a set is in the data folders, whether it can be read or not; no file is opened. A folder
 /// that cannot be listed is an error: the files may be in it.
-pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogError> {
-    let mut most = Present {
+pub fn present_files(entry: &Entry, data_dirs: &[PathBuf]) -> Result<PresentFiles, CatalogError> {
+    let mut most = PresentFiles {
         missing: entry.files.iter().map(|file| file.file.clone()).collect(),
-        ..Present::default()
+        ..PresentFiles::default()
     };
-    for folder in folders(entry, data_dirs) {
+    for folder in candidate_folders(entry, data_dirs) {
         let (mut files, mut missing) = (Vec::new(), Vec::new());
         for file in &entry.files {
-            match found_file(&folder, file) {
+            match find_file(&folder, file) {
                 Some(path) => files.push(path),
                 None => missing.push(file.file.clone()),
             }
         }
         if files.len() > most.files.len() {
-            most = Present { folder: Some(folder), files, missing, packed: None };
+            most = PresentFiles { folder: Some(folder), files, missing, packed: None };
         }
         if most.missing.is_empty() {
             return Ok(most);
@@ -193,10 +193,10 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogE
     if entry.home.is_some() {
         return Ok(most);
     }
-    if let Some(found) = below(entry, data_dirs)? {
+    if let Some(found) = find_in_subfolders(entry, data_dirs)? {
         return Ok(found);
     }
-    most.packed = archive(entry, data_dirs)?;
+    most.packed = find_archive(entry, data_dirs)?;
     Ok(most)
 }
 
@@ -204,7 +204,10 @@ pub fn present(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Present, CatalogE
 /// their exact names, where these say whose they are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it
 /// out. Names that other sets have too, such as `edges.csv`, are not looked for. Where the set has
 /// a folder of its own name, only that one is looked into.
-fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, CatalogError> {
+fn find_in_subfolders(
+    entry: &Entry,
+    data_dirs: &[PathBuf],
+) -> Result<Option<PresentFiles>, CatalogError> {
     let of_archive = entry
         .archive
         .as_ref()
@@ -227,13 +230,17 @@ fn below(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<Present>, Catalo
     for dir in if own.is_empty() { data_dirs } else { &own } {
         for folder in folders_below(dir)? {
             let files: Option<Vec<PathBuf>> =
-                entry.files.iter().map(|file| spelling(&folder, &file.file)).collect();
+                entry.files.iter().map(|file| find_spelling(&folder, &file.file)).collect();
             // A folder that others keep to themselves, such as `lost+found`, says nothing of a set
             // that it is not named after.
             if let Some(files) = files.filter(|files| {
                 !own.is_empty() || files.iter().all(|path| fs::metadata(path).is_ok())
             }) {
-                return Ok(Some(Present { files, folder: Some(folder), ..Present::default() }));
+                return Ok(Some(PresentFiles {
+                    files,
+                    folder: Some(folder),
+                    ..PresentFiles::default()
+                }));
             }
         }
     }
@@ -291,10 +298,10 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Where the files of a set may lie, in order: an imported set has them beside its entry.
-fn folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
+fn candidate_folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     match &entry.home {
         Some(home) => vec![home.clone()],
-        None => open_first(data_dirs)
+        None => accessible_first(data_dirs)
             .iter()
             .flat_map(|dir| {
                 std::iter::once(&entry.name).chain(&entry.found_as).map(|name| dir.join(name))
@@ -311,7 +318,7 @@ pub(crate) fn own_folder(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf
 
 /// An archive of the set in a data folder: one that `found_as` names, or the one of its address in
 /// a folder of the set.
-fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
+fn find_archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
     let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
     let names = || std::iter::once(&entry.name).chain(&entry.found_as);
     let of_name =
@@ -319,7 +326,7 @@ fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Cata
     for path in
         data_dirs.iter().flat_map(|dir| names().map(|name| dir.join(name))).flat_map(of_name)
     {
-        if look_at(&path)?.is_some_and(|facts| facts.is_file()) {
+        if metadata_if_present(&path)?.is_some_and(|facts| facts.is_file()) {
             return Ok(Some(path));
         }
     }
@@ -327,42 +334,43 @@ fn archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Cata
 }
 
 /// The folders that were looked into.
-fn shown(entry: &Entry, data_dirs: &[PathBuf]) -> String {
+fn searched_folders(entry: &Entry, data_dirs: &[PathBuf]) -> String {
     let own = || data_dirs.iter().map(|dir| dir.join(&entry.name)).collect();
     let folders: Vec<PathBuf> = entry.home.clone().map_or_else(own, |home| vec![home]);
     folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
 }
 
 /// Downloads what is missing unless an earlier try failed, and remembers a failure.
-fn try_once(
+fn download_once(
     entry: &Entry,
     folder: &Path,
     kept: Option<&Path>,
     limits: &Limits,
 ) -> Result<Source, String> {
-    if let Some(failed) = failed_before(entry, folder, kept) {
+    if let Some(failed) = earlier_failure(entry, folder, kept) {
         return Err(failed);
     }
-    let made = Made::before(entry, folder);
-    match get(entry, folder, limits, &mut |_| {}) {
+    let made = NewFolders::missing(entry, folder);
+    match retrieve_files(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
             // A folder that cannot be written to has no record, and nothing to compare with.
-            let recorded = entry
-                .files
-                .iter()
-                .zip(&files)
-                .try_for_each(|(file, path)| digests::settle(entry, file, folder, path));
+            let recorded =
+                entry.files.iter().zip(&files).try_for_each(|(file, path)| {
+                    digests::compare_or_record(entry, file, folder, path)
+                });
             recorded.map_err(|error| error.what)?;
             Ok(Source::Real { folder: folder.to_path_buf(), files })
         }
         Err(missed) => {
-            let what = missed.line();
+            let what = missed.message();
             made.remove_empty();
             // A store that cannot be written is no error: the next run finds out again. A disk that
             // is full today is not to be remembered.
-            if let (false, Some(note)) = (missed.is_local(), kept.map(|kept| note(kept, entry))) {
+            if let (false, Some(note)) =
+                (missed.is_disk_fault(), kept.map(|kept| failure_note(kept, entry)))
+            {
                 let written = note.parent().map_or(Ok(()), fs::create_dir_all);
-                let _ = written.and_then(|()| fs::write(note, format!("{}\n{what}\n", now())));
+                let _ = written.and_then(|()| fs::write(note, format!("{}\n{what}\n", utc_now())));
             }
             Err(format!("the download failed: {what}"))
         }
@@ -370,11 +378,11 @@ fn try_once(
 }
 
 /// That an earlier download failed, and why, if it is remembered.
-fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
-    let notes = [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))];
+fn earlier_failure(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
+    let notes = [Some(folder.join(ABSENT)), kept.map(|kept| failure_note(kept, entry))];
     // One that is there counts, also where it cannot be read.
     let note = notes.into_iter().flatten().find(|path| may_be_there(path))?;
-    let reason = own_text(&note)
+    let reason = read_entry_text(&note)
         .ok()
         .flatten()
         .unwrap_or_else(|| format!("`{}` cannot be read", note.display()));
@@ -382,19 +390,20 @@ fn failed_before(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<St
 }
 
 /// Where a failed download of a set is remembered.
-fn note(kept: &Path, entry: &Entry) -> PathBuf {
+fn failure_note(kept: &Path, entry: &Entry) -> PathBuf {
     kept.join(NOTES).join(&entry.name)
 }
 
 /// Forgets a failed download, also one that is noted in the set's folder; an error names the note
 /// that stays.
-pub(crate) fn forget(
+pub(crate) fn forget_failure(
     entry: &Entry,
     folder: &Path,
     kept: Option<&Path>,
 ) -> Result<(), (PathBuf, io::Error)> {
-    for path in
-        [Some(folder.join(ABSENT)), kept.map(|kept| note(kept, entry))].into_iter().flatten()
+    for path in [Some(folder.join(ABSENT)), kept.map(|kept| failure_note(kept, entry))]
+        .into_iter()
+        .flatten()
     {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err((path, error)),
@@ -405,9 +414,9 @@ pub(crate) fn forget(
 }
 
 /// The date and time in UTC, as `2026-05-09T07:29:33Z`.
-fn now() -> String {
+fn utc_now() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (year, month, day) = date((seconds / 86_400) as i64);
+    let (year, month, day) = civil_date((seconds / 86_400) as i64);
     format!(
         "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
         seconds / 3600 % 24,
@@ -418,7 +427,7 @@ fn now() -> String {
 
 /// Year, month and day of a day since 1970 (Howard Hinnant, "chrono-compatible low-level date
 /// algorithms").
-fn date(days: i64) -> (i64, i64, i64) {
+fn civil_date(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -437,7 +446,7 @@ fn date(days: i64) -> (i64, i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::download::tests::{answer, quick, serve_once};
+    use crate::download::tests::{answer, serve_once, short_limits};
     use crate::entry::RawFile;
 
     #[test]
@@ -448,14 +457,14 @@ mod tests {
         fs::create_dir(&folder).unwrap();
         std::os::unix::fs::symlink(folder.join("a.txt"), folder.join("a.txt")).unwrap();
         assert_eq!(
-            present(&entry, &[dir.path().to_path_buf()]).unwrap().files,
+            present_files(&entry, &[dir.path().to_path_buf()]).unwrap().files,
             [folder.join("a.txt")]
         );
         std::os::unix::fs::symlink(folder.join("manifest.json"), folder.join("manifest.json"))
             .unwrap();
-        assert!(crate::entry::Inherited::from_manifest(&folder).is_err());
+        assert!(crate::entry::InheritedProvenance::from_manifest(&folder).is_err());
         fs::remove_file(folder.join("manifest.json")).unwrap();
-        assert!(crate::entry::Inherited::from_manifest(&folder).unwrap().is_nothing());
+        assert!(crate::entry::InheritedProvenance::from_manifest(&folder).unwrap().is_nothing());
     }
 
     fn entry(files: &[(&str, Option<String>)]) -> Entry {
@@ -473,7 +482,7 @@ mod tests {
     }
 
     fn limits() -> Limits {
-        quick()
+        short_limits()
     }
 
     #[test]
@@ -498,7 +507,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let dirs = [dir.path().to_path_buf()];
         let found = |name: &str| {
-            present(&crate::Catalog::default().find(name).unwrap(), &dirs).unwrap().folder
+            present_files(&crate::Catalog::default().find(name).unwrap(), &dirs).unwrap().folder
         };
         for (name, folder) in [
             ("citeseer", "CiteSeer/raw"),
@@ -516,7 +525,7 @@ mod tests {
         }
         let other = entry(&[("a.txt", None)]);
         fs::write(dir.path().join("CiteSeer/a.txt"), "").unwrap();
-        assert_eq!(present(&other, &dirs).unwrap().folder, None);
+        assert_eq!(present_files(&other, &dirs).unwrap().folder, None);
         assert_eq!(
             [
                 names_set("ind.citeseer.x", "citeseer"),
@@ -541,13 +550,13 @@ mod tests {
         };
         fill("TUDataset/DD/raw");
         assert_eq!(
-            present(&entry, &dirs).unwrap().folder,
+            present_files(&entry, &dirs).unwrap().folder,
             Some(dir.path().join("TUDataset/DD/raw"))
         );
         fs::create_dir(dir.path().join("DD")).unwrap();
-        assert_eq!(present(&entry, &dirs).unwrap().folder, None);
+        assert_eq!(present_files(&entry, &dirs).unwrap().folder, None);
         fill("DD/raw");
-        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("DD/raw")));
+        assert_eq!(present_files(&entry, &dirs).unwrap().folder, Some(dir.path().join("DD/raw")));
     }
 
     #[test]
@@ -562,10 +571,13 @@ mod tests {
             });
         };
         close(&dir.path().join("Lost"));
-        assert_eq!(present(&entry, &dirs).unwrap().folder, None);
+        assert_eq!(present_files(&entry, &dirs).unwrap().folder, None);
         // Below the folder of its own name they are the set's.
         close(&dir.path().join("citeseer/raw"));
-        assert_eq!(present(&entry, &dirs).unwrap().folder, Some(dir.path().join("citeseer/raw")));
+        assert_eq!(
+            present_files(&entry, &dirs).unwrap().folder,
+            Some(dir.path().join("citeseer/raw"))
+        );
     }
 
     #[test]
@@ -576,7 +588,7 @@ mod tests {
         fs::create_dir_all(open.join("karate")).unwrap();
         fs::write(open.join("karate/a.txt"), "").unwrap();
         let dirs = [closed.clone(), open.clone()];
-        let here = |name: &str| present(&entry(&[(name, None)]), &dirs).unwrap().folder;
+        let here = |name: &str| present_files(&entry(&[(name, None)]), &dirs).unwrap().folder;
         assert_eq!(
             (here("a.txt"), here("b.txt")),
             (Some(open.join("karate")), Some(closed.join("karate")))
@@ -637,7 +649,7 @@ mod tests {
         assert!(why.contains("an earlier download failed (20") && why.contains("404"), "{why}");
         // No trace of the failure lies among the data.
         assert!(!dir.path().join("raw/karate").exists());
-        forget(&working, &dirs[0].join("karate"), Some(&kept)).unwrap();
+        forget_failure(&working, &dirs[0].join("karate"), Some(&kept)).unwrap();
         let Source::Real { files, .. } =
             locate_within(&working, &dirs, Some(&kept), Attempt::Once, &limits()).unwrap()
         else {
@@ -686,7 +698,7 @@ mod tests {
                 }
             }
             let dirs = [one.clone(), two.clone()];
-            assert_eq!(present(&entry, &dirs).unwrap().packed, Some(archive.clone()));
+            assert_eq!(present_files(&entry, &dirs).unwrap().packed, Some(archive.clone()));
             let Source::Real { folder, files } =
                 locate(&entry, &dirs, Some(&kept), Attempt::Never).unwrap()
             else {
@@ -743,7 +755,7 @@ mod tests {
     #[test]
     fn dates_are_those_of_the_calendar() {
         assert_eq!(
-            (date(0), date(11_016), date(20_582)),
+            (civil_date(0), civil_date(11_016), civil_date(20_582)),
             ((1970, 1, 1), (2000, 2, 29), (2026, 5, 9))
         );
     }

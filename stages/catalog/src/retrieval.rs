@@ -11,18 +11,18 @@ use std::{
 use crate::{
     Entry, digests,
     download::{Limits, Progress, download},
-    download_error::Trouble,
+    download_error::DownloadError,
     entry::{Archive, RawFile},
-    file_names::{found_file, kept_as},
+    file_names::{download_name, find_file},
     unpack::unpack,
 };
 
 /// The folders that a download has to make.
-pub(crate) struct Made(BTreeSet<PathBuf>);
+pub(crate) struct NewFolders(BTreeSet<PathBuf>);
 
-impl Made {
+impl NewFolders {
     /// Those of this set that are not there.
-    pub(crate) fn before(entry: &Entry, folder: &Path) -> Made {
+    pub(crate) fn missing(entry: &Entry, folder: &Path) -> NewFolders {
         let parents = entry
             .files
             .iter()
@@ -34,7 +34,7 @@ impl Made {
                 .map(Path::to_path_buf)
                 .collect::<Vec<_>>()
         };
-        Made(parents.chain([folder.to_path_buf()]).flat_map(absent).collect())
+        NewFolders(parents.chain([folder.to_path_buf()]).flat_map(absent).collect())
     }
 
     /// Takes away those that hold nothing: a part that a later try goes on from keeps its folder.
@@ -45,48 +45,48 @@ impl Made {
 }
 
 /// A file that could not be had.
-pub(crate) struct Missed {
+pub(crate) struct MissedFile {
     pub(crate) file: String,
     pub(crate) url: Option<String>,
     /// Where it should lie.
     pub(crate) path: PathBuf,
-    pub(crate) why: Trouble,
+    pub(crate) why: DownloadError,
 }
 
-impl Missed {
+impl MissedFile {
     /// In one line.
-    pub(crate) fn line(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         format!("`{}`: {}", self.file, self.why.what)
     }
 
     /// Whether it could be had if there were room, or leave to write.
-    pub(crate) fn is_local(&self) -> bool {
+    pub(crate) fn is_disk_fault(&self) -> bool {
         self.why.disk.is_some()
     }
 }
 
 /// All files of a set in its folder, those that are not there from the network.
-pub(crate) fn get(
+pub(crate) fn retrieve_files(
     entry: &Entry,
     folder: &Path,
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Vec<PathBuf>, Missed> {
+) -> Result<Vec<PathBuf>, MissedFile> {
     if let Some(archive) = &entry.archive {
         let packed: Vec<&str> = entry
             .files
             .iter()
-            .filter(|file| file.url.is_none() && found_file(folder, file).is_none())
+            .filter(|file| file.url.is_none() && find_file(folder, file).is_none())
             .map(|file| file.file.as_str())
             .collect();
         if !packed.is_empty() {
-            get_archive(entry, archive, &packed, folder, limits, progress)?;
+            retrieve_archive(entry, archive, &packed, folder, limits, progress)?;
         }
     }
-    let one = |file: &RawFile| match found_file(folder, file) {
+    let one = |file: &RawFile| match find_file(folder, file) {
         Some(path) => Ok(path),
         None => {
-            let missed = |path: PathBuf, why: Trouble| Missed {
+            let missed = |path: PathBuf, why: DownloadError| MissedFile {
                 file: file.file.clone(),
                 url: file.url.clone(),
                 path,
@@ -95,11 +95,11 @@ pub(crate) fn get(
             let Some(url) = &file.url else {
                 return Err(missed(
                     folder.join(&file.file),
-                    Trouble::new("the catalogue knows no address for it"),
+                    DownloadError::new("the catalogue knows no address for it"),
                 ));
             };
-            let path = folder.join(kept_as(file, url));
-            let judge = |beside: &Path| digests::judge(entry, file, folder, &path, beside);
+            let path = folder.join(download_name(file, url));
+            let judge = |beside: &Path| digests::check_download(entry, file, folder, &path, beside);
             download(&file.file, url, &path, limits, progress, &judge)
                 .map_err(|why| missed(path.clone(), why))?;
             Ok(path)
@@ -110,17 +110,17 @@ pub(crate) fn get(
 
 /// Takes files out of an archive that lies in the folder, or else comes from the network and goes
 /// again.
-fn get_archive(
+fn retrieve_archive(
     entry: &Entry,
     archive: &Archive,
     files: &[&str],
     folder: &Path,
     limits: &Limits,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(), Missed> {
+) -> Result<(), MissedFile> {
     let name = archive.url.rsplit('/').next().unwrap_or("archive");
     let path = folder.join(name);
-    let missed = |why: Trouble| Missed {
+    let missed = |why: DownloadError| MissedFile {
         file: name.to_owned(),
         url: Some(archive.url.clone()),
         path: path.clone(),
@@ -138,7 +138,7 @@ fn get_archive(
         .iter()
         .find(|file| file.file == name)
     {
-        Some(file) => digests::judge(entry, file, folder, path, beside),
+        Some(file) => digests::check_download(entry, file, folder, path, beside),
         None => Ok(()),
     };
     let unpacked = unpack(&path, &archive.folder, files, folder, &judge).map_err(missed);

@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::download_error::Trouble;
+use crate::download_error::DownloadError;
 use warploom_formats::{
     containers::{tar, zip},
     read_error::{Read, ReadError},
@@ -21,7 +21,7 @@ use warploom_formats::{
 
 /// Says of a file of this name that is whole, and not yet under its path, whether it is the one
 /// that was expected there.
-pub(crate) type Judge<'a> = &'a dyn Fn(&str, (&Path, &Path)) -> Result<(), Trouble>;
+pub(crate) type Judge<'a> = &'a dyn Fn(&str, (&Path, &Path)) -> Result<(), DownloadError>;
 
 /// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`;
 /// where each is now. None that `judge` refuses is left there.
@@ -31,13 +31,13 @@ pub(crate) fn unpack(
     files: &[&str],
     folder: &Path,
     judge: Judge,
-) -> Result<Vec<PathBuf>, Trouble> {
-    let archive = Archive::open(archive).map_err(|error| fault(&error))?;
+) -> Result<Vec<PathBuf>, DownloadError> {
+    let archive = Archive::open(archive).map_err(|error| unpack_error(&error))?;
     let mut done: BTreeMap<&str, PathBuf> = BTreeMap::new();
     for member in archive.names() {
-        if let Some((file, end)) = asked(&member, inside, files) {
+        if let Some((file, end)) = requested_file(&member, inside, files) {
             let path = folder.join(format!("{file}{end}"));
-            write(&archive, &member, &path, &|beside| judge(file, (&path, beside)))?;
+            write_member(&archive, &member, &path, &|beside| judge(file, (&path, beside)))?;
             done.insert(file, path);
         }
     }
@@ -46,12 +46,16 @@ pub(crate) fn unpack(
     if missing.is_empty() {
         Ok(files.iter().filter_map(|file| done.remove(file)).collect())
     } else {
-        Err(Trouble::new(format!("it holds no {}", missing.join(", no "))))
+        Err(DownloadError::new(format!("it holds no {}", missing.join(", no "))))
     }
 }
 
 /// The file that a member is, and the ending that it has besides.
-fn asked<'a>(member: &str, inside: &str, files: &[&'a str]) -> Option<(&'a str, &'static str)> {
+fn requested_file<'a>(
+    member: &str,
+    inside: &str,
+    files: &[&'a str],
+) -> Option<(&'a str, &'static str)> {
     let below =
         if inside.is_empty() { member } else { member.strip_prefix(inside)?.strip_prefix('/')? };
     let ends = ["", ".gz", ".zst"];
@@ -61,23 +65,24 @@ fn asked<'a>(member: &str, inside: &str, files: &[&'a str]) -> Option<(&'a str, 
 }
 
 /// Writes a member beside and gives it its name.
-fn write(
+fn write_member(
     archive: &Archive,
     member: &str,
     path: &Path,
     judge: crate::download::Judge,
-) -> Result<(), Trouble> {
+) -> Result<(), DownloadError> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.part", std::process::id()));
-    let unwritten =
-        |error: &io::Error| Trouble::disk(format!("cannot write `{}`", path.display()), error);
+    let unwritten = |error: &io::Error| {
+        DownloadError::disk(format!("cannot write `{}`", path.display()), error)
+    };
     let written = path
         .parent()
         .map_or(Ok(()), fs::create_dir_all)
         .and_then(|()| File::create(&beside))
         .map_err(|error| unwritten(&error))
         .and_then(|mut out| {
-            archive.copy(member, &mut out).map_err(|error| fault(&error))?;
+            archive.copy(member, &mut out).map_err(|error| unpack_error(&error))?;
             judge(Path::new(&beside))?;
             out.sync_all()
                 .and_then(|()| fs::rename(&beside, path))
@@ -89,14 +94,14 @@ fn write(
     written
 }
 
-fn fault(error: &ReadError) -> Trouble {
+fn unpack_error(error: &ReadError) -> DownloadError {
     match error.io {
-        Some(kind) => Trouble {
+        Some(kind) => DownloadError {
             what: format!("it cannot be unpacked: {}", error.what),
             disk: Some(kind),
             hint: None,
         },
-        None => Trouble::new(format!("it is damaged: {}", error.what)),
+        None => DownloadError::new(format!("it is damaged: {}", error.what)),
     }
 }
 
@@ -217,7 +222,10 @@ pub(crate) mod tests {
     ];
     const FILES: &[&str] = &["raw/edge.csv", "label.csv", "none"];
 
-    fn tried(bytes: &[u8], files: &[&str]) -> (Result<Vec<PathBuf>, String>, tempfile::TempDir) {
+    fn unpack_bytes(
+        bytes: &[u8],
+        files: &[&str],
+    ) -> (Result<Vec<PathBuf>, String>, tempfile::TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let archive = folder.path().join("archive");
         fs::write(&archive, bytes).unwrap();
@@ -232,7 +240,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_asked_comes_out_and_nothing_else() {
         for archive in [zip(MEMBERS), tar(MEMBERS), gzip(&tar(MEMBERS))] {
-            let (paths, folder) = tried(&archive, FILES);
+            let (paths, folder) = unpack_bytes(&archive, FILES);
             let out = folder.path().join("out");
             assert_eq!(
                 paths.unwrap(),
@@ -249,7 +257,7 @@ pub(crate) mod tests {
                 (fs::read_dir(&out).unwrap().count(), fs::read_dir(folder.path()).unwrap().count()),
                 (3, 2)
             );
-            let (missing, _folder) = tried(&archive, &["label.csv", "nobody", "nothing"]);
+            let (missing, _folder) = unpack_bytes(&archive, &["label.csv", "nobody", "nothing"]);
             assert_eq!(missing.unwrap_err(), "it holds no nobody, no nothing");
         }
     }
@@ -258,7 +266,7 @@ pub(crate) mod tests {
     fn an_archive_that_leads_out_of_itself_is_refused() {
         let members: &[(&str, &[u8])] = &[("set/label.csv", b"0\n"), ("set/../../evil", b"evil")];
         for archive in [zip(members), tar(members), gzip(&tar(members))] {
-            let (result, folder) = tried(&archive, &["label.csv"]);
+            let (result, folder) = unpack_bytes(&archive, &["label.csv"]);
             assert!(result.unwrap_err().contains("`set/../../evil`"));
             assert_eq!(
                 (
@@ -284,7 +292,7 @@ pub(crate) mod tests {
             b"nonsense".to_vec(),
             Vec::new(),
         ] {
-            let (result, folder) = tried(&bytes, &["label.csv"]);
+            let (result, folder) = unpack_bytes(&bytes, &["label.csv"]);
             assert!(result.unwrap_err().contains("damaged"));
             assert_eq!(fs::read_dir(folder.path().join("out")).unwrap().count(), 0);
         }
@@ -299,7 +307,7 @@ pub(crate) mod tests {
             if length < bytes.len() && length % 3 == 0 {
                 bytes.truncate(length);
             }
-            let _ = tried(&bytes, FILES);
+            let _ = unpack_bytes(&bytes, FILES);
         }
     }
 }

@@ -5,7 +5,7 @@
 //!           than that of `ingest`
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
-use warploom_catalog::{Attempt, Catalog, Entry, Source, locate, present};
+use warploom_catalog::{Attempt, Catalog, Entry, Source, locate, present_files};
 use warploom_formats::raw_graph::{Labels, NodeIds, RawGraph};
 use warploom_test_support::skips::skipped;
 
@@ -39,7 +39,7 @@ fn every_folder_has_an_entry_and_every_entry_all_its_files() {
             .chain(&entry.found_as)
             .filter(|name| data.join(name).is_dir())
             .collect();
-        let found = present(&entry, std::slice::from_ref(&data)).unwrap();
+        let found = present_files(&entry, std::slice::from_ref(&data)).unwrap();
         if folders.is_empty() || found.packed.is_some() {
             continue;
         }

@@ -22,8 +22,8 @@ pub fn csr_holds_edges(nodes: u64, csr: &Csr, table: &EdgeTable) -> Result<(), V
         );
         return Err(Violation::new(what));
     }
-    one_direction("in", &csr.incoming, &table.target, &table.source)?;
-    one_direction("out", &csr.outgoing, &table.source, &table.target)?;
+    check_direction("in", &csr.incoming, &table.target, &table.source)?;
+    check_direction("out", &csr.outgoing, &table.source, &table.target)?;
     for (slot, &edge) in csr.incoming.edges.iter().enumerate() {
         let weight = (
             csr.weights.as_ref().map(|weights| weights[slot].to_bits()),
@@ -42,7 +42,7 @@ pub fn csr_holds_edges(nodes: u64, csr: &Csr, table: &EdgeTable) -> Result<(), V
     Ok(())
 }
 
-fn one_direction(
+fn check_direction(
     side: &str,
     direction: &Direction,
     keys: &[u32],
@@ -95,7 +95,7 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
         windows.len() as u64
     };
     let most = |degrees: &[u64]| degrees.iter().copied().max().unwrap_or(0);
-    same(&[
+    compare_counts(&[
         ("nodes", nodes, profile.nodes),
         ("edges", table.source.len() as u64, profile.edges),
         (
@@ -116,9 +116,9 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
         ("windows of 16: vectors", vectors(16), profile.windows[1].vectors),
     ])?;
     let edges = (table.source.len() as f64).max(1.0);
-    near("order.aes", span_sum as f64 / edges, profile.order.aes)?;
-    near("in_degree.gini", gini(in_degrees), profile.in_degree.gini)?;
-    near("out_degree.gini", gini(out_degrees), profile.out_degree.gini)
+    compare_floats("order.aes", span_sum as f64 / edges, profile.order.aes)?;
+    compare_floats("in_degree.gini", gini(in_degrees), profile.in_degree.gini)?;
+    compare_floats("out_degree.gini", gini(out_degrees), profile.out_degree.gini)
 }
 
 /// What the profile says of labels, recounted from the edge table and one class after the other.
@@ -128,7 +128,7 @@ pub fn profile_labels(
     table: &EdgeTable,
 ) -> Result<(), Violation> {
     let Some(Labels::Classes(classes)) = labels else {
-        return same(&[("homophily", 0, u64::from(profile.homophily.is_some()))]);
+        return compare_counts(&[("homophily", 0, u64::from(profile.homophily.is_some()))]);
     };
     let (Some(LabelFigures::Classes { labelled, listed, .. }), Some(homophily)) =
         (&profile.labels, &profile.homophily)
@@ -137,9 +137,13 @@ pub fn profile_labels(
     };
     let mut members = BTreeMap::new();
     classes.iter().flatten().for_each(|&class| *members.entry(class).or_insert(0u64) += 1);
-    same(&[("labels.labelled", members.values().sum(), *labelled)])?;
+    compare_counts(&[("labels.labelled", members.values().sum(), *labelled)])?;
     for class in listed {
-        same(&[("labels.listed", members.get(&class.class).copied().unwrap_or(0), class.count)])?;
+        compare_counts(&[(
+            "labels.listed",
+            members.get(&class.class).copied().unwrap_or(0),
+            class.count,
+        )])?;
     }
     let pairs = table.source.iter().zip(&table.target).filter(|(source, target)| source != target);
     let joined: Vec<(u32, u32)> = pairs
@@ -148,8 +152,8 @@ pub fn profile_labels(
         })
         .collect();
     let equal = joined.iter().filter(|(source, target)| source == target).count() as f64;
-    same(&[("homophily.edges", joined.len() as u64, homophily.edges)])?;
-    near(
+    compare_counts(&[("homophily.edges", joined.len() as u64, homophily.edges)])?;
+    compare_floats(
         "homophily.share",
         if joined.is_empty() { 0.0 } else { equal / joined.len() as f64 },
         homophily.share,
@@ -172,7 +176,7 @@ fn gini(mut degrees: Vec<u64>) -> f64 {
     1.0 - area as f64 / (all as f64 * degrees.len() as f64)
 }
 
-fn same(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
+fn compare_counts(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
     match counts.iter().find(|(_, expected, found)| expected != found) {
         None => Ok(()),
         Some((name, expected, found)) => {
@@ -182,7 +186,7 @@ fn same(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
 }
 
 /// Equal but for the rounding of another order of sums.
-fn near(name: &str, expected: f64, found: f64) -> Result<(), Violation> {
+fn compare_floats(name: &str, expected: f64, found: f64) -> Result<(), Violation> {
     if (expected - found).abs() <= 1e-9 * expected.abs().max(1.0) {
         return Ok(());
     }

@@ -17,12 +17,12 @@ use warploom_contract::{
 
 /// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types
 /// first.
-pub fn both_directions(nodes: usize, table: &EdgeTable) -> CsrParts {
-    both_directions_with_progress(nodes, table, &Silence)
+pub fn build_csr(nodes: usize, table: &EdgeTable) -> CsrParts {
+    build_csr_with_progress(nodes, table, &Silence)
 }
 
 /// The same, with its progress.
-pub fn both_directions_with_progress(
+pub fn build_csr_with_progress(
     nodes: usize,
     table: &EdgeTable,
     progress: &dyn Progress,
@@ -37,8 +37,8 @@ pub fn both_directions_with_progress(
         // The edge table is the outgoing direction as it stands.
         outgoing = DirectionParts {
             offsets: offsets_of_sorted(nodes, &table.source),
-            neighbours: filled(table.target.len(), |edge| table.target[edge]),
-            edges: filled(table.source.len(), |edge| edge as u64),
+            neighbours: fill_parallel(table.target.len(), |edge| table.target[edge]),
+            edges: fill_parallel(table.source.len(), |edge| edge as u64),
         };
     } else {
         group(&mut outgoing, nodes, &table.source, Others::Listed(&table.target), None, &advance);
@@ -105,7 +105,10 @@ fn offsets_of_sorted(nodes: usize, sorted: &[u32]) -> Vec<u64> {
 }
 
 /// An array of values by position.
-fn filled<T: Copy + Default + Send>(count: usize, value: impl Fn(usize) -> T + Sync) -> Vec<T> {
+fn fill_parallel<T: Copy + Default + Send>(
+    count: usize,
+    value: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let mut array = zeros(count);
     array.par_iter_mut().with_min_len(1 << 16).enumerate().for_each(|(at, slot)| *slot = value(at));
     array
@@ -179,14 +182,14 @@ mod tests {
         for nodes in [0usize, 1, 7] {
             let empty = EdgeTable::default();
             assert_eq!(
-                both_directions(nodes, &empty),
+                build_csr(nodes, &empty),
                 reference(nodes, &empty),
                 "{nodes} nodes, no edges"
             );
         }
         let loops =
             EdgeTable { source: vec![0, 0, 0], target: vec![0, 0, 0], ..EdgeTable::default() };
-        assert_eq!(both_directions(1, &loops), reference(1, &loops));
+        assert_eq!(build_csr(1, &loops), reference(1, &loops));
     }
 
     #[test]
@@ -197,7 +200,7 @@ mod tests {
             for threads in [1, 2, 5] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 assert!(
-                    pool.install(|| both_directions(3000, &table)) == want,
+                    pool.install(|| build_csr(3000, &table)) == want,
                     "{threads} threads, sorted {sorted}, typed {typed}"
                 );
             }
@@ -208,7 +211,7 @@ mod tests {
         #[test]
         fn equals_the_reference(nodes in 1u32..40, edges in 0usize..200, seed: u64, sorted: bool, typed: bool) {
             let table = table(nodes, edges, seed, sorted, typed);
-            prop_assert_eq!(both_directions(nodes as usize, &table), reference(nodes as usize, &table));
+            prop_assert_eq!(build_csr(nodes as usize, &table), reference(nodes as usize, &table));
         }
     }
 }

@@ -34,8 +34,7 @@ impl Stage for Extract {
         let reading = Phase::begin(context.progress, "reading", edges, "edges");
         let table = graph::read_edges_with_progress(artifact, &|count| reading.add(count))?;
         drop(reading);
-        let mut parts =
-            group::both_directions_with_progress(nodes as usize, &table, context.progress);
+        let mut parts = group::build_csr_with_progress(nodes as usize, &table, context.progress);
         drop(table);
         let attributes = profile::Attributes::read(artifact)?;
         parts.graphs.clone_from(&attributes.graph_of);

@@ -79,17 +79,18 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         rayon::join(|| components::components(incoming), find);
     progress.begin("measuring", GROUPS, "groups of figures");
     progress.note("spans");
-    let spans = spans(incoming);
+    let spans = span_histogram(incoming);
     let relation_edges = relation_edges(parts);
-    let (in_degree, out_degree) = (degrees::spread(incoming), degrees::spread(outgoing));
+    let (in_degree, out_degree) =
+        (degrees::degree_spread(incoming), degrees::degree_spread(outgoing));
     done("symmetry");
     let symmetric = is_symmetric(parts);
     done("order");
     let order = row_order::measure(incoming);
     done("blocks");
     let (blocks, blocks_nearly) = (
-        components::blocks(incoming, outgoing, u64::MAX),
-        components::blocks(incoming, outgoing, components::near(&spans)),
+        components::diagonal_blocks(incoming, outgoing, u64::MAX),
+        components::diagonal_blocks(incoming, outgoing, components::near_span(&spans)),
     );
     done("communities and windows");
     let communities = warploom_contract::communities::figures(&community, incoming, outgoing);
@@ -118,7 +119,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
         component_largest,
         communities,
         windows,
-        kind_nodes: attributes.kinds.map_or_else(Vec::new, |kinds| tally(&kinds, 0)),
+        kind_nodes: attributes.kinds.map_or_else(Vec::new, |kinds| count_occurrences(&kinds, 0)),
         features: attributes.features,
         homophily,
         labels: attributes.labels.as_ref().map(labels::figures),
@@ -138,7 +139,7 @@ fn sum_of_rows(phase: &Phase<'_>, rows: usize, number: impl Fn(usize) -> u64 + S
 }
 
 /// How often each number occurs, from 0 to the largest, at least `least` of them.
-fn tally(numbers: &[u16], least: usize) -> Vec<u64> {
+fn count_occurrences(numbers: &[u16], least: usize) -> Vec<u64> {
     let mut counts =
         vec![0; numbers.iter().max().map_or(least, |&most| least.max(usize::from(most) + 1))];
     numbers.iter().for_each(|&number| counts[usize::from(number)] += 1);
@@ -147,14 +148,14 @@ fn tally(numbers: &[u16], least: usize) -> Vec<u64> {
 
 /// Edges of each relation; without types all edges are of one.
 fn relation_edges(parts: &CsrParts) -> Vec<u64> {
-    parts
-        .types
-        .as_ref()
-        .map_or_else(|| vec![parts.incoming.neighbours.len() as u64], |types| tally(types, 0))
+    parts.types.as_ref().map_or_else(
+        || vec![parts.incoming.neighbours.len() as u64],
+        |types| count_occurrences(types, 0),
+    )
 }
 
 /// Edges by how far apart their ends are numbered.
-fn spans(incoming: Rows<'_>) -> Vec<u64> {
+fn span_histogram(incoming: Rows<'_>) -> Vec<u64> {
     const BINS: usize = u32::BITS as usize + 1;
     let of_row = |mut bins: [u64; BINS], row: usize| {
         incoming

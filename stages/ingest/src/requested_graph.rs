@@ -6,7 +6,7 @@
 use warploom_catalog::{
     Source,
     digests::RECORD_FILE,
-    entry::{Expected, Recipe, SplitRule},
+    entry::{ExpectedCounts, Recipe, SplitRule},
 };
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
@@ -429,7 +429,7 @@ pub fn kinds_error(request: &IngestRequest, refused: node_kinds::Refused) -> Sta
         }
         node_kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
             refuse("its stand-in has no types of entities".to_owned())
-                .hint(format!("get the real files with  {}", request.entry.how_to_get()))
+                .hint(format!("get the real files with  {}", request.entry.download_hint()))
         }
         node_kinds::Refused::NoRelation(relation, known) => refuse(format!(
             "no relation is called `{relation}`: expected one of {}",
@@ -579,7 +579,8 @@ fn compare_counts(
     edges: u64,
     counts: Option<&Counts>,
 ) -> Result<(), StageError> {
-    let Expected { nodes: expected_nodes, listed, distinct, symmetric } = request.entry.expected;
+    let ExpectedCounts { nodes: expected_nodes, listed, distinct, symmetric } =
+        request.entry.expected;
     let found = [
         ("nodes", expected_nodes, Some(u64::from(nodes))),
         ("listed edges", listed, Some(edges)),

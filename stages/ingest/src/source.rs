@@ -60,7 +60,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             graph.passed_over.extend(links_beside(request, folder)?);
             if request.entry.inferred {
                 graph.passed_over.extend(
-                    warploom_catalog::others(folder, files)
+                    warploom_catalog::unlisted_files(folder, files)
                         .map_err(|error| catalog_error(&error))?,
                 );
             }
@@ -106,8 +106,8 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 context.progress.warn(&format!("`{}`: {note}", request.entry.name))
             });
             if request.entry.home.is_some()
-                && Catalog::here()
-                    .has(&request.entry.name)
+                && Catalog::discover()
+                    .has_entry(&request.entry.name)
                     .map_err(|error| catalog_error(&error))?
             {
                 context.progress.say(&format!(
@@ -115,8 +115,8 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                     request.entry.name, request.entry.place
                 ));
             }
-            if let Some(old) = Catalog::here()
-                .written_by_import(&request.entry.name)
+            if let Some(old) = Catalog::discover()
+                .legacy_import_entry(&request.entry.name)
                 .filter(|_| request.entry.home.is_none())
             {
                 let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
@@ -142,7 +142,7 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
             context.progress.warn(&format!(
                 "`{name}` is a STAND-IN: a generated graph with its counts, because \
                     {why}\n         results say nothing about the real data; get them with  {}",
-                request.entry.how_to_get()
+                request.entry.download_hint()
             ));
             stand_in(context, request)
         }

@@ -15,12 +15,12 @@ pub struct Cover<'a> {
 
 impl<'a> Cover<'a> {
     /// Nothing was told yet.
-    pub fn of(table: impl Into<String>, rows: Rows<'a>) -> Self {
+    pub fn new(table: impl Into<String>, rows: Rows<'a>) -> Self {
         Cover { table: table.into(), rows, told: vec![0; rows.neighbours.len().div_ceil(64)] }
     }
 
     /// An entry says that a slot is an edge of a row.
-    pub fn edge(&mut self, entry: usize, row: u64, slot: u64) -> Result<(), Violation> {
+    pub fn mark_edge(&mut self, entry: usize, row: u64, slot: u64) -> Result<(), Violation> {
         let offsets = self.rows.offsets;
         let span = if row < self.rows.len() as u64 {
             offsets[row as usize]..offsets[row as usize + 1]
@@ -28,7 +28,7 @@ impl<'a> Cover<'a> {
             0..0
         };
         if !span.contains(&slot) {
-            return Err(self.wrong(
+            return Err(self.violation(
                 entry,
                 format!(
                     "slot {slot} is no edge of row {row}, which has the slots {} to {}",
@@ -38,43 +38,45 @@ impl<'a> Cover<'a> {
         }
         let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
         if self.told[word] & bit != 0 {
-            return Err(self.wrong(entry, format!("slot {slot} of row {row} stands there twice")));
+            return Err(
+                self.violation(entry, format!("slot {slot} of row {row} stands there twice"))
+            );
         }
         self.told[word] |= bit;
         Ok(())
     }
 
     /// An entry that names the neighbour too.
-    pub fn coordinate(
+    pub fn mark_coordinate(
         &mut self,
         entry: usize,
         row: u64,
         neighbour: u64,
         slot: u64,
     ) -> Result<(), Violation> {
-        self.edge(entry, row, slot)?;
+        self.mark_edge(entry, row, slot)?;
         let expected = u64::from(self.rows.neighbours[slot as usize]);
         if neighbour == expected {
             return Ok(());
         }
-        Err(self.wrong(
+        Err(self.violation(
             entry,
             format!("expected neighbour {expected} at slot {slot} of row {row}, found {neighbour}"),
         ))
     }
 
     /// Entries of a run of slots.
-    pub fn run(
+    pub fn mark_run(
         &mut self,
         entry: usize,
         row: u64,
         slots: std::ops::Range<u64>,
     ) -> Result<(), Violation> {
-        slots.into_iter().try_for_each(|slot| self.edge(entry, row, slot))
+        slots.into_iter().try_for_each(|slot| self.mark_edge(entry, row, slot))
     }
 
     /// Every edge was told.
-    pub fn done(self) -> Result<(), Violation> {
+    pub fn finish(self) -> Result<(), Violation> {
         let edges = self.rows.neighbours.len();
         match (0..edges).find(|&slot| self.told[slot / 64] & (1 << (slot % 64)) == 0) {
             Some(slot) => Err(Violation::new(format!(
@@ -86,13 +88,17 @@ impl<'a> Cover<'a> {
     }
 
     /// A violation of an entry.
-    pub fn wrong(&self, entry: usize, what: String) -> Violation {
+    pub fn violation(&self, entry: usize, what: String) -> Violation {
         Violation::new(format!("{}, entry {entry}: {what}", self.table))
     }
 }
 
 /// Two numbers that must be the same.
-pub fn same(what: impl FnOnce() -> String, expected: u64, found: u64) -> Result<(), Violation> {
+pub fn expect_equal(
+    what: impl FnOnce() -> String,
+    expected: u64,
+    found: u64,
+) -> Result<(), Violation> {
     if expected == found {
         return Ok(());
     }
@@ -100,7 +106,7 @@ pub fn same(what: impl FnOnce() -> String, expected: u64, found: u64) -> Result<
 }
 
 /// Every row stands once; gives the place of each.
-pub fn rows_once(
+pub fn check_rows_once(
     table: &str,
     rows: impl Iterator<Item = u64>,
     count: usize,
@@ -128,7 +134,7 @@ pub fn rows_once(
 }
 
 /// The first entry of each row, and the number of entries, by counting the rows that entries name.
-pub fn firsts(
+pub fn first_entries(
     table: &str,
     found: impl Iterator<Item = u64>,
     rows_of_entries: impl Iterator<Item = u64>,
@@ -144,9 +150,9 @@ pub fn firsts(
     let mut expected = 0;
     let mut length = 0;
     for (row, found) in found.enumerate() {
-        same(|| format!("{table}, row {row}"), expected, found)?;
+        expect_equal(|| format!("{table}, row {row}"), expected, found)?;
         expected += counts.get(row).copied().unwrap_or(0);
         length = row + 1;
     }
-    same(|| format!("{table}: rows"), rows as u64 + 1, length as u64)
+    expect_equal(|| format!("{table}: rows"), rows as u64 + 1, length as u64)
 }

@@ -21,12 +21,12 @@ pub struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(name: &'static str, direction: &'a Direction) -> Self {
+    fn new(name: &'static str, direction: &'a Direction) -> Self {
         Side { name, rows: direction.rows() }
     }
 
     /// A table over its edges.
-    pub fn named(&self, table: &str) -> String {
+    pub fn table_name(&self, table: &str) -> String {
         format!("{}_{table}", self.name)
     }
 
@@ -47,33 +47,33 @@ impl<'a> Side<'a> {
 }
 
 /// In-edges and out-edges.
-pub fn both(csr: &Csr) -> [Side<'_>; 2] {
-    [Side::of("in", &csr.incoming), Side::of("out", &csr.outgoing)]
+pub fn both_sides(csr: &Csr) -> [Side<'_>; 2] {
+    [Side::new("in", &csr.incoming), Side::new("out", &csr.outgoing)]
 }
 
 /// Works on both at the same time.
-pub fn each<T: Send>(csr: &Csr, work: impl Fn(Side<'_>) -> T + Sync) -> [T; 2] {
-    let [incoming, outgoing] = both(csr);
+pub fn map_sides<T: Send>(csr: &Csr, work: impl Fn(Side<'_>) -> T + Sync) -> [T; 2] {
+    let [incoming, outgoing] = both_sides(csr);
     let (of_in, of_out) = rayon::join(|| work(incoming), || work(outgoing));
     [of_in, of_out]
 }
 
 /// Tables of both.
-pub fn tables(csr: &Csr, build: impl Fn(Side<'_>) -> Vec<Table> + Sync) -> Vec<Table> {
-    each(csr, build).into_iter().flatten().collect()
+pub fn build_tables(csr: &Csr, build: impl Fn(Side<'_>) -> Vec<Table> + Sync) -> Vec<Table> {
+    map_sides(csr, build).into_iter().flatten().collect()
 }
 
 /// Proves both, and adds their padding up.
-pub fn prove(
+pub fn prove_sides(
     csr: &Csr,
     prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Violation> + Sync,
 ) -> Result<Option<Padding>, Violation> {
-    let [of_in, of_out] = each(csr, prove);
-    Ok(added(of_in?, of_out?))
+    let [of_in, of_out] = map_sides(csr, prove);
+    Ok(add_padding(of_in?, of_out?))
 }
 
 /// Padding of two directions.
-pub fn added(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
+pub fn add_padding(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
     left.zip(right).map(|(left, right)| Padding {
         places: left.places + right.places,
         empty: left.empty + right.empty,

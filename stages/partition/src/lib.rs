@@ -35,7 +35,7 @@ impl Stage for PartitionStage {
     ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         // What any of them needs is known, and refused, before the first is made.
-        let outlines = outlines(&csr, request, Room(context.memory))?;
+        let outlines = outline_schemes(&csr, request, Room(context.memory))?;
         let mut schemes = Vec::new();
         for (outline, why) in outlines {
             context.progress.begin(
@@ -80,7 +80,7 @@ impl Stage for PartitionStage {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         let artifact = outputs.get(Kind::Partition)?;
         let page = partition::open(artifact)?;
-        let expected = outlines(&csr, request, Room(u64::MAX))?;
+        let expected = outline_schemes(&csr, request, Room(u64::MAX))?;
         let names =
             |all: &mut dyn Iterator<Item = &'static str>| all.collect::<Vec<_>>().join(", ");
         let asked = names(&mut expected.iter().map(|(outline, _)| outline.scheme.name()));
@@ -113,7 +113,7 @@ impl Stage for PartitionStage {
 
 /// What each scheme that is asked for will take, and why it is there: `rows` first, whatever is
 /// asked.
-fn outlines(
+fn outline_schemes(
     csr: &Csr,
     request: &PartitionRequest,
     room: Room,

@@ -30,7 +30,7 @@ use warploom_shell::requests::PartitionRequest;
 use warploom_spec::Scheme as Asked;
 
 use crate::{
-    directions::{prove as prove_both, tables},
+    directions::{build_tables, prove_sides as prove_both},
     size_estimate::{Outline, Room},
 };
 
@@ -46,8 +46,8 @@ pub fn outline(
         Asked::Auto | Asked::Rows => rows::outline(csr, spec.unit_edges),
         Asked::NeighbourGroups => neighbour_groups::outline(csr, spec),
         Asked::MergePath => merge_path::outline(csr, spec.merge_items),
-        Asked::WarpTiles => tiles::outline(csr, tiles::of_warps(spec)),
-        Asked::BlockTiles => tiles::outline(csr, tiles::of_blocks(spec)),
+        Asked::WarpTiles => tiles::outline(csr, tiles::warp_scheme(spec)),
+        Asked::BlockTiles => tiles::outline(csr, tiles::block_scheme(spec)),
         Asked::DegreeBins => degree_bins::outline(csr),
         Asked::SortedColumns => sorted_columns::outline(csr),
         Asked::Interleaved => interleaved::outline(csr, spec.lanes),
@@ -68,20 +68,20 @@ pub fn build(
     request: &PartitionRequest,
 ) -> Result<Vec<Table>, StageError> {
     Ok(match scheme {
-        Scheme::Rows { unit_edges, .. } => tables(csr, |side| rows::build(side, *unit_edges)),
+        Scheme::Rows { unit_edges, .. } => build_tables(csr, |side| rows::build(side, *unit_edges)),
         Scheme::NeighbourGroups { ngs, block_threads, .. } => {
-            tables(csr, |side| neighbour_groups::build(side, *ngs, *block_threads))
+            build_tables(csr, |side| neighbour_groups::build(side, *ngs, *block_threads))
         }
         Scheme::MergePath { merge_items } => {
-            tables(csr, |side| merge_path::build(side, *merge_items))
+            build_tables(csr, |side| merge_path::build(side, *merge_items))
         }
         Scheme::WarpTiles { warp_tile, .. } => {
-            tables(csr, |side| tiles::build(side, tiles::OF_WARPS, *warp_tile))
+            build_tables(csr, |side| tiles::build(side, tiles::WARP_NAMES, *warp_tile))
         }
         Scheme::BlockTiles { block_tile, .. } => {
-            tables(csr, |side| tiles::build(side, tiles::OF_BLOCKS, *block_tile))
+            build_tables(csr, |side| tiles::build(side, tiles::BLOCK_NAMES, *block_tile))
         }
-        Scheme::DegreeBins { .. } => tables(csr, degree_bins::build),
+        Scheme::DegreeBins { .. } => build_tables(csr, degree_bins::build),
         Scheme::SortedColumns {} => sorted_columns::build(csr),
         Scheme::Interleaved { lanes } => interleaved::build(csr, *lanes),
         Scheme::RowMajor {} => row_major::build(csr),
@@ -106,10 +106,10 @@ pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Paddi
             prove_both(csr, |side| merge_path::prove(side, tables, *merge_items))
         }
         Scheme::WarpTiles { warp_tile, .. } => {
-            prove_both(csr, |side| tiles::prove(side, tables, tiles::OF_WARPS, *warp_tile))
+            prove_both(csr, |side| tiles::prove(side, tables, tiles::WARP_NAMES, *warp_tile))
         }
         Scheme::BlockTiles { block_tile, .. } => {
-            prove_both(csr, |side| tiles::prove(side, tables, tiles::OF_BLOCKS, *block_tile))
+            prove_both(csr, |side| tiles::prove(side, tables, tiles::BLOCK_NAMES, *block_tile))
         }
         Scheme::DegreeBins { .. } => prove_both(csr, |side| degree_bins::prove(side, tables)),
         Scheme::SortedColumns {} => prove_both(csr, |side| sorted_columns::prove(side, tables)),

@@ -44,10 +44,12 @@ pub fn run(
 }
 
 fn entry(environment: &Environment, name: &str) -> Result<Entry, StageError> {
-    Catalog::here().find_in(name, &environment.data).map_err(|error| catalog_error(&error))
+    Catalog::discover().find_in(name, &environment.data).map_err(|error| catalog_error(&error))
 }
 
 /// A folder without an entry is a data set too.
 fn entry_or_folder(environment: &Environment, name: &str) -> Result<Entry, StageError> {
-    Catalog::here().find_or_infer(name, &environment.data).map_err(|error| catalog_error(&error))
+    Catalog::discover()
+        .find_or_infer(name, &environment.data)
+        .map_err(|error| catalog_error(&error))
 }

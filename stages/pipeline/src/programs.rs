@@ -48,7 +48,7 @@ pub fn check(
     let path = path.as_path();
     let text = program_file::read(path)?;
     if let Some(name) = dataset {
-        warploom_catalog::Catalog::here()
+        warploom_catalog::Catalog::discover()
             .find_or_infer(name, &environment.data)
             .map_err(|error| catalog_error(&error))?;
     }

@@ -25,7 +25,7 @@ pub fn explain(
 
 fn line(environment: &Environment, pipeline: &Pipeline) -> Option<String> {
     let dataset = pipeline.dataset.as_str();
-    let entry = Catalog::here().find_or_infer(dataset, &environment.data).ok()?;
+    let entry = Catalog::discover().find_or_infer(dataset, &environment.data).ok()?;
     let Ok(Source::StandIn { .. }) =
         locate(&entry, &environment.data, Some(&environment.seen()), Attempt::Look)
     else {

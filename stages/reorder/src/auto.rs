@@ -17,20 +17,20 @@ use warploom_shell::requests::ReorderRequest;
 use warploom_spec::{Method, ReorderSpec};
 
 use crate::{
-    cache::{Curve, Walk},
+    cache::{MissCurve, Walk},
     methods::{self, Order},
-    order_quality::Block,
+    order_quality::CacheBlock,
 };
 
 /// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying
 /// one takes on two threads.
-const TRIED: [(Method, f64); 3] =
+const CANDIDATES: [(Method, f64); 3] =
     [(Method::Degree, 80.0), (Method::HubCluster, 80.0), (Method::Rabbit, 180.0)];
 
 /// What weighs for and against.
-struct Scales<'a> {
+struct CostModel<'a> {
     request: &'a ReorderRequest,
-    block: Block<'a>,
+    block: CacheBlock<'a>,
     /// Walks of all runs.
     walks: f64,
     /// Bytes of rows in a second where the cache does not hold them, and where it does.
@@ -39,14 +39,14 @@ struct Scales<'a> {
     edges: f64,
 }
 
-impl<'a> Scales<'a> {
-    fn of(request: &'a ReorderRequest, nodes: u64, edges: u64) -> Self {
+impl<'a> CostModel<'a> {
+    fn new(request: &'a ReorderRequest, nodes: u64, edges: u64) -> Self {
         let columns = request.spec.columns;
         let row = 4 * columns;
         let rate = |table: u64| request.device.gathered_per_second(row, table);
-        Scales {
+        CostModel {
             request,
-            block: Block::of(&request.device, columns),
+            block: CacheBlock::new(&request.device, columns),
             walks: (request.walks * request.spec.runs) as f64,
             far: rate(row * nodes),
             near: rate(request.device.cache.bytes / 2),
@@ -55,7 +55,7 @@ impl<'a> Scales<'a> {
     }
 
     /// Seconds that all walks save if so many bytes less are fetched in each.
-    fn saved(&self, bytes: f64) -> f64 {
+    fn seconds_saved(&self, bytes: f64) -> f64 {
         self.walks * bytes * (1.0 / self.far - 1.0 / self.near).max(0.0)
     }
 
@@ -63,7 +63,7 @@ impl<'a> Scales<'a> {
         nanoseconds * 1e-9 * self.edges
     }
 
-    fn of_walks(&self) -> String {
+    fn describe_walks(&self) -> String {
         format!(
             "over {} walks ({} of a run, {} runs) at {} columns on {}, whose cache holds {}",
             self.walks,
@@ -92,18 +92,18 @@ pub fn decide(
     request: &ReorderRequest,
     csr: &Csr,
 ) -> Result<Decision, StageError> {
-    let weighing = Phase::begin(progress, "weighing orders", TRIED.len() as u64 + 1, "orders");
-    let as_it_stands = walk(csr, None);
+    let weighing = Phase::begin(progress, "weighing orders", CANDIDATES.len() as u64 + 1, "orders");
+    let as_it_stands = new_walk(csr, None);
     let (nodes, edges) = as_it_stands.size();
-    let scales = Scales::of(request, nodes, edges);
-    let curve = Curve::of(&as_it_stands, scales.block.rows);
-    let before = scales.block.fetched(&curve);
+    let scales = CostModel::new(request, nodes, edges);
+    let curve = MissCurve::from_walk(&as_it_stands, scales.block.rows);
+    let before = scales.block.fetched_bytes(&curve);
     let least = curve.distinct() as f64 * scales.block.bytes as f64;
-    let at_most = scales.saved(before - least);
+    let at_most = scales.seconds_saved(before - least);
     let megabytes = |bytes: f64| format!("{:.2} MB", bytes / 1e6);
-    let (mut told, mut tried) = (Vec::<String>::new(), Vec::<Tried>::new());
+    let (mut told, mut tried) = (Vec::<String>::new(), Vec::<Candidate>::new());
     let mut best: Option<(f64, Method, Order)> = None;
-    for (method, nanoseconds) in TRIED {
+    for (method, nanoseconds) in CANDIDATES {
         weighing.add(1);
         progress.note(method.name());
         let cost = scales.cost(nanoseconds);
@@ -112,16 +112,17 @@ pub fn decide(
             continue;
         }
         let order = methods::run(&ReorderSpec { method, ..request.spec.clone() }, csr, &|_| {})?;
-        let fetched = scales
-            .block
-            .fetched(&Curve::of(&walk(csr, Some(&order.new_of_old)), scales.block.rows));
-        let saved = scales.saved(before - fetched);
+        let fetched = scales.block.fetched_bytes(&MissCurve::from_walk(
+            &new_walk(csr, Some(&order.new_of_old)),
+            scales.block.rows,
+        ));
+        let saved = scales.seconds_saved(before - fetched);
         told.push(format!(
             "{} fetches {}, which saves {saved:.3} s for {cost:.3} s",
             method.name(),
             megabytes(fetched)
         ));
-        tried.push(Tried { method, saved, cost });
+        tried.push(Candidate { method, saved, cost });
         let gain = saved - cost;
         if gain > best.as_ref().map_or(0.0, |(best, ..)| *best) {
             best = Some((gain, method, order));
@@ -131,24 +132,30 @@ pub fn decide(
         "a walk fetches {} of rows and no order less than {}, worth {at_most:.3} s {}",
         megabytes(before),
         megabytes(least),
-        scales.of_walks()
+        scales.describe_walks()
     );
     let taken = best.map(|(_, method, order)| (method, order));
-    let why = reason(taken.as_ref().map(|(method, _)| *method), &tried, at_most, request.spec.runs);
+    let why = decision_reason(
+        taken.as_ref().map(|(method, _)| *method),
+        &tried,
+        at_most,
+        request.spec.runs,
+    );
     Ok(Decision { why, weighed: format!("{outset}; {}", told.join("; ")), taken })
 }
 
 /// A method that was tried, with the seconds that it would save and those that it takes.
-struct Tried {
+struct Candidate {
     method: Method,
     saved: f64,
     cost: f64,
 }
 
 /// Why a method is taken, or none, in a sentence.
-fn reason(taken: Option<Method>, tried: &[Tried], at_most: f64, runs: u64) -> String {
+fn decision_reason(taken: Option<Method>, tried: &[Candidate], at_most: f64, runs: u64) -> String {
     let over = if runs == 1 { "over 1 run".to_owned() } else { format!("over {runs} runs") };
-    let other = |tried: &Tried| format!("{}: {}", tried.method.name(), seconds(tried.saved));
+    let other =
+        |tried: &Candidate| format!("{}: {}", tried.method.name(), format_seconds(tried.saved));
     match tried.iter().find(|tried| Some(tried.method) == taken) {
         Some(of) => {
             let others: Vec<String> =
@@ -157,18 +164,18 @@ fn reason(taken: Option<Method>, tried: &[Tried], at_most: f64, runs: u64) -> St
                 if others.is_empty() { String::new() } else { format!(" ({})", others.join("; ")) };
             format!(
                 "saves an estimated {} {over} for {}{others}",
-                seconds(of.saved),
-                seconds(of.cost)
+                format_seconds(of.saved),
+                format_seconds(of.cost)
             )
         }
         None if tried.is_empty() => format!(
             "a perfect order would save {} {over}, less than any takes to find",
-            seconds(at_most)
+            format_seconds(at_most)
         ),
         None => {
             let all: Vec<String> = tried
                 .iter()
-                .map(|tried| format!("{} for {}", other(tried), seconds(tried.cost)))
+                .map(|tried| format!("{} for {}", other(tried), format_seconds(tried.cost)))
                 .collect();
             format!("no order saves more than it takes, {over} ({})", all.join("; "))
         }
@@ -176,7 +183,7 @@ fn reason(taken: Option<Method>, tried: &[Tried], at_most: f64, runs: u64) -> St
 }
 
 /// Seconds with two digits.
-fn seconds(value: f64) -> String {
+fn format_seconds(value: f64) -> String {
     match value.abs() {
         v if v >= 10.0 => format!("{value:.0} s"),
         v if v >= 0.095 => format!("{value:.1} s"),
@@ -185,7 +192,7 @@ fn seconds(value: f64) -> String {
     }
 }
 
-fn walk<'a>(csr: &'a Csr, new_of_old: Option<&'a [u32]>) -> Walk<'a> {
+fn new_walk<'a>(csr: &'a Csr, new_of_old: Option<&'a [u32]>) -> Walk<'a> {
     Walk::new(csr.incoming.rows(), csr.outgoing.rows(), new_of_old)
 }
 
@@ -195,22 +202,22 @@ mod tests {
 
     #[test]
     fn a_reason_is_a_sentence_with_the_seconds_that_decided() {
-        let of = |method, saved, cost| Tried { method, saved, cost };
+        let of = |method, saved, cost| Candidate { method, saved, cost };
         let tried = [
             of(Method::Degree, -1.2, 0.4),
             of(Method::HubCluster, 0.96, 0.4),
             of(Method::Rabbit, 173.2, 0.878),
         ];
         assert_eq!(
-            reason(Some(Method::Rabbit), &tried, 200.0, 10),
+            decision_reason(Some(Method::Rabbit), &tried, 200.0, 10),
             "saves an estimated 173 s over 10 runs for 0.9 s (degree: -1.2 s; hub-cluster: 1.0 s)"
         );
         assert_eq!(
-            reason(None, &[], 0.0002, 1),
+            decision_reason(None, &[], 0.0002, 1),
             "a perfect order would save 0 s over 1 run, less than any takes to find"
         );
         let wanted = "no order saves more than it takes, over 10 runs (degree: -1.2 s for 0.4 s; \
                       hub-cluster: 1.0 s for 0.4 s)";
-        assert_eq!(reason(None, &tried[..2], 2.0, 10), wanted);
+        assert_eq!(decision_reason(None, &tried[..2], 2.0, 10), wanted);
     }
 }

@@ -15,7 +15,7 @@
 use rayon::prelude::*;
 use warploom_contract::kinds::{csr::Rows, permutation::inverse};
 
-use crate::methods::random::mixed;
+use crate::methods::random::mix_bits;
 
 /// Blocks that are sampled, about: beyond so many the error of a share of misses is a hundredth.
 const SAMPLED_BLOCKS: u64 = 1 << 14;
@@ -56,7 +56,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Calls for each edge of a run of rows, in order.
-    fn each(&self, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, u32)) {
+    fn for_each_edge(&self, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, u32)) {
         for row in rows {
             let old = self.numbers.as_ref().map_or(row, |(_, old_of_new)| old_of_new[row] as usize);
             self.incoming
@@ -69,7 +69,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Misses by size of cache.
-pub struct Curve {
+pub struct MissCurve {
     /// Blocks that are touched at all: each is missed once, whatever the cache.
     distinct: u64,
     /// For each sampled touch but the first of a block: distinct sampled blocks since the last,
@@ -79,12 +79,12 @@ pub struct Curve {
     share: f64,
 }
 
-impl Curve {
+impl MissCurve {
     /// Of a walk where so many rows make a block.
-    pub fn of(walk: &Walk<'_>, rows_per_block: u64) -> Self {
+    pub fn from_walk(walk: &Walk<'_>, rows_per_block: u64) -> Self {
         let (nodes, edges) = walk.size();
         let blocks = nodes.div_ceil(rows_per_block);
-        let share = share_of(blocks, edges);
+        let share = sampled_share(blocks, edges);
         let threshold = (share * u32::MAX as f64) as u32;
         let block_of = |node: u32| (u64::from(walk.number(node)) / rows_per_block) as usize;
         let is_read =
@@ -97,7 +97,7 @@ impl Curve {
         // Sampled blocks one after the other; by old number of node, so that each edge looks at one
         // place.
         let mut count = 0u32;
-        let is_sampled = |block: u64| share >= 1.0 || ((mixed(block) >> 32) as u32) < threshold;
+        let is_sampled = |block: u64| share >= 1.0 || ((mix_bits(block) >> 32) as u32) < threshold;
         let mut next = || {
             count += 1;
             count - 1
@@ -108,12 +108,12 @@ impl Curve {
             .into_par_iter()
             .map(|node| dense[block_of(node)])
             .collect();
-        let touched = touched(walk, &place);
+        let touched = sampled_touches(walk, &place);
         let mut recent = Recent::new(count as usize);
         let mut between: Vec<u32> =
             touched.iter().flatten().filter_map(|&block| recent.touch(block)).collect();
         between.par_sort_unstable();
-        Curve { distinct, between, share }
+        MissCurve { distinct, between, share }
     }
 
     /// Touches of blocks that a cache of so many blocks does not hold.
@@ -131,7 +131,7 @@ impl Curve {
 }
 
 /// Which share of the blocks is sampled.
-fn share_of(blocks: u64, touches: u64) -> f64 {
+fn sampled_share(blocks: u64, touches: u64) -> f64 {
     if blocks <= EXACT_BLOCKS {
         return 1.0;
     }
@@ -141,11 +141,11 @@ fn share_of(blocks: u64, touches: u64) -> f64 {
 }
 
 /// Sampled blocks in the order in which they are touched: in each row by rising number.
-fn touched(walk: &Walk<'_>, place: &[u32]) -> Vec<Vec<u32>> {
+fn sampled_touches(walk: &Walk<'_>, place: &[u32]) -> Vec<Vec<u32>> {
     let nodes = walk.incoming.len();
     let of_task = |first: usize| {
         let mut found: Vec<(usize, u32, u32)> = Vec::new();
-        walk.each(first..(first + TASK_ROWS).min(nodes), |row, far| {
+        walk.for_each_edge(first..(first + TASK_ROWS).min(nodes), |row, far| {
             if place[far as usize] != NONE {
                 found.push((row, walk.number(far), place[far as usize]));
             }
@@ -239,7 +239,7 @@ mod tests {
         let (mut last, mut held, mut now, mut misses) = (HashMap::new(), BTreeMap::new(), 0, 0);
         for row in 0..walk.incoming.len() {
             let mut sources = Vec::new();
-            walk.each(row..row + 1, |_, far| sources.push(walk.number(far)));
+            walk.for_each_edge(row..row + 1, |_, far| sources.push(walk.number(far)));
             sources.sort_unstable();
             for block in sources.into_iter().map(|source| u64::from(source) / rows_per_block) {
                 now += 1;
@@ -257,7 +257,7 @@ mod tests {
     /// Edges inside communities mostly, some from hubs: drawn from a seed.
     fn drawn(nodes: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
         let draw =
-            |at: u64, below: u32| ((mixed(seed ^ mixed(at)) >> 33) % u64::from(below)) as u32;
+            |at: u64, below: u32| ((mix_bits(seed ^ mix_bits(at)) >> 33) % u64::from(below)) as u32;
         let edge = |at: u64| {
             let target = draw(3 * at, nodes);
             let source = match at % 10 {
@@ -274,12 +274,14 @@ mod tests {
     fn graphs_without_edges() {
         for nodes in [0, 1, 7] {
             let csr = csr(nodes, &[]);
-            let curve = Curve::of(&Walk::new(csr.incoming.rows(), csr.outgoing.rows(), None), 1);
+            let curve =
+                MissCurve::from_walk(&Walk::new(csr.incoming.rows(), csr.outgoing.rows(), None), 1);
             assert_eq!((curve.distinct(), curve.misses(4)), (0, 0.0));
         }
         let loops = csr(3, &[(0, 0), (2, 2)]);
         assert_eq!(
-            Curve::of(&Walk::new(loops.incoming.rows(), loops.outgoing.rows(), None), 1).misses(0),
+            MissCurve::from_walk(&Walk::new(loops.incoming.rows(), loops.outgoing.rows(), None), 1)
+                .misses(0),
             0.0
         );
     }
@@ -294,7 +296,7 @@ mod tests {
             for order in [None, Some(shuffled.as_slice())] {
                 let walk = Walk::new(csr.incoming.rows(), csr.outgoing.rows(), order);
                 for rows_per_block in [1, 2] {
-                    let curve = Curve::of(&walk, rows_per_block);
+                    let curve = MissCurve::from_walk(&walk, rows_per_block);
                     assert!(curve.share < 1.0 || nodes as u64 / rows_per_block <= SAMPLED_BLOCKS);
                     for blocks in [64, 512, 2048] {
                         let (found, expected) =
@@ -317,7 +319,7 @@ mod tests {
             let order = crate::methods::random::order(40, seed);
             for order in [None, Some(order.as_slice())] {
                 let walk = Walk::new(csr.incoming.rows(), csr.outgoing.rows(), order);
-                prop_assert_eq!(Curve::of(&walk, rows_per_block).misses(blocks), simulated(&walk, rows_per_block, blocks) as f64);
+                prop_assert_eq!(MissCurve::from_walk(&walk, rows_per_block).misses(blocks), simulated(&walk, rows_per_block, blocks) as f64);
             }
         }
     }

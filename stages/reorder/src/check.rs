@@ -28,10 +28,10 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
     let mut ends = vec![(u32::MAX, u32::MAX); old.edges()];
     let mut traits = vec![(0u32, 0u16); old.edges()];
     for row in 0..old.nodes() {
-        for slot in range(&old.incoming, row) {
+        for slot in row_range(&old.incoming, row) {
             let edge = old.incoming.edges[slot] as usize;
             ends[edge] = (old.incoming.neighbours[slot], row as u32);
-            traits[edge] = traits_at(old, slot);
+            traits[edge] = weight_and_type(old, slot);
         }
     }
     let renumbered = |edge: u64| {
@@ -41,7 +41,7 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
     for (side, direction, flip) in [("in", &new.incoming, false), ("out", &new.outgoing, true)] {
         let mut seen = vec![false; old.edges()];
         for row in 0..new.nodes() {
-            for slot in range(direction, row) {
+            for slot in row_range(direction, row) {
                 let (edge, other) = (direction.edges[slot], direction.neighbours[slot]);
                 let found = if flip { (row as u32, other) } else { (other, row as u32) };
                 let expected = renumbered(edge);
@@ -56,7 +56,7 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
                         "{side}-slot {slot}: edge {edge} stands there twice"
                     )));
                 }
-                if !flip && traits_at(new, slot) != traits[edge as usize] {
+                if !flip && weight_and_type(new, slot) != traits[edge as usize] {
                     return Err(Violation::new(format!(
                         "in-slot {slot}, edge {edge}: weight or type changed"
                     )));
@@ -67,11 +67,11 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
     Ok(())
 }
 
-fn range(direction: &Direction, row: usize) -> std::ops::Range<usize> {
+fn row_range(direction: &Direction, row: usize) -> std::ops::Range<usize> {
     direction.offsets[row] as usize..direction.offsets[row + 1] as usize
 }
 
-fn traits_at(csr: &Csr, slot: usize) -> (u32, u16) {
+fn weight_and_type(csr: &Csr, slot: usize) -> (u32, u16) {
     (
         csr.weights.as_ref().map_or(0, |weights| weights[slot].to_bits()),
         csr.types.as_ref().map_or(0, |types| types[slot]),

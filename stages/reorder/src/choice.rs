@@ -32,7 +32,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    fn stays() -> Self {
+    fn unchanged() -> Self {
         Choice {
             method: Method::None.name().to_owned(),
             new_of_old: None,
@@ -41,7 +41,7 @@ impl Choice {
         }
     }
 
-    fn takes(method: Method, order: Order) -> Self {
+    fn from_order(method: Method, order: Order) -> Self {
         Choice {
             method: method.name().to_owned(),
             new_of_old: Some(order.new_of_old),
@@ -52,7 +52,7 @@ impl Choice {
 }
 
 /// Which order pays, for `auto`.
-pub fn weigh(
+pub fn weigh_orders(
     progress: &dyn Progress,
     request: &ReorderRequest,
     csr: &Csr,
@@ -84,19 +84,19 @@ pub fn weigh(
 }
 
 /// Why the method is run that is.
-pub fn why(request: &ReorderRequest) -> String {
+pub fn choice_reason(request: &ReorderRequest) -> String {
     request.chosen.as_ref().map_or_else(|| "asked for".to_owned(), |chosen| chosen.why.clone())
 }
 
 /// Runs what was asked for, or chosen.
-pub fn choose(
+pub fn run_choice(
     progress: &dyn Progress,
     request: &ReorderRequest,
     csr: &Csr,
 ) -> Result<Choice, StageError> {
     let method = request.method();
     if method == Method::None {
-        return Ok(Choice::stays());
+        return Ok(Choice::unchanged());
     }
     let order = match request.chosen.as_ref().and_then(|chosen| chosen.order.clone()) {
         Some(FoundOrder { new_of_old, communities }) => {
@@ -109,5 +109,5 @@ pub fn choose(
             })?
         }
     };
-    Ok(Choice::takes(method, order))
+    Ok(Choice::from_order(method, order))
 }

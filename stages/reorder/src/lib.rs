@@ -59,7 +59,7 @@ impl Stage for Reorder {
         drop(looking);
         let chosen = match order_choice_cache::find_alike(context.store, &digest) {
             Some(chosen) => chosen,
-            None => choice::weigh(
+            None => choice::weigh_orders(
                 context.progress,
                 request,
                 &csr,
@@ -90,12 +90,12 @@ impl Stage for Reorder {
         let aes_rule = row_order::aes_rule(aes_without_loops(&csr), csr.nodes());
         let digest = reuse::digest(&csr, request.document(), &|nodes| looking.add(nodes));
         drop(looking);
-        let choice = match reuse::find(context.store, &outputs.key(), &digest, csr.nodes()) {
+        let choice = match reuse::find_order(context.store, &outputs.key(), &digest, csr.nodes()) {
             Some(choice) => choice,
-            None => choice::choose(context.progress, request, &csr)?,
+            None => choice::run_choice(context.progress, request, &csr)?,
         };
-        let devices = devices(request);
-        let before = standing_of(
+        let devices = predicted_devices(request);
+        let before = measure_order(
             "measuring the order",
             csr.incoming.rows(),
             csr.outgoing.rows(),
@@ -105,12 +105,12 @@ impl Stage for Reorder {
         );
         let (after, new_of_old) = match choice.new_of_old {
             None => {
-                keep(outputs, artifact, &csr)?;
+                link_unchanged_csr(outputs, artifact, &csr)?;
                 (before.clone(), (0..csr.nodes() as u32).collect())
             }
             Some(new_of_old) => {
                 let parts = permute::permute_with_progress(&csr, &new_of_old, context.progress);
-                let after = standing_of(
+                let after = measure_order(
                     "measuring the new order",
                     parts.incoming.rows(),
                     parts.outgoing.rows(),
@@ -125,8 +125,10 @@ impl Stage for Reorder {
         if let Some(bytes) = least_moved(&after) {
             outputs.count(Kind::Permutation, permutation::WALK_BYTES, bytes);
         }
-        let (why, weighed) =
-            (choice::why(request), request.chosen.as_ref().map(|chosen| chosen.weighed.clone()));
+        let (why, weighed) = (
+            choice::choice_reason(request),
+            request.chosen.as_ref().map(|chosen| chosen.weighed.clone()),
+        );
         let quality = Quality {
             method: choice.method,
             why,
@@ -156,7 +158,11 @@ impl Stage for Reorder {
 }
 
 /// The order stays, so the files stay: no byte of the csr is copied where links can be made.
-fn keep(outputs: &mut Outputs, artifact: &Artifact, csr: &Csr) -> Result<(), StageError> {
+fn link_unchanged_csr(
+    outputs: &mut Outputs,
+    artifact: &Artifact,
+    csr: &Csr,
+) -> Result<(), StageError> {
     for name in csr::FILES.iter().filter(|name| artifact.has(name)) {
         outputs.share(Kind::Csr, name, &artifact.file(name))?;
     }
@@ -166,7 +172,7 @@ fn keep(outputs: &mut Outputs, artifact: &Artifact, csr: &Csr) -> Result<(), Sta
 
 /// Devices that figures are predicted for: those that come with the program, and what is planned
 /// for.
-fn devices(request: &ReorderRequest) -> Vec<Facts> {
+fn predicted_devices(request: &ReorderRequest) -> Vec<Facts> {
     let mut devices = warploom_device::shipped();
     if devices.iter().all(|device| device.name != request.device.name) {
         devices.push(request.device.clone());
@@ -186,7 +192,7 @@ fn least_moved(standing: &Standing) -> Option<u64> {
 }
 
 /// Figures of an order; reports each.
-fn standing_of(
+fn measure_order(
     what: &str,
     incoming: Rows<'_>,
     outgoing: Rows<'_>,
@@ -194,8 +200,10 @@ fn standing_of(
     devices: &[Facts],
     progress: &dyn Progress,
 ) -> Standing {
-    let measuring = Phase::begin(progress, what, order_quality::figures(devices), "figures");
-    order_quality::standing(incoming, outgoing, typed, devices, &|count| measuring.add(count))
+    let measuring = Phase::begin(progress, what, order_quality::figure_count(devices), "figures");
+    order_quality::measure_standing(incoming, outgoing, typed, devices, &|count| {
+        measuring.add(count)
+    })
 }
 
 /// Mean distance over all edges that are no self loops.

@@ -7,7 +7,7 @@ use warploom_shell::machine_limits::{memory_option, show_size};
 use warploom_spec::Method;
 
 /// Bytes at the peak, beside the mapped csr.
-pub fn bytes(csr: &Csr, method: Method) -> u64 {
+pub fn peak_bytes(csr: &Csr, method: Method) -> u64 {
     let (nodes, edges) = (csr.nodes() as u64, csr.edges() as u64);
     // What figures are made with: a walk whose blocks are all sampled.
     let figures = 8 * edges + 24 * nodes;
@@ -35,7 +35,7 @@ pub fn bytes(csr: &Csr, method: Method) -> u64 {
 
 /// An error that says what is needed and what there is.
 pub fn refuse_too_large(csr: &Csr, method: Method, memory: u64) -> Result<(), StageError> {
-    let needed = bytes(csr, method);
+    let needed = peak_bytes(csr, method);
     if needed <= memory {
         return Ok(());
     }

@@ -26,7 +26,7 @@ use warploom_contract::{
 };
 use warploom_spec::{Degree, Method, ReorderSpec};
 
-use crate::{per_graph::apart, undirected_neighbours::Undirected};
+use crate::{per_graph::order_per_graph, undirected_neighbours::Undirected};
 
 /// What a method found.
 pub struct Order {
@@ -42,7 +42,7 @@ pub struct Order {
 /// times.
 pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order, StageError> {
     let degrees = || degrees(spec.degree, csr, advance);
-    let undirected = || Undirected::of_with_progress(csr, advance);
+    let undirected = || Undirected::from_csr_with_progress(csr, advance);
     let (mut found_communities, mut cut) = (None, None);
     let old_of_new = match spec.method {
         Method::Auto | Method::None => unreachable!("`choice` runs methods that make an order"),
@@ -63,9 +63,9 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order,
             found.old_of_new
         }
         Method::Metis => {
-            let wish = metis::Wish { parts: spec.parts, seed: spec.seed };
+            let wish = metis::CutRequest { parts: spec.parts, seed: spec.seed };
             let found =
-                metis::order(&undirected(), wish, metis::child::parts_within(spec.seconds))?;
+                metis::order(&undirected(), wish, metis::child::cut_in_child(spec.seconds))?;
             cut = Some(found.cut);
             found.old_of_new
         }
@@ -73,8 +73,11 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order,
         Method::ColumnsThenRows => columns_then_rows::order(csr.incoming.rows()),
     };
     advance(csr.nodes() as u64);
-    let old_of_new =
-        csr.graphs.as_ref().map(|graphs| apart(graphs, &old_of_new)).unwrap_or(old_of_new);
+    let old_of_new = csr
+        .graphs
+        .as_ref()
+        .map(|graphs| order_per_graph(graphs, &old_of_new))
+        .unwrap_or(old_of_new);
     Ok(Order { new_of_old: inverse(&old_of_new), communities: found_communities, cut })
 }
 

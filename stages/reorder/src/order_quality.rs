@@ -14,21 +14,21 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 
-use crate::cache::{Curve, Walk};
+use crate::cache::{MissCurve, Walk};
 
 /// Widths that are predicted, in numbers of 4 bytes.
 pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
 /// Bytes of a number.
 const NUMBER_BYTES: u64 = 4;
 
-/// How often `standing` reports: distances and profile, windows, and each width on each
+/// How often `measure_standing` reports: distances and profile, windows, and each width on each
 /// device.
-pub fn figures(devices: &[Facts]) -> u64 {
+pub fn figure_count(devices: &[Facts]) -> u64 {
     2 + (devices.len() * WIDTHS.len()) as u64
 }
 
 /// All figures of rows as they are numbered, predicted for each of these devices.
-pub fn standing(
+pub fn measure_standing(
     incoming: Rows<'_>,
     outgoing: Rows<'_>,
     typed: bool,
@@ -41,7 +41,7 @@ pub fn standing(
     advance(1);
     let windows = windows(incoming, entries);
     advance(1);
-    Standing { order, profile, windows, predicted: moved(&walk, devices, advance) }
+    Standing { order, profile, windows, predicted: predict_moved(&walk, devices, advance) }
 }
 
 /// Sum of the distances to the lowest neighbour below.
@@ -57,19 +57,19 @@ fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
 }
 
 /// What sums of every width move on every device.
-fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
+fn predict_moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
     let (nodes, edges) = walk.size();
     let mut curves = Vec::new();
     let mut found = Vec::new();
     for device in devices {
         for columns in WIDTHS {
-            let block = Block::of(device, columns);
+            let block = CacheBlock::new(device, columns);
             let known = curves.iter().position(|(rows, _)| *rows == block.rows);
             let at = known.unwrap_or_else(|| {
-                curves.push((block.rows, Curve::of(walk, block.rows)));
+                curves.push((block.rows, MissCurve::from_walk(walk, block.rows)));
                 curves.len() - 1
             });
-            found.push(block.moved(nodes, edges, &curves[at].1));
+            found.push(block.moved_bytes(nodes, edges, &curves[at].1));
             advance(1);
         }
     }
@@ -78,7 +78,7 @@ fn moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved>
 
 /// What a cache fetches at once: lines of several rows, or rows of several lines.
 #[derive(Clone, Debug)]
-pub struct Block<'a> {
+pub struct CacheBlock<'a> {
     device: &'a Facts,
     columns: u64,
     /// Rows of it.
@@ -87,11 +87,11 @@ pub struct Block<'a> {
     pub bytes: u64,
 }
 
-impl<'a> Block<'a> {
+impl<'a> CacheBlock<'a> {
     /// For rows of so many numbers.
-    pub fn of(device: &'a Facts, columns: u64) -> Self {
+    pub fn new(device: &'a Facts, columns: u64) -> Self {
         let (line, row) = (device.cache.line_bytes.max(1), NUMBER_BYTES * columns.max(1));
-        Block {
+        CacheBlock {
             device,
             columns,
             rows: (line / row).max(1),
@@ -100,22 +100,22 @@ impl<'a> Block<'a> {
     }
 
     /// Blocks that the cache holds.
-    pub fn held(&self) -> u64 {
+    pub fn blocks_in_cache(&self) -> u64 {
         self.device.cache.bytes / self.bytes
     }
 
     /// Bytes of rows that a walk fetches from memory.
-    pub fn fetched(&self, curve: &Curve) -> f64 {
-        curve.misses(self.held()) * self.bytes as f64
+    pub fn fetched_bytes(&self, curve: &MissCurve) -> f64 {
+        curve.misses(self.blocks_in_cache()) * self.bytes as f64
     }
 
-    fn moved(&self, nodes: u64, edges: u64, curve: &Curve) -> Moved {
+    fn moved_bytes(&self, nodes: u64, edges: u64, curve: &MissCurve) -> Moved {
         let row = NUMBER_BYTES * self.columns;
         // Offsets, ids of neighbours, and the rows that are written: read and written once, through
         // cache and memory.
         let streamed = NUMBER_BYTES * (nodes + 1 + edges) + row * nodes;
         let (memory_bytes, cache_bytes) =
-            (streamed + self.fetched(curve) as u64, streamed + row * edges);
+            (streamed + self.fetched_bytes(curve) as u64, streamed + row * edges);
         Moved { device: self.device.name.clone(), columns: self.columns, memory_bytes, cache_bytes }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! limits    O(nodes + graphs log graphs); 8 bytes a node
 /// The old number of each new one, graph by graph.
-pub fn apart(graphs: &[u32], old_of_new: &[u32]) -> Vec<u32> {
+pub fn order_per_graph(graphs: &[u32], old_of_new: &[u32]) -> Vec<u32> {
     let count = graphs.iter().max().map_or(0, |&most| most as usize + 1);
     let mut sizes = vec![0usize; count];
     graphs.iter().for_each(|&graph| sizes[graph as usize] += 1);
@@ -29,12 +29,12 @@ mod tests {
 
     #[test]
     fn graphs_by_size_and_nodes_as_found() {
-        assert_eq!(apart(&[0, 0, 2, 1, 1, 1], &[5, 4, 3, 2, 1, 0]), [5, 4, 3, 1, 0, 2]);
+        assert_eq!(order_per_graph(&[0, 0, 2, 1, 1, 1], &[5, 4, 3, 2, 1, 0]), [5, 4, 3, 1, 0, 2]);
         assert_eq!(
-            apart(&[0, 1, 0, 1], &[3, 2, 1, 0]),
+            order_per_graph(&[0, 1, 0, 1], &[3, 2, 1, 0]),
             [2, 0, 3, 1],
             "like sizes stand as they are numbered"
         );
-        assert_eq!(apart(&[], &[]), [] as [u32; 0]);
+        assert_eq!(order_per_graph(&[], &[]), [] as [u32; 0]);
     }
 }

@@ -38,7 +38,7 @@ pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progr
     let renumbering = Phase::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
     let advance = |edges| renumbering.add(edges);
     let old_of_new = inverse(new_of_old);
-    let mut outgoing = rows(&csr.outgoing, new_of_old, &old_of_new, &advance);
+    let mut outgoing = permute_rows(&csr.outgoing, new_of_old, &old_of_new, &advance);
     let mut incoming = DirectionParts::default();
     group(
         &mut incoming,
@@ -58,16 +58,19 @@ pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progr
     );
     drop(renumbering);
     let types = csr.types.as_ref().map(|types| {
-        let by_edge = by_edge(csr, types);
+        let by_edge = index_by_edge_id(csr, types);
         let sorting =
             Phase::begin(progress, "sorting rows by relation", csr.nodes() as u64, "rows")
                 .passes(2);
         let advance = |rows| sorting.add(rows);
         sort_rows_by_type(&mut incoming, &by_edge, &advance);
         sort_rows_by_type(&mut outgoing, &by_edge, &advance);
-        in_order(&incoming, &by_edge)
+        arrange_by_slot(&incoming, &by_edge)
     });
-    let weights = csr.weights.as_ref().map(|weights| in_order(&incoming, &by_edge(csr, weights)));
+    let weights = csr
+        .weights
+        .as_ref()
+        .map(|weights| arrange_by_slot(&incoming, &index_by_edge_id(csr, weights)));
     let graphs = csr
         .graphs
         .as_ref()
@@ -76,7 +79,7 @@ pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progr
 }
 
 /// What stands in in-edge order, by edge id.
-fn by_edge<T: Copy + Default>(csr: &Csr, values: &[T]) -> Vec<T> {
+fn index_by_edge_id<T: Copy + Default>(csr: &Csr, values: &[T]) -> Vec<T> {
     let mut by_edge = zeros(values.len());
     values
         .iter()
@@ -85,12 +88,12 @@ fn by_edge<T: Copy + Default>(csr: &Csr, values: &[T]) -> Vec<T> {
     by_edge
 }
 
-fn in_order<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> Vec<T> {
+fn arrange_by_slot<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[T]) -> Vec<T> {
     incoming.edges.par_iter().map(|&edge| by_edge[edge as usize]).collect()
 }
 
 /// Rows in their new order with new numbers, each in its old order.
-fn rows(
+fn permute_rows(
     old: &Direction,
     new_of_old: &[u32],
     old_of_new: &[u32],
@@ -104,11 +107,11 @@ fn rows(
         offsets.push(end);
     }
     let (mut neighbours, mut edges) = (zeros(old.neighbours.len()), zeros(old.edges.len()));
-    cut(&offsets, &mut neighbours, &mut edges).into_par_iter().for_each(
+    split_tasks(&offsets, &mut neighbours, &mut edges).into_par_iter().for_each(
         |(rows, neighbours, edges)| {
             let mut at = 0;
             for row in rows.clone() {
-                ask_ahead(old, &old_of_new[row..rows.end]);
+                prefetch_rows(old, &old_of_new[row..rows.end]);
                 let source = old_of_new[row] as usize;
                 for slot in old.offsets[source] as usize..old.offsets[source + 1] as usize {
                     (neighbours[at], edges[at]) =
@@ -123,7 +126,7 @@ fn rows(
 }
 
 /// Old rows lie anywhere: memory is asked for them while others are copied.
-fn ask_ahead(old: &Direction, coming: &[u32]) {
+fn prefetch_rows(old: &Direction, coming: &[u32]) {
     if let Some(&row) = coming.get(STARTS_AHEAD) {
         prefetch_index(&old.offsets, row as usize);
     }
@@ -135,7 +138,7 @@ fn ask_ahead(old: &Direction, coming: &[u32]) {
 }
 
 /// Runs of rows with what they are written to.
-fn cut<'a>(
+fn split_tasks<'a>(
     offsets: &[u64],
     mut neighbours: &'a mut [u32],
     mut edges: &'a mut [u64],

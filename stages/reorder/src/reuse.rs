@@ -30,14 +30,14 @@ pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
         Digest::of(&graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>())
     });
     let document = json!({
-        "incoming": rows(csr.incoming.rows(), advance), "outgoing": rows(csr.outgoing.rows(), advance), "graphs": graphs.as_ref().map(Digest::as_str),
+        "incoming": digest_rows(csr.incoming.rows(), advance), "outgoing": digest_rows(csr.outgoing.rows(), advance), "graphs": graphs.as_ref().map(Digest::as_str),
         "request": request, "version": warploom_shell::StageName::Reorder.contract().version,
     });
     Digest::of(document.to_string().as_bytes()).as_str().to_owned()
 }
 
 /// Digest of rows without self loops: of the digests of runs of rows.
-fn rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
+fn digest_rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
     let of_task = |first: usize| {
         advance(TASK_ROWS.min(rows.len() - first) as u64);
         let mut bytes = Vec::new();
@@ -60,7 +60,7 @@ fn rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
 
 /// What was found under that digest, if it is in the store and sound; not what stands under the key
 /// that is built, which is built because somebody wants to see it made again.
-pub fn find(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choice> {
+pub fn find_order(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choice> {
     let is_wanted = |artifact: &Artifact| {
         artifact.manifest.key != *own
             && artifact.manifest.facts.get(FACT).is_some_and(|fact| fact == digest)

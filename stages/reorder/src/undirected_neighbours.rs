@@ -21,17 +21,17 @@ pub struct Undirected {
 
 impl Undirected {
     /// Of both directions of a csr.
-    pub fn of(csr: &Csr) -> Self {
-        Undirected::of_with_progress(csr, &|_| {})
+    pub fn from_csr(csr: &Csr) -> Self {
+        Undirected::from_csr_with_progress(csr, &|_| {})
     }
 
     /// The same; reports nodes.
-    pub fn of_with_progress(csr: &Csr, advance: Advance<'_>) -> Self {
-        Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), advance)
+    pub fn from_csr_with_progress(csr: &Csr, advance: Advance<'_>) -> Self {
+        Undirected::from_rows(csr.incoming.rows(), csr.outgoing.rows(), advance)
     }
 
     /// Of in-edges and out-edges.
-    pub fn of_rows(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Self {
+    pub fn from_rows(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Self {
         let tasks = (0..incoming.len()).into_par_iter().step_by(TASK_NODES).map(|first| {
             advance(TASK_NODES.min(incoming.len() - first) as u64);
             let (mut ends, mut neighbours) = (Vec::with_capacity(TASK_NODES), Vec::new());
@@ -77,7 +77,7 @@ impl Undirected {
     }
 
     /// Neighbours of a node.
-    pub fn of_node(&self, node: u32) -> &[u32] {
+    pub fn neighbours(&self, node: u32) -> &[u32] {
         &self.neighbours
             [self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
     }
@@ -93,7 +93,7 @@ impl Undirected {
     }
 
     /// All nodes by rising degree, ties as they stand.
-    pub fn by_degree(&self) -> Vec<u32> {
+    pub fn nodes_by_degree(&self) -> Vec<u32> {
         let mut nodes: Vec<u32> = (0..self.nodes() as u32).collect();
         nodes.par_sort_by_key(|&node| self.degree(node));
         nodes
@@ -129,7 +129,7 @@ mod tests {
         let (offsets, rising, relations) =
             ([0, 5, 5, 6, 6], [0, 1, 1, 2, 3, 0], [1, 2, 0, 1, 3, 0]);
         let of = |neighbours: &[u32]| {
-            Undirected::of_rows(
+            Undirected::from_rows(
                 Rows { offsets: &offsets, neighbours },
                 Rows { offsets: &[0, 2, 3, 3, 4], neighbours: &[2, 2, 0, 3] },
                 &|_| {},
@@ -137,7 +137,7 @@ mod tests {
         };
         assert_eq!(of(&rising), of(&relations));
         assert_eq!(
-            [0, 1, 2, 3].map(|node| of(&rising).of_node(node).to_vec()),
+            [0, 1, 2, 3].map(|node| of(&rising).neighbours(node).to_vec()),
             [vec![1, 2, 3], vec![0], vec![0], vec![]]
         );
     }

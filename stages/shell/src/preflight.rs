@@ -106,7 +106,7 @@ pub fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
 }
 
 fn known_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
-    Catalog::here()
+    Catalog::discover()
         .find_or_infer(&pipeline.dataset, &environment.data)
         .map(drop)
         .map_err(|error| catalog_error(&error))

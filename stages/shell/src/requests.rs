@@ -75,7 +75,7 @@ impl Request for IngestRequest {
     const STAGE: StageName = StageName::Ingest;
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
-        let entry = Catalog::here()
+        let entry = Catalog::discover()
             .find_or_infer(&pipeline.dataset, &environment.data)
             .map_err(|error| catalog_error(&error))?;
         let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
@@ -107,7 +107,7 @@ impl Request for IngestRequest {
                         environment.rereads(),
                     )
                     .map_err(|error| StageError::io("read", path, &error))?;
-                    warploom_catalog::digests::check(&entry, file, folder, path, &digest)
+                    warploom_catalog::digests::check_file(&entry, file, folder, path, &digest)
                         .map_err(|error| catalog_error(&error))?;
                     digests.insert(
                         path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned(),
@@ -132,7 +132,7 @@ impl Request for IngestRequest {
                 .at(folder.display())
                 .hint(format!(
                     "get them with  {}  or allow a stand-in with  --real=no",
-                    entry.how_to_get()
+                    entry.download_hint()
                 )));
             }
             Source::StandIn { .. } | Source::Generated => {}
@@ -162,7 +162,7 @@ impl Request for IngestRequest {
             Source::StandIn { .. } => json!("stand-in"),
             Source::Generated => json!("generated"),
         };
-        let mut catalog = self.entry.shape();
+        let mut catalog = self.entry.key_fields();
         if let (Source::Real { .. }, Some(shape)) = (&self.source, catalog.as_object_mut()) {
             // A recipe that was not used shaped nothing.
             shape.remove("stand_in");

@@ -108,7 +108,7 @@ impl ListInputs {
             .then(|| self.relation.iter().map(|&relation| relation as u16).collect());
         let table =
             EdgeTable { source: self.source.clone(), target: self.target.clone(), weight, kind };
-        let csr = Csr::from(warploom_extract::group::both_directions(self.nodes, &table));
+        let csr = Csr::from(warploom_extract::group::build_csr(self.nodes, &table));
         if !self.reordered {
             return (csr, None);
         }

@@ -7,13 +7,13 @@ use std::{
 };
 
 /// What the server was asked, a list of lower-case header lines a request.
-pub(crate) type Asked = Arc<Mutex<Vec<Vec<String>>>>;
+pub(crate) type Requests = Arc<Mutex<Vec<Vec<String>>>>;
 
 /// Gives one of these answers to each connection, in turn, and hangs up.
-pub(crate) fn serve(answers: Vec<Vec<u8>>) -> (SocketAddr, Asked) {
+pub(crate) fn serve(answers: Vec<Vec<u8>>) -> (SocketAddr, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let asked = Asked::default();
+    let asked = Requests::default();
     let told = asked.clone();
     thread::spawn(move || {
         for answer in answers {
@@ -50,7 +50,7 @@ fn answer_with(status: &str, length: usize, headers: &str, body: &[u8]) -> Vec<u
     answer
 }
 
-pub(crate) fn quick() -> Limits {
+pub(crate) fn short_limits() -> Limits {
     Limits {
         connect: Duration::from_secs(1),
         silence: Duration::from_millis(300),
@@ -61,7 +61,7 @@ pub(crate) fn quick() -> Limits {
     }
 }
 
-struct Tried {
+struct Outcome {
     result: Result<Vec<u8>, String>,
     asked: Vec<Vec<String>>,
     left: Vec<String>,
@@ -69,22 +69,22 @@ struct Tried {
 }
 
 /// Downloads `edges.txt` from such a server in three tries.
-fn tried(answers: Vec<Vec<u8>>, ending: &str) -> Tried {
-    tried_in(
+fn download_from(answers: Vec<Vec<u8>>, ending: &str) -> Outcome {
+    download_into(
         tempfile::tempdir().unwrap(),
         |address| format!("http://{address}/edges.txt{ending}"),
         answers,
     )
 }
 
-fn tried_in(
+fn download_into(
     folder: tempfile::TempDir,
     url: impl Fn(SocketAddr) -> String,
     answers: Vec<Vec<u8>>,
-) -> Tried {
+) -> Outcome {
     let (address, asked) = serve(answers);
     let path = folder.path().join("set/edges.txt");
-    let limits = Limits { tries: 3, ..quick() };
+    let limits = Limits { tries: 3, ..short_limits() };
     let result = download("edges.txt", &url(address), &path, &limits, &mut |_| {}, &|_| Ok(()))
         .map(|()| fs::read(&path).unwrap())
         .map_err(|trouble| trouble.what);
@@ -94,7 +94,7 @@ fn tried_in(
         .collect();
     left.sort();
     let asked = asked.lock().unwrap().clone();
-    Tried { result, asked, left, folder }
+    Outcome { result, asked, left, folder }
 }
 
 fn has(lines: &[String], line: &str) -> bool {
@@ -104,7 +104,7 @@ fn has(lines: &[String], line: &str) -> bool {
 const TAG: &str = "ETag: \"one\"\r\n";
 const WHOLE: &[u8] = b"0 1\n1 2\n2 3\n";
 
-fn rest_of(from: usize, tag: &str) -> Vec<u8> {
+fn partial_answer(from: usize, tag: &str) -> Vec<u8> {
     answer_with(
         "206 Partial Content",
         WHOLE.len() - from,
@@ -115,15 +115,18 @@ fn rest_of(from: usize, tag: &str) -> Vec<u8> {
 
 #[test]
 fn a_whole_answer_becomes_the_file() {
-    let done = tried(vec![answer("200 OK", 4, b"0 1\n")], "");
+    let done = download_from(vec![answer("200 OK", 4, b"0 1\n")], "");
     assert_eq!((done.result, done.left), (Ok(b"0 1\n".to_vec()), vec!["edges.txt".to_string()]));
-    let done = tried(vec![answer("200 OK", 3, b"\x1f\x8b\x08")], ".gz");
+    let done = download_from(vec![answer("200 OK", 3, b"\x1f\x8b\x08")], ".gz");
     assert!(done.result.is_ok() && !done.asked[0].iter().any(|line| line.starts_with("range")));
 }
 
 #[test]
 fn a_dropped_connection_is_continued_where_it_broke() {
-    let done = tried(vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), rest_of(5, TAG)], "");
+    let done = download_from(
+        vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), partial_answer(5, TAG)],
+        "",
+    );
     assert_eq!((done.result.as_deref(), done.left), (Ok(WHOLE), vec!["edges.txt".to_string()]));
     assert!(
         has(&done.asked[1], "range: bytes=5-") && has(&done.asked[1], "if-range: \"one\""),
@@ -135,7 +138,10 @@ fn a_dropped_connection_is_continued_where_it_broke() {
 #[test]
 fn a_date_of_change_will_do_where_there_is_no_tag() {
     let date = "Last-Modified: Sat, 01 Jan 2000 00:00:00 GMT\r\n";
-    let done = tried(vec![answer_with("200 OK", 12, date, &WHOLE[..5]), rest_of(5, date)], "");
+    let done = download_from(
+        vec![answer_with("200 OK", 12, date, &WHOLE[..5]), partial_answer(5, date)],
+        "",
+    );
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
     assert!(has(&done.asked[1], "if-range: sat, 01 jan 2000 00:00:00 gmt"), "{:?}", done.asked[1]);
 }
@@ -143,7 +149,7 @@ fn a_date_of_change_will_do_where_there_is_no_tag() {
 #[test]
 fn without_a_proof_that_it_is_the_same_file_it_begins_anew() {
     for headers in ["", "ETag: W/\"weak\"\r\n"] {
-        let done = tried(
+        let done = download_from(
             vec![
                 answer_with("200 OK", 12, headers, b"old!!"),
                 answer_with("200 OK", 12, headers, WHOLE),
@@ -157,12 +163,12 @@ fn without_a_proof_that_it_is_the_same_file_it_begins_anew() {
 
 #[test]
 fn a_server_that_ignores_the_range_or_changed_the_file_is_taken_at_its_word() {
-    let done = tried(
+    let done = download_from(
         vec![answer_with("200 OK", 12, TAG, &WHOLE[..5]), answer_with("200 OK", 12, TAG, WHOLE)],
         "",
     );
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
-    let done = tried(
+    let done = download_from(
         vec![
             answer_with("200 OK", 12, TAG, b"old!!"),
             answer_with("200 OK", 4, "ETag: \"two\"\r\n", b"new\n"),
@@ -179,8 +185,8 @@ fn a_server_that_continues_another_file_is_not_believed() {
     let other_start =
         answer_with("206 Partial Content", 4, "Content-Range: bytes 6-11/12\r\n", b"3456");
     let no_range = answer_with("206 Partial Content", 7, "", b"3456789");
-    for bad in [rest_of(5, "ETag: \"two\"\r\n"), other_size, other_start, no_range] {
-        let done = tried(
+    for bad in [partial_answer(5, "ETag: \"two\"\r\n"), other_size, other_start, no_range] {
+        let done = download_from(
             vec![
                 answer_with("200 OK", 12, TAG, &WHOLE[..5]),
                 bad,
@@ -199,26 +205,26 @@ fn a_part_that_is_the_whole_or_too_long_is_found_out() {
     let mut cut = answer_with("200 OK", 99, TAG, WHOLE);
     cut.truncate(cut.len());
     let full = answer_with("416 Range Not Satisfiable", 0, "Content-Range: bytes */12\r\n", b"");
-    let done = tried(vec![cut.clone(), full], "");
+    let done = download_from(vec![cut.clone(), full], "");
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
     let shorter = answer_with("416 Range Not Satisfiable", 0, "Content-Range: bytes */4\r\n", b"");
-    let done = tried(vec![cut, shorter, lie], "");
+    let done = download_from(vec![cut, shorter, lie], "");
     assert_eq!((done.result.as_deref(), done.asked.len()), (Ok(WHOLE), 3));
 }
 
 #[test]
 fn a_server_that_recovers_is_tried_again_and_one_that_does_not_is_left() {
-    let done = tried(
+    let done = download_from(
         vec![answer("503 Busy", 0, b""), answer("429 Slowly", 0, b""), answer("200 OK", 12, WHOLE)],
         "",
     );
     assert_eq!(done.result.as_deref(), Ok(WHOLE));
-    let done = tried(vec![answer("503 Busy", 0, b""); 3], "");
+    let done = download_from(vec![answer("503 Busy", 0, b""); 3], "");
     assert_eq!(
         (done.result.unwrap_err().as_str(), done.asked.len(), done.left.len()),
         ("the server answered 503 (tried 3 times)", 3, 0)
     );
-    let done = tried(vec![answer("404 Not Found", 0, b"")], "");
+    let done = download_from(vec![answer("404 Not Found", 0, b"")], "");
     assert_eq!(
         (done.result.unwrap_err().as_str(), done.asked.len()),
         ("the server answered 404", 1)
@@ -238,7 +244,7 @@ fn a_part_outlives_the_program() {
         answer("503 Busy", 0, b""),
     ];
     let url = |_| "http://127.0.0.1:1/fixed".to_string();
-    let first = tried_in(
+    let first = download_into(
         tempfile::tempdir().unwrap(),
         |address| format!("http://{address}/edges.txt"),
         lying,
@@ -246,19 +252,23 @@ fn a_part_outlives_the_program() {
     assert!(first.result.is_err());
     assert_eq!(first.left, ["edges.txt.part", "edges.txt.part.json"]);
     // Of another address it is not continued, and not lost by trying.
-    let elsewhere = tried_in(first.folder, url, Vec::new());
+    let elsewhere = download_into(first.folder, url, Vec::new());
     assert!(elsewhere.result.is_err());
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("set")).unwrap();
-    let (address, asked) = serve(vec![rest_of(5, TAG)]);
+    let (address, asked) = serve(vec![partial_answer(5, TAG)]);
     let address = format!("http://{address}/edges.txt");
     fs::write(folder.path().join("set/edges.txt.part"), &WHOLE[..5]).unwrap();
-    let of =
-        Of { url: address.clone(), etag: Some("\"one\"".into()), modified: None, total: Some(12) };
+    let of = PartSource {
+        url: address.clone(),
+        etag: Some("\"one\"".into()),
+        modified: None,
+        total: Some(12),
+    };
     fs::write(folder.path().join("set/edges.txt.part.json"), serde_json::to_vec(&of).unwrap())
         .unwrap();
     let path = folder.path().join("set/edges.txt");
-    download("edges.txt", &address, &path, &quick(), &mut |_| {}, &|_| Ok(())).unwrap();
+    download("edges.txt", &address, &path, &short_limits(), &mut |_| {}, &|_| Ok(())).unwrap();
     assert_eq!(fs::read(&path).unwrap(), WHOLE);
     assert!(has(&asked.lock().unwrap()[0], "range: bytes=5-"));
 }
@@ -274,7 +284,7 @@ fn two_at_once_do_not_write_into_one_part() {
         "edges.txt",
         &format!("http://{address}/edges.txt"),
         &path,
-        &quick(),
+        &short_limits(),
         &mut |_| {},
         &|_| Ok(()),
     )
@@ -298,7 +308,7 @@ fn everything_else_is_an_error_and_leaves_nothing() {
         (Vec::new(), "", ""),
     ];
     for (answers, ending, expected) in cases {
-        let done = tried(answers, ending);
+        let done = download_from(answers, ending);
         let what = done.result.unwrap_err();
         assert!(what.contains(expected), "expected `{expected}`, found `{what}`");
         assert!(done.left.is_empty(), "{:?}", done.left);
@@ -306,11 +316,11 @@ fn everything_else_is_an_error_and_leaves_nothing() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let url = format!("http://{}/edges.txt", silent.local_addr().unwrap());
-    let Trouble { what, disk, .. } = download(
+    let DownloadError { what, disk, .. } = download(
         "edges.txt",
         &url,
         &folder.path().join("edges.txt"),
-        &quick(),
+        &short_limits(),
         &mut |_| {},
         &|_| Ok(()),
     )
@@ -325,9 +335,9 @@ fn everything_else_is_an_error_and_leaves_nothing() {
 fn https_leads_to_https_alone() {
     let (address, asked) = serve(vec![answer("200 OK", 4, b"0 1\n")]);
     let (first, other) = ("HTTPS://127.0.0.1/edges.txt", format!("http://{address}/edges.txt"));
-    let error = agent(&quick(), first).get(&other).call().unwrap_err();
+    let error = agent(&short_limits(), first).get(&other).call().unwrap_err();
     assert!(asked.lock().unwrap().is_empty());
-    let failure = unreached(&error, first, &quick());
+    let failure = connection_failure(&error, first, &short_limits());
     assert!(
         !failure.again
             && failure.trouble.what.contains(&format!("`{first}` redirects to `{other}`")),
@@ -335,5 +345,8 @@ fn https_leads_to_https_alone() {
         failure.trouble.what
     );
     assert!(failure.trouble.hint.is_some_and(|hint| hint.contains(&format!("url: \"{other}\""))));
-    assert_eq!(agent(&quick(), "http://127.0.0.1").get(&other).call().unwrap().status(), 200);
+    assert_eq!(
+        agent(&short_limits(), "http://127.0.0.1").get(&other).call().unwrap().status(),
+        200
+    );
 }

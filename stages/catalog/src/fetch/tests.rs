@@ -3,7 +3,7 @@ use std::fs;
 
 use super::*;
 use crate::{
-    download::tests::{answer, quick, serve, serve_once},
+    download::tests::{answer, serve, serve_once, short_limits},
     entry::{Archive, RawFile},
     unpack::tests::{tar, zip},
 };
@@ -18,8 +18,8 @@ fn file(name: &str, url: Option<String>) -> RawFile {
     RawFile { file: name.into(), url, ..RawFile::default() }
 }
 
-fn fetched(entry: &Entry, folder: &Path) -> Result<Vec<PathBuf>, CatalogError> {
-    fetch_within(entry, &[folder.to_path_buf()], None, &quick(), &mut |_| {})
+fn fetch_files(entry: &Entry, folder: &Path) -> Result<Vec<PathBuf>, CatalogError> {
+    fetch_within(entry, &[folder.to_path_buf()], None, &short_limits(), &mut |_| {})
         .map(|found| found.paths)
 }
 
@@ -32,7 +32,7 @@ fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
     )]);
     fs::create_dir_all(folder.path().join("karate")).unwrap();
     fs::write(folder.path().join("karate").join(crate::locate::ABSENT), "earlier").unwrap();
-    let error = fetched(&entry, folder.path()).unwrap_err();
+    let error = fetch_files(&entry, folder.path()).unwrap_err();
     let copied = format!("copy it to  {}", folder.path().join("karate/edges.txt").display());
     assert!(
         error.to_string().contains("404")
@@ -44,19 +44,20 @@ fn fetch_forgets_a_failure_and_says_what_to_do_by_hand() {
     entry.files[0].url = Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n"))));
     let mut seen = 0;
     let dirs = [folder.path().to_path_buf()];
-    let paths = fetch_within(&entry, &dirs, None, &quick(), &mut |progress| seen = progress.bytes)
-        .unwrap()
-        .paths;
+    let paths =
+        fetch_within(&entry, &dirs, None, &short_limits(), &mut |progress| seen = progress.bytes)
+            .unwrap()
+            .paths;
     assert_eq!((fs::read(&paths[0]).unwrap(), seen), (b"0 1\n".to_vec(), 4));
     entry.files[0].url = None;
-    assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+    assert_eq!(fetch_files(&entry, folder.path()).unwrap(), paths);
 }
 
 #[test]
 fn off_line_the_file_to_copy_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let error = fetched(
+    let error = fetch_files(
         &entry(vec![file("raw/edges.txt", Some(format!("http://{closed}/edges.txt.gz")))]),
         folder.path(),
     )
@@ -71,7 +72,7 @@ fn off_line_the_file_to_copy_is_named() {
     let spaced = folder.path().join("a folder");
     fs::create_dir_all(spaced.join("karate")).unwrap();
     fs::write(spaced.join("karate/c"), "").unwrap();
-    let error = fetched(
+    let error = fetch_files(
         &entry([file("c", Some(format!("http://{closed}/c")))].into_iter().chain(many).collect()),
         &spaced,
     )
@@ -85,7 +86,7 @@ fn off_line_the_file_to_copy_is_named() {
             && hint.ends_with(&format!("curl -L --create-dirs{}{}", place("a.gz"), place("b.gz"))),
         "{hint}"
     );
-    let error = fetched(&entry(vec![file("edges.txt", None)]), folder.path()).unwrap_err();
+    let error = fetch_files(&entry(vec![file("edges.txt", None)]), folder.path()).unwrap_err();
     assert!(
         error.what.contains("no address") && error.hint.unwrap().ends_with("karate/edges.txt"),
         "{}",
@@ -100,10 +101,10 @@ fn a_file_that_changed_since_it_came_is_named() {
         "edges.txt",
         Some(format!("http://{}/e", serve_once(answer("200 OK", 4, b"0 1\n")))),
     )]);
-    let paths = fetched(&entry, folder.path()).unwrap();
-    assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+    let paths = fetch_files(&entry, folder.path()).unwrap();
+    assert_eq!(fetch_files(&entry, folder.path()).unwrap(), paths);
     fs::write(&paths[0], "0 2\n").unwrap();
-    let error = fetched(&entry, folder.path()).unwrap_err();
+    let error = fetch_files(&entry, folder.path()).unwrap_err();
     assert!(
         error.what.contains("has changed") && error.place.unwrap().ends_with("edges.txt"),
         "{}",
@@ -116,9 +117,9 @@ fn an_address_that_gives_other_bytes_later_is_found_out() {
     let folder = tempfile::tempdir().unwrap();
     let (address, _) = serve(vec![answer("200 OK", 4, b"0 1\n"), answer("200 OK", 4, b"0 9\n")]);
     let entry = entry(vec![file("edges.txt", Some(format!("http://{address}/e")))]);
-    let paths = fetched(&entry, folder.path()).unwrap();
+    let paths = fetch_files(&entry, folder.path()).unwrap();
     fs::remove_file(&paths[0]).unwrap();
-    let error = fetched(&entry, folder.path()).unwrap_err();
+    let error = fetch_files(&entry, folder.path()).unwrap_err();
     assert!(
         error.what.contains("has changed") && error.hint.unwrap().contains("thrown away"),
         "{}",
@@ -147,7 +148,7 @@ fn what_is_not_as_the_entry_says_never_gets_its_name() {
         folder: String::new(),
     });
     for entry in [alone, packed] {
-        let error = fetched(&entry, folder.path()).unwrap_err();
+        let error = fetch_files(&entry, folder.path()).unwrap_err();
         assert!(
             error.what.contains("expected the digest 0000000000000000, found 4 bytes")
                 && error.hint.unwrap().contains("remove `bytes`"),
@@ -169,20 +170,20 @@ fn files_of_an_archive_come_out_and_the_archive_goes() {
             url: format!("http://{}/set.zip", serve_once(answer("200 OK", bytes.len(), &bytes))),
             folder: "set".into(),
         });
-        let paths = fetched(&entry, folder.path()).unwrap();
+        let paths = fetch_files(&entry, folder.path()).unwrap();
         assert!(
             paths[0].ends_with("karate/raw/edge.csv.gz") && paths[1].ends_with("karate/label.csv")
         );
         assert!(!folder.path().join("karate/set.zip").exists());
-        assert_eq!(fetched(&entry, folder.path()).unwrap(), paths);
+        assert_eq!(fetch_files(&entry, folder.path()).unwrap(), paths);
         // By hand: the archive lies there, and stays.
         let by_hand = tempfile::tempdir().unwrap();
         fs::create_dir(by_hand.path().join("karate")).unwrap();
         fs::write(by_hand.path().join("karate/set.zip"), &bytes).unwrap();
-        assert_eq!(fetched(&entry, by_hand.path()).unwrap().len(), 2);
+        assert_eq!(fetch_files(&entry, by_hand.path()).unwrap().len(), 2);
         assert!(by_hand.path().join("karate/set.zip").exists());
         entry.files.push(file("nobody", None));
-        let error = fetched(&entry, by_hand.path()).unwrap_err();
+        let error = fetch_files(&entry, by_hand.path()).unwrap_err();
         assert!(error.what.contains("it holds no nobody"), "{}", error.what);
     }
 }
@@ -211,7 +212,7 @@ fn a_page_or_a_pointer_in_the_place_of_a_file_never_gets_its_name() {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("http://{}/e", serve_once(answer("200 OK", body.len(), body)));
         let error =
-            fetched(&entry(vec![file("raw/edges.txt", Some(url))]), folder.path()).unwrap_err();
+            fetch_files(&entry(vec![file("raw/edges.txt", Some(url))]), folder.path()).unwrap_err();
         assert!(
             error.what.contains(found) && error.hint.as_ref().unwrap().contains("curl"),
             "{error}"
@@ -222,12 +223,13 @@ fn a_page_or_a_pointer_in_the_place_of_a_file_never_gets_its_name() {
             url: format!("http://{}/e.zip", serve_once(answer("200 OK", body.len(), body))),
             folder: String::new(),
         });
-        let error = fetched(&packed, folder.path()).unwrap_err();
+        let error = fetch_files(&packed, folder.path()).unwrap_err();
         assert!(error.what.contains(found), "{error}");
         // Put there by hand it is told too.
         fs::create_dir_all(folder.path().join("karate/raw")).unwrap();
         fs::write(folder.path().join("karate/raw/edges.txt"), body).unwrap();
-        let error = fetched(&entry(vec![file("raw/edges.txt", None)]), folder.path()).unwrap_err();
+        let error =
+            fetch_files(&entry(vec![file("raw/edges.txt", None)]), folder.path()).unwrap_err();
         assert!(
             error.what.contains(found) && error.hint.as_ref().unwrap().contains("rm "),
             "{error}"
@@ -245,11 +247,11 @@ fn files_in_another_place_are_not_fetched_again() {
     let mut entry = entry(vec![file("edges.txt", Some("http://127.0.0.1:9/e".into()))]);
     entry.found_as = vec!["under_another_name".into(), "sets.zip".into()];
     let fetched = |entry: &Entry| {
-        fetch_within(entry, &dirs, Some(&folder.path().join("seen")), &quick(), &mut |_| {})
+        fetch_within(entry, &dirs, Some(&folder.path().join("seen")), &short_limits(), &mut |_| {})
     };
     assert_eq!(
         fetched(&entry).unwrap(),
-        Fetched { paths: vec![place.join("edges.txt")], elsewhere: Some(place.clone()) }
+        FetchedFiles { paths: vec![place.join("edges.txt")], elsewhere: Some(place.clone()) }
     );
     entry.files[0].bytes = Some(5);
     assert!(fetched(&entry).unwrap_err().what.contains("expected 5 bytes"));

@@ -44,7 +44,7 @@ pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Vec
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
         let (moved, count) = renumber(&move_nodes(level, advance));
-        let next = join(level, &moved, count);
+        let next = merge_communities(level, &moved, count);
         let reached = next.modularity_of_nodes();
         if reached <= best {
             break;
@@ -85,7 +85,7 @@ impl Level<'_> {
         }
     }
 
-    fn given(&self, node: usize) -> (&[u32], &[u32]) {
+    fn input_neighbours(&self, node: usize) -> (&[u32], &[u32]) {
         match self {
             Level::Given { incoming, outgoing } => {
                 (incoming.row(node), outgoing.map_or(&[], |rows| rows.row(node)))
@@ -96,13 +96,13 @@ impl Level<'_> {
 
     /// Neighbours of a node, as often as there are edges.
     fn neighbours(&self, node: usize) -> impl Iterator<Item = u32> {
-        let (sources, targets) = self.given(node);
+        let (sources, targets) = self.input_neighbours(node);
         sources.iter().chain(targets).copied().chain(self.links(node).iter().map(|link| link.0))
     }
 
     /// Weight of all edges of a node; a loop counts as often as it stands there.
     fn strength(&self, node: usize) -> u64 {
-        let (sources, targets) = self.given(node);
+        let (sources, targets) = self.input_neighbours(node);
         let own = if let Level::Joined { loops, .. } = self { loops[node] } else { 0 };
         (sources.len() + targets.len()) as u64
             + self.links(node).iter().map(|link| link.1).sum::<u64>()
@@ -132,7 +132,13 @@ impl Level<'_> {
     /// Adds the communities that nodes are joined to, each with the weight that joins it, to
     /// `found`, ascending; loops of the level are left out, and loops of the given graph too if
     /// `without` is their node.
-    fn gather(&self, nodes: &[u32], community: &[u32], without: Option<u32>, room: &mut Room) {
+    fn gather_weights(
+        &self,
+        nodes: &[u32],
+        community: &[u32],
+        without: Option<u32>,
+        room: &mut Scratch,
+    ) {
         room.found.clear();
         match self {
             Level::Given { .. } => {
@@ -169,7 +175,7 @@ impl Level<'_> {
 
 /// What a thread works in.
 #[derive(Default)]
-struct Room {
+struct Scratch {
     plain: Vec<u32>,
     weighted: Vec<(u32, u64)>,
     found: Vec<(u32, u64)>,
@@ -201,16 +207,16 @@ fn move_nodes(level: &Level<'_>, advance: Advance<'_>) -> Vec<u32> {
     for round in 0..ROUNDS_MOST {
         let mut movers = 0;
         for batch in 0..BATCHES {
-            let look = |room: &mut Room, task: usize| -> Vec<(u32, u32)> {
+            let look = |room: &mut Scratch, task: usize| -> Vec<(u32, u32)> {
                 let of_task = (task * TASK) as u32..nodes.min((task + 1) * TASK) as u32;
                 let (mut moves, mut looked_at) = (Vec::new(), 0);
                 for node in of_task.filter(|&node| {
                     batch_of(node, round as u32) == batch && waiting[node as usize].load(Relaxed)
                 }) {
                     waiting[node as usize].store(false, Relaxed);
-                    level.gather(&[node], &state.community, Some(node), room);
+                    level.gather_weights(&[node], &state.community, Some(node), room);
                     moves.extend(
-                        better(&state, node, own[node as usize], total, &room.found)
+                        better_community(&state, node, own[node as usize], total, &room.found)
                             .map(|to| (node, to)),
                     );
                     looked_at += 1;
@@ -219,7 +225,7 @@ fn move_nodes(level: &Level<'_>, advance: Advance<'_>) -> Vec<u32> {
                 moves
             };
             let moves: Vec<Vec<(u32, u32)>> =
-                (0..tasks).into_par_iter().map_init(Room::default, look).collect();
+                (0..tasks).into_par_iter().map_init(Scratch::default, look).collect();
             for &(node, to) in moves.iter().flatten() {
                 let from = std::mem::replace(&mut state.community[node as usize], to) as usize;
                 let strength = own[node as usize];
@@ -252,7 +258,7 @@ fn batch_of(node: u32, round: u32) -> u32 {
 
 /// The community in which a node is better off; among equals the one with the smallest number, but
 /// its own before all.
-fn better(
+fn better_community(
     state: &State,
     node: u32,
     strength: u64,
@@ -301,14 +307,14 @@ fn renumber(community: &[u32]) -> (Vec<u32>, usize) {
 }
 
 /// What a task made of its communities.
-struct Joined {
+struct MergeTask {
     lengths: Vec<u64>,
     links: Vec<(u32, u64)>,
     loops: Vec<u64>,
 }
 
 /// The graph whose nodes are the communities of a level.
-fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
+fn merge_communities(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
     let mut starts = vec![0u32; count + 1];
     community.iter().for_each(|&own| starts[own as usize + 1] += 1);
     (0..count).for_each(|at| starts[at + 1] += starts[at]);
@@ -317,13 +323,13 @@ fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
         members[heads[own as usize] as usize] = node as u32;
         heads[own as usize] += 1;
     }
-    let parts: Vec<Joined> = (0..count.div_ceil(TASK))
+    let parts: Vec<MergeTask> = (0..count.div_ceil(TASK))
         .into_par_iter()
-        .map_init(Room::default, |room, task| {
+        .map_init(Scratch::default, |room, task| {
             let (mut lengths, mut links, mut loops) = (Vec::new(), Vec::new(), Vec::new());
             for own in task * TASK..count.min((task + 1) * TASK) {
                 let inside = &members[starts[own] as usize..starts[own + 1] as usize];
-                level.gather(inside, community, None, room);
+                level.gather_weights(inside, community, None, room);
                 let before = links.len();
                 links.extend(room.found.iter().filter(|link| link.0 as usize != own));
                 lengths.push((links.len() - before) as u64);
@@ -340,7 +346,7 @@ fn join(level: &Level<'_>, community: &[u32], count: usize) -> Level<'static> {
                         .map_or(0, |link| link.1),
                 );
             }
-            Joined { lengths, links, loops }
+            MergeTask { lengths, links, loops }
         })
         .collect();
     let mut offsets = Vec::with_capacity(count + 1);

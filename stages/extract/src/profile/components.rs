@@ -40,7 +40,7 @@ pub fn components(rows: Rows<'_>) -> (u64, u64) {
 }
 
 /// The longest span of an edge in the first bins that hold 99 of 100 edges.
-pub fn near(spans: &[u64]) -> u64 {
+pub fn near_span(spans: &[u64]) -> u64 {
     let edges: u128 = spans.iter().map(|&count| u128::from(count)).sum();
     let mut held = 0;
     for (bin, &count) in spans.iter().enumerate() {
@@ -54,7 +54,7 @@ pub fn near(spans: &[u64]) -> u64 {
 
 /// Runs of consecutive nodes without an edge between runs; edges that span more than `near` are not
 /// seen.
-pub fn blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures {
+pub fn diagonal_blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures {
     let nodes = incoming.len();
     let reach_of = |node: usize| {
         let seen = |other: &&u32| u64::from(**other).abs_diff(node as u64) <= near;

@@ -9,7 +9,7 @@ use warploom_contract::kinds::{
 };
 
 /// Moments, middle, inequality and histogram, over the whole population.
-pub fn spread(rows: Rows<'_>) -> Spread {
+pub fn degree_spread(rows: Rows<'_>) -> Spread {
     let nodes = rows.len();
     if nodes == 0 {
         return Spread::default();

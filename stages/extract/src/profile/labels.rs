@@ -14,14 +14,14 @@ use warploom_contract::kinds::{
 /// What the labels of all nodes, or of all graphs, are.
 pub fn figures(labels: &Labels) -> LabelFigures {
     match labels {
-        Labels::Classes(classes) => of_classes(classes),
-        Labels::Values(values) => of_values(values),
-        Labels::Rows { columns, values } => of_rows(*columns, values),
+        Labels::Classes(classes) => class_figures(classes),
+        Labels::Values(values) => value_figures(values),
+        Labels::Rows { columns, values } => vector_figures(*columns, values),
     }
 }
 
 /// Members of each class that has any, ascending by class.
-fn counts(classes: &[Option<u32>]) -> Vec<ClassCount> {
+fn count_classes(classes: &[Option<u32>]) -> Vec<ClassCount> {
     let mut sorted: Vec<u32> = classes.iter().flatten().copied().collect();
     sorted.par_sort_unstable();
     sorted
@@ -30,8 +30,8 @@ fn counts(classes: &[Option<u32>]) -> Vec<ClassCount> {
         .collect()
 }
 
-fn of_classes(classes: &[Option<u32>]) -> LabelFigures {
-    let mut listed = counts(classes);
+fn class_figures(classes: &[Option<u32>]) -> LabelFigures {
+    let mut listed = count_classes(classes);
     let labelled: u64 = listed.iter().map(|class| class.count).sum();
     let present = listed.len();
     let entropy: f64 = listed
@@ -46,7 +46,7 @@ fn of_classes(classes: &[Option<u32>]) -> LabelFigures {
     LabelFigures::Classes { classes, present: present as u64, labelled, balance, listed }
 }
 
-fn of_values(values: &[f32]) -> LabelFigures {
+fn value_figures(values: &[f32]) -> LabelFigures {
     let finite = || values.iter().filter(|value| value.is_finite()).map(|&value| f64::from(value));
     let labelled = finite().count();
     if labelled == 0 {
@@ -61,7 +61,7 @@ fn of_values(values: &[f32]) -> LabelFigures {
     LabelFigures::Values { labelled: labelled as u64, min, mean, max, deviation }
 }
 
-fn of_rows(columns: usize, values: &[f32]) -> LabelFigures {
+fn vector_figures(columns: usize, values: &[f32]) -> LabelFigures {
     let (mut labelled, mut binary, mut nonzero) = (0u64, true, 0u64);
     let mut of_column = vec![0u64; columns];
     for row in

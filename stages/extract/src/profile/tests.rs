@@ -12,13 +12,13 @@ use warploom_test_support::skips::skipped;
 use super::*;
 use warploom_contract::progress::Silence;
 
-use crate::{check, group::both_directions};
+use crate::{check, group::build_csr};
 
 type Edges = Vec<(u32, u32)>;
 
 fn csr(nodes: usize, edges: &[(u32, u32)], kind: Option<Vec<u16>>) -> CsrParts {
     let (source, target) = edges.iter().copied().unzip();
-    both_directions(nodes, &EdgeTable { source, target, weight: None, kind })
+    build_csr(nodes, &EdgeTable { source, target, weight: None, kind })
 }
 
 fn profile(nodes: usize, edges: &[(u32, u32)]) -> Profile {
@@ -390,7 +390,7 @@ fn the_proof_agrees_and_finds_what_is_wrong() {
     let table = EdgeTable { source, target, ..EdgeTable::default() };
     let labels = Labels::Classes(vec![Some(0), Some(0), Some(2), None, Some(2), Some(0)]);
     let found = measure(
-        &both_directions(6, &table),
+        &build_csr(6, &table),
         Attributes { labels: Some(labels.clone()), ..Attributes::default() },
         &Silence,
     );
@@ -475,8 +475,8 @@ fn weights_take_part_in_symmetry() {
         weight: Some(weight),
         kind: None,
     };
-    assert!(is_symmetric(&both_directions(2, &table(vec![2.0, 2.0]))));
-    assert!(!is_symmetric(&both_directions(2, &table(vec![2.0, 3.0]))));
+    assert!(is_symmetric(&build_csr(2, &table(vec![2.0, 2.0]))));
+    assert!(!is_symmetric(&build_csr(2, &table(vec![2.0, 3.0]))));
 }
 
 #[test]
@@ -555,9 +555,9 @@ fn ring_of_cliques(cliques: u32, size: u32) -> (usize, Edges, Vec<u32>) {
 
 /// The pieces of work that were told, each with the counts that it reached.
 #[derive(Default)]
-struct Heard(std::sync::Mutex<Vec<(String, Vec<u64>)>>);
+struct ProgressLog(std::sync::Mutex<Vec<(String, Vec<u64>)>>);
 
-impl Progress for Heard {
+impl Progress for ProgressLog {
     fn begin(&self, what: &str, _: u64, _: &'static str) {
         self.0.lock().unwrap().push((what.to_owned(), vec![0]));
     }
@@ -576,7 +576,7 @@ impl Progress for Heard {
 #[test]
 fn the_search_for_communities_says_how_far_it_is() {
     let (nodes, edges, _) = ring_of_cliques(200, 12);
-    let heard = Heard::default();
+    let heard = ProgressLog::default();
     measure(&csr(nodes, &edges, None), Attributes::default(), &heard);
     let heard = heard.0.into_inner().unwrap();
     let counts = |what: &str| {

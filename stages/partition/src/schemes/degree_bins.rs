@@ -15,8 +15,8 @@ use warploom_contract::{
 };
 
 use crate::{
-    check::rows_once,
-    directions::{Side, added, both},
+    check::check_rows_once,
+    directions::{Side, add_padding, both_sides},
     size_estimate::Outline,
 };
 
@@ -28,7 +28,7 @@ fn bin_of(degree: u64) -> usize {
 }
 
 /// Rows and largest degree of each bin up to the last that has a row.
-fn count(side: Side<'_>) -> Vec<(u64, u64)> {
+fn count_bins(side: Side<'_>) -> Vec<(u64, u64)> {
     let mut bins = vec![(0, 0u64); BINS_MOST];
     let mut used = 0;
     for degree in side.rows.degrees() {
@@ -47,24 +47,24 @@ fn padding(bins: &[(u64, u64)], edges: u64) -> Padding {
 
 /// What it will take.
 pub fn outline(csr: &Csr) -> Outline {
-    let sides = both(csr);
-    let bins = sides.map(count);
+    let sides = both_sides(csr);
+    let bins = sides.map(count_bins);
     let facts = |(side, bins): (Side<'_>, &Vec<(u64, u64)>)| {
-        let starts = TableFacts::single(side.named("bins"), bins.len() as u64 + 1, Width::U32);
-        [starts, TableFacts::single(side.named("bin_rows"), side.nodes(), Width::U32)]
+        let starts = TableFacts::single(side.table_name("bins"), bins.len() as u64 + 1, Width::U32);
+        [starts, TableFacts::single(side.table_name("bin_rows"), side.nodes(), Width::U32)]
     };
     let [of_in, of_out] = [0, 1].map(|index| padding(&bins[index], csr.edges() as u64));
     Outline {
         scheme: Scheme::DegreeBins { bins: [bins[0].len() as u64, bins[1].len() as u64] },
         tables: sides.into_iter().zip(&bins).flat_map(facts).collect(),
-        padding: added(Some(of_in), Some(of_out)),
+        padding: add_padding(Some(of_in), Some(of_out)),
         scratch_bytes: 0,
     }
 }
 
 /// The tables of one direction: count, add up, put down.
 pub fn build(side: Side<'_>) -> Vec<Table> {
-    let counts = count(side);
+    let counts = count_bins(side);
     let (mut starts, mut rows) =
         (Cells::room(Width::U32, counts.len() as u64 + 1), Cells::zeros(Width::U32, side.nodes()));
     let mut heads = Vec::with_capacity(counts.len());
@@ -80,21 +80,24 @@ pub fn build(side: Side<'_>) -> Vec<Table> {
         rows.set(*head, row);
         *head += 1;
     }
-    vec![Table::single(side.named("bins"), starts), Table::single(side.named("bin_rows"), rows)]
+    vec![
+        Table::single(side.table_name("bins"), starts),
+        Table::single(side.table_name("bin_rows"), rows),
+    ]
 }
 
 /// The other road: each row of a bin is looked up, and its degree compared with the bin's bounds.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
-    let (name, starts) = (side.named("bin_rows"), tables.only(&side.named("bins"))?);
+    let (name, starts) = (side.table_name("bin_rows"), tables.only(&side.table_name("bins"))?);
     let rows = tables.only(&name)?;
-    rows_once(&name, rows.iter(), side.rows.len())?;
+    check_rows_once(&name, rows.iter(), side.rows.len())?;
     let ends = starts.iter().next().zip(starts.last());
     if ends != Some((0, side.nodes()))
         || starts.iter().zip(starts.iter().skip(1)).any(|(from, to)| from > to)
     {
         return Err(Violation::new(format!(
             "{}: expected bins one behind the other from 0 to {}, found {ends:?}",
-            side.named("bins"),
+            side.table_name("bins"),
             side.nodes()
         )));
     }

@@ -31,26 +31,26 @@ const HINT: &str = "a group is a row of whole numbers: node, a row of the csr (a
                     of its in-neighbours and the one behind the last, counted from 0";
 
 /// The file and its digest, which whoever asks for the scheme has named.
-fn named(request: &PartitionRequest) -> Result<(&Path, &str), StageError> {
+fn groups_file(request: &PartitionRequest) -> Result<(&Path, &str), StageError> {
     let pair = request.spec.groups.as_deref().zip(request.groups_digest.as_deref());
     pair.ok_or_else(|| StageError::defect("scheme `file` was asked for without a table of groups"))
 }
 
 /// An error of the file's contents.
-fn fault(path: &Path, row: Option<usize>, what: String) -> StageError {
+fn file_error(path: &Path, row: Option<usize>, what: String) -> StageError {
     let place = row
         .map_or_else(|| path.display().to_string(), |row| format!("{}, row {row}", path.display()));
     StageError::new(ErrorKind::Data, what).at(place).hint(HINT)
 }
 
-fn of_reader(path: &Path, error: StageError) -> StageError {
-    fault(path, None, error.what)
+fn reader_error(path: &Path, error: StageError) -> StageError {
+    file_error(path, None, error.what)
 }
 
 /// What it will take.
 pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageError> {
-    let (path, digest) = named(request)?;
-    let (groups, _) = describe(path).map_err(|error| of_reader(path, error))?;
+    let (path, digest) = groups_file(request)?;
+    let (groups, _) = describe(path).map_err(|error| reader_error(path, error))?;
     let slots = Width::of(csr.edges() as u64);
     let table =
         TableFacts::new(NAME, groups, &[("node", Width::U32), ("start", slots), ("end", slots)]);
@@ -65,8 +65,8 @@ pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageEr
 
 /// The table, with slots in place of neighbours.
 pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageError> {
-    let (path, digest) = named(request)?;
-    let table = read_table(path, Some(&COLUMNS)).map_err(|error| of_reader(path, error))?;
+    let (path, digest) = groups_file(request)?;
+    let table = read_table(path, Some(&COLUMNS)).map_err(|error| reader_error(path, error))?;
     let column = |name: &str| {
         let found = table
             .batch
@@ -77,7 +77,7 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
             .collect::<Vec<_>>()
             .join(", ");
         let missing = || {
-            fault(
+            file_error(
                 path,
                 None,
                 format!(
@@ -86,9 +86,9 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
                 ),
             )
         };
-        wholes(path, name, table.column(name).ok_or_else(missing)?)
+        integer_column(path, name, table.column(name).ok_or_else(missing)?)
     };
-    let groups = divide(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
+    let groups = slot_groups(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
     let now = Digest::of_file(path)
         .map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error))?;
     if now.as_str() != digest {
@@ -101,7 +101,11 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
 }
 
 /// Groups of neighbours as groups of slots, or what is wrong with them.
-fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Table, StageError> {
+fn slot_groups(
+    path: &Path,
+    csr: &Csr,
+    [node, start, end]: [&[u64]; 3],
+) -> Result<Table, StageError> {
     let (rows, slots) = (csr.incoming.rows(), Width::of(csr.edges() as u64));
     let count = node.len() as u64;
     let (mut nodes, mut starts, mut ends) =
@@ -110,7 +114,7 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
     for row in 0..node.len() {
         let (own, from, to) = (node[row], start[row], end[row]);
         if own >= csr.nodes() as u64 {
-            return Err(fault(
+            return Err(file_error(
                 path,
                 Some(row),
                 format!(
@@ -125,7 +129,7 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
                 "expected `start` below `end`, and both within the {degree} in-neighbours of node \
                  {own}, found {from} to {to}"
             );
-            return Err(fault(path, Some(row), what));
+            return Err(file_error(path, Some(row), what));
         }
         for slot in first + from..first + to {
             let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
@@ -135,7 +139,7 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
                      too",
                     slot - first
                 );
-                return Err(fault(path, Some(row), what));
+                return Err(file_error(path, Some(row), what));
             }
             told[word] |= bit;
         }
@@ -151,13 +155,13 @@ fn divide(path: &Path, csr: &Csr, [node, start, end]: [&[u64]; 3]) -> Result<Tab
              {degree} of node {own} in none",
             csr.edges()
         );
-        return Err(fault(path, None, what));
+        return Err(file_error(path, None, what));
     }
     Ok(Table::new(NAME, vec![("node", nodes), ("start", starts), ("end", ends)]))
 }
 
 /// A column of whole numbers from 0 on, of any width.
-fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageError> {
+fn integer_column(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageError> {
     macro_rules! of {
         ($type:ty) => {{
             let numbers = column.as_primitive::<$type>();
@@ -166,7 +170,7 @@ fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageE
                 let shown =
                     found.map_or_else(|| "nothing".to_owned(), |found| format!("`{found}`"));
                 found.and_then(|found| u64::try_from(found).ok()).ok_or_else(|| {
-                    fault(
+                    file_error(
                         path,
                         Some(row),
                         format!("`{name}`: expected a whole number from 0 on, found {shown}"),
@@ -185,7 +189,7 @@ fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageE
         DataType::UInt16 => of!(types::UInt16Type),
         DataType::UInt32 => of!(types::UInt32Type),
         DataType::UInt64 => of!(types::UInt64Type),
-        other => Err(fault(
+        other => Err(file_error(
             path,
             None,
             format!("column `{name}`: expected whole numbers, found {other}"),
@@ -197,17 +201,17 @@ fn wholes(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageE
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let column = |column: &str| tables.column(NAME, column);
     let (node, start, end) = (column("node")?, column("start")?, column("end")?);
-    let mut cover = Cover::of(NAME, csr.incoming.rows());
+    let mut cover = Cover::new(NAME, csr.incoming.rows());
     for group in 0..node.len() {
         if start.get(group) >= end.get(group) {
-            return Err(cover.wrong(
+            return Err(cover.violation(
                 group,
                 format!("the slots {} to {} are none", start.get(group), end.get(group)),
             ));
         }
-        cover.run(group, node.get(group), start.get(group)..end.get(group))?;
+        cover.mark_run(group, node.get(group), start.get(group)..end.get(group))?;
     }
-    cover.done()?;
+    cover.finish()?;
     Ok(None)
 }
 
@@ -219,14 +223,14 @@ mod tests {
     use arrow_schema::Field;
     use tempfile::TempDir;
     use warploom_contract::{kinds::graph::EdgeTable, parquet_file::write_table};
-    use warploom_extract::group::both_directions;
+    use warploom_extract::group::build_csr;
     use warploom_spec::PartitionSpec;
 
     use super::*;
 
     /// 0 has the in-neighbours 1, 2, 2; 2 has 0.
     fn graph() -> Csr {
-        both_directions(
+        build_csr(
             3,
             &EdgeTable {
                 source: vec![1, 2, 2, 0],
@@ -265,7 +269,7 @@ mod tests {
         Arc::new(Int64Array::from(numbers.to_vec()))
     }
 
-    fn of(node: &[i64], start: &[i64], end: &[i64]) -> Result<Table, StageError> {
+    fn divide(node: &[i64], start: &[i64], end: &[i64]) -> Result<Table, StageError> {
         divided(vec![("node", wide(node)), ("start", wide(start)), ("end", wide(end))])
     }
 
@@ -277,7 +281,8 @@ mod tests {
             ("start", Arc::new(UInt8Array::from(vec![1, 0, 0]))),
             ("node", wide(&[0, 2, 0])),
         ];
-        for table in [of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap(), divided(narrow).unwrap()] {
+        for table in [divide(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap(), divided(narrow).unwrap()]
+        {
             let column = |name: &str| table.column(name).unwrap().iter().collect::<Vec<u64>>();
             assert_eq!(
                 [column("node"), column("start"), column("end")],
@@ -288,13 +293,13 @@ mod tests {
 
     #[test]
     fn no_number_can_be_changed_unseen() {
-        let table = of(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap();
+        let table = divide(&[0, 2, 0], &[1, 0, 0], &[3, 1, 1]).unwrap();
         for (column, row) in (0..3).flat_map(|column| (0..3).map(move |row| (column, row))) {
             for number in [0, 1, 2, 3, 4, 5]
                 .into_iter()
                 .filter(|&number| number != table.columns()[column].1.get(row))
             {
-                let other = super::super::tests::tampered(&table, column, row, number);
+                let other = super::super::tests::change_cell(&table, column, row, number);
                 assert!(
                     prove(&graph(), &std::iter::once(other).collect()).is_err(),
                     "column {column}, row {row}: {number}"
@@ -305,32 +310,32 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_file_row_expected_and_found() {
-        let left_out: Result<Table, StageError> = of(&[0, 2], &[0, 0], &[2, 1]);
+        let left_out: Result<Table, StageError> = divide(&[0, 2], &[0, 0], &[2, 1]);
         let reals: ArrayRef = Arc::new(Float64Array::from(vec![0.0]));
         for (found, place, what) in [
             (
-                of(&[0, 3], &[0, 0], &[3, 1]),
+                divide(&[0, 3], &[0, 0], &[3, 1]),
                 "groups.parquet, row 1",
                 "`node`: expected a row of the csr, 0 to 2, found 3",
             ),
             (
-                of(&[0, -1], &[0, 0], &[3, 1]),
+                divide(&[0, -1], &[0, 0], &[3, 1]),
                 "groups.parquet, row 1",
                 "`node`: expected a whole number from 0 on, found `-1`",
             ),
             (
-                of(&[0, 2], &[0, 0], &[4, 1]),
+                divide(&[0, 2], &[0, 0], &[4, 1]),
                 "groups.parquet, row 0",
                 "within the 3 in-neighbours of node 0, found 0 to 4",
             ),
             (
-                of(&[0, 2], &[0, 1], &[3, 1]),
+                divide(&[0, 2], &[0, 1], &[3, 1]),
                 "groups.parquet, row 1",
                 "expected `start` below `end`, and both within the 1 in-neighbours of node 2, \
                  found 1 to 1",
             ),
             (
-                of(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]),
+                divide(&[0, 2, 0], &[0, 0, 2], &[3, 1, 3]),
                 "groups.parquet, row 2",
                 "expected in-neighbour 2 of node 0 in one group, found it in a row before too",
             ),
@@ -341,7 +346,7 @@ mod tests {
                  in none",
             ),
             (
-                of(&[], &[], &[]),
+                divide(&[], &[], &[]),
                 "groups.parquet",
                 "found in-neighbour 0 of the 3 of node 0 in none",
             ),

@@ -16,13 +16,13 @@ use warploom_contract::{
 };
 
 use super::row_major::{Arrivals, places};
-use crate::{check::same, size_estimate::Outline};
+use crate::{check::expect_equal, size_estimate::Outline};
 
 const GROUPS: &str = "interleaved_groups";
 const PLACES: &str = "interleaved_places";
 
 /// Places before each group, and all of them.
-fn firsts(csr: &Csr, lanes: u64) -> Vec<u64> {
+fn group_starts(csr: &Csr, lanes: u64) -> Vec<u64> {
     let offsets = &csr.incoming.offsets;
     let (mut firsts, mut before) = (vec![0], 0);
     for from in (0..csr.nodes()).step_by(lanes as usize) {
@@ -36,7 +36,7 @@ fn firsts(csr: &Csr, lanes: u64) -> Vec<u64> {
 /// What it will take.
 pub fn outline(csr: &Csr, lanes: u64) -> Outline {
     let edges = csr.edges() as u64;
-    let firsts = firsts(csr, lanes);
+    let firsts = group_starts(csr, lanes);
     let all = firsts.last().copied().unwrap_or(0);
     let places = TableFacts::single(PLACES, edges, Width::of(all));
     Outline {
@@ -49,7 +49,7 @@ pub fn outline(csr: &Csr, lanes: u64) -> Outline {
 
 /// The tables.
 pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
-    let firsts = firsts(csr, lanes);
+    let firsts = group_starts(csr, lanes);
     let width = Width::of(firsts.last().copied().unwrap_or(0));
     let offsets = &csr.incoming.offsets;
     let place_of = |row: usize, slot: usize| {
@@ -65,7 +65,7 @@ pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
 /// The other road: from a place to its group, lane and column, and from there to the in-slot.
 pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, Violation> {
     let (groups, offsets) = (tables.only(GROUPS)?, &csr.incoming.offsets);
-    let mut arrivals = Arrivals::of(csr, PLACES);
+    let mut arrivals = Arrivals::new(csr, PLACES);
     let mut longest = vec![0u64; groups.len().saturating_sub(1)];
     for (at, place) in tables.only(PLACES)?.iter().enumerate() {
         // The group is found by the target, not by the place, so that a wrong first place shows.
@@ -73,7 +73,7 @@ pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, 
         let first =
             if group as usize + 1 < groups.len() { groups.get(group as usize) } else { u64::MAX };
         let inside = place.checked_sub(first).ok_or_else(|| {
-            arrivals.cover.wrong(
+            arrivals.cover.violation(
                 at,
                 format!("place {place} lies before group {group}, which starts at {first}"),
             )
@@ -81,20 +81,20 @@ pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, 
         let (column, row) = (inside / lanes, group * lanes + inside % lanes);
         let in_slot =
             offsets.get(row as usize).map_or(u64::MAX, |first| first.saturating_add(column));
-        arrivals.message(at, in_slot)?;
+        arrivals.check_message(at, in_slot)?;
         longest[group as usize] = (column + 1).max(longest[group as usize]);
     }
-    arrivals.cover.done()?;
+    arrivals.cover.finish()?;
     let mut before = 0;
     for (group, longest) in longest.iter().enumerate() {
-        same(|| format!("{GROUPS}, group {group}"), before, groups.get(group))?;
+        expect_equal(|| format!("{GROUPS}, group {group}"), before, groups.get(group))?;
         before += lanes * longest;
     }
-    same(
+    expect_equal(
         || format!("{GROUPS}: groups"),
         (csr.nodes() as u64).div_ceil(lanes),
         longest.len() as u64,
     )?;
-    same(|| format!("{GROUPS}: places"), before, groups.last().unwrap_or(u64::MAX))?;
+    expect_equal(|| format!("{GROUPS}: places"), before, groups.last().unwrap_or(u64::MAX))?;
     Ok(Some(Padding { places: before, empty: before - csr.edges() as u64 }))
 }

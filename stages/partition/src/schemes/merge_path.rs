@@ -15,12 +15,12 @@ use warploom_contract::{
 };
 
 use crate::{
-    check::{Cover, same},
-    directions::{Side, both},
+    check::{Cover, expect_equal},
+    directions::{Side, both_sides},
     size_estimate::Outline,
 };
 
-fn chunks(side: Side<'_>, merge_items: u64) -> u64 {
+fn chunk_count(side: Side<'_>, merge_items: u64) -> u64 {
     (side.nodes() + side.edges()).div_ceil(merge_items)
 }
 
@@ -29,13 +29,13 @@ pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         TableFacts::new(
-            side.named("merge_path"),
-            chunks(side, merge_items) + 1,
+            side.table_name("merge_path"),
+            chunk_count(side, merge_items) + 1,
             &[("row", Width::U32), ("slot", slots)],
         )
     };
-    let sides = both(csr);
-    let starts: u64 = sides.iter().map(|side| 8 * (chunks(*side, merge_items) + 1)).sum();
+    let sides = both_sides(csr);
+    let starts: u64 = sides.iter().map(|side| 8 * (chunk_count(*side, merge_items) + 1)).sum();
     Outline {
         scheme: Scheme::MergePath { merge_items },
         tables: sides.map(facts).into(),
@@ -46,7 +46,7 @@ pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
 
 /// Where each chunk starts, and where the last ends.
 pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
-    let (count, all) = (chunks(side, merge_items), side.nodes() + side.edges());
+    let (count, all) = (chunk_count(side, merge_items), side.nodes() + side.edges());
     // Row `r` ends behind its nonzeros and the ends of the rows before it: the rows that are over
     // at a place are those that end before it.
     let ended = |chunk: u64| {
@@ -60,7 +60,7 @@ pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
         row.push(ended);
         slot.push(all.min(chunk * merge_items) - ended);
     }
-    vec![Table::new(side.named("merge_path"), vec![("row", row), ("slot", slot)])]
+    vec![Table::new(side.table_name("merge_path"), vec![("row", row), ("slot", slot)])]
 }
 
 fn rows_ended(offsets: &[u64], place: u64) -> u64 {
@@ -82,14 +82,14 @@ pub fn prove(
     tables: &Tables,
     merge_items: u64,
 ) -> Result<Option<Padding>, Violation> {
-    let name = side.named("merge_path");
+    let name = side.table_name("merge_path");
     let (row, slot) = (tables.column(&name, "row")?, tables.column(&name, "slot")?);
     let (nodes, edges, offsets) = (side.nodes(), side.edges(), side.rows.offsets);
-    let mut cover = Cover::of(&name, side.rows);
+    let mut cover = Cover::new(&name, side.rows);
     let (mut at_row, mut at_slot) = (0u64, 0u64);
     for chunk in 0..row.len() {
-        same(|| format!("{name}, chunk {chunk}: row"), row.get(chunk), at_row)?;
-        same(|| format!("{name}, chunk {chunk}: slot"), slot.get(chunk), at_slot)?;
+        expect_equal(|| format!("{name}, chunk {chunk}: row"), row.get(chunk), at_row)?;
+        expect_equal(|| format!("{name}, chunk {chunk}: slot"), slot.get(chunk), at_slot)?;
         for _ in 0..merge_items {
             if at_row == nodes {
                 break;
@@ -97,12 +97,16 @@ pub fn prove(
             if at_slot == offsets[at_row as usize + 1] {
                 at_row += 1;
             } else {
-                cover.edge(chunk, at_row, at_slot)?;
+                cover.mark_edge(chunk, at_row, at_slot)?;
                 at_slot += 1;
             }
         }
     }
-    cover.done()?;
-    same(|| format!("{name}: rows and slots that chunks reach"), nodes + edges, at_row + at_slot)?;
+    cover.finish()?;
+    expect_equal(
+        || format!("{name}: rows and slots that chunks reach"),
+        nodes + edges,
+        at_row + at_slot,
+    )?;
     Ok(None)
 }

@@ -19,13 +19,13 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
-    check::{Cover, firsts, same},
-    directions::{Side, both},
+    check::{Cover, expect_equal, first_entries},
+    directions::{Side, both_sides},
     size_estimate::Outline,
 };
 
 /// Groups of a row of so many neighbours.
-fn groups_of(degree: u64, ngs: u64) -> u64 {
+fn group_count(degree: u64, ngs: u64) -> u64 {
     degree.div_ceil(ngs)
 }
 
@@ -35,9 +35,9 @@ fn is_spread(from: u64, to: u64, warps: u64) -> bool {
 }
 
 /// Groups, and nodes whose groups lie in several blocks.
-fn count(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
+fn count_groups(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
     side.rows.degrees().fold((0, 0), |(groups, spans), degree| {
-        let next = groups + groups_of(degree, ngs);
+        let next = groups + group_count(degree, ngs);
         (next, spans + u64::from(is_spread(groups, next, warps)))
     })
 }
@@ -45,8 +45,8 @@ fn count(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
 /// What it will take.
 pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     let (ngs, dw, block_threads) = (spec.ngs, spec.dw, spec.block_threads);
-    let sides = both(csr);
-    let counts = sides.map(|side| count(side, ngs, block_threads / WARP));
+    let sides = both_sides(csr);
+    let counts = sides.map(|side| count_groups(side, ngs, block_threads / WARP));
     let slots = Width::of(csr.edges() as u64);
     let facts = |(side, (groups, spans)): (Side<'_>, (u64, u64))| {
         let record = [
@@ -57,9 +57,9 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
             ("leads", Width::U8),
         ];
         [
-            TableFacts::new(side.named("groups"), groups, &record),
-            TableFacts::single(side.named("group_first"), side.nodes() + 1, Width::of(groups)),
-            TableFacts::single(side.named("group_spans"), spans, Width::U32),
+            TableFacts::new(side.table_name("groups"), groups, &record),
+            TableFacts::single(side.table_name("group_first"), side.nodes() + 1, Width::of(groups)),
+            TableFacts::single(side.table_name("group_spans"), spans, Width::U32),
         ]
     };
     let places = (counts[0].0 + counts[1].0) * ngs;
@@ -79,7 +79,7 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
 /// The tables of one direction, row by row.
 pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     let warps = block_threads / WARP;
-    let (groups, spans) = count(side, ngs, warps);
+    let (groups, spans) = count_groups(side, ngs, warps);
     let slots = Width::of(side.edges());
     let (mut node, mut starts, mut ends) =
         (Cells::room(Width::U32, groups), Cells::room(slots, groups), Cells::room(slots, groups));
@@ -107,7 +107,7 @@ pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     }
     vec![
         Table::new(
-            side.named("groups"),
+            side.table_name("groups"),
             vec![
                 ("node", node),
                 ("start", starts),
@@ -116,8 +116,8 @@ pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
                 ("leads", leads),
             ],
         ),
-        Table::single(side.named("group_first"), first),
-        Table::single(side.named("group_spans"), spread),
+        Table::single(side.table_name("group_first"), first),
+        Table::single(side.table_name("group_spans"), spread),
     ]
 }
 
@@ -128,12 +128,12 @@ pub fn prove(
     ngs: u64,
     block_threads: u64,
 ) -> Result<Option<Padding>, Violation> {
-    let name = side.named("groups");
+    let name = side.table_name("groups");
     let groups = tables.get(&name)?;
     let column = |column: &str| groups.column(column);
     let (node, start, end, place, leads) =
         (column("node")?, column("start")?, column("end")?, column("place")?, column("leads")?);
-    let mut cover = Cover::of(&name, side.rows);
+    let mut cover = Cover::new(&name, side.rows);
     for at in 0..groups.rows() {
         let slots = start.get(at)..end.get(at);
         let ends_row = side.rows.offsets.get(node.get(at) as usize + 1) == Some(&slots.end);
@@ -141,7 +141,7 @@ pub fn prove(
             || slots.end - slots.start > ngs
             || !ends_row && slots.end - slots.start < ngs
         {
-            return Err(cover.wrong(
+            return Err(cover.violation(
                 at,
                 format!(
                     "expected {ngs} neighbours, or what is left of node {}, found the slots \
@@ -150,12 +150,12 @@ pub fn prove(
                 ),
             ));
         }
-        cover.run(at, node.get(at), slots)?;
+        cover.mark_run(at, node.get(at), slots)?;
     }
-    cover.done()?;
-    firsts(
-        &side.named("group_first"),
-        tables.only(&side.named("group_first"))?.iter(),
+    cover.finish()?;
+    first_entries(
+        &side.table_name("group_first"),
+        tables.only(&side.table_name("group_first"))?.iter(),
         node.iter(),
         side.rows.len(),
     )?;
@@ -168,12 +168,12 @@ pub fn prove(
         for at in block * warps..groups.rows().min((block + 1) * warps) {
             let row = node.get(at);
             let known = here.iter().position(|&other| other == row);
-            same(
+            expect_equal(
                 || format!("{name}, entry {at}: place"),
                 known.unwrap_or(here.len()) as u64,
                 place.get(at),
             )?;
-            same(
+            expect_equal(
                 || format!("{name}, entry {at}: leads"),
                 u64::from(known.is_none()),
                 leads.get(at),
@@ -185,12 +185,12 @@ pub fn prove(
             }
         }
     }
-    let listed = tables.only(&side.named("group_spans"))?.iter();
+    let listed = tables.only(&side.table_name("group_spans"))?.iter();
     let expected = spread.iter().zip(0u64..).filter(|(spread, _)| **spread).map(|(_, row)| row);
     if !listed.eq(expected) {
         return Err(Violation::new(format!(
             "{}: these are not the nodes whose groups lie in several blocks",
-            side.named("group_spans")
+            side.table_name("group_spans")
         )));
     }
     let places = groups.rows() as u64 * ngs;

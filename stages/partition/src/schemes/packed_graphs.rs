@@ -21,7 +21,7 @@ use warploom_contract::{
 };
 
 use crate::{
-    check::{rows_once, same},
+    check::{check_rows_once, expect_equal},
     size_estimate::{Outline, Room},
 };
 
@@ -45,7 +45,7 @@ fn graphs_of(csr: &Csr) -> Result<&[u32], StageError> {
 }
 
 /// One more than the last graph that has a row.
-fn numbers(graphs: &[u32]) -> usize {
+fn graph_count(graphs: &[u32]) -> usize {
     graphs.par_iter().max().map_or(0, |&last| last as usize + 1)
 }
 
@@ -58,8 +58,8 @@ struct Packing {
     rows: Vec<u64>,
 }
 
-fn pack(graphs: &[u32], block_nodes: u64) -> Packing {
-    let mut sizes = vec![0u64; numbers(graphs)];
+fn pack_graphs(graphs: &[u32], block_nodes: u64) -> Packing {
+    let mut sizes = vec![0u64; graph_count(graphs)];
     graphs.iter().for_each(|&graph| sizes[graph as usize] += 1);
     let mut order = by_degree(sizes.len(), |graph| sizes[graph as usize], false);
     order.truncate(order.partition_point(|&graph| sizes[graph as usize] > 0));
@@ -83,7 +83,7 @@ fn pack(graphs: &[u32], block_nodes: u64) -> Packing {
 }
 
 /// An edge between two graphs.
-fn between(csr: &Csr, graphs: &[u32]) -> Option<(u32, u32)> {
+fn find_cross_edge(csr: &Csr, graphs: &[u32]) -> Option<(u32, u32)> {
     let rows = csr.incoming.rows();
     let astray = |row: usize| {
         rows.row(row)
@@ -103,9 +103,9 @@ fn padding(rows_of_blocks: &[u64], block_nodes: u64) -> Padding {
 /// What it will take.
 pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, StageError> {
     let graphs = graphs_of(csr)?;
-    let scratch_bytes = numbers(graphs) as u64 * PACKING_BYTES;
+    let scratch_bytes = graph_count(graphs) as u64 * PACKING_BYTES;
     room.refuse_beyond(NAME, scratch_bytes)?;
-    if let Some((source, target)) = between(csr, graphs) {
+    if let Some((source, target)) = find_cross_edge(csr, graphs) {
         let (from, to) = (graphs[source as usize], graphs[target as usize]);
         let what = format!(
             "scheme `{NAME}`: expected edges inside graphs, found one from node {source} of graph \
@@ -114,7 +114,7 @@ pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, Stage
         return Err(StageError::new(ErrorKind::Data, what)
             .hint(format!("leave `{NAME}` out of  partition.scheme")));
     }
-    let packing = pack(graphs, block_nodes);
+    let packing = pack_graphs(graphs, block_nodes);
     let tables = vec![
         TableFacts::new(
             BLOCKS,
@@ -141,7 +141,7 @@ pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, Stage
 /// The tables.
 pub fn build(csr: &Csr, block_nodes: u64) -> Result<Vec<Table>, StageError> {
     let graphs = graphs_of(csr)?;
-    let Packing { order, sizes, blocks, rows } = pack(graphs, block_nodes);
+    let Packing { order, sizes, blocks, rows } = pack_graphs(graphs, block_nodes);
     // Graphs by block, as they came: count, add up, put down.
     let mut heads = vec![(0u64, 0u64); rows.len() + 1];
     blocks.iter().for_each(|&block| heads[block as usize + 1].0 += 1);
@@ -180,7 +180,7 @@ type Member = (u64, u64, u64);
 
 /// The graphs of each block with the places of their rows, if entries follow each other to the last
 /// row.
-fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violation> {
+fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violation> {
     let [first_graph, first_row] = [tables.column(BLOCKS, "graph")?, tables.column(BLOCKS, "row")?];
     let [graph, row] = [tables.column(GRAPHS, "graph")?, tables.column(GRAPHS, "row")?];
     let count = graph.len() as u64;
@@ -188,8 +188,12 @@ fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violati
     let mut blocks: Vec<Vec<Member>> = Vec::new();
     let mut entry = 0;
     for block in 0..first_graph.len() {
-        same(|| format!("{BLOCKS}, block {block}: graph"), entry, first_graph.get(block))?;
-        same(|| format!("{BLOCKS}, block {block}: row"), row_at(entry), first_row.get(block))?;
+        expect_equal(|| format!("{BLOCKS}, block {block}: graph"), entry, first_graph.get(block))?;
+        expect_equal(
+            || format!("{BLOCKS}, block {block}: row"),
+            row_at(entry),
+            first_row.get(block),
+        )?;
         let end = if block + 1 < first_graph.len() { first_graph.get(block + 1) } else { count };
         if end > count || block + 1 < first_graph.len() && end <= entry {
             return Err(Violation::new(format!(
@@ -204,7 +208,7 @@ fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violati
         );
         entry = end;
     }
-    same(|| format!("{BLOCKS}: graphs in blocks"), count, entry)?;
+    expect_equal(|| format!("{BLOCKS}: graphs in blocks"), count, entry)?;
     // The last entry is the end of the one before.
     match blocks.pop() {
         Some(rest) if rest.is_empty() => Ok(blocks),
@@ -219,14 +223,14 @@ fn found_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violati
 pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padding>, Violation> {
     let graphs = graphs_of(csr)?;
     let rows = tables.only(ROWS)?;
-    rows_once(ROWS, rows.iter(), graphs.len())?;
+    check_rows_once(ROWS, rows.iter(), graphs.len())?;
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     graphs.iter().for_each(|&graph| *sizes.entry(u64::from(graph)).or_default() += 1);
-    let blocks = found_blocks(tables, graphs.len() as u64)?;
+    let blocks = read_blocks(tables, graphs.len() as u64)?;
     let mut block_of: BTreeMap<u64, usize> = BTreeMap::new();
     for (block, members) in blocks.iter().enumerate() {
         for &(graph, from, to) in members {
-            same(
+            expect_equal(
                 || format!("{GRAPHS}: rows of graph {graph} in block {block}"),
                 sizes.get(&graph).copied().unwrap_or(0),
                 to.saturating_sub(from),
@@ -252,7 +256,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
             )));
         }
     }
-    if let Some((source, target)) = between(csr, graphs) {
+    if let Some((source, target)) = find_cross_edge(csr, graphs) {
         return Err(Violation::new(format!(
             "an edge goes from node {source} to node {target} of another graph"
         )));

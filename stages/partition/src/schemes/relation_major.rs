@@ -16,13 +16,13 @@ use warploom_contract::{
 };
 
 use crate::{
-    check::{Cover, same},
-    directions::{Side, both},
+    check::{Cover, expect_equal},
+    directions::{Side, both_sides},
     size_estimate::Outline,
 };
 
 /// Relations of in-edges, or an error.
-pub(super) fn types_of<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16], StageError> {
+pub(super) fn in_edge_types<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16], StageError> {
     csr.types.as_deref().ok_or_else(|| {
         let what =
             format!("scheme `{scheme}` divides edges by relation, and this graph has no relations");
@@ -34,54 +34,56 @@ pub(super) fn types_of<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16], Stag
 }
 
 /// Relations of the edges of both directions, each in its order of slots.
-pub(super) fn types_of_both<'a>(
+pub(super) fn edge_types<'a>(
     csr: &'a Csr,
     scheme: &str,
 ) -> Result<[Cow<'a, [u16]>; 2], StageError> {
-    let types = types_of(csr, scheme)?;
+    let types = in_edge_types(csr, scheme)?;
     Ok([Cow::Borrowed(types), Cow::Owned(csr.in_order_of_out(|_, slot| types[slot]))])
 }
 
 /// Bytes of the relations of out-edges while they are made.
-pub(super) fn turning_bytes(csr: &Csr) -> u64 {
+pub(super) fn transpose_bytes(csr: &Csr) -> u64 {
     2 * size_of::<u16>() as u64 * csr.edges() as u64
 }
 
 /// What it will take.
 pub fn outline(csr: &Csr) -> Result<Outline, StageError> {
     let relations =
-        types_of(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
+        in_edge_types(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         [
-            TableFacts::single(side.named("relations"), relations + 1, slots),
+            TableFacts::single(side.table_name("relations"), relations + 1, slots),
             TableFacts::new(
-                side.named("relation_edges"),
+                side.table_name("relation_edges"),
                 side.edges(),
                 &[("row", Width::U32), ("neighbour", Width::U32), ("slot", slots)],
             ),
         ]
     };
-    let tables = both(csr).into_iter().flat_map(facts).collect();
+    let tables = both_sides(csr).into_iter().flat_map(facts).collect();
     Ok(Outline {
         scheme: Scheme::RelationMajor { relations },
         tables,
         padding: None,
-        scratch_bytes: turning_bytes(csr) + 32 * relations,
+        scratch_bytes: transpose_bytes(csr) + 32 * relations,
     })
 }
 
 /// The tables.
 pub fn build(csr: &Csr, relations: u64) -> Result<Vec<Table>, StageError> {
-    let [of_in, of_out] = types_of_both(csr, "relation-major")?;
-    let [incoming, outgoing] = both(csr);
-    let (mut tables, rest) =
-        rayon::join(|| one(incoming, &of_in, relations), || one(outgoing, &of_out, relations));
+    let [of_in, of_out] = edge_types(csr, "relation-major")?;
+    let [incoming, outgoing] = both_sides(csr);
+    let (mut tables, rest) = rayon::join(
+        || build_side(incoming, &of_in, relations),
+        || build_side(outgoing, &of_out, relations),
+    );
     tables.extend(rest);
     Ok(tables)
 }
 
-fn one(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
+fn build_side(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
     let slots = Width::of(side.edges());
     let mut heads = vec![0u64; relations as usize];
     types.iter().for_each(|&relation| heads[relation as usize] += 1);
@@ -104,9 +106,9 @@ fn one(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
         }
     }
     vec![
-        Table::single(side.named("relations"), starts),
+        Table::single(side.table_name("relations"), starts),
         Table::new(
-            side.named("relation_edges"),
+            side.table_name("relation_edges"),
             vec![("row", row), ("neighbour", neighbour), ("slot", slot)],
         ),
     ]
@@ -114,7 +116,7 @@ fn one(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
 
 /// Relations by the ids of edges, for proofs: another road than by slots.
 pub(super) fn relation_of_edge(csr: &Csr, scheme: &str) -> Result<Vec<u16>, StageError> {
-    let types = types_of(csr, scheme)?;
+    let types = in_edge_types(csr, scheme)?;
     let mut by_edge = vec![0; types.len()];
     types
         .iter()
@@ -127,20 +129,21 @@ pub(super) fn relation_of_edge(csr: &Csr, scheme: &str) -> Result<Vec<u16>, Stag
 /// edge.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, "relation-major")?;
-    for (side, direction) in both(csr).into_iter().zip([&csr.incoming, &csr.outgoing]) {
-        let name = side.named("relation_edges");
-        let (starts, column) =
-            (tables.only(&side.named("relations"))?, |column: &str| tables.column(&name, column));
+    for (side, direction) in both_sides(csr).into_iter().zip([&csr.incoming, &csr.outgoing]) {
+        let name = side.table_name("relation_edges");
+        let (starts, column) = (tables.only(&side.table_name("relations"))?, |column: &str| {
+            tables.column(&name, column)
+        });
         let (row, neighbour, slot) = (column("row")?, column("neighbour")?, column("slot")?);
-        let mut cover = Cover::of(&name, side.rows);
+        let mut cover = Cover::new(&name, side.rows);
         let mut counts = vec![0u64; starts.len().saturating_sub(1)];
         let mut before = None;
         for at in 0..slot.len() {
-            cover.coordinate(at, row.get(at), neighbour.get(at), slot.get(at))?;
+            cover.mark_coordinate(at, row.get(at), neighbour.get(at), slot.get(at))?;
             let relation = relation_of_edge[direction.edges[slot.get(at) as usize] as usize];
             let entry = (relation, row.get(at), slot.get(at));
             if before.is_some_and(|before| before >= entry) {
-                return Err(cover.wrong(
+                return Err(cover.violation(
                     at,
                     format!(
                         "relation {relation}, row {} does not stand behind the entry before",
@@ -150,14 +153,18 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
             }
             let count = counts
                 .get_mut(relation as usize)
-                .ok_or_else(|| cover.wrong(at, format!("relation {relation} has no start")))?;
+                .ok_or_else(|| cover.violation(at, format!("relation {relation} has no start")))?;
             *count += 1;
             before = Some(entry);
         }
-        cover.done()?;
+        cover.finish()?;
         let mut expected = 0;
         for (relation, found) in starts.iter().enumerate() {
-            same(|| format!("{}, relation {relation}", side.named("relations")), expected, found)?;
+            expect_equal(
+                || format!("{}, relation {relation}", side.table_name("relations")),
+                expected,
+                found,
+            )?;
             expected += counts.get(relation).copied().unwrap_or(0);
         }
     }

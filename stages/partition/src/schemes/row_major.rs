@@ -44,11 +44,11 @@ pub(super) fn places(csr: &Csr, width: Width, place_of: impl Fn(usize, usize) ->
 
 /// The other road: the edge that leaves at an out-slot is the one that arrives at its place.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
-    let mut arrivals = Arrivals::of(csr, NAME);
+    let mut arrivals = Arrivals::new(csr, NAME);
     for (at, place) in tables.only(NAME)?.iter().enumerate() {
-        arrivals.message(at, place)?;
+        arrivals.check_message(at, place)?;
     }
-    arrivals.cover.done()?;
+    arrivals.cover.finish()?;
     Ok(Some(Padding { places: csr.edges() as u64, empty: 0 }))
 }
 
@@ -59,19 +59,19 @@ pub(super) struct Arrivals<'a> {
 }
 
 impl<'a> Arrivals<'a> {
-    pub fn of(csr: &'a Csr, table: &str) -> Self {
-        Arrivals { csr, cover: Cover::of(table, csr.incoming.rows()) }
+    pub fn new(csr: &'a Csr, table: &str) -> Self {
+        Arrivals { csr, cover: Cover::new(table, csr.incoming.rows()) }
     }
 
     /// What leaves at an out-slot is said to arrive at an in-slot.
-    pub fn message(&mut self, out_slot: usize, in_slot: u64) -> Result<(), Violation> {
+    pub fn check_message(&mut self, out_slot: usize, in_slot: u64) -> Result<(), Violation> {
         let leaves = self.csr.outgoing.edges[out_slot];
         match self.csr.incoming.edges.get(in_slot as usize) {
             Some(&arrives) if arrives == leaves => {
                 let row = self.csr.outgoing.neighbours[out_slot];
-                self.cover.edge(out_slot, u64::from(row), in_slot)
+                self.cover.mark_edge(out_slot, u64::from(row), in_slot)
             }
-            found => Err(self.cover.wrong(
+            found => Err(self.cover.violation(
                 out_slot,
                 format!("edge {leaves} leaves there, and at in-slot {in_slot} arrives {found:?}"),
             )),

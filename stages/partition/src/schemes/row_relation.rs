@@ -14,10 +14,10 @@ use warploom_contract::{
     },
 };
 
-use super::relation_major::{relation_of_edge, turning_bytes, types_of, types_of_both};
+use super::relation_major::{edge_types, in_edge_types, relation_of_edge, transpose_bytes};
 use crate::{
-    check::{Cover, firsts, same},
-    directions::{Side, both},
+    check::{Cover, expect_equal, first_entries},
+    directions::{Side, both_sides},
     size_estimate::{Outline, Room},
 };
 
@@ -25,7 +25,7 @@ const NAME: &str = "row-relation";
 
 /// Calls for each run of one relation in a row with its relation, row and first slot; an error
 /// names a row in which relations do not ascend.
-fn runs(
+fn for_each_run(
     side: Side<'_>,
     types: &[u16],
     mut visit: impl FnMut(u16, u64, u64),
@@ -50,57 +50,63 @@ fn runs(
 
 /// What it will take.
 pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
-    types_of(csr, NAME)?;
+    in_edge_types(csr, NAME)?;
     // What counting needs is asked for before it is taken.
-    room.refuse_beyond(NAME, turning_bytes(csr))?;
-    let types = types_of_both(csr, NAME)?;
+    room.refuse_beyond(NAME, transpose_bytes(csr))?;
+    let types = edge_types(csr, NAME)?;
     let form = |(side, types): (Side<'_>, &[u16])| {
         let mut distinct = 0;
-        runs(side, types, |_, _, _| distinct += 1)?;
+        for_each_run(side, types, |_, _, _| distinct += 1)?;
         Ok(RelationForm::of(side.edges(), distinct))
     };
-    let [incoming, outgoing] = both(csr);
+    let [incoming, outgoing] = both_sides(csr);
     let (of_in, of_out) =
         rayon::join(|| form((incoming, &types[0])), || form((outgoing, &types[1])));
     let forms: [RelationForm; 2] = [of_in?, of_out?];
     let facts = |(side, form): (Side<'_>, RelationForm)| match form.runs {
         true => vec![
-            TableFacts::single(side.named("row_runs"), side.nodes() + 1, Width::of(form.distinct)),
+            TableFacts::single(
+                side.table_name("row_runs"),
+                side.nodes() + 1,
+                Width::of(form.distinct),
+            ),
             TableFacts::new(
-                side.named("runs"),
+                side.table_name("runs"),
                 form.distinct,
                 &[("relation", Width::U16), ("start", Width::of(form.edges))],
             ),
         ],
-        false => vec![TableFacts::single(side.named("row_types"), side.edges(), Width::U16)],
+        false => vec![TableFacts::single(side.table_name("row_types"), side.edges(), Width::U16)],
     };
-    let tables = both(csr).into_iter().zip(forms).flat_map(facts).collect();
+    let tables = both_sides(csr).into_iter().zip(forms).flat_map(facts).collect();
     Ok(Outline {
         scheme: Scheme::RowRelation { forms },
         tables,
         padding: None,
-        scratch_bytes: turning_bytes(csr),
+        scratch_bytes: transpose_bytes(csr),
     })
 }
 
 /// The tables.
 pub fn build(csr: &Csr, forms: [RelationForm; 2]) -> Result<Vec<Table>, StageError> {
-    let types = types_of_both(csr, NAME)?;
-    let [incoming, outgoing] = both(csr);
-    let (of_in, of_out) =
-        rayon::join(|| one(incoming, &types[0], forms[0]), || one(outgoing, &types[1], forms[1]));
+    let types = edge_types(csr, NAME)?;
+    let [incoming, outgoing] = both_sides(csr);
+    let (of_in, of_out) = rayon::join(
+        || build_side(incoming, &types[0], forms[0]),
+        || build_side(outgoing, &types[1], forms[1]),
+    );
     Ok(of_in?.into_iter().chain(of_out?).collect())
 }
 
-fn one(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<Table>, StageError> {
+fn build_side(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<Table>, StageError> {
     if !form.runs {
-        return Ok(vec![Table::single(side.named("row_types"), Cells::U16(types.to_vec()))]);
+        return Ok(vec![Table::single(side.table_name("row_types"), Cells::U16(types.to_vec()))]);
     }
     let mut first = Cells::room(Width::of(form.distinct), side.nodes() + 1);
     let (mut relations, mut starts) =
         (Cells::room(Width::U16, form.distinct), Cells::room(Width::of(form.edges), form.distinct));
     let (mut rows_begun, mut run) = (0, 0);
-    runs(side, types, |relation, row, start| {
+    for_each_run(side, types, |relation, row, start| {
         // Rows without edges begin, and end, where the next run does.
         (rows_begun..row + 1).for_each(|_| first.push(run));
         rows_begun = row + 1;
@@ -110,8 +116,8 @@ fn one(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<Table>, 
     })?;
     (rows_begun..side.nodes() + 1).for_each(|_| first.push(run));
     Ok(vec![
-        Table::single(side.named("row_runs"), first),
-        Table::new(side.named("runs"), vec![("relation", relations), ("start", starts)]),
+        Table::single(side.table_name("row_runs"), first),
+        Table::new(side.table_name("runs"), vec![("relation", relations), ("start", starts)]),
     ])
 }
 
@@ -123,7 +129,7 @@ pub fn prove(
 ) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, NAME)?;
     for ((side, direction), form) in
-        both(csr).into_iter().zip([&csr.incoming, &csr.outgoing]).zip(forms)
+        both_sides(csr).into_iter().zip([&csr.incoming, &csr.outgoing]).zip(forms)
     {
         let relation_at =
             |slot: u64| u64::from(relation_of_edge[direction.edges[slot as usize] as usize]);
@@ -150,38 +156,38 @@ pub fn prove(
             )));
         }
         if !form.runs {
-            let name = side.named("row_types");
+            let name = side.table_name("row_types");
             let types = tables.only(&name)?;
-            same(|| format!("{name}: rows"), side.edges(), types.len() as u64)?;
+            expect_equal(|| format!("{name}: rows"), side.edges(), types.len() as u64)?;
             for (slot, relation) in (0..).zip(types.iter()) {
-                same(|| format!("{name}, slot {slot}"), relation_at(slot), relation)?;
+                expect_equal(|| format!("{name}, slot {slot}"), relation_at(slot), relation)?;
             }
             continue;
         }
-        let name = side.named("runs");
+        let name = side.table_name("runs");
         let (relations, starts) =
             (tables.column(&name, "relation")?, tables.column(&name, "start")?);
-        same(|| format!("{name}: runs"), pairs.len() as u64, relations.len() as u64)?;
-        firsts(
-            &side.named("row_runs"),
-            tables.only(&side.named("row_runs"))?.iter(),
+        expect_equal(|| format!("{name}: runs"), pairs.len() as u64, relations.len() as u64)?;
+        first_entries(
+            &side.table_name("row_runs"),
+            tables.only(&side.table_name("row_runs"))?.iter(),
             pairs.iter().map(|&(row, _)| row),
             side.rows.len(),
         )?;
-        let mut cover = Cover::of(&name, side.rows);
+        let mut cover = Cover::new(&name, side.rows);
         for (run, &(row, relation)) in pairs.iter().enumerate() {
             let end = if run + 1 < starts.len() { starts.get(run + 1) } else { side.edges() };
-            same(|| format!("{name}, run {run}: relation"), relation, relations.get(run))?;
-            cover.run(run, row, starts.get(run)..end)?;
+            expect_equal(|| format!("{name}, run {run}: relation"), relation, relations.get(run))?;
+            cover.mark_run(run, row, starts.get(run)..end)?;
             for slot in starts.get(run)..end {
-                same(
+                expect_equal(
                     || format!("{name}, run {run}: relation at slot {slot}"),
                     relation_at(slot),
                     relation,
                 )?;
             }
         }
-        cover.done()?;
+        cover.finish()?;
     }
     Ok(None)
 }

@@ -15,22 +15,24 @@ use warploom_contract::{
 };
 
 use crate::{
-    check::{rows_once, same},
-    directions::{Side, both, each},
+    check::{check_rows_once, expect_equal},
+    directions::{Side, both_sides, map_sides},
     size_estimate::Outline,
 };
 
 /// What it will take.
 pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
-    let units = each(csr, |side| divide(side.rows.offsets, unit_edges));
-    let of_unit =
-        both(csr).into_iter().zip(&units).map(|(side, starts)| largest(side.rows.offsets, starts));
+    let units = map_sides(csr, |side| divide_rows(side.rows.offsets, unit_edges));
+    let of_unit = both_sides(csr)
+        .into_iter()
+        .zip(&units)
+        .map(|(side, starts)| largest_unit(side.rows.offsets, starts));
     let unit_edges_max = of_unit.max().unwrap_or(0);
     let facts = |(side, starts): (Side<'_>, &Vec<u32>)| {
-        let starts = TableFacts::single(side.named("rows"), starts.len() as u64, Width::U32);
-        [starts, TableFacts::single(side.named("order"), side.nodes(), Width::U32)]
+        let starts = TableFacts::single(side.table_name("rows"), starts.len() as u64, Width::U32);
+        [starts, TableFacts::single(side.table_name("order"), side.nodes(), Width::U32)]
     };
-    let tables = both(csr).into_iter().zip(&units).flat_map(facts).collect();
+    let tables = both_sides(csr).into_iter().zip(&units).flat_map(facts).collect();
     let units = units.map(|starts| starts.len() as u64 - 1);
     Outline {
         scheme: Scheme::Rows { unit_edges, units, unit_edges_max },
@@ -46,8 +48,8 @@ pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
     let order =
         by_degree(side.rows.len(), |row| offsets[row as usize + 1] - offsets[row as usize], false);
     vec![
-        Table::single(side.named("rows"), Cells::U32(divide(offsets, unit_edges))),
-        Table::single(side.named("order"), Cells::U32(order)),
+        Table::single(side.table_name("rows"), Cells::U32(divide_rows(offsets, unit_edges))),
+        Table::single(side.table_name("order"), Cells::U32(order)),
     ]
 }
 
@@ -61,14 +63,14 @@ pub fn prove(
     unit_edges_max: u64,
 ) -> Result<Option<Padding>, Violation> {
     let mut largest = 0;
-    for (side, units) in both(csr).into_iter().zip(units) {
-        let starts = tables.only(&side.named("rows"))?;
-        same(|| format!("{}-units", side.name), starts.len() as u64, units + 1)?;
+    for (side, units) in both_sides(csr).into_iter().zip(units) {
+        let starts = tables.only(&side.table_name("rows"))?;
+        expect_equal(|| format!("{}-units", side.name), starts.len() as u64, units + 1)?;
         let starts: Vec<u32> = starts.iter().map(|start| start as u32).collect();
         largest = prove_units(side.name, side.rows.offsets, &starts, unit_edges)?.max(largest);
-        let name = side.named("order");
+        let name = side.table_name("order");
         let order = tables.only(&name)?;
-        rows_once(&name, order.iter(), side.rows.len())?;
+        check_rows_once(&name, order.iter(), side.rows.len())?;
         let cost = |place: usize| {
             let row = order.get(place);
             (std::cmp::Reverse(side.rows.row(row as usize).len()), row)
@@ -81,12 +83,12 @@ pub fn prove(
             )));
         }
     }
-    same(|| "most edges of a unit".to_owned(), largest, unit_edges_max)?;
+    expect_equal(|| "most edges of a unit".to_owned(), largest, unit_edges_max)?;
     Ok(None)
 }
 
 /// First row of each unit, and the number of rows.
-pub fn divide(offsets: &[u64], unit_edges: u64) -> Vec<u32> {
+pub fn divide_rows(offsets: &[u64], unit_edges: u64) -> Vec<u32> {
     let rows = offsets.len() - 1;
     let mut starts = vec![0u32];
     let mut cost = 0;
@@ -105,7 +107,7 @@ pub fn divide(offsets: &[u64], unit_edges: u64) -> Vec<u32> {
 }
 
 /// Most edges of a unit.
-fn largest(offsets: &[u64], starts: &[u32]) -> u64 {
+fn largest_unit(offsets: &[u64], starts: &[u32]) -> u64 {
     starts
         .windows(2)
         .map(|pair| offsets[pair[1] as usize] - offsets[pair[0] as usize])
@@ -171,9 +173,9 @@ mod tests {
 
     #[test]
     fn degenerate_graphs() {
-        assert_eq!(divide(&[0], 64), [0]);
-        assert_eq!(divide(&[0, 0], 64), [0, 1]);
-        assert_eq!(divide(&[0, 1000, 1000, 1001], 64), [0, 1, 3]);
+        assert_eq!(divide_rows(&[0], 64), [0]);
+        assert_eq!(divide_rows(&[0, 0], 64), [0, 1]);
+        assert_eq!(divide_rows(&[0, 1000, 1000, 1001], 64), [0, 1, 3]);
     }
 
     #[test]
@@ -189,7 +191,7 @@ mod tests {
         #[test]
         fn every_division_is_proved(degrees in proptest::collection::vec(0u64..200, 0..300), unit_edges in 1u64..500) {
             let offsets: Vec<u64> = std::iter::once(0).chain(degrees.iter().scan(0, |sum, degree| { *sum += degree; Some(*sum) })).collect();
-            prop_assert!(prove_units("in", &offsets, &divide(&offsets, unit_edges), unit_edges).is_ok());
+            prop_assert!(prove_units("in", &offsets, &divide_rows(&offsets, unit_edges), unit_edges).is_ok());
         }
     }
 }

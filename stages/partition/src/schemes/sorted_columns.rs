@@ -19,7 +19,7 @@ use warploom_contract::{
 
 use crate::{
     check::Cover,
-    directions::{Side, both},
+    directions::{Side, both_sides},
     size_estimate::Outline,
 };
 
@@ -28,7 +28,7 @@ pub fn outline(csr: &Csr) -> Outline {
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         TableFacts::new(
-            side.named("sorted_columns"),
+            side.table_name("sorted_columns"),
             side.edges(),
             &[("column", Width::U32), ("row", Width::U32), ("slot", slots)],
         )
@@ -37,7 +37,7 @@ pub fn outline(csr: &Csr) -> Outline {
     let scratch_bytes = if csr.types.is_some() { 20 * edges + 8 * nodes } else { 16 * nodes };
     Outline {
         scheme: Scheme::SortedColumns {},
-        tables: both(csr).map(facts).into(),
+        tables: both_sides(csr).map(facts).into(),
         padding: None,
         scratch_bytes,
     }
@@ -45,20 +45,22 @@ pub fn outline(csr: &Csr) -> Outline {
 
 /// The tables of both directions.
 pub fn build(csr: &Csr) -> Vec<Table> {
-    let [incoming, outgoing] = both(csr);
+    let [incoming, outgoing] = both_sides(csr);
     if csr.types.is_some() {
         // Grouping uses all threads, so one direction comes after the other.
-        return [incoming, outgoing].map(grouped).into();
+        return [incoming, outgoing].map(table_by_grouping).into();
     }
-    let (of_in, of_out) =
-        rayon::join(|| turned(incoming, outgoing.rows), || turned(outgoing, incoming.rows));
+    let (of_in, of_out) = rayon::join(
+        || table_from_transpose(incoming, outgoing.rows),
+        || table_from_transpose(outgoing, incoming.rows),
+    );
     vec![of_in, of_out]
 }
 
 /// Without relations the rows of the other direction are the columns of this one, in this order:
 /// what is left are slots, and since neighbours ascend in rows, the edges of a row come by in the
 /// order of its slots.
-fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
+fn table_from_transpose(side: Side<'_>, other: Rows<'_>) -> Table {
     let mut heads: Vec<u64> = side.rows.offsets[..side.rows.len()].to_vec();
     let mut slot = Cells::zeros(Width::of(side.edges()), side.edges());
     for (at, &row) in other.neighbours.iter().enumerate() {
@@ -67,11 +69,14 @@ fn turned(side: Side<'_>, other: Rows<'_>) -> Table {
     }
     let (column, row) =
         (Cells::U32(rows_of_edges(other.offsets)), Cells::U32(other.neighbours.to_vec()));
-    Table::new(side.named("sorted_columns"), vec![("column", column), ("row", row), ("slot", slot)])
+    Table::new(
+        side.table_name("sorted_columns"),
+        vec![("column", column), ("row", row), ("slot", slot)],
+    )
 }
 
 /// With relations, which come first in rows, nonzeros are grouped by their columns.
-fn grouped(side: Side<'_>) -> Table {
+fn table_by_grouping(side: Side<'_>) -> Table {
     let mut parts = DirectionParts::default();
     group(
         &mut parts,
@@ -92,26 +97,26 @@ fn grouped(side: Side<'_>) -> Table {
     };
     let column = Cells::U32(rows_of_edges(&offsets));
     Table::new(
-        side.named("sorted_columns"),
+        side.table_name("sorted_columns"),
         vec![("column", column), ("row", Cells::U32(rows)), ("slot", slot)],
     )
 }
 
 /// The other road: entries ascend, and each is looked up in the csr by its slot.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
-    let name = side.named("sorted_columns");
+    let name = side.table_name("sorted_columns");
     let (column, row, slot) = (
         tables.column(&name, "column")?,
         tables.column(&name, "row")?,
         tables.column(&name, "slot")?,
     );
-    let mut cover = Cover::of(&name, side.rows);
+    let mut cover = Cover::new(&name, side.rows);
     let mut before = None;
     for at in 0..slot.len() {
         let entry = (column.get(at), row.get(at), slot.get(at));
-        cover.coordinate(at, entry.1, entry.0, entry.2)?;
+        cover.mark_coordinate(at, entry.1, entry.0, entry.2)?;
         if before.is_some_and(|before| before >= entry) {
-            return Err(cover.wrong(
+            return Err(cover.violation(
                 at,
                 format!(
                     "column {}, row {} does not stand behind the entry before",
@@ -121,6 +126,6 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
         }
         before = Some(entry);
     }
-    cover.done()?;
+    cover.finish()?;
     Ok(None)
 }

@@ -12,7 +12,7 @@ use warploom_contract::{
         partition::{self, Cells, Column, Division, Partition, Scheme, Table, Tables, Width},
     },
 };
-use warploom_extract::group::both_directions;
+use warploom_extract::group::build_csr;
 use warploom_shell::{StageName, requests::PartitionRequest};
 use warploom_spec::{PartitionSpec, Scheme as Asked};
 use warploom_test_support::{golden_text::assert_golden, graphs};
@@ -26,7 +26,7 @@ use crate::{
 type Edge = (u32, u32, u16);
 
 /// Schemes that need no file and only what the graph has.
-fn asked(csr: &Csr) -> impl Iterator<Item = Asked> {
+fn applicable_schemes(csr: &Csr) -> impl Iterator<Item = Asked> {
     let (typed, many) = (csr.types.is_some(), csr.graphs.is_some());
     let fits = move |scheme: &Asked| match scheme {
         Asked::Auto | Asked::File => false,
@@ -44,11 +44,11 @@ fn csr(nodes: usize, edges: &[Edge], typed: bool) -> Csr {
         kind: typed.then(|| edges.iter().map(|edge| edge.2).collect()),
         ..EdgeTable::default()
     };
-    both_directions(nodes, &table).into()
+    build_csr(nodes, &table).into()
 }
 
 /// The same as a set of many graphs: what hangs together is one.
-fn of_many(nodes: usize, edges: &[Edge]) -> Csr {
+fn csr_of_components(nodes: usize, edges: &[Edge]) -> Csr {
     let mut graph: Vec<u32> = (0..nodes as u32).collect();
     // Joining goes on until nothing changes, which is slow and plain.
     while edges.iter().any(|&(source, target, _)| {
@@ -61,7 +61,7 @@ fn of_many(nodes: usize, edges: &[Edge]) -> Csr {
 }
 
 /// Settings that are small, so that small graphs have several of everything.
-fn small() -> PartitionSpec {
+fn small_settings() -> PartitionSpec {
     PartitionSpec {
         unit_edges: 8,
         ngs: 3,
@@ -81,7 +81,7 @@ fn request(spec: PartitionSpec) -> PartitionRequest {
 }
 
 /// Builds, compares the sizes with those foreseen, and proves.
-fn made(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) {
+fn build_and_prove(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) {
     let request = request(spec.clone());
     let outline = outline(asked, csr, &request, Room(u64::MAX)).unwrap();
     let tables = build(&outline.scheme, csr, &request).unwrap();
@@ -92,8 +92,8 @@ fn made(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) 
     (outline, tables)
 }
 
-fn made_by_all(csr: &Csr, spec: &PartitionSpec) -> Vec<Vec<Table>> {
-    asked(csr).map(|asked| made(csr, asked, spec).1).collect()
+fn build_all_schemes(csr: &Csr, spec: &PartitionSpec) -> Vec<Vec<Table>> {
+    applicable_schemes(csr).map(|asked| build_and_prove(csr, asked, spec).1).collect()
 }
 
 fn plain(pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<Edge> {
@@ -109,11 +109,15 @@ fn degenerate() -> impl Iterator<Item = (usize, Vec<Edge>)> {
 fn degenerate_graphs() {
     for (nodes, edges) in degenerate() {
         for typed in [false, true] {
-            made_by_all(&csr(nodes, &edges, typed), &small());
-            made_by_all(&csr(nodes, &edges, typed), &PartitionSpec::default());
+            build_all_schemes(&csr(nodes, &edges, typed), &small_settings());
+            build_all_schemes(&csr(nodes, &edges, typed), &PartitionSpec::default());
         }
-        made(&of_many(nodes, &edges), Asked::PackedGraphs, &small());
-        made(&of_many(nodes, &edges), Asked::PackedGraphs, &PartitionSpec::default());
+        build_and_prove(&csr_of_components(nodes, &edges), Asked::PackedGraphs, &small_settings());
+        build_and_prove(
+            &csr_of_components(nodes, &edges),
+            Asked::PackedGraphs,
+            &PartitionSpec::default(),
+        );
     }
 }
 
@@ -121,8 +125,8 @@ fn degenerate_graphs() {
 fn a_hub_of_more_than_a_million() {
     let leaves = 1_050_000;
     let graph = csr(leaves + 1, &plain((1..=leaves as u32).map(|leaf| (leaf, 0))), true);
-    for asked in asked(&graph) {
-        made(&graph, asked, &PartitionSpec::default());
+    for asked in applicable_schemes(&graph) {
+        build_and_prove(&graph, asked, &PartitionSpec::default());
     }
 }
 
@@ -136,7 +140,7 @@ fn sixteen() -> Csr {
 
 /// Eight graphs of 16 nodes; the rows of one do not lie side by side.
 fn eight() -> Csr {
-    of_many(
+    csr_of_components(
         16,
         &plain([
             (0, 9),
@@ -158,7 +162,7 @@ fn eight() -> Csr {
 /// The example for a scheme.
 fn examples() -> Vec<(Asked, Csr)> {
     let typed = sixteen();
-    asked(&typed)
+    applicable_schemes(&typed)
         .map(|asked| (asked, typed.clone()))
         .chain([(Asked::PackedGraphs, eight())])
         .collect()
@@ -212,7 +216,7 @@ fn every_format_of_an_example() {
         ),
     );
     for (asked, graph) in examples() {
-        let (outline, tables) = made(&graph, asked, &small());
+        let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
         let padding = outline.padding.map_or_else(String::new, |padding| {
             format!("{} of {} places empty\n", padding.empty, padding.places)
         });
@@ -225,7 +229,7 @@ fn every_format_of_an_example() {
 }
 
 /// The same table with another number in a cell.
-pub(super) fn tampered(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
+pub(super) fn change_cell(table: &Table, column_index: usize, row: usize, number: u64) -> Table {
     let cells = |index: usize, column: &Column| {
         let mut cells = Cells::room(column.width(), column.len() as u64);
         column.iter().enumerate().for_each(|(at, known)| {
@@ -248,13 +252,13 @@ pub(super) fn tampered(table: &Table, column_index: usize, row: usize, number: u
 fn no_number_can_be_changed_unseen() {
     let mut changed = 0;
     for (asked, graph) in examples() {
-        let (outline, tables) = made(&graph, asked, &small());
+        let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
         for (index, table) in tables.iter().enumerate() {
             for (column_index, (name, column)) in table.columns().iter().enumerate() {
                 for row in 0..column.len() {
                     let known = column.get(row);
                     for number in [known + 1, known.wrapping_sub(1), known ^ 4, u64::MAX] {
-                        let other = tampered(table, column_index, row, number);
+                        let other = change_cell(table, column_index, row, number);
                         if other == *table {
                             continue;
                         }
@@ -279,7 +283,7 @@ fn no_number_can_be_changed_unseen() {
 }
 
 /// Publishes tables as the stage does.
-fn published(
+fn publish_tables(
     store: &Store,
     graph: &Csr,
     division: Division,
@@ -290,7 +294,7 @@ fn published(
         KeyDocument::new("partition", 2, &[Kind::Partition], serde_json::json!({"mark": mark}));
     let mut outputs =
         Outputs::begin(store, &StageName::Partition.contract(), document, &Inputs::new())?;
-    let rows = made(graph, Asked::Rows, &small());
+    let rows = build_and_prove(graph, Asked::Rows, &small_settings());
     let mut schemes = vec![Division {
         scheme: rows.0.scheme,
         why: "asked for".into(),
@@ -321,7 +325,7 @@ fn no_table_that_leaves_its_bounds_is_published() {
     let store = Store::at(folder.path());
     let mut mark = 0;
     for (asked, graph) in examples() {
-        let (outline, tables) = made(&graph, asked, &small());
+        let (outline, tables) = build_and_prove(&graph, asked, &small_settings());
         let division = Division {
             scheme: outline.scheme,
             why: "asked for".into(),
@@ -330,7 +334,7 @@ fn no_table_that_leaves_its_bounds_is_published() {
         };
         let mut publish = |tables: &[Table]| {
             mark += 1;
-            published(&store, &graph, division.clone(), tables, mark)
+            publish_tables(&store, &graph, division.clone(), tables, mark)
         };
         let artifact = publish(&tables).unwrap_or_else(|error| panic!("{asked}: {error}"));
         let opened = Tables::open(
@@ -355,7 +359,7 @@ fn no_table_that_leaves_its_bounds_is_published() {
                         continue;
                     }
                     let mut others = tables.clone();
-                    others[index] = tampered(table, column_index, row, u64::MAX);
+                    others[index] = change_cell(table, column_index, row, u64::MAX);
                     assert!(
                         publish(&others).is_err(),
                         "{asked}: {}.{name}[{row}] beyond all bounds was published",
@@ -375,7 +379,9 @@ fn no_number_of_threads_changes_a_table() {
     let graph = csr(3001, &edges, true);
     let of = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| made_by_all(&graph, &PartitionSpec { unit_edges: 512, ..small() }))
+        pool.install(|| {
+            build_all_schemes(&graph, &PartitionSpec { unit_edges: 512, ..small_settings() })
+        })
     };
     let first = of(1);
     assert!(first == of(2) && first == of(8));
@@ -384,7 +390,7 @@ fn no_number_of_threads_changes_a_table() {
 #[test]
 fn what_needs_too_much_memory_is_refused_before_it_is_made() {
     for (asked, graph) in examples() {
-        let outline_of = |room| outline(asked, &graph, &request(small()), Room(room));
+        let outline_of = |room| outline(asked, &graph, &request(small_settings()), Room(room));
         let needed = outline_of(u64::MAX).unwrap().bytes_peak();
         assert!(outline_of(needed).is_ok(), "{asked}");
         let error = outline_of(needed - 1).unwrap_err();
@@ -405,7 +411,7 @@ fn what_needs_too_much_memory_is_refused_before_it_is_made() {
 fn graphs_without_relations_are_told_so() {
     let graph = csr(3, &plain([(0, 1)]), false);
     for asked in [Asked::RelationMajor, Asked::RowRelation] {
-        let error = outline(asked, &graph, &request(small()), Room(u64::MAX)).unwrap_err();
+        let error = outline(asked, &graph, &request(small_settings()), Room(u64::MAX)).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Specification);
         assert!(
             error.what.contains("has no relations")
@@ -419,7 +425,7 @@ fn graphs_without_relations_are_told_so() {
 #[test]
 fn one_graph_is_not_packed_and_neither_are_joined_ones() {
     let outline_of = |graph: &Csr| {
-        outline(Asked::PackedGraphs, graph, &request(small()), Room(u64::MAX)).unwrap_err()
+        outline(Asked::PackedGraphs, graph, &request(small_settings()), Room(u64::MAX)).unwrap_err()
     };
     let error = outline_of(&sixteen());
     assert!(
@@ -440,11 +446,17 @@ fn one_graph_is_not_packed_and_neither_are_joined_ones() {
 /// Document 003's rule: offsets only where edges are more than twice the relations of all rows.
 #[test]
 fn the_form_of_relations_follows_the_rule() {
-    let form =
-        |edges: &[Edge]| match made(&csr(4, edges, true), Asked::RowRelation, &small()).0.scheme {
-            Scheme::RowRelation { forms } => forms[0],
-            other => panic!("{other:?}"),
-        };
+    let form = |edges: &[Edge]| match build_and_prove(
+        &csr(4, edges, true),
+        Asked::RowRelation,
+        &small_settings(),
+    )
+    .0
+    .scheme
+    {
+        Scheme::RowRelation { forms } => forms[0],
+        other => panic!("{other:?}"),
+    };
     // Four edges, two relations: 4 / 2 is not more than 2.
     let even = form(&[(0, 1, 0), (2, 1, 0), (0, 1, 5), (2, 1, 5)]);
     assert_eq!((even.edges, even.distinct, even.runs), (4, 2, false));
@@ -474,15 +486,15 @@ proptest! {
 
     #[test]
     fn what_is_built_expands_to_the_csr((nodes, edges) in graphs(), typed in any::<bool>(), spec in settings()) {
-        made_by_all(&csr(nodes, &edges, typed), &spec);
+        build_all_schemes(&csr(nodes, &edges, typed), &spec);
         let few: Vec<Edge> = edges.into_iter().take(nodes / 2).collect();
-        made(&of_many(nodes, &few), Asked::PackedGraphs, &spec);
+        build_and_prove(&csr_of_components(nodes, &few), Asked::PackedGraphs, &spec);
     }
 
     /// Coordinates by column are those of the sorted list of edges.
     #[test]
     fn columns_are_sorted_as_a_sort_does((nodes, edges) in graphs()) {
-        let (_, tables) = made(&csr(nodes, &edges, false), Asked::SortedColumns, &small());
+        let (_, tables) = build_and_prove(&csr(nodes, &edges, false), Asked::SortedColumns, &small_settings());
         let mut expected: Vec<(u64, u64)> = edges.iter().map(|&(source, target, _)| (u64::from(source), u64::from(target))).collect();
         expected.sort_unstable();
         let [column, row] = ["column", "row"].map(|name| tables[0].column(name).unwrap());
@@ -492,7 +504,7 @@ proptest! {
 
 #[test]
 fn numbers_are_wide_only_where_they_must_be() {
-    let (outline, _) = made(&sixteen(), Asked::NeighbourGroups, &small());
+    let (outline, _) = build_and_prove(&sixteen(), Asked::NeighbourGroups, &small_settings());
     let widths: Vec<Width> = outline.tables[0].columns.iter().map(|column| column.width).collect();
     assert_eq!(widths, [Width::U32, Width::U32, Width::U32, Width::U16, Width::U8]);
 }

@@ -16,14 +16,14 @@ use warploom_contract::{
 use warploom_spec::PartitionSpec;
 
 use crate::{
-    check::{Cover, firsts},
-    directions::{Side, both},
+    check::{Cover, first_entries},
+    directions::{Side, both_sides},
     size_estimate::Outline,
 };
 
 /// Names of the tables of a scheme of tiles.
 #[derive(Clone, Copy)]
-pub struct Names {
+pub struct TableNames {
     /// Of the tiles.
     tiles: &'static str,
     /// Of the first tile of each row.
@@ -33,46 +33,50 @@ pub struct Names {
 /// A scheme of tiles, its tables, and the nonzeros of a tile.
 pub struct TileScheme {
     scheme: Scheme,
-    names: Names,
+    names: TableNames,
     tile: u64,
 }
 
 /// A warp's.
-pub const OF_WARPS: Names = Names { tiles: "warp_tiles", first: "warp_tile_first" };
+pub const WARP_NAMES: TableNames = TableNames { tiles: "warp_tiles", first: "warp_tile_first" };
 /// A block's.
-pub const OF_BLOCKS: Names = Names { tiles: "block_tiles", first: "block_tile_first" };
+pub const BLOCK_NAMES: TableNames = TableNames { tiles: "block_tiles", first: "block_tile_first" };
 
 /// A warp's tiles with their settings.
-pub fn of_warps(spec: &PartitionSpec) -> TileScheme {
+pub fn warp_scheme(spec: &PartitionSpec) -> TileScheme {
     let scheme = Scheme::WarpTiles {
         warp_tile: spec.warp_tile,
         block_threads: spec.block_threads,
         shared_bytes: spec.shared_bytes,
     };
-    TileScheme { scheme, names: OF_WARPS, tile: spec.warp_tile }
+    TileScheme { scheme, names: WARP_NAMES, tile: spec.warp_tile }
 }
 
 /// A block's.
-pub fn of_blocks(spec: &PartitionSpec) -> TileScheme {
+pub fn block_scheme(spec: &PartitionSpec) -> TileScheme {
     let scheme =
         Scheme::BlockTiles { block_tile: spec.block_tile, shared_bytes: spec.shared_bytes };
-    TileScheme { scheme, names: OF_BLOCKS, tile: spec.block_tile }
+    TileScheme { scheme, names: BLOCK_NAMES, tile: spec.block_tile }
 }
 
-fn count(side: Side<'_>, tile: u64) -> u64 {
+fn tile_count(side: Side<'_>, tile: u64) -> u64 {
     side.rows.degrees().map(|degree| degree.div_ceil(tile)).sum()
 }
 
 /// What it will take.
 pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Outline {
-    let Names { tiles, first } = names;
+    let TableNames { tiles, first } = names;
     let slots = Width::of(csr.edges() as u64);
-    let sides = both(csr);
-    let counts = sides.map(|side| count(side, tile));
+    let sides = both_sides(csr);
+    let counts = sides.map(|side| tile_count(side, tile));
     let facts = |(side, count): (Side<'_>, u64)| {
         [
-            TableFacts::new(side.named(tiles), count, &[("row", Width::U32), ("start", slots)]),
-            TableFacts::single(side.named(first), side.nodes() + 1, Width::of(count)),
+            TableFacts::new(
+                side.table_name(tiles),
+                count,
+                &[("row", Width::U32), ("start", slots)],
+            ),
+            TableFacts::single(side.table_name(first), side.nodes() + 1, Width::of(count)),
         ]
     };
     let places = (counts[0] + counts[1]) * tile;
@@ -86,8 +90,8 @@ pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Out
 }
 
 /// The tables of one direction.
-pub fn build(side: Side<'_>, Names { tiles, first }: Names, tile: u64) -> Vec<Table> {
-    let count = count(side, tile);
+pub fn build(side: Side<'_>, TableNames { tiles, first }: TableNames, tile: u64) -> Vec<Table> {
+    let count = tile_count(side, tile);
     let (mut row, mut start) =
         (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
     let mut firsts = Cells::room(Width::of(count), side.nodes() + 1);
@@ -102,8 +106,8 @@ pub fn build(side: Side<'_>, Names { tiles, first }: Names, tile: u64) -> Vec<Ta
         firsts.push(before);
     }
     vec![
-        Table::new(side.named(tiles), vec![("row", row), ("start", start)]),
-        Table::single(side.named(first), firsts),
+        Table::new(side.table_name(tiles), vec![("row", row), ("start", start)]),
+        Table::single(side.table_name(first), firsts),
     ]
 }
 
@@ -111,12 +115,12 @@ pub fn build(side: Side<'_>, Names { tiles, first }: Names, tile: u64) -> Vec<Ta
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,
-    names: Names,
+    names: TableNames,
     tile: u64,
 ) -> Result<Option<Padding>, Violation> {
-    let (tiles, first) = (side.named(names.tiles), side.named(names.first));
+    let (tiles, first) = (side.table_name(names.tiles), side.table_name(names.first));
     let (row, start) = (tables.column(&tiles, "row")?, tables.column(&tiles, "start")?);
-    let mut cover = Cover::of(&tiles, side.rows);
+    let mut cover = Cover::new(&tiles, side.rows);
     for at in 0..row.len() {
         let own = row.get(at);
         let goes_on = at + 1 < row.len() && row.get(at + 1) == own;
@@ -127,7 +131,7 @@ pub fn prove(
         };
         let length = end.saturating_sub(start.get(at));
         if length == 0 || length > tile || goes_on && length < tile {
-            return Err(cover.wrong(
+            return Err(cover.violation(
                 at,
                 format!(
                     "expected {tile} nonzeros, or what is left of row {own}, found the slots {} to \
@@ -136,10 +140,10 @@ pub fn prove(
                 ),
             ));
         }
-        cover.run(at, own, start.get(at)..end)?;
+        cover.mark_run(at, own, start.get(at)..end)?;
     }
-    cover.done()?;
-    firsts(&first, tables.only(&first)?.iter(), row.iter(), side.rows.len())?;
+    cover.finish()?;
+    first_entries(&first, tables.only(&first)?.iter(), row.iter(), side.rows.len())?;
     let places = row.len() as u64 * tile;
     Ok(Some(Padding { places, empty: places - side.edges() }))
 }

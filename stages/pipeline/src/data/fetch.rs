@@ -1,6 +1,6 @@
 //! `warploom data fetch`: the files of a set, from their addresses.
 use serde_json::json;
-use warploom_catalog::{Entry, Fetched, fetch};
+use warploom_catalog::{Entry, FetchedFiles, fetch};
 use warploom_contract::{StageError, progress::Progress};
 use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
@@ -24,7 +24,7 @@ pub fn fetch_files(
         before = progress.bytes;
     });
     talk.end();
-    let Fetched { paths, elsewhere } = fetched.map_err(|error| catalog_error(&error))?;
+    let FetchedFiles { paths, elsewhere } = fetched.map_err(|error| catalog_error(&error))?;
     if let Some(place) = &elsewhere {
         talk.say(&format!("the files of `{}` are here already: {}", entry.name, place.display()));
     }

@@ -21,7 +21,9 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{Catalog, Entry, Generator, entry::Inherited, imported_sets::ENTRY_FILE};
+use warploom_catalog::{
+    Catalog, Entry, Generator, entry::InheritedProvenance, imported_sets::ENTRY_FILE,
+};
 use warploom_contract::{
     ErrorKind, StageError, eintr,
     store::drafts::{self, Beside},
@@ -58,7 +60,7 @@ struct Found {
     /// Plain names, in the order of the entry.
     files: Vec<String>,
     /// What is not real in it.
-    inherited: Inherited,
+    inherited: InheritedProvenance,
     /// Whether edges lead one way, and neither files nor flags say so.
     one_way: bool,
 }
@@ -80,7 +82,7 @@ fn made(
     asked: &Import,
     files: &[Placed],
     options: &Options,
-    inherited: Inherited,
+    inherited: InheritedProvenance,
 ) -> Result<Found, StageError> {
     let draft =
         Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
@@ -121,7 +123,7 @@ impl Place {
                 .at(place.display())
                 .hint(hint))
         };
-        let catalog = Catalog::here();
+        let catalog = Catalog::discover();
         let place = match Imported::find(environment, &catalog, name)? {
             Some(Imported { folder: there, old_entry }) if environment.force => {
                 there.as_deref().map_or(Ok(()), refuse_stranger)?;
@@ -135,7 +137,7 @@ impl Place {
                 return taken("an imported set called", there.place(), hint);
             }
             None => {
-                if catalog.has(name).map_err(|error| catalog_error(&error))? {
+                if catalog.has_entry(name).map_err(|error| catalog_error(&error))? {
                     let entry = catalog
                         .folder()
                         .map(|folder| folder.join(format!("{name}.yaml")))
@@ -398,7 +400,13 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
     let one_way = graph.directed.is_none() && !are_both_ways(&graph.edges, None).map_err(wrong)?;
-    Ok(Found { graph, format: format.name, files: names, inherited: Inherited::default(), one_way })
+    Ok(Found {
+        graph,
+        format: format.name,
+        files: names,
+        inherited: InheritedProvenance::default(),
+        one_way,
+    })
 }
 
 fn write_synced(path: &Path, text: &str) -> Result<(), StageError> {

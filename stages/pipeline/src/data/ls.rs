@@ -4,7 +4,7 @@
 //!           is named on stderr, the others are listed, and the exit code is 1
 use serde_json::{Value, json};
 use warploom_catalog::{
-    Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present,
+    Attempt, Catalog, Entry, Source, entry::Task, generator::FORMS, locate, present_files,
 };
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
@@ -24,7 +24,7 @@ fn terminal_width() -> usize {
 
 /// How much of a set is here, without a network, and where or why.
 pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
-    let found = match present(entry, &environment.data) {
+    let found = match present_files(entry, &environment.data) {
         Ok(found) => found,
         Err(error) => return ("absent", error.what),
     };
@@ -48,7 +48,7 @@ pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String)
 pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     let mut unread = 0;
     let mut entries: Vec<Entry> = Vec::new();
-    let (catalog, data) = (Catalog::here(), &environment.data);
+    let (catalog, data) = (Catalog::discover(), &environment.data);
     for name in catalog.names_in(data).map_err(|error| catalog_error(&error))? {
         match catalog.find_in(&name, data) {
             Ok(entry) => entries.push(entry),

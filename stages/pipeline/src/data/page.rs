@@ -453,7 +453,7 @@ mod tests {
         manifest::Producer,
     };
     use warploom_extract::{
-        group::both_directions,
+        group::build_csr,
         profile::{Attributes, measure},
     };
 
@@ -485,10 +485,8 @@ mod tests {
         let source: Vec<u32> = (0..2000).map(|edge| edge * 7 % 300).collect();
         let target: Vec<u32> = (0..2000).map(|edge| edge * edge % 300).collect();
         let kind = Some((0..2000).map(|edge| (edge % 20) as u16).collect());
-        let rows = both_directions(
-            300,
-            &EdgeTable { source, target, weight: Some(vec![1.0; 2000]), kind },
-        );
+        let rows =
+            build_csr(300, &EdgeTable { source, target, weight: Some(vec![1.0; 2000]), kind });
         let features = ["paper", "author"].map(|kind| FeatureFigures {
             kind: Some(kind.into()),
             rows: 100,
@@ -539,7 +537,7 @@ mod tests {
         let page = page(&shown(
             Provenance::Real,
             &[],
-            measure(&both_directions(0, &EdgeTable::default()), Attributes::default(), &Silence),
+            measure(&build_csr(0, &EdgeTable::default()), Attributes::default(), &Silence),
             Names::default(),
         ));
         assert!(page.contains("0 nodes, 0 edges") && !page.contains("NaN"), "{page}");

@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::json;
-use warploom_catalog::{Catalog, Entry, digests::RECORD_FILE, imported_sets, present};
+use warploom_catalog::{Catalog, Entry, digests::RECORD_FILE, imported_sets, present_files};
 use warploom_contract::{
     ErrorKind, StageError,
     store::drafts::{self, Beside},
@@ -37,9 +37,10 @@ impl Imported {
         catalog: &Catalog,
         name: &str,
     ) -> Result<Option<Imported>, StageError> {
-        let old_entry = catalog.written_by_import(name);
+        let old_entry = catalog.legacy_import_entry(name);
         for folder in environment.data.iter().map(|data| data.join(name)) {
-            let is_made = imported_sets::is_made(&folder).map_err(|error| catalog_error(&error))?;
+            let is_made =
+                imported_sets::is_imported(&folder).map_err(|error| catalog_error(&error))?;
             if is_made || old_entry.is_some() && folder.is_dir() {
                 return Ok(Some(Imported { folder: Some(folder), old_entry }));
             }
@@ -55,7 +56,7 @@ impl Imported {
 
 /// Removes a set and says what went.
 pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
-    let catalog = Catalog::here();
+    let catalog = Catalog::discover();
     let removed = match Imported::find(environment, &catalog, name)? {
         Some(found) => imported_set(found)?,
         None => raw_files(
@@ -76,7 +77,8 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
 
 /// Refuses to take away what no import put there.
 pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
-    let Some(stranger) = imported_sets::stranger(folder).map_err(|error| catalog_error(&error))?
+    let Some(stranger) =
+        imported_sets::find_foreign_file(folder).map_err(|error| catalog_error(&error))?
     else {
         return Ok(());
     };
@@ -102,7 +104,7 @@ fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
 
 /// The files of a set of the catalogue, and the folder where nothing else is in it.
 fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
-    let here = present(entry, &environment.data).map_err(|error| catalog_error(&error))?;
+    let here = present_files(entry, &environment.data).map_err(|error| catalog_error(&error))?;
     let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
         let error =
             StageError::new(ErrorKind::Input, format!("no file of `{}` is here", entry.name));

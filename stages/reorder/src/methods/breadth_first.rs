@@ -10,7 +10,7 @@ use crate::undirected_neighbours::Undirected;
 pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
     let mut found = vec![false; graph.nodes()];
     let mut old_of_new = Vec::with_capacity(graph.nodes());
-    for start in graph.by_degree().into_iter().rev() {
+    for start in graph.nodes_by_degree().into_iter().rev() {
         if std::mem::replace(&mut found[start as usize], true) {
             continue;
         }
@@ -21,7 +21,7 @@ pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
             at += 1;
             old_of_new.extend(
                 graph
-                    .of_node(node)
+                    .neighbours(node)
                     .iter()
                     .filter(|&&far| !std::mem::replace(&mut found[far as usize], true)),
             );

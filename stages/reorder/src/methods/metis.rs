@@ -25,7 +25,7 @@ const FEW_PARTS: u64 = 8;
 
 /// What is asked of METIS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct CutRequest {
     /// Parts.
     pub parts: u64,
     /// 0: METIS's own.
@@ -41,24 +41,24 @@ pub struct Pairs {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct MetisOrder {
     /// The old number of each new one.
     pub old_of_new: Vec<u32>,
     /// The parts.
     pub cut: Cut,
 }
 
-/// Numbers by the parts that `cut` finds, which is `parts` in a process of its own.
+/// Numbers by the parts that `cut` finds, which is `cut_parts` in a process of its own.
 pub fn order(
     graph: &Undirected,
-    wish: Wish,
-    cut: impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError>,
-) -> Result<Found, StageError> {
+    wish: CutRequest,
+    cut: impl FnOnce(Pairs, CutRequest) -> Result<Vec<Idx>, StageError>,
+) -> Result<MetisOrder, StageError> {
     let parts = wish.parts.min(graph.nodes() as u64).max(1);
     let part = if parts == 1 {
         vec![0; graph.nodes()]
     } else {
-        cut(pairs(graph)?, Wish { parts, ..wish })?
+        cut(build_pairs(graph)?, CutRequest { parts, ..wish })?
     };
     if part.len() != graph.nodes() || part.iter().any(|&part| part < 0 || part as u64 >= parts) {
         return Err(StageError::defect(format!(
@@ -69,12 +69,12 @@ pub fn order(
     }
     let mut old_of_new: Vec<u32> = (0..graph.nodes() as u32).collect();
     old_of_new.sort_by_key(|&node| part[node as usize]);
-    Ok(Found { old_of_new, cut: measure(graph, &part, parts) })
+    Ok(MetisOrder { old_of_new, cut: measure_cut(graph, &part, parts) })
 }
 
 /// The parts, in this process: METIS is not to be interrupted, and takes over SIGTERM while it
 /// works.
-pub fn parts(pairs: &Pairs, wish: Wish) -> Result<Vec<Idx>, StageError> {
+pub fn cut_parts(pairs: &Pairs, wish: CutRequest) -> Result<Vec<Idx>, StageError> {
     let wrong = |error: &dyn std::fmt::Display| {
         StageError::new(ErrorKind::Memory, format!("METIS could not cut the graph: {error}"))
     };
@@ -101,7 +101,7 @@ pub fn parts(pairs: &Pairs, wish: Wish) -> Result<Vec<Idx>, StageError> {
     Ok(if at_once.0 < by_halves.0 { at_once.1 } else { by_halves.1 })
 }
 
-fn pairs(graph: &Undirected) -> Result<Pairs, StageError> {
+fn build_pairs(graph: &Undirected) -> Result<Pairs, StageError> {
     let rows = graph.rows();
     if rows.neighbours.len() >= Idx::MAX as usize {
         let what = format!(
@@ -118,10 +118,13 @@ fn pairs(graph: &Undirected) -> Result<Pairs, StageError> {
     })
 }
 
-fn measure(graph: &Undirected, part: &[Idx], parts: u64) -> Cut {
+fn measure_cut(graph: &Undirected, part: &[Idx], parts: u64) -> Cut {
     let across = |node: usize| {
-        graph.of_node(node as u32).iter().filter(|&&far| part[far as usize] != part[node]).count()
-            as u64
+        graph
+            .neighbours(node as u32)
+            .iter()
+            .filter(|&&far| part[far as usize] != part[node])
+            .count() as u64
     };
     let mut sizes = vec![0u64; parts as usize];
     part.iter().for_each(|&part| sizes[part as usize] += 1);

@@ -26,8 +26,8 @@ use warploom_contract::progress::Advance;
 
 use crate::undirected_neighbours::Undirected;
 use level::Level;
-use moves::settle;
-use number::{by_key, numbered};
+use moves::move_nodes;
+use number::{number_nodes, sort_by_key};
 use tally::Stash;
 
 /// Rounds of a level, at most. The second over the nodes as given takes an eighth of the time, and
@@ -39,7 +39,7 @@ const LEVELS_MOST: usize = 32;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct RabbitOrder {
     /// The old number of each new one.
     pub old_of_new: Vec<u32>,
     /// The community of each node: numbers from 0 without gaps, as communities follow each other in
@@ -48,18 +48,18 @@ pub struct Found {
 }
 
 /// Joins and numbers.
-pub fn order(graph: &Undirected, advance: Advance<'_>) -> Found {
+pub fn order(graph: &Undirected, advance: Advance<'_>) -> RabbitOrder {
     let stash = Stash::default();
-    let given = Level::given(graph);
-    let joined = Joined::of(&given, &stash, advance);
-    let old_of_new = numbered(&joined.levels, given.nodes());
-    let (community, count) = joined.refined(&given, &stash, advance);
+    let given = Level::from_graph(graph);
+    let joined = Hierarchy::build(&given, &stash, advance);
+    let old_of_new = number_nodes(&joined.levels, given.nodes());
+    let (community, count) = joined.refine(&given, &stash, advance);
     // Stable: who moved goes behind or before the others of its community, they stay as they lay.
-    Found { old_of_new: by_key(&old_of_new, &community, count), community }
+    RabbitOrder { old_of_new: sort_by_key(&old_of_new, &community, count), community }
 }
 
 /// Communities of communities.
-struct Joined {
+struct Hierarchy {
     /// For each level the number that each of its nodes has on the next.
     levels: Vec<Vec<u32>>,
     /// The community of each given node on the last level, and how many there are.
@@ -68,11 +68,11 @@ struct Joined {
     modularity: f64,
 }
 
-impl Joined {
+impl Hierarchy {
     /// Joins level by level, while modularity grows.
-    fn of(given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> Self {
+    fn build(given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> Self {
         let alone = || (0..given.nodes() as u32).collect();
-        let mut joined = Joined {
+        let mut joined = Hierarchy {
             levels: Vec::new(),
             community: alone(),
             count: given.nodes(),
@@ -82,11 +82,11 @@ impl Joined {
         while joined.levels.len() < LEVELS_MOST {
             let level = last.as_ref().unwrap_or(given);
             let (groups, count) =
-                settle(level, (0..level.nodes() as u32).collect(), ROUNDS, stash, advance);
+                move_nodes(level, (0..level.nodes() as u32).collect(), ROUNDS, stash, advance);
             if count == level.nodes() {
                 break;
             }
-            let next = level.joined(&groups, count, stash);
+            let next = level.merge(&groups, count, stash);
             // Nodes of one batch may move past each other: a level that is worse than the one below
             // is not taken.
             if next.modularity() <= joined.modularity {
@@ -106,8 +106,8 @@ impl Joined {
     }
 
     /// Moves single nodes to where they are better off, if all of that together gains.
-    fn refined(self, given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> (Vec<u32>, usize) {
-        let (refined, count) = settle(given, self.community.clone(), 1, stash, advance);
+    fn refine(self, given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> (Vec<u32>, usize) {
+        let (refined, count) = move_nodes(given, self.community.clone(), 1, stash, advance);
         if given.modularity_of(&refined, count) > self.modularity {
             (refined, count)
         } else {

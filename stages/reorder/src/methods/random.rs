@@ -6,17 +6,17 @@ use rayon::prelude::*;
 
 /// The old number of each new one.
 pub fn order(nodes: usize, seed: u64) -> Vec<u32> {
-    let start = mixed(seed);
+    let start = mix_bits(seed);
     let mut drawn: Vec<(u64, u32)> = (0..nodes as u32)
         .into_par_iter()
-        .map(|node| (mixed(start ^ u64::from(node)), node))
+        .map(|node| (mix_bits(start ^ u64::from(node)), node))
         .collect();
     drawn.par_sort_unstable();
     drawn.into_par_iter().map(|(_, node)| node).collect()
 }
 
 /// Bits of a number, spread over all others (the end of splitmix64, Steele et al. 2014).
-pub fn mixed(number: u64) -> u64 {
+pub fn mix_bits(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

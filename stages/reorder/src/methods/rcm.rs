@@ -23,15 +23,15 @@ pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
     };
     let mut placed = vec![false; nodes];
     let mut old_of_new = Vec::with_capacity(nodes);
-    for start in graph.by_degree() {
+    for start in graph.nodes_by_degree() {
         if placed[start as usize] {
             continue;
         }
-        let end = walk.end_near(start);
-        let mut part = walk.numbered_from(end);
+        let end = walk.peripheral_node(start);
+        let mut part = walk.breadth_first_from(end);
         if end != start {
-            let other = walk.numbered_from(start);
-            if walk.band(&other) < walk.band(&part) {
+            let other = walk.breadth_first_from(start);
+            if walk.bandwidth(&other) < walk.bandwidth(&part) {
                 part = other;
             }
         }
@@ -57,21 +57,21 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn tell(&mut self) {
+    fn report_progress(&mut self) {
         self.walked += 1;
         advance_by_stride(self.advance, self.walked);
     }
 
     /// The part of a node, in breadth from it, neighbours by rising degree.
-    fn numbered_from(&mut self, start: u32) -> Vec<u32> {
+    fn breadth_first_from(&mut self, start: u32) -> Vec<u32> {
         self.round += 1;
         self.seen[start as usize] = self.round;
         let (mut order, mut at) = (vec![start], 0);
         while let Some(&node) = order.get(at) {
-            self.tell();
+            self.report_progress();
             at += 1;
             let first = order.len();
-            let near = self.graph.of_node(node);
+            let near = self.graph.neighbours(node);
             order.extend(near.iter().filter(|&&far| {
                 std::mem::replace(&mut self.seen[far as usize], self.round) != self.round
             }));
@@ -81,20 +81,20 @@ impl Walk<'_> {
     }
 
     /// Furthest apart that two neighbours of a part are.
-    fn band(&mut self, order: &[u32]) -> u32 {
+    fn bandwidth(&mut self, order: &[u32]) -> u32 {
         order.iter().zip(0..).for_each(|(&node, place)| self.place[node as usize] = place);
         let place = |node: u32| self.place[node as usize];
         let of_node = |&node: &u32| {
-            self.graph.of_node(node).iter().map(|&far| place(node).abs_diff(place(far))).max()
+            self.graph.neighbours(node).iter().map(|&far| place(node).abs_diff(place(far))).max()
         };
         order.iter().filter_map(of_node).max().unwrap_or(0)
     }
 
     /// A node that others are far from.
-    fn end_near(&mut self, start: u32) -> u32 {
+    fn peripheral_node(&mut self, start: u32) -> u32 {
         let (mut end, mut depth) = (start, 0);
         loop {
-            let (further, last) = self.levels(end);
+            let (further, last) = self.last_level(end);
             if further <= depth {
                 return end;
             }
@@ -107,7 +107,7 @@ impl Walk<'_> {
     }
 
     /// How many steps lead to what is furthest, and that.
-    fn levels(&mut self, start: u32) -> (usize, Vec<u32>) {
+    fn last_level(&mut self, start: u32) -> (usize, Vec<u32>) {
         self.round += 1;
         self.seen[start as usize] = self.round;
         self.reached.clear();
@@ -116,8 +116,8 @@ impl Walk<'_> {
         loop {
             let last = self.reached.len();
             for at in first..last {
-                self.tell();
-                let near = self.graph.of_node(self.reached[at]);
+                self.report_progress();
+                let near = self.graph.neighbours(self.reached[at]);
                 self.reached.extend(near.iter().filter(|&&far| {
                     std::mem::replace(&mut self.seen[far as usize], self.round) != self.round
                 }));

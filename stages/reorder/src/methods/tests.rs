@@ -5,7 +5,7 @@ use warploom_contract::{
     communities,
     kinds::{csr::CsrParts, graph::EdgeTable, permutation::inverse, profile::CommunityFigures},
 };
-use warploom_extract::group::both_directions;
+use warploom_extract::group::build_csr;
 use warploom_test_support::graphs;
 
 use super::{
@@ -16,12 +16,12 @@ use crate::undirected_neighbours::Undirected;
 
 pub(crate) fn csr(nodes: usize, edges: &[(u32, u32)]) -> CsrParts {
     let (source, target) = edges.iter().copied().unzip();
-    both_directions(nodes, &EdgeTable { source, target, ..EdgeTable::default() })
+    build_csr(nodes, &EdgeTable { source, target, ..EdgeTable::default() })
 }
 
 pub(crate) fn undirected(nodes: usize, edges: &[(u32, u32)]) -> Undirected {
     let csr = csr(nodes, edges);
-    Undirected::of_rows(csr.incoming.rows(), csr.outgoing.rows(), &|_| {})
+    Undirected::from_rows(csr.incoming.rows(), csr.outgoing.rows(), &|_| {})
 }
 
 /// Figures of communities where each pair of neighbours counts once.
@@ -30,9 +30,11 @@ fn figures(graph: &Undirected, community: &[u32]) -> CommunityFigures {
 }
 
 /// Cut in this process.
-fn metis_order(graph: &Undirected, parts: u64) -> metis::Found {
-    metis::order(graph, metis::Wish { parts, seed: 0 }, |pairs, wish| metis::parts(&pairs, wish))
-        .unwrap()
+fn metis_order(graph: &Undirected, parts: u64) -> metis::MetisOrder {
+    metis::order(graph, metis::CutRequest { parts, seed: 0 }, |pairs, wish| {
+        metis::cut_parts(&pairs, wish)
+    })
+    .unwrap()
 }
 
 /// The order of every method, by its name.
@@ -86,10 +88,10 @@ fn degenerate_graphs() {
 fn who_is_a_neighbour() {
     let graph = undirected(4, &[(0, 1), (1, 0), (0, 1), (2, 2), (3, 1)]);
     assert_eq!(
-        [0, 1, 2, 3].map(|node| graph.of_node(node).to_vec()),
+        [0, 1, 2, 3].map(|node| graph.neighbours(node).to_vec()),
         [vec![1], vec![0, 3], vec![], vec![1]]
     );
-    assert_eq!((graph.ends(), graph.by_degree()), (4, vec![2, 0, 3, 1]));
+    assert_eq!((graph.ends(), graph.nodes_by_degree()), (4, vec![2, 0, 3, 1]));
 }
 
 /// Two cliques of five, joined by one edge.

@@ -7,7 +7,7 @@ use warploom_contract::{
     Artifact, Kind,
     kinds::graph::{EdgeTable, read_edges},
 };
-use warploom_extract::group::both_directions;
+use warploom_extract::group::build_csr;
 
 const ROUNDS: usize = 7;
 
@@ -16,9 +16,9 @@ fn main() {
     let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
     let nodes = artifact.count("nodes").expect("counted") as usize;
     let table = read_edges(&artifact).expect("edges");
-    let sorted = both_directions(nodes, &table);
+    let sorted = build_csr(nodes, &table);
     let shuffled = shuffle(&table);
-    let again = both_directions(nodes, &shuffled);
+    let again = build_csr(nodes, &shuffled);
     assert!(
         sorted.incoming.neighbours == again.incoming.neighbours
             && sorted.outgoing.neighbours == again.outgoing.neighbours,
@@ -26,7 +26,7 @@ fn main() {
     );
     for (order, table) in [("sorted", &table), ("shuffled", &shuffled)] {
         let best = best_seconds(ROUNDS, || {
-            let parts = both_directions(nodes, table);
+            let parts = build_csr(nodes, table);
             assert_eq!(parts.incoming.edges.len(), table.source.len());
         });
         println!(

@@ -9,7 +9,7 @@ use warploom_contract::{
     row_order, windows,
 };
 use warploom_extract::{
-    group::both_directions,
+    group::build_csr,
     profile::{Attributes, communities, components, degrees, labels, measure},
 };
 
@@ -18,7 +18,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let (folder, threads) = folder_and_threads();
     let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
-    let rows = both_directions(
+    let rows = build_csr(
         artifact.count("nodes").expect("counted") as usize,
         &read_edges(&artifact).expect("edges"),
     );
@@ -33,10 +33,10 @@ fn main() {
         );
     };
     say("attributes", &|| keep(Attributes::read(&artifact)));
-    say("degrees", &|| keep((degrees::spread(incoming), degrees::spread(outgoing))));
+    say("degrees", &|| keep((degrees::degree_spread(incoming), degrees::degree_spread(outgoing))));
     say("order", &|| keep(row_order::measure(incoming)));
     say("components", &|| keep(components::components(incoming)));
-    say("blocks", &|| keep(components::blocks(incoming, outgoing, u64::MAX)));
+    say("blocks", &|| keep(components::diagonal_blocks(incoming, outgoing, u64::MAX)));
     say("windows", &|| keep(windows::windows(incoming, entries)));
     say("homophily", &|| {
         keep(

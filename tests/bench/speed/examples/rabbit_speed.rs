@@ -32,7 +32,7 @@ fn main() {
     let (folder, threads) = folder_and_threads();
     let csr =
         Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
-    let (seconds_undirected, graph) = time(|| Undirected::of(&csr));
+    let (seconds_undirected, graph) = time(|| Undirected::from_csr(&csr));
     // From here on the peak is that of the method.
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     let before = of_status("VmRSS");

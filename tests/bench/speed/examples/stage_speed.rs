@@ -9,7 +9,7 @@ use warploom_contract::{
     row_order, windows,
 };
 use warploom_reorder::{
-    cache::{Curve, Walk},
+    cache::{MissCurve, Walk},
     check,
     methods::{rabbit, random},
     order_quality,
@@ -38,15 +38,23 @@ fn main() {
         .expect("the same edges");
     let kept: Vec<u32> = (0..csr.nodes() as u32).collect();
     say("permute, at random", &|| keep(permute(&csr, &shuffled)));
-    let by_rabbit = inverse(&rabbit::order(&Undirected::of(&csr), &|_| {}).old_of_new);
+    let by_rabbit = inverse(&rabbit::order(&Undirected::from_csr(&csr), &|_| {}).old_of_new);
     say("permute, by rabbit", &|| keep(permute(&csr, &by_rabbit)));
     say("permute, as it stands", &|| keep(permute(&csr, &kept)));
     say("order", &|| keep(row_order::measure(incoming)));
     say("windows", &|| keep(windows::windows(incoming, csr.edges() as u64)));
-    say("curve of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 1)));
-    say("curve of pairs of rows", &|| keep(Curve::of(&Walk::new(incoming, outgoing, None), 2)));
+    say("curve of rows", &|| keep(MissCurve::from_walk(&Walk::new(incoming, outgoing, None), 1)));
+    say("curve of pairs of rows", &|| {
+        keep(MissCurve::from_walk(&Walk::new(incoming, outgoing, None), 2))
+    });
     let devices = warploom_device::shipped();
     say("standing", &|| {
-        keep(order_quality::standing(incoming, outgoing, csr.types.is_some(), &devices, &|_| {}))
+        keep(order_quality::measure_standing(
+            incoming,
+            outgoing,
+            csr.types.is_some(),
+            &devices,
+            &|_| {},
+        ))
     });
 }

@@ -12,7 +12,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let threads = start_threads(&arguments[1]);
-    let catalog = Catalog::here();
+    let catalog = Catalog::discover();
     for name in &arguments[2..] {
         let entry = catalog.find(name).expect("an entry");
         let recipe = match (entry.stand_in, entry.generator) {

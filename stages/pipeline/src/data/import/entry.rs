@@ -8,7 +8,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use warploom_catalog::{digest_cache, entry::Inherited, imported_sets::ABOUT};
+use warploom_catalog::{digest_cache, entry::InheritedProvenance, imported_sets::ABOUT};
 use warploom_contract::StageError;
 use warploom_formats::{
     Options,
@@ -81,7 +81,7 @@ fn file_line(file: &str, path: &PathBuf) -> Result<String, StageError> {
     ))
 }
 
-fn inherited_line(inherited: &Inherited) -> String {
+fn inherited_line(inherited: &InheritedProvenance) -> String {
     // JSON is YAML.
     if inherited.is_nothing() {
         String::new()

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use warploom_catalog::entry::Inherited;
+use warploom_catalog::entry::InheritedProvenance;
 use warploom_contract::{ErrorKind, StageError, manifest::MANIFEST_FILE};
 use warploom_formats::{
     FileHeads,
@@ -96,14 +96,14 @@ impl Placed {
 }
 
 /// All files with their names, and what is not real in them.
-pub fn placed(asked: &Import) -> Result<(Vec<Placed>, Inherited), StageError> {
+pub fn placed(asked: &Import) -> Result<(Vec<Placed>, InheritedProvenance), StageError> {
     let given = match &asked.from {
         Some(folder) => in_folder(folder)?,
         None => on_command_line(asked)?,
     };
     let exported = asked.from.as_deref().or_else(|| exported_beside(asked.edges.as_deref()?));
     let inherited = exported
-        .map(Inherited::from_manifest)
+        .map(InheritedProvenance::from_manifest)
         .transpose()
         .map_err(|error| catalog_error(&error))?;
     Ok((place(&given)?, inherited.unwrap_or_default()))

@@ -276,7 +276,7 @@ fn what_killed_imports_left_makes_way() {
     }
     make_way(&place.folder).unwrap();
     assert!(!place.folder.exists());
-    made(&place, &asked, &files, &Options::default(), Inherited::default()).unwrap();
+    made(&place, &asked, &files, &Options::default(), InheritedProvenance::default()).unwrap();
     let names = |folder: &Path| {
         let names = fs::read_dir(folder)
             .unwrap()

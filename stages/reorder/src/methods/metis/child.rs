@@ -14,7 +14,7 @@ use std::{
 use metis::Idx;
 use warploom_contract::{ErrorKind, StageError};
 
-use super::{Pairs, Wish, parts};
+use super::{CutRequest, Pairs, cut_parts};
 
 /// What a program is called with, alone, to be the child.
 const ROLE: &str = "cut-with-metis";
@@ -24,12 +24,14 @@ const ROLE: &str = "cut-with-metis";
 pub fn serve_if_child() {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(ROLE) && arguments.next().is_none() {
-        std::process::exit(i32::from(serve()));
+        std::process::exit(i32::from(run_child()));
     }
 }
 
 /// Cuts in a child that may take so many seconds.
-pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>, StageError> {
+pub fn cut_in_child(
+    seconds: u64,
+) -> impl FnOnce(Pairs, CutRequest) -> Result<Vec<Idx>, StageError> {
     move |pairs, wish| {
         let wrong = |error: &std::io::Error| {
             StageError::new(
@@ -49,21 +51,22 @@ pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let nodes = pairs.starts.len() - 1;
         // A child that ends early breaks the pipe: its exit and what it said tell why.
-        let writer = begin(move || stdin.map(|mut stdin| write(&mut stdin, &pairs, wish)))
-            .map_err(|error| wrong(&error))?;
+        let writer =
+            spawn_thread(move || stdin.map(|mut stdin| write_graph(&mut stdin, &pairs, wish)))
+                .map_err(|error| wrong(&error))?;
         let (told, answer) = mpsc::channel();
         // Numbers that do not come are no fault of their own: the child says on stderr why.
-        let reader = begin(move || {
+        let reader = spawn_thread(move || {
             told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()))
         })
         .map_err(|error| wrong(&error))?;
-        let talk = begin(move || {
+        let talk = spawn_thread(move || {
             stderr
                 .map(|stderr| std::io::read_to_string(stderr).unwrap_or_default())
                 .unwrap_or_default()
         });
         let talk = talk.map_err(|error| wrong(&error))?;
-        let answered = within(Duration::from_secs(seconds), &answer, &mut child)
+        let answered = wait_for_child(Duration::from_secs(seconds), &answer, &mut child)
             .map_err(|error| wrong(&error))?;
         // All three end with the child.
         let (_, _, said) = (writer.join(), reader.join(), talk.join().unwrap_or_default());
@@ -88,14 +91,14 @@ pub fn parts_within(seconds: u64) -> impl FnOnce(Pairs, Wish) -> Result<Vec<Idx>
 
 /// A thread beside the child. Where there is none, the end of a pipe is dropped, and with it the
 /// child ends.
-fn begin<T: Send + 'static>(
+fn spawn_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> std::io::Result<std::thread::JoinHandle<T>> {
     std::thread::Builder::new().name("metis".into()).spawn(work)
 }
 
 /// What a child answers in time, if it does; it has ended in any case.
-fn within<T>(
+fn wait_for_child<T>(
     limit: Duration,
     answer: &mpsc::Receiver<T>,
     child: &mut Child,
@@ -109,16 +112,16 @@ fn within<T>(
 }
 
 /// The child's work: a graph from stdin, parts to stdout.
-fn serve() -> u8 {
+fn run_child() -> u8 {
     #[cfg(target_os = "linux")]
     let _unsupported =
         rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
-    let done = read(&mut std::io::stdin().lock()).map_err(|error| error.to_string()).and_then(
-        |(pairs, wish)| {
-            let part = parts(&pairs, wish).map_err(|error| error.what)?;
+    let done = read_graph(&mut std::io::stdin().lock())
+        .map_err(|error| error.to_string())
+        .and_then(|(pairs, wish)| {
+            let part = cut_parts(&pairs, wish).map_err(|error| error.what)?;
             write_numbers(&mut std::io::stdout().lock(), &part).map_err(|error| error.to_string())
-        },
-    );
+        });
     match done {
         Ok(()) => 0,
         Err(what) => {
@@ -128,14 +131,14 @@ fn serve() -> u8 {
     }
 }
 
-fn write(to: &mut impl Write, pairs: &Pairs, wish: Wish) -> std::io::Result<()> {
+fn write_graph(to: &mut impl Write, pairs: &Pairs, wish: CutRequest) -> std::io::Result<()> {
     let sizes = [wish.parts, wish.seed, pairs.starts.len() as u64, pairs.neighbours.len() as u64];
     sizes.iter().try_for_each(|size| to.write_all(&size.to_ne_bytes()))?;
     write_numbers(to, &pairs.starts)?;
     write_numbers(to, &pairs.neighbours)
 }
 
-fn read(from: &mut impl Read) -> std::io::Result<(Pairs, Wish)> {
+fn read_graph(from: &mut impl Read) -> std::io::Result<(Pairs, CutRequest)> {
     let mut size = || {
         let mut bytes = [0; 8];
         from.read_exact(&mut bytes).map(|()| u64::from_ne_bytes(bytes))
@@ -143,7 +146,7 @@ fn read(from: &mut impl Read) -> std::io::Result<(Pairs, Wish)> {
     let (parts, seed, starts, neighbours) = (size()?, size()?, size()? as usize, size()? as usize);
     let pairs =
         Pairs { starts: read_numbers(from, starts)?, neighbours: read_numbers(from, neighbours)? };
-    Ok((pairs, Wish { parts, seed }))
+    Ok((pairs, CutRequest { parts, seed }))
 }
 
 fn write_numbers(to: &mut impl Write, numbers: &[Idx]) -> std::io::Result<()> {
@@ -175,20 +178,23 @@ mod tests {
         let pairs =
             Pairs { starts: (0..40_000).collect(), neighbours: (0..70_000).rev().collect() };
         let mut bytes = Vec::new();
-        write(&mut bytes, &pairs, Wish { parts: 5, seed: 7 }).unwrap();
-        assert_eq!(read(&mut bytes.as_slice()).unwrap(), (pairs, Wish { parts: 5, seed: 7 }));
-        assert!(read(&mut &bytes[..100]).is_err());
+        write_graph(&mut bytes, &pairs, CutRequest { parts: 5, seed: 7 }).unwrap();
+        assert_eq!(
+            read_graph(&mut bytes.as_slice()).unwrap(),
+            (pairs, CutRequest { parts: 5, seed: 7 })
+        );
+        assert!(read_graph(&mut &bytes[..100]).is_err());
     }
 
     #[test]
     fn a_child_that_takes_too_long_is_ended() {
         let (told, answer) = mpsc::channel();
         let mut slow = Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(within(Duration::ZERO, &answer, &mut slow).unwrap(), None);
+        assert_eq!(wait_for_child(Duration::ZERO, &answer, &mut slow).unwrap(), None);
         assert!(!slow.wait().unwrap().success());
         told.send(7).unwrap();
         let mut quick = Command::new("true").spawn().unwrap();
-        assert_eq!(within(Duration::from_secs(60), &answer, &mut quick).unwrap(), Some(7));
+        assert_eq!(wait_for_child(Duration::from_secs(60), &answer, &mut quick).unwrap(), Some(7));
         assert!(quick.wait().unwrap().success());
     }
 }

@@ -5,7 +5,7 @@
 use rayon::prelude::*;
 
 use super::{
-    number::{by_key, starts},
+    number::{key_starts, sort_by_key},
     tally::{Stash, Tally},
 };
 use crate::undirected_neighbours::Undirected;
@@ -46,7 +46,7 @@ struct Part {
 
 impl<'a> Level<'a> {
     /// Each node alone.
-    pub fn given(graph: &'a Undirected) -> Self {
+    pub fn from_graph(graph: &'a Undirected) -> Self {
         Level {
             links: Links::Given(graph),
             strength: graph.rows().degrees().collect(),
@@ -89,31 +89,31 @@ impl<'a> Level<'a> {
     }
 
     /// Adds the weights of a node's links by community.
-    pub fn count(&self, tally: &mut Tally, node: u32, community: &[u32]) {
+    pub fn tally_links(&self, tally: &mut Tally, node: u32, community: &[u32]) {
         match &self.links {
             Links::Given(graph) => {
-                graph.of_node(node).iter().for_each(|&far| tally.add(community[far as usize], 1))
+                graph.neighbours(node).iter().for_each(|&far| tally.add(community[far as usize], 1))
             }
             Links::Joined { .. } => self
-                .joined_links(node)
+                .weighted_links(node)
                 .iter()
                 .for_each(|&(far, weight)| tally.add(community[far as usize], weight)),
         }
     }
 
     /// Weight of a node's links to its own community, and to others.
-    pub fn kept_and_left(&self, node: u32, community: &[u32]) -> (u64, u64) {
+    pub fn inner_and_outer_weight(&self, node: u32, community: &[u32]) -> (u64, u64) {
         let own = community[node as usize];
         let (kept, all) = match &self.links {
             Links::Given(graph) => {
-                let row = graph.of_node(node);
+                let row = graph.neighbours(node);
                 (
                     row.iter().filter(|&&far| community[far as usize] == own).count() as u64,
                     row.len() as u64,
                 )
             }
             Links::Joined { .. } => {
-                self.joined_links(node).iter().fold((0, 0), |(kept, all), &(far, weight)| {
+                self.weighted_links(node).iter().fold((0, 0), |(kept, all), &(far, weight)| {
                     let weight = u64::from(weight);
                     (kept + if community[far as usize] == own { weight } else { 0 }, all + weight)
                 })
@@ -122,7 +122,7 @@ impl<'a> Level<'a> {
         (kept, all - kept)
     }
 
-    fn joined_links(&self, node: u32) -> &[(u32, u32)] {
+    fn weighted_links(&self, node: u32) -> &[(u32, u32)] {
         match &self.links {
             Links::Given(_) => &[],
             Links::Joined { offsets, links } => {
@@ -138,7 +138,7 @@ impl<'a> Level<'a> {
 
     /// Modularity of communities of the nodes.
     pub fn modularity_of(&self, community: &[u32], count: usize) -> f64 {
-        let kept = |node: usize| self.kept_and_left(node as u32, community).0;
+        let kept = |node: usize| self.inner_and_outer_weight(node as u32, community).0;
         let inside: u64 =
             (0..self.nodes()).into_par_iter().with_min_len(TASK_COUNT).map(kept).sum();
         let mut strength = vec![0; count];
@@ -150,15 +150,16 @@ impl<'a> Level<'a> {
     }
 
     /// The graph whose nodes are communities of this one's.
-    pub fn joined(&self, community: &[u32], count: usize, stash: &Stash) -> Level<'static> {
+    pub fn merge(&self, community: &[u32], count: usize, stash: &Stash) -> Level<'static> {
         let nodes: Vec<u32> = (0..self.nodes() as u32).collect();
-        let (starts, members) = (starts(community, count), by_key(&nodes, community, count));
+        let (starts, members) =
+            (key_starts(community, count), sort_by_key(&nodes, community, count));
         let of_task = |task: usize| {
             stash.lend(|tally| {
                 let mut part = Part::default();
                 for own in task * TASK..count.min((task + 1) * TASK) {
                     let members = &members[starts[own] as usize..starts[own + 1] as usize];
-                    self.join_one(&mut part, tally, own as u32, members, community, count);
+                    self.merge_community(&mut part, tally, own as u32, members, community, count);
                 }
                 part
             })
@@ -181,7 +182,7 @@ impl<'a> Level<'a> {
         Level { links: Links::Joined { offsets, links }, strength, inside, ends: self.ends }
     }
 
-    fn join_one(
+    fn merge_community(
         &self,
         part: &mut Part,
         tally: &mut Tally,
@@ -191,7 +192,7 @@ impl<'a> Level<'a> {
         count: usize,
     ) {
         tally.begin(members.iter().map(|&node| self.degree(node)).sum::<usize>().min(count), count);
-        members.iter().for_each(|&node| self.count(tally, node, community));
+        members.iter().for_each(|&node| self.tally_links(tally, node, community));
         let before = part.links.len();
         part.links.extend(tally.sums().filter(|&(far, _)| far != own));
         part.inside +=

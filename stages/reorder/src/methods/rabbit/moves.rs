@@ -34,7 +34,7 @@ struct State<'a> {
 
 /// Moves nodes from the communities they are in, numbers below the number of nodes; gives new ones
 /// without gaps, and how many.
-pub fn settle(
+pub fn move_nodes(
     level: &Level<'_>,
     community: Vec<u32>,
     rounds: usize,
@@ -49,15 +49,15 @@ pub fn settle(
     }
     for round in 0..rounds {
         let moved = if level.link_count() < LINKS_LEAST {
-            state.one_by_one(round, stash, advance)
+            state.move_sequentially(round, stash, advance)
         } else {
-            state.in_batches(round, stash, advance)
+            state.move_in_batches(round, stash, advance)
         };
         if moved * MOVERS_LEAST < nodes {
             break;
         }
     }
-    without_gaps(state.community)
+    renumber(state.community)
 }
 
 /// The node of a block that is in a batch: another place in each block, so that no pattern of the
@@ -73,7 +73,7 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn one_by_one(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
+    fn move_sequentially(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
         let order = (0..BATCHES)
             .flat_map(|batch| (0..self.blocks()).map(move |block| node_of(block, batch, round)));
         let nodes: Vec<u32> =
@@ -82,8 +82,8 @@ impl State<'_> {
         stash.lend(|tally| {
             for node in nodes {
                 advance_by_stride(advance, node as usize);
-                if let Some(to) = self.better(tally, node) {
-                    self.go(node, to);
+                if let Some(to) = self.better_community(tally, node) {
+                    self.move_node(node, to);
                     moved += 1;
                 }
             }
@@ -92,7 +92,7 @@ impl State<'_> {
     }
 
     /// How many moved.
-    fn in_batches(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
+    fn move_in_batches(&mut self, round: usize, stash: &Stash, advance: Advance<'_>) -> usize {
         let mut moved = 0;
         for batch in 0..BATCHES {
             let look = |task: usize| -> Vec<(u32, u32)> {
@@ -102,18 +102,20 @@ impl State<'_> {
                     .filter(|&node| (node as usize) < self.community.len());
                 stash.lend(|tally| {
                     let nodes = nodes.inspect(|&node| advance_by_stride(advance, node as usize));
-                    nodes.filter_map(|node| Some((node, self.better(tally, node)?))).collect()
+                    nodes
+                        .filter_map(|node| Some((node, self.better_community(tally, node)?)))
+                        .collect()
                 })
             };
             let moves: Vec<Vec<(u32, u32)>> =
                 (0..self.blocks().div_ceil(TASK)).into_par_iter().map(look).collect();
-            moves.iter().flatten().for_each(|&(node, to)| self.go(node, to));
+            moves.iter().flatten().for_each(|&(node, to)| self.move_node(node, to));
             moved += moves.iter().map(Vec::len).sum::<usize>();
         }
         moved
     }
 
-    fn go(&mut self, node: u32, to: u32) {
+    fn move_node(&mut self, node: u32, to: u32) {
         let from = std::mem::replace(&mut self.community[node as usize], to) as usize;
         let (to, strength) = (to as usize, self.level.strength(node));
         self.strength[from] -= strength;
@@ -124,7 +126,7 @@ impl State<'_> {
 
     /// The community in which a node is better off; its own before all, then among equals the one
     /// with the smallest number.
-    fn better(&self, tally: &mut Tally, node: u32) -> Option<u32> {
+    fn better_community(&self, tally: &mut Tally, node: u32) -> Option<u32> {
         let (degree, own, strength) =
             (self.level.degree(node), self.community[node as usize], self.level.strength(node));
         if degree == 0 {
@@ -135,7 +137,7 @@ impl State<'_> {
         let alone = self.members[own as usize] == 1;
         let mut best = (0.0, None);
         if !alone {
-            let (kept, left) = self.level.kept_and_left(node, &self.community);
+            let (kept, left) = self.level.inner_and_outer_weight(node, &self.community);
             best.0 = kept as f64 - share * (self.strength[own as usize] - strength) as f64;
             // Not even all that leaves could be better: most nodes of good communities are done
             // here.
@@ -144,7 +146,7 @@ impl State<'_> {
             }
         }
         tally.begin(degree, self.level.nodes());
-        self.level.count(tally, node, &self.community);
+        self.level.tally_links(tally, node, &self.community);
         for (community, weight) in tally.sums() {
             // No community is better than the weight that leads there: many are passed over without
             // looking them up.
@@ -165,7 +167,7 @@ impl State<'_> {
 }
 
 /// Numbers from 0 without gaps in the order of first members, and how many.
-fn without_gaps(mut community: Vec<u32>) -> (Vec<u32>, usize) {
+fn renumber(mut community: Vec<u32>) -> (Vec<u32>, usize) {
     let mut number = vec![u32::MAX; community.len()];
     let mut count = 0;
     for own in &mut community {

@@ -7,7 +7,7 @@ use warploom_contract::kinds::permutation::inverse;
 
 /// The old number of each new one. `levels`: for each the number that each of its nodes has on the
 /// next.
-pub fn numbered(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
+pub fn number_nodes(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
     let mut order: Option<Vec<u32>> = None;
     for groups in levels.iter().rev() {
         let keys = match order.as_deref().map(inverse) {
@@ -15,14 +15,14 @@ pub fn numbered(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
             Some(rank) => groups.iter().map(|&group| rank[group as usize]).collect(),
         };
         let nodes: Vec<u32> = (0..groups.len() as u32).collect();
-        order = Some(by_key(&nodes, &keys, groups.len()));
+        order = Some(sort_by_key(&nodes, &keys, groups.len()));
     }
     order.unwrap_or_else(|| (0..nodes as u32).collect())
 }
 
 /// Items by rising key, those of one key as they stand. Keys are below `count`.
-pub fn by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
-    let mut heads = starts(key, count);
+pub fn sort_by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
+    let mut heads = key_starts(key, count);
     let mut sorted = vec![0u32; items.len()];
     for &item in items {
         let head = &mut heads[key[item as usize] as usize];
@@ -33,7 +33,7 @@ pub fn by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
 }
 
 /// Where each key's items begin, and their number.
-pub fn starts(key: &[u32], count: usize) -> Vec<u32> {
+pub fn key_starts(key: &[u32], count: usize) -> Vec<u32> {
     let mut starts = vec![0u32; count + 1];
     key.iter().for_each(|&key| starts[key as usize + 1] += 1);
     (0..count).for_each(|at| starts[at + 1] += starts[at]);

@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use warploom_contract::{communities, kinds::permutation::inverse};
 
 use super::{
-    Found, Joined,
+    Hierarchy, RabbitOrder,
     level::Level,
-    moves::settle,
+    moves::move_nodes,
     tally::{Stash, Tally},
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     undirected_neighbours::Undirected,
 };
 
-fn order(graph: &Undirected) -> Found {
+fn order(graph: &Undirected) -> RabbitOrder {
     super::order(graph, &|_| {})
 }
 
@@ -83,8 +83,8 @@ fn blocks_are_found() {
 
 /// Levels know their modularity; each gains, and moving single nodes at the end takes nothing away.
 fn assert_gains(graph: &Undirected) {
-    let (given, stash) = (Level::given(graph), Stash::default());
-    let joined = Joined::of(&given, &stash, &|_| {});
+    let (given, stash) = (Level::from_graph(graph), Stash::default());
+    let joined = Hierarchy::build(&given, &stash, &|_| {});
     let mut community: Vec<u32> = (0..graph.nodes() as u32).collect();
     let mut before = modularity(graph, &community);
     for groups in &joined.levels {
@@ -96,7 +96,7 @@ fn assert_gains(graph: &Undirected) {
     assert_eq!(community, joined.community);
     assert!((before - joined.modularity).abs() < 1e-12);
     assert!((before - given.modularity_of(&community, joined.count)).abs() < 1e-12);
-    let (refined, _) = joined.refined(&given, &stash, &|_| {});
+    let (refined, _) = joined.refine(&given, &stash, &|_| {});
     assert!(modularity(graph, &refined) >= before - 1e-12);
 }
 
@@ -169,18 +169,18 @@ proptest! {
     #[test]
     fn nothing_is_lost_by_joining((nodes, edges) in graphs()) {
         let graph = undirected(nodes, &edges);
-        let (given, stash) = (Level::given(&graph), Stash::default());
-        let (groups, count) = settle(&given, (0..nodes as u32).collect(), 1, &stash, &|_| {});
-        let level = given.joined(&groups, count, &stash);
+        let (given, stash) = (Level::from_graph(&graph), Stash::default());
+        let (groups, count) = move_nodes(&given, (0..nodes as u32).collect(), 1, &stash, &|_| {});
+        let level = given.merge(&groups, count, &stash);
         let mut between: BTreeMap<(u32, u32), u32> = BTreeMap::new();
         for node in 0..nodes as u32 {
-            graph.of_node(node).iter().for_each(|&far| *between.entry((groups[node as usize], groups[far as usize])).or_default() += 1);
+            graph.neighbours(node).iter().for_each(|&far| *between.entry((groups[node as usize], groups[far as usize])).or_default() += 1);
         }
         let alone: Vec<u32> = (0..count as u32).collect();
         for own in 0..count as u32 {
             let mut tally = Tally::default();
             tally.begin(level.degree(own), count);
-            level.count(&mut tally, own, &alone);
+            level.tally_links(&mut tally, own, &alone);
             let found: BTreeMap<u32, u32> = tally.sums().collect();
             let expected = between.iter().filter(|((from, to), _)| *from == own && to != from).map(|((_, to), &weight)| (*to, weight));
             prop_assert_eq!(found, expected.collect::<BTreeMap<u32, u32>>());
