@@ -63,13 +63,13 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
             "expected as many edges {target} -> {source} as back, found others"
         )));
     }
-    labels_fit(count, nodes.labels.as_ref(), &nodes.splits)?;
-    kinds_fit(artifact, request, &edges, &nodes)?;
+    check_labels(count, nodes.labels.as_ref(), &nodes.splits)?;
+    check_kinds(artifact, request, &edges, &nodes)?;
     let manifest = &artifact.manifest;
     let given = manifest.provenance == Provenance::Real
         && !manifest.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == Normalize::Row {
-        rows_are_normal(artifact)
+        check_row_sums(artifact)
     } else {
         Ok(())
     }
@@ -78,13 +78,13 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
 /// There are kinds if they were asked for, and no statements of types if they were to go. Of RDF
 /// whose nodes and edges are those of the files, the kind of what has statements of types is one of
 /// the types that they name.
-fn kinds_fit(
+fn check_kinds(
     artifact: &Artifact,
     request: &IngestRequest,
     edges: &EdgeTable,
     nodes: &NodeTable,
 ) -> Result<(), Violation> {
-    let Some(rule) = node_kinds::rule(request) else { return Ok(()) };
+    let Some(rule) = node_kinds::kind_rule(request) else { return Ok(()) };
     let names = graph::open_names(artifact)?;
     let Some(of_node) = &nodes.kind else {
         return Err(Violation::new("expected kinds of nodes, found none"));
@@ -116,7 +116,11 @@ fn kinds_fit(
     }
 }
 
-fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Result<(), Violation> {
+fn check_labels(
+    nodes: usize,
+    labels: Option<&Labels>,
+    splits: &[Vec<u8>],
+) -> Result<(), Violation> {
     for split in splits {
         if split.len() != nodes || split.iter().any(|&part| part > 3) {
             return Err(Violation::new(
@@ -132,7 +136,7 @@ fn labels_fit(nodes: usize, labels: Option<&Labels>, splits: &[Vec<u8>]) -> Resu
     Ok(())
 }
 
-fn rows_are_normal(artifact: &Artifact) -> Result<(), Violation> {
+fn check_row_sums(artifact: &Artifact) -> Result<(), Violation> {
     let wrong = |row: usize, sum: f32| {
         (sum != 0.0 && (sum - 1.0).abs() > ROW_SUM_ERROR)
             .then(|| Violation::new(format!("feature row {row}: expected sum 1 or 0, found {sum}")))

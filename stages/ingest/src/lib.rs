@@ -22,7 +22,7 @@ pub mod transform;
 mod union;
 mod write;
 
-use requested_graph::Filled;
+use requested_graph::FilledGraph;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{StageName, requests::IngestRequest};
 
@@ -40,28 +40,28 @@ impl Stage for Ingest {
         request: &IngestRequest,
     ) -> Result<(), StageError> {
         requested_graph::refuse_shares(request)?;
-        let read = source::read(context, request)?;
-        out_of_core::facts(outputs, request, &read);
+        let read = source::read_source(context, request)?;
+        out_of_core::write_facts(outputs, request, &read);
         if let Some(graphs) =
             read.graph.graphs.as_ref().filter(|_| request.union && request.needs.node_labels)
         {
-            context.progress.say(&union::told(&request.entry.name, graphs.len()));
+            context.progress.say(&union::union_notice(&request.entry.name, graphs.len()));
         }
-        let mut narrowed = requested_graph::narrow(request, read)?;
-        if let Some(spilled) = out_of_core::edges(context, &mut narrowed)? {
-            return out_of_core::ingest(context, outputs, request, narrowed, &spilled);
+        let mut narrowed = requested_graph::narrow_graph(request, read)?;
+        if let Some(spilled) = out_of_core::spilled_edges(context, &mut narrowed)? {
+            return out_of_core::ingest_spilled(context, outputs, request, narrowed, &spilled);
         }
         let found = narrowed.provenance;
-        let Filled { mut graph, made_up, short } =
-            requested_graph::complete(context, request, narrowed)?;
-        out_of_core::split_facts(outputs, &short);
+        let FilledGraph { mut graph, made_up, short } =
+            requested_graph::transform_and_fill(context, request, narrowed)?;
+        out_of_core::write_split_facts(outputs, &short);
         let (provenance, made_up) = source::provenance(request, found, made_up);
         outputs.set_provenance(provenance, made_up);
-        outputs.fact(Kind::Graph, "task", requested_graph::task(&graph, request.union));
-        if let Some(own_names) = node_kinds::name_plainly(&mut graph) {
+        outputs.fact(Kind::Graph, "task", requested_graph::learning_task(&graph, request.union));
+        if let Some(own_names) = node_kinds::make_names_plain(&mut graph) {
             outputs.fact(Kind::Graph, "kinds", own_names);
         }
-        write::write(outputs, graph, context.progress)
+        write::write_graph(outputs, graph, context.progress)
     }
 
     /// Reads the artifact back and tests, edge by edge with sets, what the settings promise of it.

@@ -8,6 +8,6 @@ use warploom_formats::out_of_core::Limit;
 pub const MEMORY_LEAST: u64 = 48 << 20;
 
 /// What edges may take, and where they go beyond it.
-pub fn limit(context: &Context) -> Limit {
+pub fn edge_limit(context: &Context) -> Limit {
     Limit { memory: context.memory, folder: context.store.root().to_path_buf() }
 }

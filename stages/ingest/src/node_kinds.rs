@@ -47,7 +47,7 @@ pub struct Rule {
 
 /// Why there are no kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum KindsError {
     /// The data have kinds of their own.
     OwnKinds(Vec<String>),
     /// No relation is called so, and there is no table of types.
@@ -61,7 +61,7 @@ pub enum Refused {
 }
 
 /// What the pipeline says, else the catalogue; none: nodes stay as they are.
-pub fn rule(request: &IngestRequest) -> Option<Rule> {
+pub fn kind_rule(request: &IngestRequest) -> Option<Rule> {
     let literals = request.entry.format.as_str() == ntriples::FORMAT.name;
     let made = |relation: &String, order: &[String], keeps_edges| Rule {
         relation: relation.clone(),
@@ -82,16 +82,16 @@ pub fn rule(request: &IngestRequest) -> Option<Rule> {
 
 /// Why edges in a file have no kinds.
 #[derive(Debug)]
-pub enum Trouble {
+pub enum FileKindsError {
     /// As in memory.
-    Refused(Refused),
+    Refused(KindsError),
     /// The file.
     Read(Box<ReadError>),
 }
 
 /// Gives the nodes kinds.
-pub fn of_types(graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
-    let relation = relation_of(&graph, rule)?;
+pub fn assign_kinds(graph: RawGraph, rule: &Rule) -> Result<RawGraph, KindsError> {
+    let relation = find_type_relation(&graph, rule)?;
     let ends = graph
         .edges
         .source
@@ -102,31 +102,34 @@ pub fn of_types(graph: RawGraph, rule: &Rule) -> Result<RawGraph, Refused> {
         .filter(|(_, of_edge)| Some(**of_edge) == relation)
         .map(|((&source, &target), _)| (source, target))
         .collect();
-    let (graph, is_typed) = with_kinds(graph, rule, stated)?;
+    let (graph, is_typed) = build_kinds(graph, rule, stated)?;
     match relation {
-        Some(relation) if !rule.keeps_edges => Ok(without_relation(graph, relation, &is_typed)),
+        Some(relation) if !rule.keeps_edges => {
+            Ok(remove_type_statements(graph, relation, &is_typed))
+        }
         _ => Ok(graph),
     }
 }
 
 /// Gives nodes kinds whose edges are in a file: those are gone through, and what states a type is
 /// held, 8 bytes a statement.
-pub fn of_types_in_file(
+pub fn assign_kinds_from_file(
     graph: RawGraph,
     spilled: Spilled,
     rule: &Rule,
-) -> Result<(RawGraph, Spilled), Trouble> {
-    let relation = relation_of(&graph, rule).map_err(Trouble::Refused)?;
+) -> Result<(RawGraph, Spilled), FileKindsError> {
+    let relation = find_type_relation(&graph, rule).map_err(FileKindsError::Refused)?;
     let mut stated = Vec::new();
     if let Some(relation) = relation {
         let take = |edge: Edge| {
             stated.extend((edge.relation == relation).then_some((edge.source, edge.target)));
             Ok(())
         };
-        spilled.each(take).map_err(Trouble::Read)?;
+        spilled.each(take).map_err(FileKindsError::Read)?;
     }
     let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
-    let (mut graph, is_typed) = with_kinds(graph, rule, stated).map_err(Trouble::Refused)?;
+    let (mut graph, is_typed) =
+        build_kinds(graph, rule, stated).map_err(FileKindsError::Refused)?;
     let Some(relation) = relation.filter(|_| !rule.keeps_edges) else {
         return Ok((graph, spilled));
     };
@@ -135,26 +138,26 @@ pub fn of_types_in_file(
         stays[target as usize] =
             is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize)
     });
-    let spilled = spilled.without_relation(relation).map_err(Trouble::Read)?;
+    let spilled = spilled.without_relation(relation).map_err(FileKindsError::Read)?;
     let keep = |edge: Edge| {
         (stays[edge.source as usize], stays[edge.target as usize]) = (true, true);
         Ok(())
     };
-    spilled.each(keep).map_err(Trouble::Read)?;
+    spilled.each(keep).map_err(FileKindsError::Read)?;
     graph.relations.remove(usize::from(relation));
-    let spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(Trouble::Read)?;
-    Ok((subset::keep(graph, &stays), spilled))
+    let spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(FileKindsError::Read)?;
+    Ok((subset::keep_nodes(graph, &stays), spilled))
 }
 
 /// Kinds of nodes from statements of types, of node and type, and from a table; with which nodes
 /// have a type.
-fn with_kinds(
+fn build_kinds(
     mut graph: RawGraph,
     rule: &Rule,
     stated: Vec<(u32, u32)>,
-) -> Result<(RawGraph, Vec<bool>), Refused> {
+) -> Result<(RawGraph, Vec<bool>), KindsError> {
     let types = Types::new(&graph, stated);
-    let kind_of = types.chosen(&rule.order)?;
+    let kind_of = types.choose_types(&rule.order)?;
     let names: Vec<String> = types.names;
     let usual = |row: usize| match &graph.ids {
         NodeIds::Strings(ids) if rule.literals && is_literal(&ids[row]) => LITERAL,
@@ -167,7 +170,7 @@ fn with_kinds(
     let used: BTreeSet<&str> = (0..kind_of.len()).map(name_of).collect();
     let used: Vec<&str> = used.into_iter().collect();
     if used.len() > usize::from(u16::MAX) {
-        return Err(Refused::TooMany(used.len()));
+        return Err(KindsError::TooMany(used.len()));
     }
     let of_node: Vec<u16> = (0..kind_of.len())
         .map(|row| used.partition_point(|name| *name < name_of(row)) as u16)
@@ -179,9 +182,9 @@ fn with_kinds(
 }
 
 /// The relation that names types; none: a table does.
-fn relation_of(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, Refused> {
+fn find_type_relation(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, KindsError> {
     if let Some(kinds) = &graph.kinds {
-        return Err(Refused::OwnKinds(kinds.names.clone()));
+        return Err(KindsError::OwnKinds(kinds.names.clone()));
     }
     let wanted = if rule.relation == TYPE_SHORT { ntriples::TYPE } else { &rule.relation };
     let number = |name: &String| {
@@ -195,10 +198,11 @@ fn relation_of(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, Refused> {
     match ending[..] {
         [only] => Ok(number(only)),
         [] if graph.types.is_some() && wanted == ntriples::TYPE => Ok(None),
-        [] => Err(Refused::NoRelation(wanted.to_owned(), graph.relations.clone())),
-        _ => {
-            Err(Refused::SeveralRelations(wanted.to_owned(), ending.into_iter().cloned().collect()))
-        }
+        [] => Err(KindsError::NoRelation(wanted.to_owned(), graph.relations.clone())),
+        _ => Err(KindsError::SeveralRelations(
+            wanted.to_owned(),
+            ending.into_iter().cloned().collect(),
+        )),
     }
 }
 
@@ -216,7 +220,8 @@ impl Types {
     fn new(graph: &RawGraph, stated: Vec<(u32, u32)>) -> Types {
         let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
         let table = graph.types.as_ref();
-        let mut names: Vec<String> = targets.iter().map(|&target| id(&graph.ids, target)).collect();
+        let mut names: Vec<String> =
+            targets.iter().map(|&target| id_text(&graph.ids, target)).collect();
         names.extend(table.iter().flat_map(|table| table.names.iter().cloned()));
         names.sort_unstable();
         names.dedup();
@@ -224,7 +229,7 @@ impl Types {
         let mut place_of = vec![NONE; graph.ids.len()];
         targets
             .iter()
-            .for_each(|&target| place_of[target as usize] = place(&id(&graph.ids, target)));
+            .for_each(|&target| place_of[target as usize] = place(&id_text(&graph.ids, target)));
         let mut of_nodes: Vec<(u32, u32)> = stated
             .into_iter()
             .map(|(source, target)| (source, place_of[target as usize]))
@@ -238,14 +243,14 @@ impl Types {
     }
 
     /// For each node the type that wins.
-    fn chosen(&self, order: &[String]) -> Result<Vec<u32>, Refused> {
+    fn choose_types(&self, order: &[String]) -> Result<Vec<u32>, KindsError> {
         let mut rank = vec![order.len(); self.names.len()];
         for (place, wanted) in order.iter().enumerate().rev() {
             let is_meant = |name: &String| name == wanted || last_step(name) == wanted;
             let meant: Vec<usize> =
                 (0..self.names.len()).filter(|&name| is_meant(&self.names[name])).collect();
             if meant.is_empty() {
-                return Err(Refused::NoType(wanted.clone(), self.names.clone()));
+                return Err(KindsError::NoType(wanted.clone(), self.names.clone()));
             }
             meant.into_iter().for_each(|name| rank[name] = place);
         }
@@ -262,7 +267,7 @@ impl Types {
 }
 
 /// A node's own id as text.
-fn id(ids: &NodeIds, row: u32) -> String {
+fn id_text(ids: &NodeIds, row: u32) -> String {
     match ids {
         NodeIds::Count(_) => row.to_string(),
         NodeIds::Numbers(numbers) => numbers[row as usize].to_string(),
@@ -272,7 +277,7 @@ fn id(ids: &NodeIds, row: u32) -> String {
 
 /// Takes out the statements of a relation, and the nodes that are nothing but types: named by such
 /// statements, without an edge, a type or a label of their own.
-fn without_relation(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> RawGraph {
+fn remove_type_statements(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> RawGraph {
     let of_edge = graph.edges.relation.clone().unwrap_or_default();
     let mut stays = vec![true; graph.ids.len()];
     let targets =
@@ -282,7 +287,7 @@ fn without_relation(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> Ra
             is_typed[target as usize] || is_labelled(graph.labels.as_ref(), target as usize)
     });
     let edge_stays: Vec<bool> = of_edge.iter().map(|of_edge| *of_edge != relation).collect();
-    graph.edges = subset::edges_that(graph.edges, &edge_stays);
+    graph.edges = subset::keep_edges(graph.edges, &edge_stays);
     graph
         .edges
         .source
@@ -296,7 +301,7 @@ fn without_relation(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> Ra
         .flatten()
         .for_each(|of_edge| *of_edge -= u16::from(*of_edge > relation));
     graph.relations.remove(usize::from(relation));
-    subset::keep(graph, &stays)
+    subset::keep_nodes(graph, &stays)
 }
 
 fn is_labelled(labels: Option<&Labels>, row: usize) -> bool {
@@ -313,7 +318,7 @@ fn is_labelled(labels: Option<&Labels>, row: usize) -> bool {
 
 /// Gives kinds names that files and parameters can have; those that differ from the data's own come
 /// back as a fact for the manifest.
-pub fn name_plainly(graph: &mut RawGraph) -> Option<serde_json::Value> {
+pub fn make_names_plain(graph: &mut RawGraph) -> Option<serde_json::Value> {
     let kinds = graph.kinds.as_mut()?;
     let plain = graph::kind_names(&kinds.names);
     let own = std::mem::replace(&mut kinds.names, plain);

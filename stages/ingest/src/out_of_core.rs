@@ -28,13 +28,13 @@ use warploom_spec::Weights;
 
 use crate::{
     fill,
-    memory_limit::{MEMORY_LEAST, limit},
+    memory_limit::{MEMORY_LEAST, edge_limit},
     node_kinds,
-    reading::Read,
-    requested_graph::{self, Filled, Narrowed, transform_error},
+    reading::SourceGraph,
+    requested_graph::{self, FilledGraph, NarrowedGraph, transform_error},
     source,
     transform::{
-        self, Counts, Duplicates, Listed, NOT_LISTED,
+        self, Counts, Duplicates, ListedEdge, NOT_LISTED,
         external_sort::{Runs, Stored},
     },
     write,
@@ -42,8 +42,11 @@ use crate::{
 
 /// The edges, where they do not fit the memory that may be used: those that were read that way, or
 /// that are held and take too much to be sorted.
-pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spilled>, StageError> {
-    let limit = limit(context);
+pub fn spilled_edges(
+    context: &Context,
+    narrowed: &mut NarrowedGraph,
+) -> Result<Option<Spilled>, StageError> {
+    let limit = edge_limit(context);
     let edges = &narrowed.graph.edges;
     if narrowed.spilled.is_none() && limit.admits(edges.bytes()) {
         return Ok(None);
@@ -64,14 +67,14 @@ pub fn edges(context: &Context, narrowed: &mut Narrowed) -> Result<Option<Spille
 }
 
 /// Sorts, merges and writes.
-pub fn ingest(
+pub fn ingest_spilled(
     context: &Context,
     outputs: &mut Outputs,
     request: &IngestRequest,
-    mut narrowed: Narrowed,
+    mut narrowed: NarrowedGraph,
     spilled: &Spilled,
 ) -> Result<(), StageError> {
-    let options = requested_graph::options(request, &narrowed.graph);
+    let options = requested_graph::transform_options(request, &narrowed.graph);
     // How often an edge stands in a list without weights is a sum of ones.
     let weighted = options.duplicates == Duplicates::Sum
         || match request.spec.weights {
@@ -81,8 +84,8 @@ pub fn ingest(
         };
     let (inverse, nodes, relations) =
         (narrowed.inverse, narrowed.graph.nodes(), narrowed.graph.relations.len());
-    let sorting = Sorting { context, spilled, inverse, nodes, relations, weighted };
-    let mut neighbours = sorting.wanted_neighbours(request, &narrowed)?;
+    let sorting = SpilledSort { context, spilled, inverse, nodes, relations, weighted };
+    let mut neighbours = sorting.new_neighbour_writer(request, &narrowed)?;
     let mut in_degrees = requested_graph::needs_degrees(request, &narrowed.graph)
         .then(|| vec![0u32; narrowed.graph.nodes() as usize]);
     let ones = request.spec.weights != Weights::Keep || !spilled.weighted;
@@ -90,9 +93,9 @@ pub fn ingest(
     let (degrees, lists) = (in_degrees.as_mut(), neighbours.as_mut());
     let counts = if spilled.features.is_some() {
         if spilled.edges >= u64::from(NOT_LISTED) {
-            return Err(transform_error(transform::Refused::TooManyWithFeatures));
+            return Err(transform_error(transform::TransformError::TooManyWithFeatures));
         }
-        sorting.sort_and_write(outputs, options, degrees, lists, |edge| Listed {
+        sorting.sort_and_write(outputs, options, degrees, lists, |edge| ListedEdge {
             weight: weight(edge),
             at: edge.at as u32,
         })?
@@ -106,20 +109,20 @@ pub fn ingest(
     narrowed.in_degrees = in_degrees;
     if let Some(neighbours) = neighbours {
         context.progress.begin("looking for communities", 0, "nodes");
-        let limit = limit(context);
+        let limit = edge_limit(context);
         let found = neighbours
             .communities(request.spec.seed, &limit, &|nodes| context.progress.advance(nodes));
         narrowed.community =
             Some(found.map_err(|error| StageError::io("write beside", &limit.folder, &error))?);
     }
     let found = narrowed.provenance;
-    let Filled { mut graph, made_up, short } =
-        requested_graph::filled_in(context, request, narrowed)?;
-    split_facts(outputs, &short);
+    let FilledGraph { mut graph, made_up, short } =
+        requested_graph::fill_graph(context, request, narrowed)?;
+    write_split_facts(outputs, &short);
     let (provenance, made_up) = source::provenance(request, found, made_up);
     outputs.set_provenance(provenance, made_up);
-    outputs.fact(Kind::Graph, "task", requested_graph::task(&graph, request.union));
-    if let Some(own_names) = node_kinds::name_plainly(&mut graph) {
+    outputs.fact(Kind::Graph, "task", requested_graph::learning_task(&graph, request.union));
+    if let Some(own_names) = node_kinds::make_names_plain(&mut graph) {
         outputs.fact(Kind::Graph, "kinds", own_names);
     }
     let writing = Phase::begin(context.progress, "writing", u64::from(graph.nodes()), "nodes")
@@ -128,7 +131,7 @@ pub fn ingest(
 }
 
 /// Edges on their way from the file to the artifact.
-struct Sorting<'a> {
+struct SpilledSort<'a> {
     context: &'a Context<'a>,
     spilled: &'a Spilled,
     inverse: Option<u16>,
@@ -137,23 +140,24 @@ struct Sorting<'a> {
     weighted: bool,
 }
 
-impl Sorting<'_> {
+impl SpilledSort<'_> {
     /// An empty list of neighbours, if communities are asked for.
-    fn wanted_neighbours(
+    fn new_neighbour_writer(
         &self,
         request: &IngestRequest,
-        narrowed: &Narrowed,
+        narrowed: &NarrowedGraph,
     ) -> Result<Option<Neighbours>, StageError> {
         let has_community = narrowed.community.is_some();
         let is_wanted = requested_graph::needs_communities(request, &narrowed.graph, has_community);
-        is_wanted.then(|| self.neighbours()).transpose()
+        is_wanted.then(|| self.new_neighbours()).transpose()
     }
 
     /// A place for the edges as pairs without a direction.
-    fn neighbours(&self) -> Result<Neighbours, StageError> {
-        let limit = limit(self.context);
+    fn new_neighbours(&self) -> Result<Neighbours, StageError> {
+        let limit = edge_limit(self.context);
         let options = transform::Options { symmetrize: true, ..transform::Options::default() };
-        let layout = transform::layout(self.nodes, 0, false, &options).map_err(transform_error)?;
+        let layout =
+            transform::key_layout(self.nodes, 0, false, &options).map_err(transform_error)?;
         let runs = Runs::new(layout, self.nodes, options, &limit)
             .map_err(|error| StageError::io("write beside", &limit.folder, &error))?;
         Ok(Neighbours { runs, nodes: self.nodes })
@@ -161,7 +165,7 @@ impl Sorting<'_> {
 
     /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by
     /// the way.
-    fn sort_and_write<C: Stored + Carries>(
+    fn sort_and_write<C: Stored + WeightedPayload>(
         &self,
         outputs: &mut Outputs,
         options: transform::Options,
@@ -169,10 +173,10 @@ impl Sorting<'_> {
         mut neighbours: Option<&mut Neighbours>,
         carried: impl Fn(&Edge) -> C,
     ) -> Result<Counts, StageError> {
-        let Sorting { context, spilled, .. } = self;
-        let limit = limit(context);
+        let SpilledSort { context, spilled, .. } = self;
+        let limit = edge_limit(context);
         let fault = |error: std::io::Error| StageError::io("write beside", &limit.folder, &error);
-        let layout = transform::layout(self.nodes, self.relations, spilled.typed, &options)
+        let layout = transform::key_layout(self.nodes, self.relations, spilled.typed, &options)
             .map_err(transform_error)?;
         let mut runs = Runs::<C>::new(layout, self.nodes, options, &limit).map_err(fault)?;
         context.progress.begin("sorting", spilled.edges, "edges");
@@ -209,10 +213,10 @@ impl Sorting<'_> {
         let mut features = spilled
             .features
             .as_ref()
-            .map(|rows| Gathered::new(rows, &limit))
+            .map(|rows| FeatureGatherer::new(rows, &limit))
             .transpose()
             .map_err(fault)?;
-        let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), Fault> {
+        let counts = runs.merge(|source, target, relation, carried: C| -> Result<(), MergeError> {
             if let Some(degrees) = in_degrees.as_mut() {
                 degrees[target as usize] = degrees[target as usize].saturating_add(1);
             }
@@ -232,8 +236,8 @@ impl Sorting<'_> {
             Ok(())
         });
         let counts = counts.map_err(|error| match error {
-            Fault::Stage(error) => error,
-            Fault::Io(error) => fault(error),
+            MergeError::Stage(error) => error,
+            MergeError::Io(error) => fault(error),
         })?;
         if let Some(features) = features {
             let columns = features.rows.columns as usize;
@@ -264,42 +268,47 @@ impl Neighbours {
         limit: &Limit,
         advance: Advance<'_>,
     ) -> std::io::Result<Vec<u32>> {
-        let mut list = fill::communities::Listing::new(self.nodes, limit)?;
+        let mut list = fill::communities::NeighbourWriter::new(self.nodes, limit)?;
         self.runs.merge(|source, target, _, ()| list.push(source, target))?;
-        fill::communities::find_in(&list.finish()?, requested_graph::COMMUNITY, seed, advance)
+        fill::communities::find_from_neighbours(
+            &list.finish()?,
+            requested_graph::COMMUNITY,
+            seed,
+            advance,
+        )
     }
 }
 
 /// What can fail while merging.
-enum Fault {
+enum MergeError {
     Stage(StageError),
     Io(std::io::Error),
 }
 
-impl From<StageError> for Fault {
+impl From<StageError> for MergeError {
     fn from(error: StageError) -> Self {
-        Fault::Stage(error)
+        MergeError::Stage(error)
     }
 }
 
-impl From<std::io::Error> for Fault {
+impl From<std::io::Error> for MergeError {
     fn from(error: std::io::Error) -> Self {
-        Fault::Io(error)
+        MergeError::Io(error)
     }
 }
 
 /// Features of edges in the order in which these are merged, on their way to a nameless file.
-struct Gathered<'a> {
+struct FeatureGatherer<'a> {
     rows: &'a FeatureRows,
     row: Vec<u8>,
     zeros: Vec<u8>,
     file: BufWriter<File>,
 }
 
-impl<'a> Gathered<'a> {
-    fn new(rows: &'a FeatureRows, limit: &Limit) -> std::io::Result<Gathered<'a>> {
+impl<'a> FeatureGatherer<'a> {
+    fn new(rows: &'a FeatureRows, limit: &Limit) -> std::io::Result<FeatureGatherer<'a>> {
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
-        Ok(Gathered { rows, row: vec![0; rows.width()], zeros: vec![0; rows.width()], file })
+        Ok(FeatureGatherer { rows, row: vec![0; rows.width()], zeros: vec![0; rows.width()], file })
     }
 
     /// The row of the edge with this place in the list, zeros for one that was added.
@@ -317,7 +326,7 @@ impl<'a> Gathered<'a> {
 }
 
 /// What an edge carries.
-trait Carries: Copy {
+trait WeightedPayload: Copy {
     fn weight(self) -> f32;
 
     /// Its place in the list.
@@ -326,19 +335,19 @@ trait Carries: Copy {
     }
 }
 
-impl Carries for () {
+impl WeightedPayload for () {
     fn weight(self) -> f32 {
         1.0
     }
 }
 
-impl Carries for f32 {
+impl WeightedPayload for f32 {
     fn weight(self) -> f32 {
         self
     }
 }
 
-impl Carries for Listed {
+impl WeightedPayload for ListedEdge {
     fn weight(self) -> f32 {
         self.weight
     }
@@ -349,15 +358,15 @@ impl Carries for Listed {
 }
 
 /// Facts of the manifest that both ways write.
-pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
-    let Read { graph, provenance, report, .. } = read;
+pub fn write_facts(outputs: &mut Outputs, request: &IngestRequest, read: &SourceGraph) {
+    let SourceGraph { graph, provenance, report, .. } = read;
     outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
     outputs.fact(
         Kind::Graph,
         "format",
         if *provenance == Provenance::Real { request.entry.format.as_str() } else { "generated" },
     );
-    outputs.fact(Kind::Graph, "task", requested_graph::task(graph, request.union));
+    outputs.fact(Kind::Graph, "task", requested_graph::learning_task(graph, request.union));
     if !graph.passed_over.is_empty() {
         outputs.fact(Kind::Graph, "passed_over", graph.passed_over.clone());
     }
@@ -371,7 +380,7 @@ pub fn facts(outputs: &mut Outputs, request: &IngestRequest, read: &Read) {
 
 /// The fact of the manifest that says where a split is shorter than it should be; also for both
 /// ways.
-pub fn split_facts(outputs: &mut Outputs, short: &[String]) {
+pub fn write_split_facts(outputs: &mut Outputs, short: &[String]) {
     if !short.is_empty() {
         outputs.fact(Kind::Graph, "split_short", short.to_vec());
     }

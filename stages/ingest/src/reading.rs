@@ -3,7 +3,7 @@ use warploom_contract::Provenance;
 use warploom_formats::{out_of_core::Spilled, raw_graph::RawGraph};
 
 /// What was read or made.
-pub struct Read {
+pub struct SourceGraph {
     /// As listed.
     pub graph: RawGraph,
     /// Real or stand-in.

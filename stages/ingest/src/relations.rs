@@ -8,7 +8,7 @@ use warploom_formats::raw_graph::{EdgeFeatures, RawGraph};
 
 /// Why there are no inverse relations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum InverseError {
     /// Edges have no relations.
     NoRelations,
     /// Twice as many do not fit 16 bits.
@@ -16,23 +16,23 @@ pub enum Refused {
 }
 
 /// Names the inverse of every relation; the first of their numbers comes back.
-pub fn name_inverses(names: &mut Vec<String>) -> Result<u16, Refused> {
+pub fn name_inverses(names: &mut Vec<String>) -> Result<u16, InverseError> {
     let count = names.len();
     if count == 0 {
-        return Err(Refused::NoRelations);
+        return Err(InverseError::NoRelations);
     }
     let first = u16::try_from(count)
         .ok()
         .filter(|first| first.checked_mul(2).is_some())
-        .ok_or(Refused::TooMany(count))?;
+        .ok_or(InverseError::TooMany(count))?;
     let inverse: Vec<String> = names.iter().map(|name| format!("inverse_{name}")).collect();
     names.extend(inverse);
     Ok(first)
 }
 
 /// Adds the inverse of every edge.
-pub fn add_inverses(graph: &mut RawGraph) -> Result<(), Refused> {
-    let Some(relation) = &mut graph.edges.relation else { return Err(Refused::NoRelations) };
+pub fn add_inverses(graph: &mut RawGraph) -> Result<(), InverseError> {
+    let Some(relation) = &mut graph.edges.relation else { return Err(InverseError::NoRelations) };
     let first = name_inverses(&mut graph.relations)?;
     let inverse: Vec<u16> = relation.iter().map(|relation| relation + first).collect();
     relation.extend(inverse);
@@ -78,6 +78,6 @@ mod tests {
         assert_eq!(graph.relations, ["cites", "is", "inverse_cites", "inverse_is"]);
         assert_eq!(graph.edges.weight, Some(vec![2.0, 3.0, 2.0, 3.0]));
         let mut bare = RawGraph::default();
-        assert_eq!(add_inverses(&mut bare), Err(Refused::NoRelations));
+        assert_eq!(add_inverses(&mut bare), Err(InverseError::NoRelations));
     }
 }

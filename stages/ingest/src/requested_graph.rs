@@ -18,10 +18,10 @@ use warploom_spec::{self as spec, Symmetrize};
 use crate::{
     fill::{
         self,
-        split::{Fractions, PerClass},
+        split::{ClassCounts, Fractions},
     },
     node_kinds,
-    reading::Read,
+    reading::SourceGraph,
     relations, subset,
     transform::{self, Counts, Duplicates, SelfLoops},
 };
@@ -47,7 +47,7 @@ const LINES_SHOWN: usize = 6;
 const DEGREE_MOST: u32 = 255;
 
 /// A graph as it stays, its edges as listed, and what was counted of it before.
-pub struct Narrowed {
+pub struct NarrowedGraph {
     /// Without edges, where these are in a file.
     pub graph: RawGraph,
     /// The edges, where they do not fit.
@@ -66,35 +66,38 @@ pub struct Narrowed {
 }
 
 /// Takes what was not asked for out of the graph.
-pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageError> {
-    let Read { mut graph, provenance, community, mut spilled, .. } = read;
+pub fn narrow_graph(
+    request: &IngestRequest,
+    read: SourceGraph,
+) -> Result<NarrowedGraph, StageError> {
+    let SourceGraph { mut graph, provenance, community, mut spilled, .. } = read;
     let (listed_nodes, listed) =
         (graph.nodes(), spilled.as_ref().map_or(graph.edges.len() as u64, |spilled| spilled.edges));
     if provenance == Provenance::Real {
-        compare_holds(request, &graph)?;
+        compare_contents(request, &graph)?;
     }
     let mut inverse = None;
     if let Some(listed) = spilled.take() {
         let stays;
-        (graph, stays) = parts_that_stay(request, graph, listed)?;
+        (graph, stays) = select_parts(request, graph, listed)?;
         let spilled = spilled.insert(stays);
         if request.spec.inverse_relations {
             let named = if spilled.typed {
                 relations::name_inverses(&mut graph.relations)
             } else {
-                Err(relations::Refused::NoRelations)
+                Err(relations::InverseError::NoRelations)
             };
             inverse = Some(named.map_err(|refused| inverse_error(request, refused))?);
         }
     } else {
-        graph = with_listed_edges(request, graph)?;
+        graph = narrow_listed_edges(request, graph)?;
     }
     if request.spec.relabel {
         graph.ids = NodeIds::Count(graph.nodes());
     }
     // Communities that were planted are known by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
-    Ok(Narrowed {
+    Ok(NarrowedGraph {
         graph,
         spilled,
         inverse,
@@ -108,22 +111,23 @@ pub fn narrow(request: &IngestRequest, read: Read) -> Result<Narrowed, StageErro
 
 /// The nodes that are to stay, and the edges between them: these are gone through once for the
 /// components and once to be counted, and for kinds of types some times more.
-pub fn parts_that_stay(
+pub fn select_parts(
     request: &IngestRequest,
     mut graph: RawGraph,
     mut spilled: Spilled,
 ) -> Result<(RawGraph, Spilled), StageError> {
     let fault = |error: Box<ReadError>| read_error(&error);
-    if let Some(rule) = node_kinds::rule(request) {
-        (graph, spilled) =
-            node_kinds::of_types_in_file(graph, spilled, &rule).map_err(|error| match error {
-                node_kinds::Trouble::Refused(refused) => kinds_error(request, refused),
-                node_kinds::Trouble::Read(error) => read_error(&error),
-            })?;
+    if let Some(rule) = node_kinds::kind_rule(request) {
+        (graph, spilled) = node_kinds::assign_kinds_from_file(graph, spilled, &rule).map_err(
+            |error| match error {
+                node_kinds::FileKindsError::Refused(refused) => kinds_error(request, refused),
+                node_kinds::FileKindsError::Read(error) => read_error(&error),
+            },
+        )?;
     }
-    if let Some(stays) = of_kept_classes(request, &graph)? {
+    if let Some(stays) = nodes_of_kept_classes(request, &graph)? {
         spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(fault)?;
-        graph = subset::keep(graph, &stays);
+        graph = subset::keep_nodes(graph, &stays);
     }
     if request.spec.largest_component {
         let mut components = subset::Components::new(graph.nodes());
@@ -134,12 +138,12 @@ pub fn parts_that_stay(
         spilled.each(join).map_err(fault)?;
         let stays = components.largest();
         spilled = spilled.keep_nodes(subset::new_rows(&stays)).map_err(fault)?;
-        graph = subset::keep(graph, &stays);
+        graph = subset::keep_nodes(graph, &stays);
     }
     Ok((graph, spilled))
 }
 
-impl Narrowed {
+impl NarrowedGraph {
     /// Compares with what the catalogue expects; `counts` are of what was sorted.
     pub fn compare_counts(
         &self,
@@ -171,7 +175,7 @@ pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
 }
 
 /// A graph with all that it lacked.
-pub struct Filled {
+pub struct FilledGraph {
     /// The graph.
     pub graph: RawGraph,
     /// What was made up of a real one.
@@ -181,13 +185,13 @@ pub struct Filled {
 }
 
 /// Transforms and fills in.
-pub fn complete(
+pub fn transform_and_fill(
     context: &Context,
     request: &IngestRequest,
-    mut narrowed: Narrowed,
-) -> Result<Filled, StageError> {
+    mut narrowed: NarrowedGraph,
+) -> Result<FilledGraph, StageError> {
     let edges = std::mem::take(&mut narrowed.graph.edges);
-    let options = options(request, &narrowed.graph);
+    let options = transform_options(request, &narrowed.graph);
     let nodes = narrowed.graph.nodes();
     let sorting = Phase::begin(context.progress, "sorting", edges.len() as u64, "edges")
         .passes(transform::passes(&options));
@@ -202,12 +206,17 @@ pub fn complete(
     drop(sorting);
     narrowed.compare_counts(request, &transformed.counts)?;
     narrowed.graph.edges = transformed.edges;
-    filled_in(context, request, narrowed)
+    fill_graph(context, request, narrowed)
 }
 
 /// Says what was made up of a real graph: because it has none and the program reads it, or because
 /// other features than its own were asked for.
-fn announce(context: &Context, request: &IngestRequest, had_features: bool, made_up: &[String]) {
+fn announce_made_up(
+    context: &Context,
+    request: &IngestRequest,
+    had_features: bool,
+    made_up: &[String],
+) {
     let name = &request.entry.name;
     let (replaced, lacking): (Vec<String>, Vec<String>) =
         made_up.iter().cloned().partition(|what| had_features && what == "features");
@@ -227,12 +236,12 @@ fn announce(context: &Context, request: &IngestRequest, had_features: bool, made
 }
 
 /// The graph with all that it lacked.
-pub fn filled_in(
+pub fn fill_graph(
     context: &Context,
     request: &IngestRequest,
-    narrowed: Narrowed,
-) -> Result<Filled, StageError> {
-    let Narrowed { mut graph, provenance, community, in_degrees, .. } = narrowed;
+    narrowed: NarrowedGraph,
+) -> Result<FilledGraph, StageError> {
+    let NarrowedGraph { mut graph, provenance, community, in_degrees, .. } = narrowed;
     let had_features = graph.features.is_some();
     let community = community.or_else(|| find_communities(context, request, &graph));
     let filling = Phase::begin(
@@ -243,7 +252,7 @@ pub fn filled_in(
     )
     .passes(FILLINGS);
     let (made_up, short) =
-        fill_in(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
+        fill_missing(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
     drop(filling);
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
@@ -252,13 +261,13 @@ pub fn filled_in(
         context.progress.warn(&format!(
             "`{}`: the split is shorter than asked for: {}",
             request.entry.name,
-            shown(&short)
+            first_lines(&short)
         ));
     }
     if provenance != Provenance::Real {
-        return Ok(Filled { graph, made_up: Vec::new(), short });
+        return Ok(FilledGraph { graph, made_up: Vec::new(), short });
     }
-    announce(context, request, had_features, &made_up);
+    announce_made_up(context, request, had_features, &made_up);
     if request.needs.features
         && graph.features.is_none()
         && graph.kinds.is_none()
@@ -271,11 +280,11 @@ pub fn filled_in(
             request.entry.name
         ));
     }
-    Ok(Filled { graph, made_up, short })
+    Ok(FilledGraph { graph, made_up, short })
 }
 
 /// The first few of some lines; the manifest has them all.
-fn shown(lines: &[String]) -> String {
+fn first_lines(lines: &[String]) -> String {
     let more = lines.len().saturating_sub(LINES_SHOWN);
     let shown = lines[..lines.len().min(LINES_SHOWN)].join("; ");
     if more == 0 { shown } else { format!("{shown}; and {more} more, which the manifest names") }
@@ -301,10 +310,10 @@ fn find_communities(
 
 /// Labels, features and splits that are missing; returns what was made up, and where parts of the
 /// split are short.
-fn fill_in(
+fn fill_missing(
     request: &IngestRequest,
     graph: &mut RawGraph,
-    (community, in_degrees): Known,
+    (community, in_degrees): KnownFigures,
     advance: Advance<'_>,
 ) -> Result<(Vec<String>, Vec<String>), StageError> {
     let nodes = u64::from(graph.nodes());
@@ -316,10 +325,10 @@ fn fill_in(
         short: Vec::new(),
         seed: request.spec.seed,
     };
-    filler.labels(graph);
+    filler.fill_labels(graph);
     advance(nodes);
-    filler.features(graph, advance)?;
-    filler.splits(graph);
+    filler.fill_features(graph, advance)?;
+    filler.fill_splits(graph);
     advance(nodes);
     // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
     let given = !filler.made_up.iter().any(|what| what == "features");
@@ -336,18 +345,21 @@ fn fill_in(
 }
 
 /// The part of the graph that stays, with the relations and weights that were asked for.
-fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<RawGraph, StageError> {
+fn narrow_listed_edges(
+    request: &IngestRequest,
+    mut graph: RawGraph,
+) -> Result<RawGraph, StageError> {
     let spec = &request.spec;
-    if let Some(rule) = node_kinds::rule(request) {
-        graph =
-            node_kinds::of_types(graph, &rule).map_err(|refused| kinds_error(request, refused))?;
+    if let Some(rule) = node_kinds::kind_rule(request) {
+        graph = node_kinds::assign_kinds(graph, &rule)
+            .map_err(|refused| kinds_error(request, refused))?;
     }
-    if let Some(stays) = of_kept_classes(request, &graph)? {
-        graph = subset::keep(graph, &stays);
+    if let Some(stays) = nodes_of_kept_classes(request, &graph)? {
+        graph = subset::keep_nodes(graph, &stays);
     }
     if spec.largest_component {
         let stays = subset::largest_component(&graph.edges, graph.nodes());
-        graph = subset::keep(graph, &stays);
+        graph = subset::keep_nodes(graph, &stays);
     }
     if spec.inverse_relations {
         relations::add_inverses(&mut graph).map_err(|refused| inverse_error(request, refused))?;
@@ -361,7 +373,7 @@ fn with_listed_edges(request: &IngestRequest, mut graph: RawGraph) -> Result<Raw
 }
 
 /// Which nodes have a class that is to be kept; none: all stay.
-pub fn of_kept_classes(
+pub fn nodes_of_kept_classes(
     request: &IngestRequest,
     graph: &RawGraph,
 ) -> Result<Option<Vec<bool>>, StageError> {
@@ -370,7 +382,9 @@ pub fn of_kept_classes(
     if wanted.is_empty() {
         return Ok(None);
     }
-    subset::of_classes(labels, wanted).map(Some).map_err(|what| classes_error(name, labels, &what))
+    subset::nodes_of_classes(labels, wanted)
+        .map(Some)
+        .map_err(|what| classes_error(name, labels, &what))
 }
 
 fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError {
@@ -390,21 +404,21 @@ fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError 
     }
 }
 
-fn inverse_error(request: &IngestRequest, refused: relations::Refused) -> StageError {
+fn inverse_error(request: &IngestRequest, refused: relations::InverseError) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
-        relations::Refused::NoRelations => refuse(format!(
+        relations::InverseError::NoRelations => refuse(format!(
             "`ingest.inverse_relations`, and edges of `{}` have no relations",
             request.entry.name
         ))
         .hint("for a reverse of each edge without relations add  --set ingest.symmetrize=true"),
-        relations::Refused::TooMany(count) => refuse(format!(
+        relations::InverseError::TooMany(count) => refuse(format!(
             "`ingest.inverse_relations`: twice {count} relations are more than 65535"
         )),
     }
 }
 
-pub fn kinds_error(request: &IngestRequest, refused: node_kinds::Refused) -> StageError {
+pub fn kinds_error(request: &IngestRequest, refused: node_kinds::KindsError) -> StageError {
     let name = &request.entry.name;
     let refuse = |what: String| {
         StageError::new(
@@ -423,15 +437,17 @@ pub fn kinds_error(request: &IngestRequest, refused: node_kinds::Refused) -> Sta
             .join(", "),
     };
     match refused {
-        node_kinds::Refused::OwnKinds(names) => {
+        node_kinds::KindsError::OwnKinds(names) => {
             refuse(format!("its nodes have kinds of their own: {}", some(&names)))
                 .hint("leave out  ingest.entity_types")
         }
-        node_kinds::Refused::NoRelation(..) if matches!(request.source, Source::StandIn { .. }) => {
+        node_kinds::KindsError::NoRelation(..)
+            if matches!(request.source, Source::StandIn { .. }) =>
+        {
             refuse("its stand-in has no types of entities".to_owned())
                 .hint(format!("get the real files with  {}", request.entry.download_hint()))
         }
-        node_kinds::Refused::NoRelation(relation, known) => refuse(format!(
+        node_kinds::KindsError::NoRelation(relation, known) => refuse(format!(
             "no relation is called `{relation}`: expected one of {}",
             some(&known)
         ))
@@ -439,35 +455,35 @@ pub fn kinds_error(request: &IngestRequest, refused: node_kinds::Refused) -> Sta
             "name the relation:  --set 'ingest.entity_types={relation: NAME}' , or put a table of \
              types beside triples: entity2type.txt",
         ),
-        node_kinds::Refused::SeveralRelations(relation, known) => {
+        node_kinds::KindsError::SeveralRelations(relation, known) => {
             refuse(format!("several relations end in `{relation}`: {}", some(&known)))
                 .hint("write its whole name:  ingest.entity_types.relation")
         }
-        node_kinds::Refused::NoType(wanted, known) => refuse(format!(
+        node_kinds::KindsError::NoType(wanted, known) => refuse(format!(
             "no node has the type `{wanted}` of `order`: expected some of {}",
             some(&known)
         )),
-        node_kinds::Refused::TooMany(count) => {
+        node_kinds::KindsError::TooMany(count) => {
             refuse(format!("{count} types are more kinds than 65535"))
         }
     }
 }
 
 /// Why edges are not transformed, in the words of the settings.
-pub fn transform_error(refused: transform::Refused) -> StageError {
+pub fn transform_error(refused: transform::TransformError) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
-        transform::Refused::TooMany { nodes, relations } => refuse(format!(
+        transform::TransformError::TooMany { nodes, relations } => refuse(format!(
             "{nodes} nodes and {relations} relations are too many at once: expected at most 64 \
              bits for two nodes and a relation"
         )),
-        transform::Refused::LoopOfNoRelation => refuse(
+        transform::TransformError::LoopOfNoRelation => refuse(
             "self loops were to be added, and edges have relations: an added loop would belong to \
              none"
                 .to_owned(),
         )
         .hint("leave out  ingest.self_loops"),
-        transform::Refused::TooManyWithFeatures => {
+        transform::TransformError::TooManyWithFeatures => {
             refuse("expected at most 4294967294 edges with features, found more".to_owned())
         }
     }
@@ -475,7 +491,7 @@ pub fn transform_error(refused: transform::Refused) -> StageError {
 
 /// What is done with the edges. A file that keeps half of a symmetric matrix has the other half
 /// whatever is asked: no setting takes it away.
-pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
+pub fn transform_options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
     let wanted = match request.spec.symmetrize {
         // A folder without a catalogue entry says it by its format, if at all.
         Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
@@ -503,7 +519,7 @@ pub fn options(request: &IngestRequest, graph: &RawGraph) -> transform::Options 
 
 /// Compares graphs, features, classes and relations with what the catalogue says that the files
 /// hold.
-fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
+fn compare_contents(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
     let holds = &request.entry.holds;
     let labels =
         graph.graphs.as_ref().map_or(graph.labels.as_ref(), |graphs| graphs.labels.as_ref());
@@ -537,12 +553,19 @@ fn compare_holds(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageE
         .into_iter()
         .find(|(_, expected, found)| expected.is_some_and(|expected| expected != *found))
     {
-        Some((what, Some(expected), found)) => Err(not_the_set(request, what, expected, found)),
+        Some((what, Some(expected), found)) => {
+            Err(count_mismatch_error(request, what, expected, found))
+        }
         _ => Ok(()),
     }
 }
 
-fn not_the_set(request: &IngestRequest, what: &str, expected: u64, found: u64) -> StageError {
+fn count_mismatch_error(
+    request: &IngestRequest,
+    what: &str,
+    expected: u64,
+    found: u64,
+) -> StageError {
     let message = format!(
         "`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}",
         request.entry.name
@@ -591,14 +614,14 @@ fn compare_counts(
         if let (Some(expected), Some(found)) = (expected, found)
             && expected != found
         {
-            return Err(not_the_set(request, what, expected, found));
+            return Err(count_mismatch_error(request, what, expected, found));
         }
     }
     Ok(())
 }
 
 /// What can be learned from a graph, as manifests call it.
-pub fn task(graph: &RawGraph, union: bool) -> &'static str {
+pub fn learning_task(graph: &RawGraph, union: bool) -> &'static str {
     let of_graphs =
         graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
     let binary = |values: &[f32]| {
@@ -631,13 +654,13 @@ pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: boo
         short: Vec::new(),
         seed: request.spec.seed,
     };
-    let labels = !filler.is_labelled(graph) && filler.classes() > 0;
+    let labels = !filler.is_labelled(graph) && filler.class_count() > 0;
     let given = graph.features.is_some()
         || graph.node_labels.as_ref().and_then(fill::features::one_hot_label).is_some();
     let features = match request.spec.features {
         _ if graph.kinds.is_some() => false,
         Wanted::Random => true,
-        Wanted::Auto => !given && filler.width() > 0,
+        Wanted::Auto => !given && filler.feature_width() > 0,
         _ => false,
     };
     !planted && (labels || features)
@@ -654,7 +677,7 @@ pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
 }
 
 /// Communities of the nodes and their in-degrees, where they are known already.
-type Known = (Option<Vec<u32>>, Option<Vec<u32>>);
+type KnownFigures = (Option<Vec<u32>>, Option<Vec<u32>>);
 
 /// Adds what is missing.
 struct Filler<'a> {
@@ -670,7 +693,7 @@ struct Filler<'a> {
 
 impl Filler<'_> {
     /// The class that each node's community stands for.
-    fn planted(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
+    fn planted_classes(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
         let seed = self.seed;
         let community = self.community.get_or_insert_with(|| {
             fill::communities::find(&graph.edges, graph.nodes(), COMMUNITY, seed, &|_| {})
@@ -679,7 +702,7 @@ impl Filler<'_> {
     }
 
     /// Features that are in-degrees.
-    fn degree(&mut self, graph: &RawGraph) -> Features {
+    fn degree_features(&mut self, graph: &RawGraph) -> Features {
         let degrees = self
             .in_degrees
             .take()
@@ -696,7 +719,7 @@ impl Filler<'_> {
     }
 
     /// Classes of labels that are made up.
-    fn classes(&self) -> u32 {
+    fn class_count(&self) -> u32 {
         let entry = &self.request.entry;
         let own = self.recipe().map_or(entry.made_up.classes, |recipe| recipe.classes);
         // Nodes of a union are of as many classes as its graphs were.
@@ -704,7 +727,7 @@ impl Filler<'_> {
     }
 
     /// Columns of features that are made up.
-    fn width(&self) -> u32 {
+    fn feature_width(&self) -> u32 {
         self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features)
     }
 
@@ -714,13 +737,13 @@ impl Filler<'_> {
         graph.labels.is_some() || of_graphs && !self.request.union
     }
 
-    fn labels(&mut self, graph: &mut RawGraph) {
-        let classes = self.classes();
+    fn fill_labels(&mut self, graph: &mut RawGraph) {
+        let classes = self.class_count();
         if self.is_labelled(graph) || classes == 0 {
             return;
         }
-        let planted = self.planted(graph, classes);
-        graph.labels = Some(fill::labels::noisy(&planted, classes, self.seed));
+        let planted = self.planted_classes(graph, classes);
+        graph.labels = Some(fill::labels::add_label_noise(&planted, classes, self.seed));
         // A run that learns the graphs learns nothing that was made up.
         let graphs_are_labelled =
             graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
@@ -728,7 +751,7 @@ impl Filler<'_> {
     }
 
     /// Nodes of several kinds have the features that are given, or none.
-    fn features_of_kinds(&self, graph: &mut RawGraph) -> Result<(), StageError> {
+    fn fill_kind_features(&self, graph: &mut RawGraph) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let Some(kinds) = &mut graph.kinds else { return Ok(()) };
         match self.request.spec.features {
@@ -750,7 +773,11 @@ impl Filler<'_> {
         }
     }
 
-    fn features(&mut self, graph: &mut RawGraph, advance: Advance<'_>) -> Result<(), StageError> {
+    fn fill_features(
+        &mut self,
+        graph: &mut RawGraph,
+        advance: Advance<'_>,
+    ) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let name = &self.request.entry.name;
         let refuse = |what: String| {
@@ -759,15 +786,15 @@ impl Filler<'_> {
         };
         let wanted = self.request.spec.features;
         if graph.kinds.is_some() {
-            return self.features_of_kinds(graph);
+            return self.fill_kind_features(graph);
         }
-        let width = self.width();
+        let width = self.feature_width();
         let one_hot = graph.node_labels.as_ref().and_then(fill::features::one_hot_label);
         let given = std::mem::take(&mut graph.features);
         graph.features = match (wanted, given, one_hot) {
             (Wanted::None, ..) => None,
             (Wanted::Auto, Some(given), Some(one_hot)) => {
-                Some(fill::features::beside(given, one_hot))
+                Some(fill::features::concat_columns(given, one_hot))
             }
             (Wanted::Auto, given @ Some(_), None) | (Wanted::Given, given @ Some(_), _) => given,
             (Wanted::Auto, None, one_hot @ Some(_))
@@ -784,19 +811,19 @@ impl Filler<'_> {
                 )));
             }
             (Wanted::Auto, None, None) if graph.graphs.is_some() && width == 0 => {
-                Some(self.degree(graph))
+                Some(self.degree_features(graph))
             }
             (Wanted::Auto, None, None) if width == 0 => None,
-            (Wanted::Degree, ..) => Some(self.degree(graph)),
+            (Wanted::Degree, ..) => Some(self.degree_features(graph)),
             (Wanted::Constant, ..) => Some(fill::features::constant(graph.nodes(), 1)),
             (Wanted::Auto | Wanted::Random, ..) => {
                 let classes = match &graph.labels {
                     Some(Labels::Classes { names, .. }) => names.len() as u32,
                     _ => 1,
                 };
-                let planted = self.planted(graph, classes);
+                let planted = self.planted_classes(graph, classes);
                 self.made_up.push("features".to_owned());
-                Some(fill::features::around_classes(
+                Some(fill::features::draw_around_classes(
                     &planted,
                     if width == 0 { WIDTH } else { width },
                     self.seed,
@@ -809,19 +836,25 @@ impl Filler<'_> {
     }
 
     /// Splits of all that has labels: of nodes, of graphs, or of both.
-    fn splits(&mut self, graph: &mut RawGraph) {
+    fn fill_splits(&mut self, graph: &mut RawGraph) {
         let nodes = graph.nodes();
         if let Some(graphs) = graph.graphs.as_mut().filter(|graphs| graphs.labels.is_some()) {
             let rows = graphs.len() as u32;
-            self.split(graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH);
+            self.fill_split(graphs.labels.as_ref(), rows, &mut graphs.splits, GRAPH);
             if graph.labels.is_none() {
                 return;
             }
         }
-        self.split(graph.labels.as_ref(), nodes, &mut graph.splits, "node");
+        self.fill_split(graph.labels.as_ref(), nodes, &mut graph.splits, "node");
     }
 
-    fn split(&mut self, labels: Option<&Labels>, rows: u32, splits: &mut Vec<Vec<u8>>, of: &str) {
+    fn fill_split(
+        &mut self,
+        labels: Option<&Labels>,
+        rows: u32,
+        splits: &mut Vec<Vec<u8>>,
+        of: &str,
+    ) {
         let seed = self.seed;
         let published = !splits.is_empty();
         let Some(labels) = labels else {
@@ -830,15 +863,15 @@ impl Filler<'_> {
             }
             return;
         };
-        let Some(rule) = rule(self.request, published, of) else { return };
+        let Some(rule) = split_rule(self.request, published, of) else { return };
         let (drawn, short) = match rule {
             Rule::PerClass(rule) => {
-                let split = fill::split::per_class(labels, rows, &rule, seed);
+                let split = fill::split::split_per_class(labels, rows, &rule, seed);
                 let short = fill::split::shortages(labels, &split, &rule, of);
                 (vec![split], short)
             }
             Rule::Fractions(rule) => {
-                let split = vec![fill::split::fractions(labels, rows, &rule, seed)];
+                let split = vec![fill::split::split_by_fractions(labels, rows, &rule, seed)];
                 let short = fill::split::empty_parts(
                     &split,
                     [rule.train, rule.validation, rule.test].map(|share| share > 0.0),
@@ -847,7 +880,7 @@ impl Filler<'_> {
                 (split, short)
             }
             Rule::Folds(count) => {
-                let splits = fill::split::folds(labels, rows, count, seed);
+                let splits = fill::split::split_into_folds(labels, rows, count, seed);
                 let empty = fill::split::empty_parts(&splits, [true; 3], of);
                 let short = fill::split::small_classes(labels, count, of)
                     .into_iter()
@@ -856,7 +889,7 @@ impl Filler<'_> {
                 (splits, short)
             }
             Rule::Usual => {
-                let split = vec![fill::split::usual(labels, rows, seed)];
+                let split = vec![fill::split::split_by_default(labels, rows, seed)];
                 let short = fill::split::empty_parts(&split, [true; 3], of);
                 (split, short)
             }
@@ -868,17 +901,17 @@ impl Filler<'_> {
 
 /// How parts are drawn.
 enum Rule {
-    PerClass(PerClass),
+    PerClass(ClassCounts),
     Fractions(Fractions),
     Folds(u32),
     Usual,
 }
 
 /// How parts are to be drawn, if they are; `of` is what has the labels.
-fn rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
+fn split_rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     Some(match (&request.spec.split, request.entry.split) {
-        (Some(spec::Split::PerClass(rule)), _) => Rule::PerClass(PerClass {
+        (Some(spec::Split::PerClass(rule)), _) => Rule::PerClass(ClassCounts {
             train: narrow(rule.train),
             validation: narrow(rule.validation),
             test: narrow(rule.test),
@@ -892,7 +925,7 @@ fn rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
         (None, _) if published => return None,
         (None, SplitRule::None) if !request.entry.inferred => return None,
         (None, SplitRule::PerClass { train, validation, test }) => {
-            Rule::PerClass(PerClass { train, validation, test })
+            Rule::PerClass(ClassCounts { train, validation, test })
         }
         (None, SplitRule::Fractions { train, validation, test }) => {
             Rule::Fractions(Fractions { train, validation, test })

@@ -10,7 +10,9 @@ use warploom_shell::{
 };
 use warploom_spec::{Ids, Symmetrize, Weights};
 
-use crate::{generate::synthetic_source, memory_limit::limit, node_kinds, reading::Read};
+use crate::{
+    generate::synthetic_source, memory_limit::edge_limit, node_kinds, reading::SourceGraph,
+};
 use std::{
     fs, io,
     path::{Path, PathBuf},
@@ -33,7 +35,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const ONE_WAY: &str = "each edge leads one way; for both:";
 
 /// Reads the files, or makes the stand-in.
-pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
+pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceGraph, StageError> {
     match &request.source {
         Source::Real { folder, files } => {
             let bytes = files
@@ -46,25 +48,25 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                 true => hints::for_folder(hint, files.first().unwrap_or(folder)),
                 false => hints::for_entry(hint, &request.entry.place),
             };
-            let loaded = watched(&reading, || read_files(context, request, files));
+            let loaded = report_reading(&reading, || read_files(context, request, files));
             let LoadedGraph { mut graph, spilled } = loaded.map_err(|error| {
                 let error = read_error(&error);
                 StageError { hint: error.hint.as_deref().map(own_words), ..error }
             })?;
             graph.notes.extend(
-                one_way_note(request, &graph, spilled.as_ref())
+                note_one_way_edges(request, &graph, spilled.as_ref())
                     .map_err(|error| read_error(&error))?,
             );
             graph.notes.iter_mut().for_each(|note| *note = own_words(note));
             drop(reading);
-            graph.passed_over.extend(links_beside(request, folder)?);
+            graph.passed_over.extend(find_link_splits(request, folder)?);
             if request.entry.inferred {
                 graph.passed_over.extend(
                     warploom_catalog::unlisted_files(folder, files)
                         .map_err(|error| catalog_error(&error))?,
                 );
             }
-            if graph.types.is_some() && node_kinds::rule(request).is_none() {
+            if graph.types.is_some() && node_kinds::kind_rule(request).is_none() {
                 graph.passed_over.push(
                     "types of entities, of which  ingest.entity_types  makes kinds".to_owned(),
                 );
@@ -134,9 +136,15 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                     request.entry.name
                 ));
             }
-            Ok(Read { graph, provenance: Provenance::Real, community: None, spilled, report })
+            Ok(SourceGraph {
+                graph,
+                provenance: Provenance::Real,
+                community: None,
+                spilled,
+                report,
+            })
         }
-        Source::Generated => synthetic_source::make(context, request),
+        Source::Generated => synthetic_source::generate_set(context, request),
         Source::StandIn { why } => {
             let name = &request.entry.name;
             context.progress.warn(&format!(
@@ -144,13 +152,13 @@ pub fn read(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
                     {why}\n         results say nothing about the real data; get them with  {}",
                 request.entry.download_hint()
             ));
-            stand_in(context, request)
+            generate_stand_in(context, request)
         }
     }
 }
 
 /// Reports how many bytes of files were read, while they are.
-fn watched<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
+fn report_reading<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
     let (over, ends) = mpsc::channel::<()>();
     let watch = move || {
         let mut before = stored_bytes_read();
@@ -197,7 +205,7 @@ fn direction_line(
 
 /// Tells of edges without a direction that are listed once, where settings leave them so: they lead
 /// one way then.
-fn one_way_note(
+fn note_one_way_edges(
     request: &IngestRequest,
     graph: &RawGraph,
     spilled: Option<&Spilled>,
@@ -220,14 +228,14 @@ fn one_way_note(
 }
 
 /// Files of an OGB set that no entry lists, as they are not read: parts of links.
-fn links_beside(request: &IngestRequest, folder: &Path) -> Result<Option<String>, StageError> {
+fn find_link_splits(request: &IngestRequest, folder: &Path) -> Result<Option<String>, StageError> {
     if request.entry.format.as_str() != ogb::FORMAT.name {
         return Ok(None);
     }
     let mut names = Vec::new();
     // `split/HOW/valid_edge.csv`
-    for path in below(&folder.join("split"))? {
-        let files = if path.is_dir() { below(&path)? } else { vec![path] };
+    for path in list_folder(&folder.join("split"))? {
+        let files = if path.is_dir() { list_folder(&path)? } else { vec![path] };
         names.extend(files.iter().filter_map(|path| {
             Some(path.strip_prefix(folder).ok()?.to_string_lossy().into_owned())
         }));
@@ -236,7 +244,7 @@ fn links_beside(request: &IngestRequest, folder: &Path) -> Result<Option<String>
 }
 
 /// What is in a folder; nothing where there is none.
-fn below(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
+fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
     let list = || match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         entries => entries?.map(|entry| Ok(entry?.path())).collect(),
@@ -286,13 +294,13 @@ fn read_files(
         options.weights_dropped = true;
     }
     let format = request.entry.format.reader();
-    let (own, beside) = apart(format, files)?;
-    let mut found = (format.read_within)(&own, &options, &limit(context))?;
+    let (own, beside) = read_format_and_arrays(format, files)?;
+    let mut found = (format.read_within)(&own, &options, &edge_limit(context))?;
     if let Some(path) = beside.iter().find(|path| side_files::has_features_of_edges(path)) {
         let edges =
             found.spilled.as_ref().map_or(found.graph.edges.len() as u64, |spilled| spilled.edges);
         let bytes = 4 * edges * side_files::columns_of_edges(path)?;
-        if !limit(context).admits(bytes) {
+        if !edge_limit(context).admits(bytes) {
             return Err(features_have_to_fit(path, bytes));
         }
     }
@@ -312,7 +320,7 @@ fn read_files(
 }
 
 /// The files of the format, and the arrays beside them.
-fn apart(
+fn read_format_and_arrays(
     format: &Format,
     files: &[PathBuf],
 ) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Box<ReadError>> {
@@ -325,7 +333,10 @@ fn apart(
         .partition(|path| own.contains(path) || !side_files::may_stand_beside(path)))
 }
 
-fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
+fn generate_stand_in(
+    context: &Context,
+    request: &IngestRequest,
+) -> Result<SourceGraph, StageError> {
     let missing = || {
         StageError::new(
             ErrorKind::Input,
@@ -333,7 +344,7 @@ fn stand_in(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
         )
     };
     let recipe = request.entry.stand_in.ok_or_else(missing)?;
-    synthetic_source::planted(context, request, &recipe, Provenance::StandIn)
+    synthetic_source::generate_planted(context, request, &recipe, Provenance::StandIn)
 }
 
 #[cfg(test)]

@@ -11,25 +11,25 @@ use warploom_formats::raw_graph::{
 const GONE: u32 = u32::MAX;
 
 /// The nodes that `stays` says, and the edges between them.
-pub fn keep(graph: RawGraph, stays: &[bool]) -> RawGraph {
+pub fn keep_nodes(graph: RawGraph, stays: &[bool]) -> RawGraph {
     if stays.iter().all(|&stays| stays) {
         return graph;
     }
     let new_of_old = new_rows(stays);
     RawGraph {
-        ids: ids(graph.ids, stays),
-        edges: edges(graph.edges, &new_of_old),
-        labels: graph.labels.map(|labels| rows_of_labels(labels, stays)),
-        splits: graph.splits.into_iter().map(|split| kept(split, stays, 1)).collect(),
-        features: graph.features.map(|features| rows_of_features(features, stays)),
-        node_labels: graph.node_labels.map(|labels| rows_of_labels(labels, stays)),
+        ids: keep_ids(graph.ids, stays),
+        edges: keep_edges_between(graph.edges, &new_of_old),
+        labels: graph.labels.map(|labels| keep_labels(labels, stays)),
+        splits: graph.splits.into_iter().map(|split| keep_rows(split, stays, 1)).collect(),
+        features: graph.features.map(|features| keep_features(features, stays)),
+        node_labels: graph.node_labels.map(|labels| keep_labels(labels, stays)),
         columns: graph
             .columns
             .into_iter()
-            .map(|(name, column)| (name, rows_of_column(column, stays)))
+            .map(|(name, column)| (name, keep_column(column, stays)))
             .collect(),
-        kinds: graph.kinds.map(|kinds| rows_of_kinds(kinds, stays)),
-        graphs: graph.graphs.map(|graphs| rows_of_graphs(graphs, stays)),
+        kinds: graph.kinds.map(|kinds| keep_kinds(kinds, stays)),
+        graphs: graph.graphs.map(|graphs| keep_graphs(graphs, stays)),
         ..graph
     }
 }
@@ -45,7 +45,7 @@ pub fn new_rows(stays: &[bool]) -> Vec<u32> {
 }
 
 /// The values of rows that stay, `width` a row.
-fn kept<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
+fn keep_rows<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
     let mut at = 0;
     let mut values = values;
     values.retain(|_| {
@@ -55,17 +55,17 @@ fn kept<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
     values
 }
 
-fn ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
+fn keep_ids(ids: NodeIds, stays: &[bool]) -> NodeIds {
     match ids {
         NodeIds::Count(count) => {
-            NodeIds::from_ascending(kept((0..u64::from(count)).collect(), stays, 1))
+            NodeIds::from_ascending(keep_rows((0..u64::from(count)).collect(), stays, 1))
         }
-        NodeIds::Numbers(numbers) => NodeIds::from_ascending(kept(numbers, stays, 1)),
-        NodeIds::Strings(words) => NodeIds::Strings(kept(words, stays, 1)),
+        NodeIds::Numbers(numbers) => NodeIds::from_ascending(keep_rows(numbers, stays, 1)),
+        NodeIds::Strings(words) => NodeIds::Strings(keep_rows(words, stays, 1)),
     }
 }
 
-fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
+fn keep_edges_between(edges: Edges, new_of_old: &[u32]) -> Edges {
     let new = |old: &u32| new_of_old[*old as usize];
     let stays: Vec<bool> = edges
         .source
@@ -73,7 +73,7 @@ fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
         .zip(&edges.target)
         .map(|(source, target)| new(source) != GONE && new(target) != GONE)
         .collect();
-    let left = edges_that(edges, &stays);
+    let left = keep_edges(edges, &stays);
     Edges {
         source: left.source.par_iter().map(new).collect(),
         target: left.target.par_iter().map(new).collect(),
@@ -82,34 +82,36 @@ fn edges(edges: Edges, new_of_old: &[u32]) -> Edges {
 }
 
 /// The edges that `stays` says, between the same rows.
-pub fn edges_that(edges: Edges, stays: &[bool]) -> Edges {
+pub fn keep_edges(edges: Edges, stays: &[bool]) -> Edges {
     Edges {
-        source: kept(edges.source, stays, 1),
-        target: kept(edges.target, stays, 1),
-        weight: edges.weight.map(|weight| kept(weight, stays, 1)),
-        relation: edges.relation.map(|relation| kept(relation, stays, 1)),
+        source: keep_rows(edges.source, stays, 1),
+        target: keep_rows(edges.target, stays, 1),
+        weight: edges.weight.map(|weight| keep_rows(weight, stays, 1)),
+        relation: edges.relation.map(|relation| keep_rows(relation, stays, 1)),
         features: edges.features.map(|features| EdgeFeatures {
-            values: kept(features.values, stays, features.columns as usize),
+            values: keep_rows(features.values, stays, features.columns as usize),
             ..features
         }),
     }
 }
 
 /// Classes keep their numbers, also those that no node has any more.
-fn rows_of_labels(labels: Labels, stays: &[bool]) -> Labels {
+fn keep_labels(labels: Labels, stays: &[bool]) -> Labels {
     match labels {
-        Labels::Classes { class, names } => Labels::Classes { class: kept(class, stays, 1), names },
-        Labels::Values(values) => Labels::Values(kept(values, stays, 1)),
+        Labels::Classes { class, names } => {
+            Labels::Classes { class: keep_rows(class, stays, 1), names }
+        }
+        Labels::Values(values) => Labels::Values(keep_rows(values, stays, 1)),
         Labels::Rows { columns, values } => {
-            Labels::Rows { columns, values: kept(values, stays, columns as usize) }
+            Labels::Rows { columns, values: keep_rows(values, stays, columns as usize) }
         }
     }
 }
 
-fn rows_of_features(features: Features, stays: &[bool]) -> Features {
+fn keep_features(features: Features, stays: &[bool]) -> Features {
     match features {
         Features::Dense { columns, values } => {
-            Features::Dense { columns, values: kept(values, stays, columns as usize) }
+            Features::Dense { columns, values: keep_rows(values, stays, columns as usize) }
         }
         Features::Sparse { columns, offsets, index, values } => {
             let mut left = (vec![0], Vec::new(), Vec::new());
@@ -124,16 +126,16 @@ fn rows_of_features(features: Features, stays: &[bool]) -> Features {
     }
 }
 
-fn rows_of_column(column: Column, stays: &[bool]) -> Column {
+fn keep_column(column: Column, stays: &[bool]) -> Column {
     match column {
-        Column::Integers(values) => Column::Integers(kept(values, stays, 1)),
-        Column::Reals(values) => Column::Reals(kept(values, stays, 1)),
-        Column::Texts(values) => Column::Texts(kept(values, stays, 1)),
+        Column::Integers(values) => Column::Integers(keep_rows(values, stays, 1)),
+        Column::Reals(values) => Column::Reals(keep_rows(values, stays, 1)),
+        Column::Texts(values) => Column::Texts(keep_rows(values, stays, 1)),
     }
 }
 
 /// Kinds without a node that stays are gone too.
-fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
+fn keep_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
     let mut left = vec![false; kinds.names.len()];
     kinds
         .of_node
@@ -141,7 +143,7 @@ fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
         .zip(stays)
         .filter(|(_, stays)| **stays)
         .for_each(|(&kind, _)| left[usize::from(kind)] = true);
-    let number = numbered(&left);
+    let number = renumber(&left);
     let of_kind = |kind: usize| -> Vec<bool> {
         kinds
             .of_node
@@ -152,27 +154,27 @@ fn rows_of_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
             .collect()
     };
     let features = kinds.features.iter().enumerate().map(|(kind, features)| {
-        features.clone().map(|features| rows_of_features(features, &of_kind(kind)))
+        features.clone().map(|features| keep_features(features, &of_kind(kind)))
     });
     Kinds {
-        features: kept(features.collect(), &left, 1),
-        of_node: kept(kinds.of_node.clone(), stays, 1)
+        features: keep_rows(features.collect(), &left, 1),
+        of_node: keep_rows(kinds.of_node.clone(), stays, 1)
             .iter()
             .map(|&kind| number[usize::from(kind)] as u16)
             .collect(),
-        names: kept(kinds.names, &left, 1),
+        names: keep_rows(kinds.names, &left, 1),
     }
 }
 
 /// The new number of each thing that is left.
-fn numbered(left: &[bool]) -> Vec<u32> {
+fn renumber(left: &[bool]) -> Vec<u32> {
     left.iter()
         .scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left))))
         .collect()
 }
 
 /// Graphs without a node that stays are gone too.
-fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
+fn keep_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     let mut left = vec![false; graphs.len()];
     graphs
         .of_node
@@ -180,20 +182,20 @@ fn rows_of_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
         .zip(stays)
         .filter(|(_, stays)| **stays)
         .for_each(|(&graph, _)| left[graph as usize] = true);
-    let number = numbered(&left);
+    let number = renumber(&left);
     Graphs {
         classes_told: graphs.classes_told,
-        of_node: kept(graphs.of_node, stays, 1)
+        of_node: keep_rows(graphs.of_node, stays, 1)
             .iter()
             .map(|&graph| number[graph as usize])
             .collect(),
-        ids: ids(graphs.ids, &left),
-        labels: graphs.labels.map(|labels| rows_of_labels(labels, &left)),
-        splits: graphs.splits.into_iter().map(|split| kept(split, &left, 1)).collect(),
+        ids: keep_ids(graphs.ids, &left),
+        labels: graphs.labels.map(|labels| keep_labels(labels, &left)),
+        splits: graphs.splits.into_iter().map(|split| keep_rows(split, &left, 1)).collect(),
         columns: graphs
             .columns
             .into_iter()
-            .map(|(name, column)| (name, rows_of_column(column, &left)))
+            .map(|(name, column)| (name, keep_column(column, &left)))
             .collect(),
     }
 }
@@ -223,7 +225,8 @@ impl Components {
 
     /// The two are in one.
     pub fn join(&mut self, source: u32, target: u32) {
-        let (one, other) = (root(&mut self.parent, source), root(&mut self.parent, target));
+        let (one, other) =
+            (find_root(&mut self.parent, source), find_root(&mut self.parent, target));
         // The smaller number is the root, so that a component is known by its first node.
         self.parent[one.max(other) as usize] = one.min(other);
     }
@@ -233,14 +236,14 @@ impl Components {
         let nodes = self.parent.len() as u32;
         let mut size = vec![0u32; nodes as usize];
         for node in 0..nodes {
-            size[root(&mut self.parent, node) as usize] += 1;
+            size[find_root(&mut self.parent, node) as usize] += 1;
         }
         let largest = (0..nodes).max_by_key(|&node| (size[node as usize], std::cmp::Reverse(node)));
-        (0..nodes).map(|node| Some(root(&mut self.parent, node)) == largest).collect()
+        (0..nodes).map(|node| Some(find_root(&mut self.parent, node)) == largest).collect()
     }
 }
 
-fn root(parent: &mut [u32], mut node: u32) -> u32 {
+fn find_root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         let above = parent[parent[node as usize] as usize];
         parent[node as usize] = above;
@@ -250,7 +253,7 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
 }
 
 /// Which nodes have one of these classes; an unknown name is answered with all names.
-pub fn of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool>, String> {
+pub fn nodes_of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool>, String> {
     let Some(Labels::Classes { class, names }) = labels else {
         return Err("the nodes of this set have no classes".to_owned());
     };
@@ -315,7 +318,7 @@ mod tests {
 
     #[test]
     fn what_stays_stays_whole() {
-        let part = keep(graph(), &[true, false, true, false, false]);
+        let part = keep_nodes(graph(), &[true, false, true, false, false]);
         part.validate().unwrap();
         assert_eq!(part.ids, NodeIds::Numbers(vec![0, 2]));
         assert_eq!((&part.edges.source[..], &part.edges.target[..]), (&[1][..], &[0][..]));
@@ -349,14 +352,14 @@ mod tests {
     fn classes_are_known_by_name() {
         let graph = graph();
         assert_eq!(
-            of_classes(graph.labels.as_ref(), &["b".into()]).unwrap(),
+            nodes_of_classes(graph.labels.as_ref(), &["b".into()]).unwrap(),
             [false, true, false, false, true]
         );
         assert!(
-            of_classes(graph.labels.as_ref(), &["c".into()])
+            nodes_of_classes(graph.labels.as_ref(), &["c".into()])
                 .unwrap_err()
                 .contains("expected some of a, b")
         );
-        assert!(of_classes(None, &[]).is_err());
+        assert!(nodes_of_classes(None, &[]).is_err());
     }
 }

@@ -21,8 +21,8 @@ pub(crate) mod sort;
 mod symmetrize;
 
 use rayon::prelude::*;
-use sort::{Carried, Ends, Layout, PIECE_EDGES, Sorted};
-pub(crate) use sort::{Listed, NOT_LISTED};
+use sort::{EdgePayload, Ends, Layout, PIECE_EDGES, SortedEdges};
+pub(crate) use sort::{ListedEdge, NOT_LISTED};
 use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::{EdgeFeatures, Edges};
 
@@ -72,7 +72,7 @@ pub enum Duplicates {
 
 /// The edges of the artifact and what was counted on the way.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Transformed {
+pub struct TransformedEdges {
     /// Sorted by (source, target, relation), repeats in the order of the file.
     pub edges: Edges,
     /// Counts of the edges as listed.
@@ -81,7 +81,7 @@ pub struct Transformed {
 
 /// Why edges cannot be transformed as asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum TransformError {
     /// Nodes and relations do not fit the 64 bits of a key.
     TooMany {
         /// Nodes.
@@ -123,7 +123,7 @@ pub fn transform(
     nodes: u32,
     relations: usize,
     options: &Options,
-) -> Result<Transformed, Refused> {
+) -> Result<TransformedEdges, TransformError> {
     transform_with_progress(edges, nodes, relations, options, &|_| {})
 }
 
@@ -134,12 +134,12 @@ pub fn transform_with_progress(
     relations: usize,
     options: &Options,
     advance: Advance<'_>,
-) -> Result<Transformed, Refused> {
-    let layout = layout(nodes, relations, edges.relation.is_some(), options)?;
+) -> Result<TransformedEdges, TransformError> {
+    let layout = key_layout(nodes, relations, edges.relation.is_some(), options)?;
     let Edges { source, target, weight, relation, features } = edges;
     let typed = relation.is_some();
     if features.is_some() && source.len() >= NOT_LISTED as usize {
-        return Err(Refused::TooManyWithFeatures);
+        return Err(TransformError::TooManyWithFeatures);
     }
     // How often an edge stands in a list without weights is a sum of ones.
     let weight = if options.duplicates == Duplicates::Sum && weight.is_none() {
@@ -151,8 +151,8 @@ pub fn transform_with_progress(
     let ends = Ends { source, target, relation };
     let (edges, counts) = match (features, weight) {
         (None, None) => {
-            let ((edges, _), counts) = apply(
-                Sorted::new(ends, vec![(); count], layout, nodes, advance),
+            let ((edges, _), counts) = apply_options(
+                SortedEdges::new(ends, vec![(); count], layout, nodes, advance),
                 typed,
                 options,
                 advance,
@@ -160,42 +160,51 @@ pub fn transform_with_progress(
             (edges, counts)
         }
         (None, Some(weight)) => {
-            let ((edges, weight), counts) =
-                apply(Sorted::new(ends, weight, layout, nodes, advance), typed, options, advance);
+            let ((edges, weight), counts) = apply_options(
+                SortedEdges::new(ends, weight, layout, nodes, advance),
+                typed,
+                options,
+                advance,
+            );
             (Edges { weight: Some(weight), ..edges }, counts)
         }
         (Some(features), weight) => {
-            let listed = |at: usize| Listed {
+            let listed = |at: usize| ListedEdge {
                 weight: weight.as_ref().map_or(1.0, |weight| weight[at]),
                 at: at as u32,
             };
             let carried = (0..count).map(listed).collect();
-            let ((edges, listed), counts) =
-                apply(Sorted::new(ends, carried, layout, nodes, advance), typed, options, advance);
+            let ((edges, listed), counts) = apply_options(
+                SortedEdges::new(ends, carried, layout, nodes, advance),
+                typed,
+                options,
+                advance,
+            );
             let weight = weight.map(|_| listed.iter().map(|listed| listed.weight).collect());
-            (Edges { weight, features: Some(gather(&features, &listed)), ..edges }, counts)
+            (Edges { weight, features: Some(gather_features(&features, &listed)), ..edges }, counts)
         }
     };
-    Ok(Transformed { edges, counts })
+    Ok(TransformedEdges { edges, counts })
 }
 
 /// The key of edges that the options can be applied to; `typed`: they have relations.
-pub(crate) fn layout(
+pub(crate) fn key_layout(
     nodes: u32,
     relations: usize,
     typed: bool,
     options: &Options,
-) -> Result<Layout, Refused> {
-    let layout = Layout::new(nodes, relations).ok_or(Refused::TooMany { nodes, relations })?;
+) -> Result<Layout, TransformError> {
+    let layout =
+        Layout::new(nodes, relations).ok_or(TransformError::TooMany { nodes, relations })?;
     if typed && matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
-        return Err(Refused::LoopOfNoRelation);
+        return Err(TransformError::LoopOfNoRelation);
     }
     Ok(layout)
 }
 
 /// The steps in their order.
-fn apply<C: Carried>(
-    mut sorted: Sorted<C>,
+fn apply_options<C: EdgePayload>(
+    mut sorted: SortedEdges<C>,
     typed: bool,
     options: &Options,
     advance: Advance<'_>,
@@ -215,7 +224,7 @@ fn apply<C: Carried>(
         };
         symmetric = Some(sorted.count().0 + dropped);
     }
-    sorted = repeats::join(sorted, options.duplicates, advance);
+    sorted = repeats::join_repeats(sorted, options.duplicates, advance);
     if matches!(options.self_loops, SelfLoops::Add | SelfLoops::Replace) {
         sorted = repeats::add_loops(sorted);
     }
@@ -223,7 +232,7 @@ fn apply<C: Carried>(
 }
 
 /// The features of edges in their new order.
-fn gather(features: &EdgeFeatures, listed: &[Listed]) -> EdgeFeatures {
+fn gather_features(features: &EdgeFeatures, listed: &[ListedEdge]) -> EdgeFeatures {
     let columns = features.columns as usize;
     let mut values = vec![0.0; listed.len() * columns];
     if columns > 0 {
@@ -244,15 +253,15 @@ fn gather(features: &EdgeFeatures, listed: &[Listed]) -> EdgeFeatures {
 
 /// Adds reverses alone, to edges without relations: `transform` with nothing else asked.
 pub fn symmetrize(edges: Edges, nodes: u32) -> Edges {
-    plain(edges, nodes, true)
+    transform_plain(edges, nodes, true)
 }
 
 /// Sorts by (source, target) alone, edges without relations, repeats in the order of the file.
 pub fn sort(edges: Edges, nodes: u32) -> Edges {
-    plain(edges, nodes, false)
+    transform_plain(edges, nodes, false)
 }
 
-fn plain(edges: Edges, nodes: u32, symmetrize: bool) -> Edges {
+fn transform_plain(edges: Edges, nodes: u32, symmetrize: bool) -> Edges {
     // Any number of nodes fits a key when there are no relations.
     transform(edges, nodes, 0, &Options { symmetrize, ..Options::default() })
         .map(|transformed| transformed.edges)

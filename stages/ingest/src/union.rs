@@ -6,7 +6,7 @@
 //!           learn nodes or graphs of the same artifact
 
 /// What people are told.
-pub fn told(name: &str, graphs: usize) -> String {
+pub fn union_notice(name: &str, graphs: usize) -> String {
     format!(
         "`{name}`: its {graphs} graphs are one graph, whose nodes are learned; to learn the \
          graphs, return  linear(pool_sum(v.h), v.classes)"

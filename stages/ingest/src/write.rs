@@ -24,7 +24,7 @@ const SPARSE_BELOW: f64 = 0.1;
 pub const TABLES: u64 = 2;
 
 /// Writes all files of the graph.
-pub fn write(
+pub fn write_graph(
     outputs: &mut Outputs,
     mut graph: RawGraph,
     progress: &dyn Progress,
@@ -67,14 +67,14 @@ pub fn write_all_but_edges(
     let kinds = graph.kinds.as_ref().map(|kinds| kinds.names.clone()).unwrap_or_default();
     let names = Names { kinds, relations: std::mem::take(&mut graph.relations), classes };
     if let Some(features) = graph.features.take() {
-        write_features(outputs, None, rows(features, nodes as usize))?;
+        write_features(outputs, None, feature_rows(features, nodes as usize))?;
     }
     let mut of_node = None;
     if let Some(kinds) = graph.kinds.take() {
         let counts = nodes_of_kinds(&kinds.of_node, kinds.names.len());
         for ((name, features), count) in kinds.names.iter().zip(kinds.features).zip(counts) {
             if let Some(features) = features {
-                write_features(outputs, Some(name), rows(features, count))?;
+                write_features(outputs, Some(name), feature_rows(features, count))?;
             }
         }
         of_node = Some(kinds.of_node);
@@ -164,7 +164,7 @@ fn column(values: Column) -> ArrayRef {
 }
 
 /// As they will be stored, whichever way they were read: sparse where that is less to read.
-fn rows(features: raw_graph::Features, rows: usize) -> FeatureRows {
+fn feature_rows(features: raw_graph::Features, rows: usize) -> FeatureRows {
     match features {
         raw_graph::Features::Dense { columns, values }
             if is_sparse(values.iter().filter(|value| **value != 0.0).count(), rows, columns) =>
@@ -231,7 +231,7 @@ mod tests {
         let sparse = |entries: u64| {
             let index: Vec<u32> = (0..entries as u32).collect();
             let values = vec![2.0; entries as usize];
-            rows(
+            feature_rows(
                 raw_graph::Features::Sparse {
                     columns: 10,
                     offsets: vec![0, entries, entries],
@@ -261,11 +261,11 @@ mod tests {
         let dense = |entries: usize| {
             let mut values = vec![0.0; 20];
             values[..entries].fill(2.0);
-            rows(raw_graph::Features::Dense { columns: 10, values }, 2)
+            feature_rows(raw_graph::Features::Dense { columns: 10, values }, 2)
         };
         assert_eq!((dense(1), dense(2)), (sparse(1), sparse(2)));
         assert_eq!(
-            rows(raw_graph::Features::Dense { columns: 0, values: Vec::new() }, 2),
+            feature_rows(raw_graph::Features::Dense { columns: 0, values: Vec::new() }, 2),
             FeatureRows::Dense { columns: 0, values: Vec::new() }
         );
     }

@@ -64,7 +64,7 @@ pub enum Command {
         /// How [default: tables as parquet, arrays as npy, sparse ones and csr as npz, parameters
         /// as safetensors]
         #[arg(long = "as", value_enum, value_name = "FORM")]
-        form: Option<As>,
+        form: Option<ExportForm>,
         /// Folder, made if needed; files in it are replaced with `--force` alone
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
@@ -120,34 +120,34 @@ pub enum Command {
     Man,
     /// Not in this version: submit the stages as batch jobs
     #[command(hide = true)]
-    Submit(Ignored),
+    Submit(IgnoredArguments),
     /// Not in this version: one HTML page about a run
     #[command(hide = true)]
-    Report(Ignored),
+    Report(IgnoredArguments),
     /// Not in this version: two runs side by side
     #[command(hide = true)]
-    Compare(Ignored),
+    Compare(IgnoredArguments),
     /// Not in this version: measure choices
     #[command(hide = true)]
-    Tune(Ignored),
+    Tune(IgnoredArguments),
     /// Not in this version: jobs of a site
     #[command(hide = true)]
-    Status(Ignored),
+    Status(IgnoredArguments),
     /// Not in this version: end jobs of a site
     #[command(hide = true)]
-    Cancel(Ignored),
+    Cancel(IgnoredArguments),
 }
 
 /// Arguments of a sub-command that does not exist yet.
 #[derive(clap::Args, Clone, Debug)]
-pub struct Ignored {
+pub struct IgnoredArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     rest: Vec<String>,
 }
 
 /// How things are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum As {
+pub enum ExportForm {
     /// Arrays of a table in one archive; sparse features as scipy's save_npz writes them
     Npz,
     /// A file for each array or column
@@ -162,10 +162,10 @@ pub enum As {
     Files,
 }
 
-impl As {
+impl ExportForm {
     /// Whether columns stand side by side in it.
     pub fn is_table(self) -> bool {
-        matches!(self, As::Csv | As::Parquet)
+        matches!(self, ExportForm::Csv | ExportForm::Parquet)
     }
 }
 
@@ -299,7 +299,7 @@ pub struct Import {
 
 impl Command {
     /// The error of a sub-command that is not in this version.
-    pub fn later(&self) -> Option<StageError> {
+    pub fn unavailable_error(&self) -> Option<StageError> {
         let (name, instead) = match self {
             Command::Submit(_) => (
                 "submit",
@@ -319,6 +319,6 @@ impl Command {
             Command::Cancel(_) => ("cancel", "ask the scheduler itself"),
             _ => return None,
         };
-        Some(crate::usage(format!("`warploom {name}` is not in this version"), instead))
+        Some(crate::usage_error(format!("`warploom {name}` is not in this version"), instead))
     }
 }

@@ -9,13 +9,13 @@ use warploom_shell::{Environment, flags::default_store};
 use warploom_spec::shell_word;
 
 /// Every artifact whose manifest can be read.
-pub fn all(environment: &Environment) -> Vec<Artifact> {
+pub fn read_all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
 
 /// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it
 /// is the default.
-pub fn option(environment: &Environment) -> String {
+pub fn store_option(environment: &Environment) -> String {
     let root = environment.store.root();
     if root.as_os_str() == default_store() {
         String::new()
@@ -27,16 +27,16 @@ pub fn option(environment: &Environment) -> String {
 /// The data set of every key: a graph's own, and that of an input for what was made of it. One
 /// whose graph is gone has none.
 pub fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
-    inherited(all, "dataset")
+    inherited_fields(all, "dataset")
 }
 
 /// The program of every plan and of what was made of it.
 pub fn programs(all: &[Artifact]) -> BTreeMap<&str, &str> {
-    inherited(all, "entry")
+    inherited_fields(all, "entry")
 }
 
 /// A word of a request for the key that has it, and for every key that was made of that one.
-fn inherited<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str> {
+fn inherited_fields<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     // Each round knows what is one stage farther.
     for _ in Kind::ALL {

@@ -35,7 +35,7 @@ impl Line {
     }
 
     /// Something that only some need.
-    fn extra(what: &'static str, found: Result<String, Fault>) -> Self {
+    fn optional(what: &'static str, found: Result<String, Fault>) -> Self {
         match found {
             Ok(found) => Line { what, found, fix: None, advice: None },
             Err(fault) => {
@@ -56,30 +56,30 @@ const SHARE_LEAST: f64 = 0.8;
 
 /// Looks and reports.
 pub fn run(environment: &Environment) -> Result<(), StageError> {
-    let mut lines = machine(environment);
-    lines.extend(store(environment.store.root()));
-    lines.push(catalog());
-    lines.push(driver());
-    lines.extend(every_gpu().unwrap_or_default().iter().map(rates_of));
-    lines.push(compiler());
-    told(environment, &lines)
+    let mut lines = check_machine(environment);
+    lines.extend(check_store(environment.store.root()));
+    lines.push(check_catalog());
+    lines.push(check_driver());
+    lines.extend(list_gpus().unwrap_or_default().iter().map(rates_of));
+    lines.push(check_compiler());
+    print_report(environment, &lines)
 }
 
 /// Measures the GPUs that are here, or the one that is named, keeps what was found, and reports.
 pub fn measure(environment: &Environment) -> Result<(), StageError> {
     let devices = match environment.device.as_deref() {
-        None | Some(AUTO) => every_gpu(),
+        None | Some(AUTO) => list_gpus(),
         Some(name) => match warploom_device::ordinal(name) {
             Some(ordinal) => Gpu::look(ordinal).map(|device| vec![device]),
             None => {
-                return Err(crate::usage(
+                return Err(crate::usage_error(
                     format!("`{name}` is no GPU that is here"),
                     "warploom doctor --measure --device cuda:0",
                 ));
             }
         },
     };
-    let devices = devices.map_err(failed)?;
+    let devices = devices.map_err(fault_error)?;
     if devices.is_empty() {
         return Err(StageError::new(
             ErrorKind::Input,
@@ -87,21 +87,21 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
         )
         .hint("`warploom doctor` says what is missing"));
     }
-    let nvrtc = Nvrtc::find().map_err(failed)?;
-    let maps = numbers(environment.store.root())?;
+    let nvrtc = Nvrtc::find().map_err(fault_error)?;
+    let maps = map_numbers(environment.store.root())?;
     let maps: Vec<&[u8]> = maps.iter().map(Deref::deref).collect();
     let (mut lines, mut places) = (Vec::new(), BTreeSet::new());
     // Of devices that share a file, the first.
     for device in devices.into_iter().filter(|device| places.insert(measured_facts::file(device))) {
-        let gpu = Gpu::open(device.ordinal).map_err(failed)?;
-        let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(failed)?;
-        let place = measured_facts::keep(&device, &facts).map_err(failed)?;
-        lines.extend(found(&device, &facts, &place));
+        let gpu = Gpu::open(device.ordinal).map_err(fault_error)?;
+        let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(fault_error)?;
+        let place = measured_facts::keep(&device, &facts).map_err(fault_error)?;
+        lines.extend(measured_lines(&device, &facts, &place));
     }
-    told(environment, &lines)
+    print_report(environment, &lines)
 }
 
-fn told(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
+fn print_report(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
     let failed = lines.iter().filter(|line| line.fix.is_some()).count();
     crate::print_as(
         environment,
@@ -135,7 +135,7 @@ fn told(environment: &Environment, lines: &[Line]) -> Result<(), StageError> {
 }
 
 /// A fault as an error: what is not there is nothing that goes by itself.
-fn failed(fault: Fault) -> StageError {
+fn fault_error(fault: Fault) -> StageError {
     let code = fault.code.clone();
     let error = warploom_run::gpu::failed(fault);
     match code {
@@ -148,14 +148,14 @@ fn failed(fault: Fault) -> StageError {
 }
 
 /// All GPUs that the driver sees.
-fn every_gpu() -> Result<Vec<Device>, Fault> {
+fn list_gpus() -> Result<Vec<Device>, Fault> {
     (0..Gpu::count()?).map(Gpu::look).collect()
 }
 
 /// A file of numbers, mapped as often as it is uploaded: a run maps anew what it reads, and touches
 /// it then. It goes with its last map.
-fn numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
-    let folder = existing(root);
+fn map_numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
+    let folder = existing_parent(root);
     let path = folder.join(format!(".tmp-doctor-{}-numbers", std::process::id()));
     let some: Vec<u8> =
         (0..1 << 18).flat_map(|number: u32| (number as f32).to_le_bytes()).collect();
@@ -177,7 +177,7 @@ fn rates_of(device: &Device) -> Line {
             Line { what, found: format!("{number}: {fault}"), fix: fault.hint, advice: None }
         }
         Ok((facts, rates)) => {
-            let copied = format!("{} copied", per_second(facts.bytes_per_second));
+            let copied = format!("{} copied", format_rate(facts.bytes_per_second));
             let (found, advice) = match rates {
                 Rates::Kept(file) => {
                     (format!("{number}: measured here, {copied}: {}", file.display()), None)
@@ -202,7 +202,7 @@ fn rates_of(device: &Device) -> Line {
 }
 
 /// What was measured on a GPU.
-fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
+fn measured_lines(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
     let mut lines = vec![
         plain(
@@ -215,11 +215,11 @@ fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
                 device.memory_clock_khz / 1000
             ),
         ),
-        plain("copy", per_second(facts.bytes_per_second)),
+        plain("copy", format_rate(facts.bytes_per_second)),
     ];
     for gather in &facts.gather {
         let of_table =
-            |[bytes, rate]: &[u64; 2]| format!("{} MB {}", bytes / 1_000_000, per_second(*rate));
+            |[bytes, rate]: &[u64; 2]| format!("{} MB {}", bytes / 1_000_000, format_rate(*rate));
         let rates: Vec<String> = gather.tables.iter().map(of_table).collect();
         lines.push(plain(
             "rows at random",
@@ -237,14 +237,14 @@ fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
     ));
     lines.push(plain(
         "read by kernels",
-        format!("{} of the host's memory", per_second(facts.bytes_per_second_of_host())),
+        format!("{} of the host's memory", format_rate(facts.bytes_per_second_of_host())),
     ));
     if let Some(measured) = &facts.measured {
         let (share, pinned) =
-            (measured.upload_share(), per_second(measured.pinned_bytes_per_second));
+            (measured.upload_share(), format_rate(measured.pinned_bytes_per_second));
         let found = format!(
             "{} of a mapped file, {share:.2} of a pinned copy's {pinned}",
-            per_second(measured.upload_bytes_per_second)
+            format_rate(measured.upload_bytes_per_second)
         );
         let advice = (share < SHARE_LEAST).then(|| {
             format!(
@@ -258,13 +258,13 @@ fn found(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
 }
 
 /// `2.95 TB/s`.
-fn per_second(bytes: u64) -> String {
+fn format_rate(bytes: u64) -> String {
     let (unit, name) = if bytes >= 1_000_000_000_000 { (1e12, "TB/s") } else { (1e9, "GB/s") };
     format!("{:.2} {name}", bytes as f64 / unit)
 }
 
 /// The first folder on the way that is there.
-fn existing(root: &Path) -> PathBuf {
+fn existing_parent(root: &Path) -> PathBuf {
     let existing = root
         .ancestors()
         .find(|folder| folder.is_dir())
@@ -272,7 +272,7 @@ fn existing(root: &Path) -> PathBuf {
     if existing.as_os_str().is_empty() { PathBuf::from(".") } else { existing }
 }
 
-fn machine(environment: &Environment) -> Vec<Line> {
+fn check_machine(environment: &Environment) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
     let total = machine_limits::meminfo("MemTotal:").unwrap_or(0);
     let free = machine_limits::meminfo("MemAvailable:").unwrap_or(0);
@@ -306,9 +306,9 @@ fn machine(environment: &Environment) -> Vec<Line> {
     ]
 }
 
-fn store(root: &Path) -> Vec<Line> {
-    let existing = existing(root);
-    let mut lines = vec![space(root, &existing)];
+fn check_store(root: &Path) -> Vec<Line> {
+    let existing = existing_parent(root);
+    let mut lines = vec![check_space(root, &existing)];
     let fix =
         || Some("choose another place:  --store DIR  or  export WARPLOOM_STORE=DIR".to_owned());
     let probe = existing.join(format!(".tmp-doctor-{}", std::process::id()));
@@ -358,7 +358,7 @@ fn store(root: &Path) -> Vec<Line> {
     lines
 }
 
-fn space(root: &Path, existing: &Path) -> Line {
+fn check_space(root: &Path, existing: &Path) -> Line {
     match rustix::fs::statvfs(existing) {
         Err(error) => {
             Line { what: "store: space", found: error.to_string(), fix: None, advice: None }
@@ -380,7 +380,7 @@ fn space(root: &Path, existing: &Path) -> Line {
     }
 }
 
-fn catalog() -> Line {
+fn check_catalog() -> Line {
     let names = warploom_catalog::names();
     let broken: Vec<String> = names
         .iter()
@@ -404,7 +404,7 @@ fn catalog() -> Line {
 }
 
 /// The driver of NVIDIA and what it sees.
-fn driver() -> Line {
+fn check_driver() -> Line {
     let found = Gpu::driver_version().and_then(|version| {
         let devices = (0..Gpu::count()?).map(|ordinal| {
             let device = Gpu::look(ordinal)?;
@@ -419,11 +419,11 @@ fn driver() -> Line {
         let all = if devices.is_empty() { "no device".to_owned() } else { devices.join("; ") };
         Ok(format!("speaks CUDA {version}; {all}"))
     });
-    Line::extra("GPU driver", found)
+    Line::optional("GPU driver", found)
 }
 
 /// The compiler of kernels for GPUs.
-fn compiler() -> Line {
+fn check_compiler() -> Line {
     let found = Nvrtc::find().map(|nvrtc| {
         let (major, minor) = nvrtc.version;
         format!(
@@ -434,5 +434,5 @@ fn compiler() -> Line {
             )
         )
     });
-    Line::extra("NVRTC", found)
+    Line::optional("NVRTC", found)
 }

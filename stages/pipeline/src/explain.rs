@@ -28,10 +28,10 @@ pub fn explain(
         let mut chain = Chain::new(&quiet, pipeline);
         let mut all = explain_all(&mut chain)?;
         if let Some(run) = all.last_mut() {
-            tell_saved(&chain, run);
+            add_saved_state(&chain, run);
         }
         let is_verbose = talk.is_verbose();
-        let choices = choices(&chain, is_verbose)?;
+        let choices = stage_choices(&chain, is_verbose)?;
         crate::print_as(
             environment,
             || {
@@ -55,7 +55,7 @@ pub fn explain(
 }
 
 /// Of a run that is missing: the saved state that it goes on from.
-fn tell_saved(chain: &Chain<'_>, run: &mut Explanation) {
+fn add_saved_state(chain: &Chain<'_>, run: &mut Explanation) {
     let key = run.key.as_deref().filter(|_| run.status == "miss").and_then(Key::parse);
     let Some(step) =
         key.and_then(|key| kinds::checkpoint::steps(&chain.environment.store, &key).pop())
@@ -75,16 +75,16 @@ fn tell_saved(chain: &Chain<'_>, run: &mut Explanation) {
 }
 
 /// Launches that are told one by one.
-const TOLD: usize = 8;
+const LAUNCHES_SHOWN: usize = 8;
 
 /// What a step should take, the launches that take most of it, and how their edges are cut.
-fn predicted(predicted: &kinds::plan::Predicted) -> String {
+fn predicted_text(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
     let mut text =
         format!("predicted step: {}, most of it in\n", milliseconds(predicted.nanoseconds_step));
     let mut launches: Vec<&kinds::plan::PredictedLaunch> = predicted.launches.iter().collect();
     launches.sort_by_key(|launch| std::cmp::Reverse(launch.nanoseconds));
-    for launch in launches.into_iter().take(TOLD) {
+    for launch in launches.into_iter().take(LAUNCHES_SHOWN) {
         text += &format!(
             "  {}: {} ({})\n",
             launch.name,
@@ -110,15 +110,15 @@ fn predicted(predicted: &kinds::plan::Predicted) -> String {
 }
 
 /// Groups of launches that are told where not all are.
-const GROUPS_TOLD: usize = 4;
+const GROUPS_SHOWN: usize = 4;
 
 /// What a step should take, and which launches take most of it, those of one kind together.
-fn predicted_in_short(predicted: &kinds::plan::Predicted) -> String {
+fn predicted_summary(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
     let mut groups: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
     for launch in &predicted.launches {
         let (count, nanoseconds) =
-            groups.entry((family(&launch.name), launch.limit.as_str())).or_default();
+            groups.entry((launch_family(&launch.name), launch.limit.as_str())).or_default();
         (*count, *nanoseconds) = (*count + 1, *nanoseconds + launch.nanoseconds);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
@@ -128,27 +128,28 @@ fn predicted_in_short(predicted: &kinds::plan::Predicted) -> String {
         milliseconds(predicted.nanoseconds_step),
         predicted.launches.len()
     );
-    for ((name, limit), (count, nanoseconds)) in groups.into_iter().take(GROUPS_TOLD) {
-        text += &format!("  {name}{}: {} ({limit})\n", times(count), milliseconds(nanoseconds));
+    for ((name, limit), (count, nanoseconds)) in groups.into_iter().take(GROUPS_SHOWN) {
+        text +=
+            &format!("  {name}{}: {} ({limit})\n", times_text(count), milliseconds(nanoseconds));
     }
     text
 }
 
 /// What launches of one kind are called: their name up to its first number, of which two parts say
 /// enough.
-fn family(name: &str) -> String {
+fn launch_family(name: &str) -> String {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.split('.').take_while(|part| !is_number(part)).take(2).collect();
     if parts.is_empty() { name.to_owned() } else { parts.join(".") }
 }
 
 /// How many there are, of several.
-fn times(count: u64) -> String {
+fn times_text(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" x {count}") }
 }
 
 /// Reasons, a line each: those that differ in numbers alone are one, with the sums of their bytes.
-fn reasons_in_short(reasons: &[Reason]) -> String {
+fn reasons_summary(reasons: &[Reason]) -> String {
     struct Group<'a> {
         first: &'a Reason,
         count: u64,
@@ -158,9 +159,9 @@ fn reasons_in_short(reasons: &[Reason]) -> String {
     for reason in reasons {
         let key = format!(
             "{}: {} ({})",
-            without_numbers(&reason.what),
+            strip_numbers(&reason.what),
             reason.chosen,
-            without_numbers(&reason.why)
+            strip_numbers(&reason.why)
         );
         let at = groups.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
             groups.push((key, Group { first: reason, count: 0, bytes: BTreeMap::new() }));
@@ -184,16 +185,16 @@ fn reasons_in_short(reasons: &[Reason]) -> String {
         text += &format!(
             "  {}{}: {} ({}){bytes}\n",
             first.what,
-            times(count),
+            times_text(count),
             first.chosen,
-            in_sizes(&first.why)
+            format_byte_counts(&first.why)
         );
     }
     text
 }
 
 /// A text without its numbers.
-fn without_numbers(text: &str) -> String {
+fn strip_numbers(text: &str) -> String {
     let mut plain: String =
         text.chars().map(|letter| if letter.is_ascii_digit() { '#' } else { letter }).collect();
     while plain.contains("##") {
@@ -203,7 +204,7 @@ fn without_numbers(text: &str) -> String {
 }
 
 /// A text with sizes in place of counts of bytes, and of what they are held against.
-fn in_sizes(text: &str) -> String {
+fn format_byte_counts(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let size = |word: &str| -> Option<String> {
         let digits = word.trim_end_matches([',', ';', ':', ')']);
@@ -234,7 +235,7 @@ fn in_sizes(text: &str) -> String {
 }
 
 /// What each division takes, and why it is there.
-fn divided_in_short(page: &kinds::partition::Partition) -> String {
+fn partition_summary(page: &kinds::partition::Partition) -> String {
     let told = |division: &kinds::partition::Division| {
         format!("{} ({}), {}", division.scheme.name(), division.why, show_size(division.bytes()))
     };
@@ -242,7 +243,7 @@ fn divided_in_short(page: &kinds::partition::Partition) -> String {
 }
 
 /// Which order was taken, and why.
-fn order_in_short(quality: &kinds::permutation::Quality) -> String {
+fn order_summary(quality: &kinds::permutation::Quality) -> String {
     let aes = match quality.method.as_str() {
         "none" => String::new(),
         _ => format!(
@@ -254,7 +255,7 @@ fn order_in_short(quality: &kinds::permutation::Quality) -> String {
 }
 
 /// What each division takes, table by table, and what of it lies empty.
-fn divided(page: &kinds::partition::Partition) -> String {
+fn partition_text(page: &kinds::partition::Partition) -> String {
     let mut text = String::new();
     for division in &page.schemes {
         let padding = division.padding.map_or_else(String::new, |padding| {
@@ -286,7 +287,8 @@ fn divided(page: &kinds::partition::Partition) -> String {
 
 /// A reason, with what each way would take.
 fn reason_text(reason: &Reason) -> String {
-    let mut text = format!("  {}: {} ({})\n", reason.what, reason.chosen, in_sizes(&reason.why));
+    let mut text =
+        format!("  {}: {} ({})\n", reason.what, reason.chosen, format_byte_counts(&reason.why));
     for (name, bytes) in &reason.alternatives {
         text += &format!("      {name}: {}\n", show_size(*bytes));
     }
@@ -367,14 +369,13 @@ fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
 }
 
 /// What reorder, partition and plan chose, if they are in the store.
-fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
+fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
     let device = chain.environment.device_facts(chain.pipeline)?.name;
     let mut found = Vec::new();
     if let Some(artifact) = chain.available(Kind::Permutation) {
         let quality: kinds::permutation::Quality =
             kinds::read_json(&artifact.file(kinds::permutation::QUALITY_FILE))?;
-        let text =
-            if is_verbose { order_text(&quality, &device) } else { order_in_short(&quality) };
+        let text = if is_verbose { order_text(&quality, &device) } else { order_summary(&quality) };
         found.push(Choice {
             text,
             json: serde_json::json!({"choice": "reorder", "quality": quality}),
@@ -382,7 +383,7 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
     }
     if let Some(artifact) = chain.available(Kind::Partition) {
         let page = kinds::partition::open(artifact)?;
-        let text = if is_verbose { divided(&page) } else { divided_in_short(&page) };
+        let text = if is_verbose { partition_text(&page) } else { partition_summary(&page) };
         found.push(Choice {
             text,
             json: serde_json::json!({"choice": "partition", "schemes": page.schemes}),
@@ -404,16 +405,16 @@ fn choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageErro
             peak_text(&advice.memory, chain)
         );
         if is_verbose {
-            text += &predicted(&advice.predicted);
+            text += &predicted_text(&advice.predicted);
             reasons.iter().for_each(|reason| text += &reason_text(reason));
             let listing = LaunchList { reasons: Vec::new(), ..list.clone() }.render();
             text += &format!(
                 "\n{}",
-                listing.lines().map(|line| in_sizes(line) + "\n").collect::<String>()
+                listing.lines().map(|line| format_byte_counts(line) + "\n").collect::<String>()
             );
         } else {
-            text += &predicted_in_short(&advice.predicted);
-            text += &reasons_in_short(&reasons);
+            text += &predicted_summary(&advice.predicted);
+            text += &reasons_summary(&reasons);
         }
         found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": reasons, "memory": advice.memory, "predicted": advice.predicted}) });
     }
@@ -449,7 +450,7 @@ mod tests {
             )
         };
         let text =
-            reasons_in_short(&[of(10), of(11), reason("fusion", "fewer launches", &[]), of(12)]);
+            reasons_summary(&[of(10), of(11), reason("fusion", "fewer launches", &[]), of(12)]);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 2, "{text}");
         assert!(
@@ -464,14 +465,21 @@ mod tests {
     #[test]
     fn bytes_are_said_as_sizes() {
         let fused = "5437 launches instead of 6846, 2846882680 bytes instead of 3739654640";
-        assert_eq!(in_sizes(fused), "5437 launches instead of 6846, 2.65 GiB instead of 3.48 GiB");
         assert_eq!(
-            in_sizes("h = sum(x) | 21668 bytes, rows of 16"),
+            format_byte_counts(fused),
+            "5437 launches instead of 6846, 2.65 GiB instead of 3.48 GiB"
+        );
+        assert_eq!(
+            format_byte_counts("h = sum(x) | 21668 bytes, rows of 16"),
             "h = sum(x) | 21.2 KiB, rows of 16"
         );
-        assert_eq!(family("back.sum.1"), "back.sum");
+        assert_eq!(launch_family("back.sum.1"), "back.sum");
         assert_eq!(
-            [family("divide.6232"), family("update.rgcn.relational.0.w"), family("7")],
+            [
+                launch_family("divide.6232"),
+                launch_family("update.rgcn.relational.0.w"),
+                launch_family("7")
+            ],
             ["divide", "update.rgcn", "7"]
         );
     }

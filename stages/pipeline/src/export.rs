@@ -38,13 +38,13 @@ use warploom_shell::{Chain, Environment, StageName, machine_limits::show_size, p
 use warploom_spec::{Pipeline, shell_word};
 
 pub use arrays::Dense;
-pub use files::npz as archive;
+pub use files::write_npz as archive;
 #[cfg(test)]
-pub(crate) use files::{npy, tensors};
-pub use items::{dense_reals, dense_wholes, lists, scipy_csr};
+pub(crate) use files::{write_npy, write_safetensors};
+pub use items::{dense_floats, dense_integers, lists, scipy_csr};
 
 use crate::{
-    arguments::As,
+    arguments::ExportForm,
     artifacts,
     runs::{self, Run, export_command, export_command_of},
     stand_in, store,
@@ -56,7 +56,7 @@ use items::{Arrays, Item, Table};
 const DRAFT: &str = "export";
 
 /// What was asked for.
-pub struct Asked<'a> {
+pub struct ExportRequest<'a> {
     /// Key, first digits, or kind.
     pub what: &'a str,
     /// Of which data set, of a kind.
@@ -64,15 +64,15 @@ pub struct Asked<'a> {
     /// Folder.
     pub output: &'a Path,
     /// How; none: as it is usual for each thing.
-    pub form: Option<As>,
+    pub form: Option<ExportForm>,
     /// Whether the files are not listed.
     pub brief: bool,
 }
 
 /// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data
 /// set.
-fn title(environment: &Environment, artifact: &Artifact) -> String {
-    let all = artifacts::all(environment);
+fn artifact_title(environment: &Environment, artifact: &Artifact) -> String {
+    let all = artifacts::read_all(environment);
     let dataset = artifacts::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
     if artifact.kind == Kind::Run
         && let Ok(run) = Run::open(artifact.clone(), dataset)
@@ -85,10 +85,10 @@ fn title(environment: &Environment, artifact: &Artifact) -> String {
 
 /// The run that a pipeline file made last, if that is in the store and a run is asked for by the
 /// file; and how to export it.
-fn other_than_last(
+fn last_run_if_other(
     environment: &Environment,
     pipelines: &[Pipeline],
-    asked: &Asked<'_>,
+    asked: &ExportRequest<'_>,
 ) -> Option<(Key, String)> {
     let file = &pipelines.first().filter(|_| asked.what == Kind::Run.name())?.file;
     let key = environment.store.last_run(Some(file))?;
@@ -107,20 +107,24 @@ pub fn export(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
-    asked: &Asked<'_>,
+    asked: &ExportRequest<'_>,
 ) -> Result<(), StageError> {
-    let other = || other_than_last(environment, pipelines, asked);
+    let other = || last_run_if_other(environment, pipelines, asked);
     let artifacts = match asked.dataset {
-        Some(dataset) => vec![newest_of(environment, talk, pipelines, asked.what, dataset)?],
-        None => wanted(environment, pipelines, asked.what).map_err(|error| match pipelines {
-            [pipeline, ..] if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() => {
-                no_such_run(environment, pipeline, asked, error)
-            }
-            [pipeline, ..] if error.kind == ErrorKind::Input => {
-                stand_in::explain(environment, pipeline, error)
-            }
-            _ => error,
-        })?,
+        Some(dataset) => vec![newest_artifact(environment, talk, pipelines, asked.what, dataset)?],
+        None => {
+            find_requested(environment, pipelines, asked.what).map_err(|error| match pipelines {
+                [pipeline, ..]
+                    if error.kind == ErrorKind::Input && asked.what == Kind::Run.name() =>
+                {
+                    missing_run_error(environment, pipeline, asked, error)
+                }
+                [pipeline, ..] if error.kind == ErrorKind::Input => {
+                    stand_in::explain_missing(environment, pipeline, error)
+                }
+                _ => error,
+            })?
+        }
     };
     if let Some((last, hint)) = other().filter(|(last, _)| {
         artifacts
@@ -136,7 +140,7 @@ pub fn export(
     let several = artifacts.len() > 1;
     let leased = artifacts
         .iter()
-        .map(|artifact| store::leased(environment, artifact))
+        .map(|artifact| store::lease_found(environment, artifact))
         .collect::<Result<Vec<_>, _>>()?;
     for (_lease, artifact) in leased {
         artifact.manifest.check_digests(&artifact.path)?;
@@ -164,7 +168,7 @@ pub fn export(
                 let (kind, key) = (artifact.kind.name(), artifact.manifest.key.short());
                 let head = format!(
                     "{kind} {key} ({}) -> {} ({})\n",
-                    title(environment, &artifact),
+                    artifact_title(environment, &artifact),
                     target.display(),
                     show_size(bytes)
                 );
@@ -189,7 +193,7 @@ pub fn export(
 }
 
 /// The newest artifact of a kind and a data set.
-fn newest_of(
+fn newest_artifact(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
@@ -198,16 +202,16 @@ fn newest_of(
 ) -> Result<Artifact, StageError> {
     let kind = Kind::parse(what).filter(|_| pipelines.is_empty());
     let Some(kind) = kind else {
-        return Err(crate::usage(
+        return Err(crate::usage_error(
             "`--dataset` is for a kind, and neither for a key nor with `--pipeline`",
             format!(
                 "warploom export graph --dataset {} -o DIR{}",
                 shell_word(dataset),
-                artifacts::option(environment)
+                artifacts::store_option(environment)
             ),
         ));
     };
-    let all = artifacts::all(environment);
+    let all = artifacts::read_all(environment);
     let sets = artifacts::data_sets(&all);
     let is_of_set = |artifact: &&Artifact| {
         artifact.kind == kind && sets.get(artifact.manifest.key.as_str()).copied() == Some(dataset)
@@ -231,7 +235,7 @@ fn newest_of(
         let all = format!(
             "warploom store ls --dataset {}{}",
             shell_word(dataset),
-            artifacts::option(environment)
+            artifacts::store_option(environment)
         );
         talk.say(&format!(
             "{count} artifacts are `{what}` of `{dataset}`: {key} is the newest; all:  {all}"
@@ -243,23 +247,23 @@ fn newest_of(
 /// The error where no run of these exact settings is there: the runs of the file that are, those of
 /// this data set first, and how to export the newest of these. A run of another data set is no
 /// answer.
-fn no_such_run(
+fn missing_run_error(
     environment: &Environment,
     pipeline: &Pipeline,
-    asked: &Asked<'_>,
+    asked: &ExportRequest<'_>,
     error: StageError,
 ) -> StageError {
-    let (of_set, others): (Vec<Run>, Vec<Run>) = runs::of_file(environment, &pipeline.file)
+    let (of_set, others): (Vec<Run>, Vec<Run>) = runs::runs_of_file(environment, &pipeline.file)
         .into_iter()
         .partition(|run| run.dataset() == pipeline.dataset);
     if of_set.is_empty() && others.is_empty() {
-        return stand_in::explain(environment, pipeline, error);
+        return stand_in::explain_missing(environment, pipeline, error);
     }
     let newest = of_set.first().map(|run| run.artifact.manifest.key.clone());
     let artifacts = |runs: Vec<Run>| runs.into_iter().map(|run| run.artifact).collect::<Vec<_>>();
     let lists = [artifacts(of_set), artifacts(others)].into_iter().filter(|runs| !runs.is_empty());
     let runs =
-        lists.map(|runs| store::candidates(environment, &runs)).collect::<Vec<_>>().join("\n");
+        lists.map(|runs| store::candidate_lines(environment, &runs)).collect::<Vec<_>>().join("\n");
     let file = pipeline.file.display();
     let what = format!(
         "no run of `{}` on `{}` with these settings is in the store; other runs of {file} are",
@@ -270,7 +274,7 @@ fn no_such_run(
         format!(
             "list the runs on it:  warploom runs --dataset {}{}",
             shell_word(&pipeline.dataset),
-            artifacts::option(environment)
+            artifacts::store_option(environment)
         )
     };
     let first = newest.map_or_else(of_set, |key| export_command(environment, &key, &output));
@@ -278,40 +282,40 @@ fn no_such_run(
     let error = StageError::new(ErrorKind::Input, what)
         .at(environment.store.kind_directory(Kind::Run).display());
     let error = error.detail(runs).hint(format!("{first}\n  or the last run of any file:  {last}"));
-    stand_in::explain(environment, pipeline, error)
+    stand_in::explain_missing(environment, pipeline, error)
 }
 
 /// `KIND`, `KIND/DIGITS` or `DIGITS`.
-fn wanted(
+fn find_requested(
     environment: &Environment,
     pipelines: &[Pipeline],
     what: &str,
 ) -> Result<Vec<Artifact>, StageError> {
     if let Some(kind) = Kind::parse(what) {
         return match pipelines {
-            [] => only_one(environment, environment.store.list(kind), what),
-            pipelines => only_one(
+            [] => require_one(environment, environment.store.list(kind), what),
+            pipelines => require_one(
                 environment,
                 pipelines
                     .iter()
-                    .map(|pipeline| of_pipeline(environment, pipeline, kind))
+                    .map(|pipeline| pipeline_artifact(environment, pipeline, kind))
                     .collect::<Result<_, _>>()?,
                 what,
             ),
         };
     }
     match what.split_once('/').and_then(|(kind, digits)| Some((Kind::parse(kind)?, digits))) {
-        Some((Kind::Run, store::LAST)) => store::find(environment, store::LAST),
+        Some((Kind::Run, store::LAST)) => store::find_artifacts(environment, store::LAST),
         Some((kind, digits)) => {
             let mut found = environment.store.list(kind);
             found.retain(|artifact| artifact.manifest.key.as_str().starts_with(digits));
-            only_one(environment, found, what)
+            require_one(environment, found, what)
         }
-        None => store::find(environment, what),
+        None => store::find_artifacts(environment, what),
     }
 }
 
-fn only_one(
+fn require_one(
     environment: &Environment,
     mut found: Vec<Artifact>,
     what: &str,
@@ -322,23 +326,23 @@ fn only_one(
         0 => Err(StageError::new(ErrorKind::Input, format!("no artifact is `{what}`"))
             .hint(list_command(environment))),
         many => Err(StageError::new(ErrorKind::Input, format!("{many} artifacts are `{what}`"))
-            .detail(store::candidates(environment, &found))
-            .hint(which(environment, &found, what))),
+            .detail(store::candidate_lines(environment, &found))
+            .hint(ambiguity_hint(environment, &found, what))),
     }
 }
 
 fn list_command(environment: &Environment) -> String {
-    format!("list them with  warploom store ls{}", artifacts::option(environment))
+    format!("list them with  warploom store ls{}", artifacts::store_option(environment))
 }
 
 /// How one of several is named.
-fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
-    let (key, option) = (found[0].manifest.key.short(), artifacts::option(environment));
+fn ambiguity_hint(environment: &Environment, found: &[Artifact], what: &str) -> String {
+    let (key, option) = (found[0].manifest.key.short(), artifacts::store_option(environment));
     let by_key = format!(
         "give the first digits of one:  warploom export {what}/{key}{option}  or name a pipeline:  \
          --pipeline FILE"
     );
-    let all = artifacts::all(environment);
+    let all = artifacts::read_all(environment);
     match artifacts::data_sets(&all).get(found[0].manifest.key.as_str()) {
         Some(_) if what == Kind::Run.name() => {
             format!("{by_key}  or the last run:  warploom export {}{option}", store::LAST)
@@ -353,7 +357,7 @@ fn which(environment: &Environment, found: &[Artifact], what: &str) -> String {
 
 /// A pipeline's artifact: that of the first stage that writes the kind, which is the data set's own
 /// order for `csr`.
-fn of_pipeline(
+fn pipeline_artifact(
     environment: &Environment,
     pipeline: &Pipeline,
     kind: Kind,
@@ -361,9 +365,12 @@ fn of_pipeline(
     let mut quiet = environment.clone();
     quiet.network = false;
     let Some(writer) = StageName::writer_of(kind) else {
-        return Err(crate::usage(
+        return Err(crate::usage_error(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
-            format!("list what there is with  warploom store ls{}", artifacts::option(environment)),
+            format!(
+                "list what there is with  warploom store ls{}",
+                artifacts::store_option(environment)
+            ),
         ));
     };
     let mut chain = Chain::new(&quiet, pipeline);
@@ -402,7 +409,7 @@ fn write_whole(
     let done = Beside::begin(home, DRAFT).and_then(|draft| {
         let shown = |error: StageError| error.instead_of(draft.path(), target);
         write(draft.path()).map_err(shown)?;
-        let files = names_in(draft.path())?;
+        let files = file_names(draft.path())?;
         if let Some(path) = files
             .iter()
             .map(|file| target.join(file))
@@ -450,7 +457,7 @@ fn may_be_there(path: &Path) -> bool {
     !matches!(fs::metadata(path), Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
 }
 
-fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
+fn file_names(folder: &Path) -> Result<Vec<String>, StageError> {
     let entries = fs::read_dir(folder).map_err(|error| StageError::io("list", folder, &error))?;
     let names = entries
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
@@ -460,22 +467,26 @@ fn names_in(folder: &Path) -> Result<Vec<String>, StageError> {
     Ok(names)
 }
 
-fn write_all(artifact: &Artifact, form: Option<As>, folder: &Path) -> Result<(), StageError> {
+fn write_all(
+    artifact: &Artifact,
+    form: Option<ExportForm>,
+    folder: &Path,
+) -> Result<(), StageError> {
     let copy = |path: PathBuf| {
         let to = folder.join(path.file_name().unwrap_or_default());
         fs::copy(&path, &to).map(drop).map_err(|error| StageError::io("copy", &to, &error))
     };
     copy(artifact.file(MANIFEST_FILE))?;
-    if form == Some(As::Files) {
+    if form == Some(ExportForm::Files) {
         return artifact.manifest.files.iter().try_for_each(|file| copy(artifact.file(&file.name)));
     }
-    for item in items::of(artifact, form)? {
+    for item in items::export_items(artifact, form)? {
         match item {
             Item::Page(path) => copy(path)?,
-            Item::Table(table) => write_table(&table, form.unwrap_or(As::Parquet), folder)?,
+            Item::Table(table) => write_table(&table, form.unwrap_or(ExportForm::Parquet), folder)?,
             // As it is, with the facts in its header.
             Item::Arrays(arrays)
-                if form.unwrap_or(arrays.usual) == As::Safetensors
+                if form.unwrap_or(arrays.usual) == ExportForm::Safetensors
                     && artifact.kind == Kind::Run =>
             {
                 copy(artifact.file(&format!("{}.safetensors", arrays.name)))?;
@@ -486,14 +497,14 @@ fn write_all(artifact: &Artifact, form: Option<As>, folder: &Path) -> Result<(),
     Ok(())
 }
 
-fn write_table(table: &Table, form: As, folder: &Path) -> Result<(), StageError> {
+fn write_table(table: &Table, form: ExportForm, folder: &Path) -> Result<(), StageError> {
     let pieces = || {
         (0..table.count)
             .step_by(ROW_GROUP)
             .map(|first| (table.rows)(first..table.count.min(first + ROW_GROUP)))
     };
     match form {
-        As::Parquet => {
+        ExportForm::Parquet => {
             let mut writer = TableWriter::create_for_others(
                 &folder.join(format!("{}.parquet", table.name)),
                 table.fields.clone(),
@@ -501,7 +512,7 @@ fn write_table(table: &Table, form: As, folder: &Path) -> Result<(), StageError>
             pieces().try_for_each(|columns| writer.write(columns))?;
             writer.finish()
         }
-        As::Csv => {
+        ExportForm::Csv => {
             let path = folder.join(format!("{}.csv", table.name));
             let columns: Vec<(&str, Option<usize>)> =
                 table.fields.iter().map(|field| (field.name().as_str(), width_of(field))).collect();
@@ -539,12 +550,17 @@ fn width_of(field: &Field) -> Option<usize> {
     }
 }
 
-fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), StageError> {
+fn write_arrays(all: Arrays, form: Option<ExportForm>, folder: &Path) -> Result<(), StageError> {
     let form = form.unwrap_or(all.usual);
     match form {
-        As::Npz => return files::npz(&folder.join(format!("{}.npz", all.name)), &all.arrays),
-        As::Safetensors => {
-            return files::tensors(&folder.join(format!("{}.safetensors", all.name)), &all.arrays);
+        ExportForm::Npz => {
+            return files::write_npz(&folder.join(format!("{}.npz", all.name)), &all.arrays);
+        }
+        ExportForm::Safetensors => {
+            return files::write_safetensors(
+                &folder.join(format!("{}.safetensors", all.name)),
+                &all.arrays,
+            );
         }
         _ => {}
     }
@@ -561,8 +577,8 @@ fn write_arrays(all: Arrays, form: Option<As>, folder: &Path) -> Result<(), Stag
         while !taken.insert(name.clone()) {
             name.push('_');
         }
-        if form == As::Npy {
-            files::npy(&folder.join(format!("{name}.npy")), &array)?;
+        if form == ExportForm::Npy {
+            files::write_npy(&folder.join(format!("{name}.npy")), &array)?;
         } else {
             let column = column_of(&array)?;
             let count = array.shape.first().copied().unwrap_or(1);

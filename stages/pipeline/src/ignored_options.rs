@@ -11,7 +11,7 @@ use crate::arguments::{Command, DataAction, StoreAction};
 
 /// How a command names itself, whether it reads a pipeline file and settings, and what does what
 /// was meant.
-struct Reads {
+struct CommandReads {
     name: String,
     pipeline: bool,
     set: bool,
@@ -19,14 +19,14 @@ struct Reads {
 }
 
 /// Refuses what a command does not read.
-pub fn refuse(command: &Command, options: &Options) -> Result<(), StageError> {
-    let reads = of(command, options);
+pub fn refuse_ignored(command: &Command, options: &Options) -> Result<(), StageError> {
+    let reads = command_reads(command, options);
     let given = [
         ("--pipeline", options.pipeline.is_some() && !reads.pipeline),
         ("--set", !options.set.is_empty() && !reads.set),
     ];
     match given.into_iter().find(|(_, is_unread)| *is_unread) {
-        Some((option, _)) => Err(crate::usage(
+        Some((option, _)) => Err(crate::usage_error(
             format!("`warploom {}` reads no `{option}`", reads.name),
             reads.instead,
         )),
@@ -34,8 +34,8 @@ pub fn refuse(command: &Command, options: &Options) -> Result<(), StageError> {
     }
 }
 
-fn of(command: &Command, options: &Options) -> Reads {
-    let neither = |name: &str, instead: String| Reads {
+fn command_reads(command: &Command, options: &Options) -> CommandReads {
+    let neither = |name: &str, instead: String| CommandReads {
         name: name.to_owned(),
         pipeline: false,
         set: false,
@@ -55,7 +55,7 @@ fn of(command: &Command, options: &Options) -> Reads {
     };
     match command {
         Command::Pipeline { .. } | Command::Explain { .. } | Command::Check { .. } => {
-            Reads { pipeline: true, set: true, ..neither("pipeline", leave_out()) }
+            CommandReads { pipeline: true, set: true, ..neither("pipeline", leave_out()) }
         }
         Command::Export { key, .. } => {
             let instead = format!(
@@ -63,7 +63,7 @@ fn of(command: &Command, options: &Options) -> Reads {
                  --set ...",
                 shell_word(key)
             );
-            Reads {
+            CommandReads {
                 pipeline: true,
                 set: options.pipeline.is_some(),
                 ..neither("export KEY", instead)
@@ -74,7 +74,7 @@ fn of(command: &Command, options: &Options) -> Reads {
                 "choose runs by  warploom runs --dataset {dataset}  or  warploom runs --pipeline \
                  FILE"
             );
-            Reads { pipeline: true, ..neither("runs", instead) }
+            CommandReads { pipeline: true, ..neither("runs", instead) }
         }
         Command::Store { action: StoreAction::Ls { .. } } => {
             let runs = format!("warploom runs --pipeline {}", file());
@@ -91,7 +91,7 @@ fn of(command: &Command, options: &Options) -> Reads {
             format!("it takes keys: list them with  warploom store ls --dataset {dataset}"),
         ),
         Command::Data { action: DataAction::Show { .. } | DataAction::Generate { .. } } => {
-            Reads { pipeline: true, set: true, ..neither("data", leave_out()) }
+            CommandReads { pipeline: true, set: true, ..neither("data", leave_out()) }
         }
         Command::Data { .. } => neither(
             "data",

@@ -61,14 +61,15 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     if let Err(error) = started {
         return finish_with(&talk, environment.format, &error);
     }
-    if let Err(error) =
-        command.later().map_or_else(|| ignored_options::refuse(&command, &options), Err)
+    if let Err(error) = command
+        .unavailable_error()
+        .map_or_else(|| ignored_options::refuse_ignored(&command, &options), Err)
     {
         return finish_with(&talk, environment.format, &error);
     }
     let done = match command {
         Command::Pipeline { file } => {
-            return with_pipelines(&talk, &environment, &options, file, run_all::run_all);
+            return run_on_pipelines(&talk, &environment, &options, file, run_all::run_all);
         }
         Command::Explain { file } => {
             match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
@@ -81,7 +82,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
                 &environment,
                 &talk,
                 &options,
-                &programs::Asked {
+                &programs::CheckRequest {
                     path: &program,
                     dataset: dataset.as_deref(),
                     show: show.as_deref(),
@@ -89,13 +90,13 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             )
         }
         Command::Check { dataset: Some(_), .. } => {
-            Err(usage("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
+            Err(usage_error("`--dataset` is for programs", "warploom check FILE.py --dataset NAME"))
         }
         Command::Check { show: Some(_), .. } => {
-            Err(usage("`--show` is for programs", "warploom check FILE.py --show gir"))
+            Err(usage_error("`--show` is for programs", "warploom check FILE.py --show gir"))
         }
         Command::Check { file, .. } => {
-            return with_pipelines(&talk, &environment, &options, file, run_all::check_all);
+            return run_on_pipelines(&talk, &environment, &options, file, run_all::check_all);
         }
         Command::Export { key, dataset, output, form } => {
             let pipelines = match options
@@ -107,7 +108,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
                 Ok(pipelines) => pipelines.unwrap_or_default(),
                 Err(refusal) => return refusal.finish(&talk, environment.format),
             };
-            let asked = export::Asked {
+            let asked = export::ExportRequest {
                 what: &key,
                 dataset: dataset.as_deref(),
                 output: &output,
@@ -116,13 +117,13 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             };
             export::export(&environment, &talk, &pipelines, &asked)
         }
-        Command::New { name, like } => new_project::write(&environment, &name, &like),
+        Command::New { name, like } => new_project::write_project(&environment, &name, &like),
         Command::Runs { dataset, sort, format } => {
             let pipeline =
                 options.pipeline.as_ref().map(|file| file.to_string_lossy().into_owned());
             runs::list(
                 &environment,
-                &runs::Asked {
+                &runs::RunsRequest {
                     dataset: dataset.as_deref(),
                     pipeline: pipeline.as_deref(),
                     sort: sort.as_deref(),
@@ -131,7 +132,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             )
         }
         Command::Store { action } => store::run(&environment, &talk, &action),
-        Command::Data { action } => data::run(&environment, &talk, &options, &action),
+        Command::Data { action } => data::run_action(&environment, &talk, &options, &action),
         Command::Doctor { measure: false } => doctor::run(&environment),
         Command::Doctor { measure: true } => doctor::measure(&environment),
         Command::Schema => {
@@ -172,7 +173,7 @@ fn print_manual() {
     print_data(&manual::page(Arguments::command()));
 }
 
-fn with_pipelines(
+fn run_on_pipelines(
     talk: &Talk,
     environment: &Environment,
     options: &Options,
@@ -206,6 +207,6 @@ pub(crate) fn print_as(
 }
 
 /// An error of usage.
-pub(crate) fn usage(what: impl Into<String>, hint: impl Into<String>) -> StageError {
+pub(crate) fn usage_error(what: impl Into<String>, hint: impl Into<String>) -> StageError {
     StageError::new(ErrorKind::Usage, what).hint(hint)
 }

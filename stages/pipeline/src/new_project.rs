@@ -22,7 +22,7 @@ const KEYWORDS: [&str; 20] = [
 ];
 
 /// Writes NAME.py and NAME.yaml into the current folder.
-pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), StageError> {
+pub fn write_project(environment: &Environment, name: &str, like: &str) -> Result<(), StageError> {
     let is_name = name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         && !KEYWORDS.contains(&name);
@@ -31,9 +31,9 @@ pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), St
             "`{name}` cannot be the name of a function: expected letters, digits and `_`, with no \
              digit first"
         );
-        return Err(crate::usage(what, "for example  warploom new my_model"));
+        return Err(crate::usage_error(what, "for example  warploom new my_model"));
     }
-    let (program, pipeline) = texts(name, like)?;
+    let (program, pipeline) = renamed_texts(name, like)?;
     let [program_file, pipeline_file] = [format!("{name}.py"), format!("{name}.yaml")];
     if let Some(there) = [&program_file, &pipeline_file]
         .into_iter()
@@ -43,8 +43,8 @@ pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), St
             .at(there)
             .hint("choose another name, or replace it with  --force"));
     }
-    create(&program_file, &program, environment.force)?;
-    create(&pipeline_file, &pipeline, environment.force)?;
+    create_file(&program_file, &program, environment.force)?;
+    create_file(&pipeline_file, &pipeline, environment.force)?;
     crate::print_as(
         environment,
         || {
@@ -58,7 +58,7 @@ pub fn write(environment: &Environment, name: &str, like: &str) -> Result<(), St
     Ok(())
 }
 
-fn create(file: &str, text: &str, force: bool) -> Result<(), StageError> {
+fn create_file(file: &str, text: &str, force: bool) -> Result<(), StageError> {
     let opened = if force { File::create(file) } else { File::create_new(file) };
     let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
     written.map_err(|error| match error.kind() {
@@ -70,11 +70,11 @@ fn create(file: &str, text: &str, force: bool) -> Result<(), StageError> {
 }
 
 /// The texts of program and pipeline under another name.
-fn texts(name: &str, like: &str) -> Result<(String, String), StageError> {
+fn renamed_texts(name: &str, like: &str) -> Result<(String, String), StageError> {
     let Some((_, pipeline, program)) = SHIPPED.iter().find(|(shipped, ..)| *shipped == like) else {
         let names: Vec<&str> = SHIPPED.iter().map(|(shipped, ..)| *shipped).collect();
         let near = warploom_spec::nearest(like, names.iter().copied()).unwrap_or("gcn");
-        let error = crate::usage(
+        let error = crate::usage_error(
             format!("no shipped program is called `{like}`"),
             format!("warploom new {name} --like {near}"),
         );
@@ -99,7 +99,7 @@ mod tests {
     fn every_shipped_program_gets_another_name() {
         assert!(SHIPPED.len() >= 21);
         for (like, ..) in SHIPPED {
-            let (program, pipeline) = texts("mine", like).unwrap();
+            let (program, pipeline) = renamed_texts("mine", like).unwrap();
             assert!(
                 program.starts_with("def mine(") && !program.contains(&format!("def {like}(")),
                 "{like}"
@@ -121,6 +121,6 @@ mod tests {
                 (Path::new("mine.py"), "mine")
             );
         }
-        assert!(texts("mine", "gta").unwrap_err().hint.unwrap().ends_with("--like gat"));
+        assert!(renamed_texts("mine", "gta").unwrap_err().hint.unwrap().ends_with("--like gat"));
     }
 }

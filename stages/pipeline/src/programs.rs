@@ -27,7 +27,7 @@ use crate::runs::local_time;
 
 /// What is to be checked.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct CheckRequest<'a> {
     /// The program.
     pub path: &'a Path,
     /// A data set whose graph is in the store.
@@ -41,10 +41,10 @@ pub fn check(
     environment: &Environment,
     talk: &Talk,
     options: &Options,
-    asked: &Asked,
+    asked: &CheckRequest,
 ) -> Result<(), StageError> {
-    let Asked { path, dataset, show } = *asked;
-    let (path, entry) = parts_of(path);
+    let CheckRequest { path, dataset, show } = *asked;
+    let (path, entry) = split_entry(path);
     let path = path.as_path();
     let text = program_file::read(path)?;
     if let Some(name) = dataset {
@@ -53,22 +53,22 @@ pub fn check(
             .map_err(|error| catalog_error(&error))?;
     }
     let (pipeline, mut known_of) = match (&options.pipeline, dataset) {
-        (Some(file), _) => (read(options, file)?, file.display().to_string()),
+        (Some(file), _) => (read_pipeline(options, file)?, file.display().to_string()),
         (None, dataset) => {
-            (stand_alone(options, path, dataset)?, dataset.unwrap_or_default().to_owned())
+            (program_pipeline(options, path, dataset)?, dataset.unwrap_or_default().to_owned())
         }
     };
-    let request = PlanRequest { text, ..with_program(environment, &pipeline, path)? };
+    let request = PlanRequest { text, ..replace_program(environment, &pipeline, path)? };
     let settings = request.given_settings();
     let entry = entry.unwrap_or_else(|| entry_of(path, &request, options));
     let program = Program { file: path, text: &request.text, entry: &entry, settings: &settings };
     let known = match dataset.is_some() || options.pipeline.is_some() {
-        true => in_store(environment, &pipeline, &request)?,
+        true => find_known_data(environment, &pipeline, &request)?,
         false => None,
     };
     match &known {
         Some(KnownData { other: Some(graph), .. }) => {
-            known_of = other_graph(&pipeline.dataset, graph)
+            known_of = describe_other_graph(&pipeline.dataset, graph)
         }
         Some(_) => {}
         None => {
@@ -105,7 +105,7 @@ pub fn check(
     made.traced.warnings.iter().for_each(|warning| talk.say(program.render(warning).trim_end()));
     if let Some(form) = show {
         let page = match form {
-            "source" if is_exact => source_in_store(environment, &pipeline, &request, &entry)?,
+            "source" if is_exact => kernel_source(environment, &pipeline, &request, &entry)?,
             "source" => warploom_plan::source_without_graph(&made, &request)?,
             _ => show_form(&made, form, &request.text)?,
         };
@@ -118,19 +118,19 @@ pub fn check(
     }
     crate::print_as(
         environment,
-        || line(&entry, &made, &known_of),
-        || vec![object(&entry, &made, &known_of)],
+        || summary_line(&entry, &made, &known_of),
+        || vec![summary_json(&entry, &made, &known_of)],
     );
     Ok(())
 }
 
 /// Whether this names a program, FILE.py or FILE.py:NAME.
 pub fn is_program(path: &Path) -> bool {
-    parts_of(path).0.extension().is_some_and(|extension| extension == "py")
+    split_entry(path).0.extension().is_some_and(|extension| extension == "py")
 }
 
 /// The file of a program, and the entry that is named behind it.
-fn parts_of(path: &Path) -> (PathBuf, Option<String>) {
+fn split_entry(path: &Path) -> (PathBuf, Option<String>) {
     match path.to_str().and_then(|text| text.rsplit_once(".py:")) {
         Some((stem, entry)) if !entry.contains('/') => {
             (PathBuf::from(format!("{stem}.py")), Some(entry.to_owned()))
@@ -139,7 +139,7 @@ fn parts_of(path: &Path) -> (PathBuf, Option<String>) {
     }
 }
 
-fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
+fn read_pipeline(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
     let pipelines =
         read_pipelines(options, Some(file.to_path_buf())).map_err(|refusal| refusal.error)?;
     pipelines.into_iter().next().ok_or_else(|| {
@@ -149,7 +149,7 @@ fn read(options: &Options, file: &Path) -> Result<Pipeline, StageError> {
 }
 
 /// A pipeline of this program alone.
-fn stand_alone(
+fn program_pipeline(
     options: &Options,
     path: &Path,
     dataset: Option<&str>,
@@ -162,14 +162,14 @@ fn stand_alone(
         json!(program.to_string_lossy())
     );
     let pipelines = warploom_spec::read_text(&text, Path::new("check.yaml"), &options.set)
-        .map_err(|mistakes| refused(&mistakes))?;
+        .map_err(|mistakes| mistakes_error(&mistakes))?;
     pipelines
         .into_iter()
         .next()
         .ok_or_else(|| StageError::defect("a pipeline of one program is none"))
 }
 
-pub(crate) fn refused(mistakes: &Mistakes) -> StageError {
+pub(crate) fn mistakes_error(mistakes: &Mistakes) -> StageError {
     mistakes.shown.first().map_or_else(
         || StageError::new(ErrorKind::Specification, mistakes.to_string()),
         mistake_error,
@@ -177,7 +177,7 @@ pub(crate) fn refused(mistakes: &Mistakes) -> StageError {
 }
 
 /// The request of the plan for this program, whatever program the pipeline names.
-fn with_program(
+fn replace_program(
     environment: &Environment,
     pipeline: &Pipeline,
     path: &Path,
@@ -210,7 +210,7 @@ struct KnownData {
 
 /// What is known of the data set: of the graph of the pipeline's settings, else of the newest graph
 /// of the set.
-fn in_store(
+fn find_known_data(
     environment: &Environment,
     pipeline: &Pipeline,
     request: &PlanRequest,
@@ -224,7 +224,9 @@ fn in_store(
     let (found, other) = match found {
         [Some(graph), Some(csr), Some(profile)] => ([graph, csr, profile], None),
         _ => {
-            let Some(newest) = newest_of(environment, &pipeline.dataset) else { return Ok(None) };
+            let Some(newest) = newest_graph(environment, &pipeline.dataset) else {
+                return Ok(None);
+            };
             let graph = newest[0].clone();
             (newest, Some(graph))
         }
@@ -243,7 +245,7 @@ fn in_store(
 }
 
 /// The newest graph of a data set that is in the store with its adjacency and profile.
-fn newest_of(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> {
+fn newest_graph(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> {
     let store = &environment.store;
     let is_of_set = |graph: &Artifact| graph.manifest.key_document.request["dataset"] == *dataset;
     let mut graphs: Vec<Artifact> = store.list(Kind::Graph).into_iter().filter(is_of_set).collect();
@@ -260,7 +262,7 @@ fn newest_of(environment: &Environment, dataset: &str) -> Option<[Artifact; 3]> 
 }
 
 /// How a graph of other settings is named.
-fn other_graph(dataset: &str, graph: &Artifact) -> String {
+fn describe_other_graph(dataset: &str, graph: &Artifact) -> String {
     let (key, created) = (graph.manifest.key.short(), local_time(&graph.manifest.created));
     format!(
         "the newest graph of {dataset} in the store ({key} of {created}; there is none of these \
@@ -269,7 +271,7 @@ fn other_graph(dataset: &str, graph: &Artifact) -> String {
 }
 
 /// The kernels that a plan for the graph in the store would have, with its cuts and its order.
-fn source_in_store(
+fn kernel_source(
     environment: &Environment,
     pipeline: &Pipeline,
     request: &PlanRequest,
@@ -304,7 +306,7 @@ fn results(made: &Compilation) -> Vec<String> {
     made.traced.gir.results.iter().map(|result| result.name.clone()).collect()
 }
 
-fn line(entry: &str, made: &Compilation, known_of: &str) -> String {
+fn summary_line(entry: &str, made: &Compilation, known_of: &str) -> String {
     let settings: Vec<String> =
         made.traced.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let numbers: u64 =
@@ -325,7 +327,7 @@ fn line(entry: &str, made: &Compilation, known_of: &str) -> String {
     )
 }
 
-fn object(entry: &str, made: &Compilation, known_of: &str) -> Value {
+fn summary_json(entry: &str, made: &Compilation, known_of: &str) -> Value {
     let parameters: BTreeMap<&str, &[u64]> = parameters(made).into_iter().collect();
     json!({
         "program": entry, "for": known_of, "trains": !parameters.is_empty(), "settings": made.traced.settings, "parameters": parameters,

@@ -36,7 +36,7 @@ pub struct Spread {
 
 impl Spread {
     /// Of some numbers; none: there are none.
-    pub fn of(numbers: &[f64]) -> Option<Spread> {
+    pub fn from_numbers(numbers: &[f64]) -> Option<Spread> {
         let count = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / count;
         let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
@@ -46,7 +46,7 @@ impl Spread {
 }
 
 /// Takes one run to those of its variant; nothing for a pipeline that is not repeated.
-pub fn take(
+pub fn add_run(
     groups: &mut Vec<Group>,
     pipeline: &Pipeline,
     artifact: &Artifact,
@@ -78,7 +78,7 @@ pub fn take(
 }
 
 /// The groups, each set of those that differ in `run.split` alone followed by all of them together.
-pub fn with_splits_joined(groups: Vec<Group>) -> Vec<Group> {
+pub fn add_joined_splits(groups: Vec<Group>) -> Vec<Group> {
     let rest = |group: &Group| {
         group.variant.iter().filter(|(path, _)| path != SPLIT).cloned().collect::<Vec<_>>()
     };
@@ -112,7 +112,7 @@ impl Group {
         let of_metric = |name: &'_ String| {
             let numbers: Option<Vec<f64>> =
                 self.runs.iter().map(|run| run.get(name).copied()).collect();
-            Spread::of(&numbers?)
+            Spread::from_numbers(&numbers?)
         };
         self.names.iter().filter_map(|name| Some((name.as_str(), of_metric(name)?))).collect()
     }
@@ -196,10 +196,10 @@ mod tests {
 
     #[test]
     fn a_spread_is_that_of_a_sample() {
-        assert_eq!(Spread::of(&[]), None);
-        assert_eq!(Spread::of(&[0.5]), Some(Spread { mean: 0.5, deviation: 0.0 }));
+        assert_eq!(Spread::from_numbers(&[]), None);
+        assert_eq!(Spread::from_numbers(&[0.5]), Some(Spread { mean: 0.5, deviation: 0.0 }));
         assert_eq!(
-            Spread::of(&[1.0, 2.0, 3.0, 6.0]),
+            Spread::from_numbers(&[1.0, 2.0, 3.0, 6.0]),
             Some(Spread { mean: 3.0, deviation: (14.0f64 / 3.0).sqrt() })
         );
     }
@@ -235,7 +235,7 @@ mod tests {
             };
             [hidden("16", 0.5), hidden("64", 0.7)]
         });
-        let all = with_splits_joined(groups.collect());
+        let all = add_joined_splits(groups.collect());
         assert_eq!(all.len(), 6);
         let lines: Vec<String> = all[4..].iter().map(Group::to_text).collect();
         assert!(
@@ -252,9 +252,9 @@ mod tests {
         );
         // One split is not several.
         assert_eq!(
-            with_splits_joined(vec![group(&[(SPLIT, "3")], &[Some(0.5), Some(0.6)])]).len(),
+            add_joined_splits(vec![group(&[(SPLIT, "3")], &[Some(0.5), Some(0.6)])]).len(),
             1
         );
-        assert_eq!(with_splits_joined(vec![group(&[], &[Some(0.5), Some(0.6)])]).len(), 1);
+        assert_eq!(add_joined_splits(vec![group(&[], &[Some(0.5), Some(0.6)])]).len(), 1);
     }
 }

@@ -46,29 +46,29 @@ struct Work {
 }
 
 impl Work {
-    fn of_stage(stage: StageName) -> Self {
+    fn from_stage(stage: StageName) -> Self {
         match stage {
-            StageName::Ingest => Work::of_type::<Ingest>(),
-            StageName::Extract => Work::of_type::<Extract>(),
-            StageName::Reorder => Work::of_type::<Reorder>(),
-            StageName::Partition => Work::of_type::<PartitionStage>(),
-            StageName::Plan => Work::of_type::<PlanStage>(),
-            StageName::Run => Work::of_type::<RunStage>(),
+            StageName::Ingest => Work::from_type::<Ingest>(),
+            StageName::Extract => Work::from_type::<Extract>(),
+            StageName::Reorder => Work::from_type::<Reorder>(),
+            StageName::Partition => Work::from_type::<PartitionStage>(),
+            StageName::Plan => Work::from_type::<PlanStage>(),
+            StageName::Run => Work::from_type::<RunStage>(),
         }
     }
 
-    fn of_type<S>() -> Self
+    fn from_type<S>() -> Self
     where
         S: Stage,
         S::Request: Request,
     {
         debug_assert_eq!(S::CONTRACT, S::Request::STAGE.contract());
-        Work { run: execute::<S>, prove: prove::<S> }
+        Work { run: execute::<S>, prove: prove_stage::<S> }
     }
 }
 
 /// Classes that are told by name.
-const CLASSES_TOLD: usize = 12;
+const CLASSES_SHOWN: usize = 12;
 
 /// Runs every variant of a pipeline file; the first failure ends it.
 pub fn run_all(
@@ -97,7 +97,7 @@ pub fn run_all(
             Run::open(artifact.clone(), Some(&pipeline.dataset))
                 .map_err(|error| artifact.blame(error))
         };
-        let run = run_of(&outcomes).map(open);
+        let run = run_artifact(&outcomes).map(open);
         // Where nothing ran, the error alone says it.
         let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
         if environment.format == Format::Human && !is_empty {
@@ -106,21 +106,21 @@ pub fn run_all(
         match run {
             Some(Ok(run)) => {
                 environment.store.note_last_run(&pipeline.file, &run.artifact.manifest.key);
-                repeat_summary::take(&mut groups, pipeline, &run.artifact)?;
+                repeat_summary::add_run(&mut groups, pipeline, &run.artifact)?;
                 done.push(runs::summary(pipeline, &run));
             }
             // The run is there, and what it came to cannot be told.
             Some(Err(error)) => ended = Some(error),
             None => {}
         }
-        done.extend(stopped(environment, pipeline, &outcomes));
+        done.extend(stopped_summary(environment, pipeline, &outcomes));
         ended = outcomes.into_iter().find_map(|outcome| outcome.error).or(ended);
         if ended.is_some() {
             break;
         }
     }
     if ended.is_none() {
-        for group in repeat_summary::with_splits_joined(groups) {
+        for group in repeat_summary::add_joined_splits(groups) {
             crate::print_as(environment, || group.to_text(), || vec![group.to_json()]);
         }
     }
@@ -156,7 +156,7 @@ fn try_stages(
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for stage in StageName::ALL {
-        let outcome = (Work::of_stage(stage).run)(&mut chain, talk);
+        let outcome = (Work::from_stage(stage).run)(&mut chain, talk);
         debug_assert_eq!(outcome.stage, stage);
         if may_be_lost && outcome.status == Status::Failed && chain.has_lost() {
             return None;
@@ -166,7 +166,7 @@ fn try_stages(
             print_data(&format!("{}\n", outcome.to_json()));
         }
         let mut failed = !outcome.status.is_done();
-        let found = of_graph(&chain, &outcome);
+        let found = check_graph(&chain, &outcome);
         outcomes.push(outcome);
         if let Some(found) = found {
             crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
@@ -181,7 +181,11 @@ fn try_stages(
 }
 
 /// The summary of a run that a signal stopped: how far it is.
-fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome]) -> Option<Value> {
+fn stopped_summary(
+    environment: &Environment,
+    pipeline: &Pipeline,
+    outcomes: &[Outcome],
+) -> Option<Value> {
     let last = outcomes.last().filter(|outcome| outcome.status == Status::Stopped)?;
     let is_stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
     let provenance = if is_stand_in { Provenance::StandIn } else { last.provenance() };
@@ -190,7 +194,7 @@ fn stopped(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
 
 /// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a
 /// program that does not fit the data.
-fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
+fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
     if outcome.stage == StageName::Ingest {
         // What was run was looked up then, in the same graph.
         let is_due = || {
@@ -203,12 +207,12 @@ fn of_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> 
         return Some(preflight::Finding { stage: StageName::Run, error });
     }
     let is_known = outcome.stage == StageName::Extract && outcome.status == Status::Built;
-    is_known.then(|| of_data(chain)).flatten()
+    is_known.then(|| check_program(chain)).flatten()
 }
 
 /// What is wrong with the program for the graph that there is now: an order and a division would be
 /// made in vain.
-fn of_data(chain: &Chain<'_>) -> Option<preflight::Finding> {
+fn check_program(chain: &Chain<'_>) -> Option<preflight::Finding> {
     let mut inputs = Inputs::new();
     for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
         inputs.insert(chain.available(kind)?.clone());
@@ -219,7 +223,7 @@ fn of_data(chain: &Chain<'_>) -> Option<preflight::Finding> {
 }
 
 /// What the last stage left.
-fn run_of(outcomes: &[Outcome]) -> Option<&Artifact> {
+fn run_artifact(outcomes: &[Outcome]) -> Option<&Artifact> {
     outcomes.iter().find(|outcome| outcome.stage == StageName::Run)?.artifacts.first()
 }
 
@@ -240,10 +244,10 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         &pipeline.run,
         environment.threads,
     );
-    if let Some(artifact) = run_of(outcomes) {
+    if let Some(artifact) = run_artifact(outcomes) {
         // One that cannot be read is told as an error.
         if let Ok(record) = run::open_record(artifact) {
-            text += &results(artifact, &record);
+            text += &results_text(artifact, &record);
         }
         if outcomes
             .iter()
@@ -264,7 +268,7 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
     text
 }
 
-fn results(artifact: &Artifact, record: &Record) -> String {
+fn results_text(artifact: &Artifact, record: &Record) -> String {
     // By the metric that is chosen by; the others stand in the record.
     let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
     let metrics: Vec<String> = run::main_metrics(artifact, record)
@@ -289,7 +293,7 @@ fn results(artifact: &Artifact, record: &Record) -> String {
     let learned = record
         .target
         .as_ref()
-        .map(|name| format!("learned: {name}{}\n", classes_told(&record.classes)))
+        .map(|name| format!("learned: {name}{}\n", class_names(&record.classes)))
         .unwrap_or_default();
     match metrics.is_empty() {
         true => format!("{steps}\n{learned}"),
@@ -298,15 +302,15 @@ fn results(artifact: &Artifact, record: &Record) -> String {
 }
 
 /// The names of classes in the order of their numbers, the first of many.
-fn classes_told(classes: &[String]) -> String {
+fn class_names(classes: &[String]) -> String {
     if classes.is_empty() {
         return String::new();
     }
     let named = |(number, name): (usize, &String)| {
         if *name == number.to_string() { name.clone() } else { format!("{number} {name}") }
     };
-    let first: Vec<String> = classes.iter().enumerate().take(CLASSES_TOLD).map(named).collect();
-    let more = if classes.len() > CLASSES_TOLD { ", ... (all in record.json)" } else { "" };
+    let first: Vec<String> = classes.iter().enumerate().take(CLASSES_SHOWN).map(named).collect();
+    let more = if classes.len() > CLASSES_SHOWN { ", ... (all in record.json)" } else { "" };
     let noun = if classes.len() == 1 { "class" } else { "classes" };
     format!(", {} {noun} ({}{more})", classes.len(), first.join(", "))
 }
@@ -322,10 +326,10 @@ pub fn check_all(
     for pipeline in pipelines {
         let mut chain = Chain::new(&quiet, pipeline);
         for stage in StageName::ALL {
-            let proved = (Work::of_stage(stage).prove)(&mut chain, talk);
+            let proved = (Work::from_stage(stage).prove)(&mut chain, talk);
             proved.map_err(|error| match stage {
                 StageName::Ingest if error.kind == ErrorKind::Input => {
-                    stand_in::explain(environment, pipeline, error)
+                    stand_in::explain_missing(environment, pipeline, error)
                 }
                 _ => error,
             })?;
@@ -334,7 +338,7 @@ pub fn check_all(
     Ok(())
 }
 
-fn prove<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+fn prove_stage<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,

@@ -25,7 +25,7 @@ use crate::artifacts;
 
 /// Which runs, and in which order.
 #[derive(Clone, Debug, Default)]
-pub struct Asked<'a> {
+pub struct RunsRequest<'a> {
     /// Of this data set.
     pub dataset: Option<&'a str>,
     /// Of the pipeline of this name, or of the file of this name.
@@ -84,13 +84,13 @@ impl Run {
     }
 
     /// What differs from the pipeline file, but for data set and seed, which stand alone.
-    fn changed(&self) -> Vec<&(String, String)> {
+    fn changed_settings(&self) -> Vec<&(String, String)> {
         let all = self.record.asked.iter().flat_map(|asked| &asked.changed);
         all.filter(|(name, _)| name != "dataset" && name != "run.seed").collect()
     }
 
     /// How far it went where it learns nothing.
-    fn steps(&self) -> String {
+    fn steps_text(&self) -> String {
         match self.record.supersteps {
             0 => "one pass".to_owned(),
             steps => counted(steps, "superstep"),
@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// The metrics that it was judged by, the one that counts first; else how far it went.
-    fn judged(&self) -> String {
+    fn metrics_text(&self) -> String {
         let metrics = run::main_metrics(&self.artifact, &self.record);
         let told: Vec<String> = metrics
             .iter()
@@ -108,13 +108,13 @@ impl Run {
         match (told.is_empty(), self.learns()) {
             (false, _) => told.join(", "),
             (true, true) => counted(self.record.epochs, "epoch"),
-            (true, false) => self.steps(),
+            (true, false) => self.steps_text(),
         }
     }
 
     /// What differs from the pipeline file, as it would be given by `--set`.
     fn changed_words(&self) -> Vec<String> {
-        self.changed().iter().map(|(name, value)| format!("{name}={value}")).collect()
+        self.changed_settings().iter().map(|(name, value)| format!("{name}={value}")).collect()
     }
 
     /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy
@@ -126,14 +126,14 @@ impl Run {
         parts.extend(self.changed_words());
         let best = run::main_metrics(&self.artifact, &self.record).into_iter().next();
         parts.push(best.map_or_else(
-            || self.judged(),
+            || self.metrics_text(),
             |(name, value)| format!("{} {value:.4}", run::metric_words(&name)),
         ));
         parts.join(", ")
     }
 
     /// Whether it is of the pipeline of this name, or of the file of this name.
-    fn is_of(&self, pipeline: &str) -> bool {
+    fn matches_pipeline(&self, pipeline: &str) -> bool {
         let file_name = |path: &str| {
             std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned())
         };
@@ -212,16 +212,20 @@ pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> Str
 
 /// The same of a run by its first digits, or of `last`.
 pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
-    format!("warploom export {run} -o {}{}", shell_word(folder), artifacts::option(environment))
+    format!(
+        "warploom export {run} -o {}{}",
+        shell_word(folder),
+        artifacts::store_option(environment)
+    )
 }
 
 /// Prints the runs of the store.
-pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageError> {
-    let mut runs = all(environment);
+pub fn list(environment: &Environment, asked: &RunsRequest<'_>) -> Result<(), StageError> {
+    let mut runs = read_runs(environment);
     let total = runs.len();
     runs.retain(|run| {
         asked.dataset.is_none_or(|name| run.dataset() == name)
-            && asked.pipeline.is_none_or(|pipeline| run.is_of(pipeline))
+            && asked.pipeline.is_none_or(|pipeline| run.matches_pipeline(pipeline))
     });
     runs.sort_by(|one, other| other.age().cmp(&one.age()));
     if let Some(metric) = asked.sort {
@@ -237,7 +241,7 @@ pub fn list(environment: &Environment, asked: &Asked<'_>) -> Result<(), StageErr
 
 /// Every run whose record can be read; of another, standard error says so. Data sets of runs that
 /// do not know theirs are looked up by their inputs.
-fn all(environment: &Environment) -> Vec<Run> {
+fn read_runs(environment: &Environment) -> Vec<Run> {
     let told = |error: StageError| {
         let place = error.place.map(|place| format!(" ({place})")).unwrap_or_default();
         warploom_shell::binary::print_aside(&format!(
@@ -252,7 +256,7 @@ fn all(environment: &Environment) -> Vec<Run> {
         .filter_map(|artifact| Run::open(artifact, None).map_err(told).ok());
     let mut runs: Vec<Run> = runs.collect();
     if runs.iter().any(|run| run.dataset.is_none()) {
-        let artifacts = artifacts::all(environment);
+        let artifacts = artifacts::read_all(environment);
         let names = artifacts::data_sets(&artifacts);
         for run in runs.iter_mut().filter(|run| run.dataset.is_none()) {
             run.dataset =
@@ -263,9 +267,9 @@ fn all(environment: &Environment) -> Vec<Run> {
 }
 
 /// The runs of a pipeline file, newest first.
-pub fn of_file(environment: &Environment, file: &std::path::Path) -> Vec<Run> {
-    let mut runs = all(environment);
-    runs.retain(|run| run.is_of(&file.to_string_lossy()));
+pub fn runs_of_file(environment: &Environment, file: &std::path::Path) -> Vec<Run> {
+    let mut runs = read_runs(environment);
+    runs.retain(|run| run.matches_pipeline(&file.to_string_lossy()));
     runs.sort_by(|one, other| other.age().cmp(&one.age()));
     runs
 }
@@ -342,7 +346,7 @@ fn table(runs: &[Run], total: usize) -> String {
             dataset,
             seed,
             run.device().to_owned(),
-            run.judged(),
+            run.metrics_text(),
             changed.join(" "),
         ]
     };

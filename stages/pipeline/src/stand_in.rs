@@ -11,19 +11,19 @@ use warploom_spec::Pipeline;
 
 /// The error of something that is not in the store, with the line that explains it if a stand-in
 /// was looked for.
-pub fn explain(
+pub fn explain_missing(
     environment: &Environment,
     pipeline: &Pipeline,
     mut error: StageError,
 ) -> StageError {
-    if let Some(line) = line(environment, pipeline) {
+    if let Some(line) = stand_in_line(environment, pipeline) {
         error.detail =
             Some(error.detail.map_or_else(|| line.clone(), |detail| format!("{detail}\n{line}")));
     }
     error
 }
 
-fn line(environment: &Environment, pipeline: &Pipeline) -> Option<String> {
+fn stand_in_line(environment: &Environment, pipeline: &Pipeline) -> Option<String> {
     let dataset = pipeline.dataset.as_str();
     let entry = Catalog::discover().find_or_infer(dataset, &environment.data).ok()?;
     let Ok(Source::StandIn { .. }) =

@@ -18,7 +18,7 @@ use warploom_shell::{
 
 use crate::{
     arguments::StoreAction,
-    artifacts::{all, data_sets, option, programs},
+    artifacts::{data_sets, programs, read_all, store_option},
     runs::{Run, local_time},
 };
 
@@ -30,9 +30,9 @@ const CANDIDATES_MOST: usize = 12;
 /// Runs a sub-command.
 pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Result<(), StageError> {
     match action {
-        StoreAction::Ls { dataset } => list(environment, dataset.as_deref()),
+        StoreAction::Ls { dataset } => print_list(environment, dataset.as_deref()),
         StoreAction::Path { key } => {
-            for artifact in find(environment, key)? {
+            for artifact in find_artifacts(environment, key)? {
                 crate::print_as(
                     environment,
                     || format!("{}\n", artifact.path.display()),
@@ -45,11 +45,13 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
             }
             Ok(())
         }
-        StoreAction::Verify { key } if key.as_deref() == Some(LAST) => {
-            verify::run(environment, talk, Some(last_run(environment)?.manifest.key.as_str()))
-        }
-        StoreAction::Verify { key } => verify::run(environment, talk, key.as_deref()),
-        StoreAction::Rm { keys } => remove(environment, keys),
+        StoreAction::Verify { key } if key.as_deref() == Some(LAST) => verify::verify_store(
+            environment,
+            talk,
+            Some(last_run(environment)?.manifest.key.as_str()),
+        ),
+        StoreAction::Verify { key } => verify::verify_store(environment, talk, key.as_deref()),
+        StoreAction::Rm { keys } => remove_keys(environment, keys),
         StoreAction::Gc { older_than, keep, unreachable, older_formats, runs, dry_run } => {
             let (older_than, keep_bytes, dry) = (*older_than, *keep, *dry_run);
             let request = gc::Request {
@@ -60,7 +62,7 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
                 runs: *runs,
                 dry,
             };
-            collect(environment, &request)
+            collect_garbage(environment, &request)
         }
     }
 }
@@ -70,7 +72,10 @@ pub const LAST: &str = "last";
 
 /// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run; a
 /// stage's kinds share one key, two keys are ambiguous.
-pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, StageError> {
+pub fn find_artifacts(
+    environment: &Environment,
+    digits: &str,
+) -> Result<Vec<Artifact>, StageError> {
     if digits == LAST {
         return last_run(environment).map(|run| vec![run]);
     }
@@ -78,16 +83,16 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
         digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
     // An unset variable of a script is no key: it would stand for all of them.
     if start.is_empty() {
-        return Err(crate::usage(
+        return Err(crate::usage_error(
             "expected the first digits of a key, found none",
-            format!("list keys with  warploom store ls{}", option(environment)),
+            format!("list keys with  warploom store ls{}", store_option(environment)),
         ));
     }
     let is_meant = |artifact: &Artifact| {
         kind.is_none_or(|kind| artifact.kind.name() == kind)
             && artifact.manifest.key.as_str().starts_with(start)
     };
-    let found: Vec<Artifact> = all(environment).into_iter().filter(is_meant).collect();
+    let found: Vec<Artifact> = read_all(environment).into_iter().filter(is_meant).collect();
     let mut keys: Vec<&str> = found.iter().map(|artifact| artifact.manifest.key.as_str()).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -100,18 +105,18 @@ pub fn find(environment: &Environment, digits: &str) -> Result<Vec<Artifact>, St
         .at(environment.store.root().display())
         .hint(format!(
             "list runs with  warploom runs{0}  and all artifacts with  warploom store ls{0}",
-            option(environment)
+            store_option(environment)
         ))),
         many => {
             let error =
                 StageError::new(ErrorKind::Input, format!("{many} keys start with `{digits}`"));
-            Err(error.detail(candidates(environment, &found)).hint("give more digits"))
+            Err(error.detail(candidate_lines(environment, &found)).hint("give more digits"))
         }
     }
 }
 
 /// An artifact that was found, and a lease on it for as long as it is read.
-pub fn leased(
+pub fn lease_found(
     environment: &Environment,
     found: &Artifact,
 ) -> Result<(Lease, Artifact), StageError> {
@@ -121,7 +126,7 @@ pub fn leased(
 }
 
 fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
-    let hint = format!("list runs with  warploom runs{}", option(environment));
+    let hint = format!("list runs with  warploom runs{}", store_option(environment));
     let none = |what: String| {
         StageError::new(ErrorKind::Input, what)
             .at(environment.store.root().display())
@@ -138,10 +143,10 @@ fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
 
 /// Some of these artifacts, newest first, a line each with its data set, for an error; of a run
 /// what it was asked for and came to.
-pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
+pub fn candidate_lines(environment: &Environment, found: &[Artifact]) -> String {
     let mut found: Vec<&Artifact> = found.iter().collect();
     found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
-    let all = all(environment);
+    let all = read_all(environment);
     let (sets, programs) = (data_sets(&all), programs(&all));
     let line = |artifact: &Artifact| {
         let manifest = &artifact.manifest;
@@ -176,8 +181,8 @@ pub fn candidates(environment: &Environment, found: &[Artifact]) -> String {
     lines.join("\n")
 }
 
-fn list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageError> {
-    let all = all(environment);
+fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), StageError> {
+    let all = read_all(environment);
     let (sets, programs) = (data_sets(&all), programs(&all));
     let is_asked = |artifact: &&Artifact| {
         dataset.is_none() || sets.get(artifact.manifest.key.as_str()).copied() == dataset
@@ -242,7 +247,8 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
             );
         }
     };
-    let remove = format!("remove with  warploom store gc{} --older-formats", option(environment));
+    let remove =
+        format!("remove with  warploom store gc{} --older-formats", store_option(environment));
     add("older formats", &others, &remove);
     add("older formats, results of runs", &runs, &format!("{remove} --runs"));
     add("newer formats", &newer, "a newer version of Warploom reads them");
@@ -250,7 +256,7 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
 }
 
 /// Removes everything that has one of these keys, and says what it freed.
-fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError> {
+fn remove_keys(environment: &Environment, asked: &[String]) -> Result<(), StageError> {
     let mut keys: Vec<Key> = Vec::new();
     for digits in asked {
         // A whole key may be that of an artifact that does not read.
@@ -259,7 +265,7 @@ fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError>
         });
         keys.extend(match whole {
             Some(key) => vec![key],
-            None => find(environment, digits)?
+            None => find_artifacts(environment, digits)?
                 .into_iter()
                 .map(|artifact| artifact.manifest.key)
                 .collect(),
@@ -268,7 +274,7 @@ fn remove(environment: &Environment, asked: &[String]) -> Result<(), StageError>
     print_removed(environment, environment.store.remove(&keys, environment.force)?, false)
 }
 
-fn collect(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
+fn collect_garbage(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
     print_removed(environment, environment.store.collect(request)?, request.dry)
 }
 

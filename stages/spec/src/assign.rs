@@ -5,9 +5,9 @@
 //! never     decodes a value; what is laid over is decoded with the file, strictly
 use crate::{
     field::{FieldDoc, Shape},
-    mistake::{MistakeKind, quoted},
+    mistake::{MistakeKind, quote},
     node::{Key, Node, Span, Value},
-    reader::{Reader, Written, joined},
+    reader::{Reader, WrittenForm, join_path},
     tree::{Origin, parse},
 };
 
@@ -51,38 +51,38 @@ pub(crate) fn read_override(
     reader.meant.insert(key.text.clone());
     let column = u32::try_from(length + 1).unwrap_or(u32::MAX);
     let value = parse(value, Origin { source: number, column }, reader)?;
-    let path = resolve(&key, &value, Written::Override, reader)?;
+    let path = resolve_path(&key, &value, WrittenForm::Override, reader)?;
     Some(Assignment { name: key, path, value })
 }
 
 /// Checks a dotted path against the known settings and cuts it into names.
-pub(crate) fn resolve(
+pub(crate) fn resolve_path(
     key: &Key,
     value: &Node,
-    written: Written,
+    written: WrittenForm,
     reader: &mut Reader<'_>,
 ) -> Option<Vec<Key>> {
-    let names = cut(key);
+    let names = split_path(key);
     let mut fields = reader.top;
     let mut above = String::new();
     for (index, name) in names.iter().enumerate() {
         if name.text.is_empty() {
             let mistake = reader.place(key.span).mistake(
                 MistakeKind::Syntax,
-                format!("{} is not a path", quoted(&key.text)),
+                format!("{} is not a path", quote(&key.text)),
                 "expected names with one dot between them",
             );
             reader.report(key.span, mistake.hint("for example  run.epochs"));
             return None;
         }
         let Some(field) = fields.iter().find(|field| field.name == name.text) else {
-            reader.unknown_key(name, value, &above, fields, written);
+            reader.report_unknown_key(name, value, &above, fields, written);
             return None;
         };
-        above = joined(&above, field.name);
+        above = join_path(&above, field.name);
         let rest = &names[index + 1..];
         let Some(next) = rest.first() else { break };
-        match field.shape.given() {
+        match field.shape.value_shape() {
             Shape::Section(inner) | Shape::OneOf(inner) => fields = inner,
             Shape::Map(_) | Shape::Matrix => {
                 let text = rest.iter().map(|name| name.text.as_str()).collect::<Vec<_>>().join(".");
@@ -93,15 +93,16 @@ pub(crate) fn resolve(
                 return Some(names[..=index].iter().cloned().chain([tail]).collect());
             }
             leaf => {
-                let what = format!("{} has no settings of its own", quoted(&above));
+                let what = format!("{} has no settings of its own", quote(&above));
                 let mistake = reader.place(next.span).mistake(
                     MistakeKind::UnknownKey,
                     what,
-                    format!("{} is {}", quoted(&above), leaf.noun()),
+                    format!("{} is {}", quote(&above), leaf.noun()),
                 );
                 let listed = matches!((leaf, &value.value), (Shape::List(_), Value::Scalar { .. }));
-                let value = if listed { format!("['{}']", value.flow()) } else { value.flow() };
-                let hint = format!("write  {}", written.typed(&above, &value));
+                let value =
+                    if listed { format!("['{}']", value.flow_text()) } else { value.flow_text() };
+                let hint = format!("write  {}", written.typed_text(&above, &value));
                 reader.report(next.span, mistake.hint(hint));
                 return None;
             }
@@ -111,7 +112,7 @@ pub(crate) fn resolve(
 }
 
 /// The names between the dots, each with its place.
-fn cut(key: &Key) -> Vec<Key> {
+fn split_path(key: &Key) -> Vec<Key> {
     let written_plainly = key.span.length as usize == key.text.chars().count();
     let mut column = key.span.column;
     let names = key.text.split('.').map(|text| {
@@ -129,21 +130,21 @@ fn cut(key: &Key) -> Vec<Key> {
 
 /// Lays a value over the tree. A choice between sections takes the new one; what is no mapping
 /// stays and is reported when it is decoded.
-pub(crate) fn assign(node: &mut Node, path: &[Key], shape: &Shape, value: &Node) {
+pub(crate) fn assign_value(node: &mut Node, path: &[Key], shape: &Shape, value: &Node) {
     let Some((first, rest)) = path.split_first() else {
         *node = value.clone();
         return;
     };
-    if crate::reader::is_nothing(node) {
+    if crate::reader::is_empty_value(node) {
         node.value = Value::Mapping(Vec::new());
     }
     let Value::Mapping(entries) = &mut node.value else { return };
-    if matches!(shape.given(), Shape::OneOf(_)) {
+    if matches!(shape.value_shape(), Shape::OneOf(_)) {
         entries.retain(|(key, _)| key.text == first.text);
     }
     let found = entries.iter().position(|(key, _)| key.text == first.text);
     let index = found.unwrap_or_else(|| {
-        entries.push((first.clone(), Node::nothing(first.span)));
+        entries.push((first.clone(), Node::empty(first.span)));
         entries.len() - 1
     });
     let (key, inner) = &mut entries[index];
@@ -151,5 +152,5 @@ pub(crate) fn assign(node: &mut Node, path: &[Key], shape: &Shape, value: &Node)
         key.span = first.span;
     }
     let field: Option<&FieldDoc> = shape.children().iter().find(|field| field.name == first.text);
-    assign(inner, rest, field.map_or(&Shape::Scalar, |field| &field.shape), value);
+    assign_value(inner, rest, field.map_or(&Shape::Scalar, |field| &field.shape), value);
 }

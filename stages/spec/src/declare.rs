@@ -32,7 +32,7 @@ macro_rules! spec {
 
         impl $crate::field::Spec for $spec {
             fn document(&self) -> serde_json::Value {
-                $crate::field::object([
+                $crate::field::sorted_object([
                     $( (stringify!($field).to_string(), $crate::types::FieldType::document(&self.$field)), )*
                 ])
             }
@@ -57,7 +57,7 @@ macro_rules! spec {
                 $crate::field::Shape::Section(<Self as $crate::field::Spec>::fields())
             }
 
-            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::SettingContext<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
                 let fields = at.field.shape.children();
                 let mut _spec = Self::default();
                 for entry in reader.section(node, at, fields)? {
@@ -126,7 +126,7 @@ macro_rules! choices {
                 ])
             }
 
-            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::SettingContext<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
                 let index = reader.choice(node, at, &[$($name),+])?;
                 Self::ALL.get(index).copied()
             }
@@ -163,7 +163,7 @@ macro_rules! one_of {
                     name: $name,
                     doc: $crate::field::paragraph(&[$($doc),*]),
                     shape: <$type as $crate::types::FieldType>::shape(),
-                    default: $crate::field::object([]),
+                    default: $crate::field::sorted_object([]),
                     range: None,
                     unit: None,
                     hint: None,
@@ -171,8 +171,8 @@ macro_rules! one_of {
                 }, )+ ])
             }
 
-            fn decode(node: &$crate::node::Node, at: &$crate::reader::At<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
-                let entry = reader.only(node, at)?;
+            fn decode(node: &$crate::node::Node, at: &$crate::reader::SettingContext<'_>, reader: &mut $crate::reader::Reader<'_>) -> Option<Self> {
+                let entry = reader.only_entry(node, at)?;
                 let inner = at.inner(entry.field, entry.key);
                 match entry.field.name {
                     $( $name => <$type as $crate::types::FieldType>::decode(entry.node, &inner, reader).map(Self::$variant), )+
@@ -182,7 +182,7 @@ macro_rules! one_of {
 
             fn document(&self) -> serde_json::Value {
                 match self {
-                    $( Self::$variant(spec) => $crate::field::object([($name.to_string(), $crate::types::FieldType::document(spec))]), )+
+                    $( Self::$variant(spec) => $crate::field::sorted_object([($name.to_string(), $crate::types::FieldType::document(spec))]), )+
                 }
             }
         }

@@ -101,32 +101,32 @@ pub struct Range {
 
 impl Range {
     /// `low <= x <= high`.
-    pub const fn within(low: f64, high: f64) -> Self {
+    pub const fn closed(low: f64, high: f64) -> Self {
         Self { low, low_open: false, high: Some(high), high_open: false, step: 0 }
     }
 
     /// `low <= x`.
-    pub const fn from(low: f64) -> Self {
+    pub const fn at_least(low: f64) -> Self {
         Self { low, low_open: false, high: None, high_open: false, step: 0 }
     }
 
     /// `low < x`.
-    pub const fn above(low: f64) -> Self {
+    pub const fn more_than(low: f64) -> Self {
         Self { low, low_open: true, high: None, high_open: false, step: 0 }
     }
 
     /// `low <= x < high`.
-    pub const fn below(low: f64, high: f64) -> Self {
+    pub const fn half_open(low: f64, high: f64) -> Self {
         Self { low, low_open: false, high: Some(high), high_open: true, step: 0 }
     }
 
     /// The same, and a multiple of `step`.
-    pub const fn by(self, step: u64) -> Self {
+    pub const fn multiple_of(self, step: u64) -> Self {
         Self { step, ..self }
     }
 
     /// Whether the number lies inside.
-    pub fn holds(&self, number: f64) -> bool {
+    pub fn contains(&self, number: f64) -> bool {
         let even = self.step == 0 || number % self.step as f64 == 0.0;
         let above = if self.low_open { number > self.low } else { number >= self.low };
         let below = self
@@ -165,25 +165,27 @@ impl Shape {
             Self::File => "a path".into(),
             Self::Program => "a program, FILE.py or FILE.py:NAME".into(),
             Self::Scalar => "a number, a text, a boolean or a list of them".into(),
-            Self::Choice(words) => format!("one of {}", listed(words.iter().map(|word| word.name))),
+            Self::Choice(words) => {
+                format!("one of {}", join_words(words.iter().map(|word| word.name)))
+            }
             Self::List(_) => "a list".into(),
             Self::OneOrMore(inner) => format!("{}, or a list of them", inner.noun()),
             Self::Map(_) | Self::Matrix => "names with values".into(),
             Self::Optional(inner) => inner.noun(),
             Self::Section(_) => "a section of settings".into(),
             Self::OneOf(fields) => {
-                format!("exactly one of {}", listed(fields.iter().map(|field| field.name)))
+                format!("exactly one of {}", join_words(fields.iter().map(|field| field.name)))
             }
         }
     }
 
     /// What the value has to be where one is given.
-    pub fn given(&self) -> &Shape {
-        if let Self::Optional(inner) = self { inner.given() } else { self }
+    pub fn value_shape(&self) -> &Shape {
+        if let Self::Optional(inner) = self { inner.value_shape() } else { self }
     }
 
     /// What one value has to be, where several may be given.
-    pub fn each(&self) -> &Shape {
+    pub fn element_shape(&self) -> &Shape {
         if let Self::OneOrMore(inner) = self { inner } else { self }
     }
 
@@ -218,14 +220,14 @@ impl fmt::Display for FieldDoc {
 }
 
 /// A JSON object with sorted keys, whatever map the features of serde_json chose.
-pub(crate) fn object(pairs: impl IntoIterator<Item = (String, Json)>) -> Json {
+pub(crate) fn sorted_object(pairs: impl IntoIterator<Item = (String, Json)>) -> Json {
     let mut pairs: Vec<_> = pairs.into_iter().collect();
     pairs.sort_by(|left, right| left.0.cmp(&right.0));
     Json::Object(pairs.into_iter().collect())
 }
 
 /// `a`, `b` or `c`.
-pub(crate) fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn join_words<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
     match words.split_last() {
         None => "nothing".into(),

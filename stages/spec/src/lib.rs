@@ -43,10 +43,10 @@ use serde_json::Value as Json;
 use crate::{
     assign::read_override,
     declare::spec,
-    field::object,
+    field::sorted_object,
     matrix::{Steps, Variant},
     node::{Node, Span, Value},
-    reader::{At, Reader, Source, shell},
+    reader::{Reader, SettingContext, Source, shell},
     tree::{Origin, parse},
     types::{Axes, FieldType},
 };
@@ -122,7 +122,7 @@ impl Pipeline {
             ("plan", Spec::document(&self.plan)),
             ("run", Spec::document(&self.run)),
         ];
-        object(pairs.map(|(name, value)| (name.to_string(), value)))
+        sorted_object(pairs.map(|(name, value)| (name.to_string(), value)))
     }
 }
 
@@ -137,15 +137,15 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
     };
     match taken {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            return Err(not_found(file).into());
+            return Err(missing_file_mistake(file).into());
         }
-        Err(_) if file.is_dir() => return Err(is_folder(file).into()),
+        Err(_) if file.is_dir() => return Err(folder_mistake(file).into()),
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
             let hint = format!("let it be read:  chmod u+r {}", shell(&file.display().to_string()));
-            return Err(unreadable(file, "may not be read by you".to_owned(), &hint).into());
+            return Err(file_mistake(file, "may not be read by you".to_owned(), &hint).into());
         }
         Err(error) => {
-            return Err(unreadable(
+            return Err(file_mistake(
                 file,
                 format!("cannot be read: {error}"),
                 "name a pipeline file, for example  pipelines/gcn.yaml",
@@ -154,7 +154,7 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
         }
         Ok(_) if bytes.len() > FILE_BYTES_MAX => {
             let what = format!("is larger than {} KiB", FILE_BYTES_MAX >> 10);
-            return Err(unreadable(
+            return Err(file_mistake(
                 file,
                 what,
                 "is it a pipeline file? data sets go under data/raw/ and are named by  dataset: \
@@ -166,7 +166,7 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
     }
     match std::str::from_utf8(&bytes) {
         Ok(text) => read_text(text, file, overrides),
-        Err(error) => Err(not_text(file, &bytes, error.valid_up_to()).into()),
+        Err(error) => Err(utf8_mistake(file, &bytes, error.valid_up_to()).into()),
     }
 }
 
@@ -192,14 +192,14 @@ pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pi
     let steps = Steps::new(&mut root, assignments, &mut reader);
     let mut pipelines = Vec::new();
     for variant in steps.variants(&root, &top.shape, &mut reader) {
-        let spec = decode(&variant.root, &top, &mut reader);
+        let spec = decode_file(&variant.root, &top, &mut reader);
         if reader.is_full() {
             break;
         }
         if let (Some(spec), false) = (spec, reader.has_mistakes()) {
             let Variant { choices, changed, root } = variant;
-            repeat::repeat(
-                pipeline(spec, choices, changed, file),
+            repeat::add_repeats(
+                new_pipeline(spec, choices, changed, file),
                 &root,
                 &mut pipelines,
                 &mut reader,
@@ -253,10 +253,10 @@ fn top_field() -> FieldDoc {
     }
 }
 
-fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSpec> {
-    let at = At { path: "".into(), field: top, key: Span { length: 1, ..node.span } };
-    if !matches!(node.value, Value::Mapping(_)) && !reader::is_nothing(node) {
-        reader.wrong_type(
+fn decode_file(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSpec> {
+    let at = SettingContext { path: "".into(), field: top, key: Span { length: 1, ..node.span } };
+    if !matches!(node.value, Value::Mapping(_)) && !reader::is_empty_value(node) {
+        reader.report_wrong_type(
             node,
             &at,
             Some("a pipeline file holds lines like  dataset: amazon0505".into()),
@@ -269,7 +269,7 @@ fn decode(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<FileSp
 /// Dotted paths with their values.
 type Assigned = Vec<(String, String)>;
 
-fn pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Path) -> Pipeline {
+fn new_pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Path) -> Pipeline {
     let FileSpec {
         pipeline,
         dataset,
@@ -306,7 +306,7 @@ fn pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Path) -
 }
 
 /// A mistake about the file as a whole.
-fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
+fn file_mistake(file: &Path, what: String, hint: &str) -> Mistake {
     let place = Place {
         path: file.display().to_string(),
         line: 1,
@@ -318,17 +318,17 @@ fn unreadable(file: &Path, what: String, hint: &str) -> Mistake {
 }
 
 /// A folder in place of a file.
-fn is_folder(folder: &Path) -> Mistake {
-    let there = pipelines_in(folder);
+fn folder_mistake(folder: &Path) -> Mistake {
+    let there = pipeline_files(folder);
     let hint = match there.first() {
-        Some(_) => format!("name a file in it:  {}", all_of(&there)),
+        Some(_) => format!("name a file in it:  {}", list_files(&there)),
         None => format!("there is no *.yaml in `{}`", folder.display()),
     };
-    unreadable(folder, "is a folder, and a pipeline is a file".to_owned(), &hint)
+    file_mistake(folder, "is a folder, and a pipeline is a file".to_owned(), &hint)
 }
 
 /// The pipeline files in a folder, by name.
-fn pipelines_in(folder: &Path) -> Vec<PathBuf> {
+fn pipeline_files(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = folder.read_dir() else { return Vec::new() };
     let files = entries.flatten().map(|entry| entry.path());
     let mut there: Vec<PathBuf> = files
@@ -344,32 +344,32 @@ fn pipelines_in(folder: &Path) -> Vec<PathBuf> {
 const FILES_SHOWN: usize = 8;
 
 /// The first files of some, and how many more there are.
-fn all_of(there: &[PathBuf]) -> String {
-    let first: Vec<String> = there.iter().take(FILES_SHOWN).map(|path| shown(path)).collect();
+fn list_files(there: &[PathBuf]) -> String {
+    let first: Vec<String> = there.iter().take(FILES_SHOWN).map(|path| quote_path(path)).collect();
     let more = there.len() - first.len();
     let more = if more == 0 { String::new() } else { format!("  and {more} more") };
     first.join("  ") + &more
 }
 
-fn shown(path: &Path) -> String {
+fn quote_path(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
 /// The dotted paths of the settings that have this name at their end, those that are nearest to the
 /// top first; `-` is `_`.
 pub fn settings_named(name: &str) -> Vec<String> {
-    let mut paths = reader::paths_of(&name.replace('-', "_"), top_field().shape.children());
+    let mut paths = reader::paths_ending_in(&name.replace('-', "_"), top_field().shape.children());
     paths.sort_by_key(|path| (path.matches('.').count(), !path.starts_with("run")));
     paths
 }
 
 /// No such file: names the nearest one that is there, in the folder or in `pipelines` below it.
-fn not_found(file: &Path) -> Mistake {
+fn missing_file_mistake(file: &Path) -> Mistake {
     let folder =
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut there: Vec<PathBuf> = [folder.to_path_buf(), folder.join("pipelines")]
         .iter()
-        .flat_map(|folder| pipelines_in(folder))
+        .flat_map(|folder| pipeline_files(folder))
         .collect();
     there.sort();
     // Without extensions, which are alike and would bring all names near each other.
@@ -387,10 +387,10 @@ fn not_found(file: &Path) -> Mistake {
         _ if text.split_once('=').is_some_and(|(path, _)| is_setting(path)) => {
             format!("a setting is given with  --set {}", shell(&text))
         }
-        Some(index) => format!("did you mean  {}", shown(&there[index])),
+        Some(index) => format!("did you mean  {}", quote_path(&there[index])),
         None if !folder.is_dir() => format!("there is no folder `{}`", folder.display()),
         None if there.is_empty() => format!("there is no *.yaml in `{}`", folder.display()),
-        None => format!("there are  {}", all_of(&there)),
+        None => format!("there are  {}", list_files(&there)),
     };
     let place = Place {
         path: file.display().to_string(),
@@ -403,9 +403,9 @@ fn not_found(file: &Path) -> Mistake {
 }
 
 /// Bytes that are not UTF-8, at the first of them.
-fn not_text(file: &Path, bytes: &[u8], at: usize) -> Mistake {
+fn utf8_mistake(file: &Path, bytes: &[u8], at: usize) -> Mistake {
     let before = String::from_utf8_lossy(&bytes[..at]).into_owned();
-    let lines = syntax::split(&before);
+    let lines = syntax::split_lines(&before);
     let start = lines.last().map_or("", |line| line);
     let rest: Vec<u8> = bytes[at..]
         .iter()

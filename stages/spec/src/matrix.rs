@@ -4,11 +4,11 @@
 //! never     lets an axis win over a later `--set` of the same setting: that setting is then fixed,
 //!           and the axis falls away
 use crate::{
-    assign::{Assignment, assign, resolve},
+    assign::{Assignment, assign_value, resolve_path},
     field::Shape,
-    mistake::{MistakeKind, quoted},
+    mistake::{MistakeKind, quote},
     node::{Key, Node, Span, Value},
-    reader::{At, Reader, Written, shell},
+    reader::{Reader, SettingContext, WrittenForm, shell},
 };
 
 /// How many variants one file may ask for.
@@ -44,23 +44,23 @@ impl Steps {
             && let Some(index) = entries.iter().position(|(key, _)| key.text == MATRIX)
         {
             let (key, node) = entries.remove(index);
-            steps.matrix(&key, &node, reader);
+            steps.set_matrix(&key, &node, reader);
         }
         for assignment in overrides {
-            steps.follow(assignment, reader);
+            steps.apply_override(assignment, reader);
         }
         steps
     }
 
     /// One override: a value, the whole matrix, or one axis of it.
-    fn follow(&mut self, assignment: Assignment, reader: &mut Reader<'_>) {
+    fn apply_override(&mut self, assignment: Assignment, reader: &mut Reader<'_>) {
         let Assignment { name, path, value } = assignment;
         match path.as_slice() {
             [first] if first.text == MATRIX => {
                 self.list.retain(|step| matches!(step, Step::Set(_)));
-                self.matrix(first, &value, reader);
+                self.set_matrix(first, &value, reader);
             }
-            [first, axis] if first.text == MATRIX => self.axis(axis, value, reader),
+            [first, axis] if first.text == MATRIX => self.set_axis(axis, value, reader),
             _ => {
                 let fixed = |axis: &[Key]| {
                     axis.len() >= path.len()
@@ -72,24 +72,28 @@ impl Steps {
         }
     }
 
-    fn matrix(&mut self, key: &Key, node: &Node, reader: &mut Reader<'_>) {
+    fn set_matrix(&mut self, key: &Key, node: &Node, reader: &mut Reader<'_>) {
         let Some(field) = reader.top.iter().find(|field| field.name == MATRIX) else { return };
         match &node.value {
             Value::Mapping(entries) => {
-                entries.iter().for_each(|(key, node)| self.axis(key, node.clone(), reader))
+                entries.iter().for_each(|(key, node)| self.set_axis(key, node.clone(), reader))
             }
-            _ if crate::reader::is_nothing(node) => {}
-            _ => reader.wrong_type(node, &At { path: MATRIX.into(), field, key: key.span }, None),
+            _ if crate::reader::is_empty_value(node) => {}
+            _ => reader.report_wrong_type(
+                node,
+                &SettingContext { path: MATRIX.into(), field, key: key.span },
+                None,
+            ),
         }
     }
 
-    fn axis(&mut self, name: &Key, node: Node, reader: &mut Reader<'_>) {
-        let Some(path) = resolve(name, &node, Written::Axis, reader) else { return };
+    fn set_axis(&mut self, name: &Key, node: Node, reader: &mut Reader<'_>) {
+        let Some(path) = resolve_path(name, &node, WrittenForm::Axis, reader) else { return };
         if path[0].text == MATRIX || name.text == "pipeline" {
-            return wrong(
+            return report_mistake(
                 reader,
                 name.span,
-                format!("{} cannot be swept", quoted(&name.text)),
+                format!("{} cannot be swept", quote(&name.text)),
                 "expected a setting",
                 "for example  matrix: {plan.set.hidden: [16, 64]}".into(),
             );
@@ -98,26 +102,26 @@ impl Steps {
         let values = match node.value {
             Value::Sequence(values) if !values.is_empty() => values,
             Value::Sequence(_) => {
-                return wrong(
+                return report_mistake(
                     reader,
                     node.span,
-                    format!("the axis {} has no values", quoted(&name.text)),
+                    format!("the axis {} has no values", quote(&name.text)),
                     "expected at least one",
                     "add a value, or remove the axis".into(),
                 );
             }
             ref value => {
-                let (path, value) = flattened(&name.text, value);
+                let (path, value) = flatten_path(&name.text, value);
                 let typed = if name.span.source > 0 {
                     format!("--set matrix.{path}={}", shell(&value))
                 } else {
                     format!("{path}: {value}")
                 };
                 let hint = format!("write  {typed}");
-                return wrong(
+                return report_mistake(
                     reader,
                     node.span,
-                    format!("the axis {} is not a list", quoted(&name.text)),
+                    format!("the axis {} is not a list", quote(&name.text)),
                     "expected a list of values",
                     hint,
                 );
@@ -125,13 +129,10 @@ impl Steps {
         };
         let mut seen: Vec<(String, Span)> = Vec::new();
         for value in values.iter().take(VARIANTS_MAX) {
-            let text = value.flow();
+            let text = value.flow_text();
             if let Some((_, first)) = seen.iter().find(|(other, _)| *other == text) {
-                let what = format!(
-                    "the axis {} has the value {} twice",
-                    quoted(&name.text),
-                    quoted(&text)
-                );
+                let what =
+                    format!("the axis {} has the value {} twice", quote(&name.text), quote(&text));
                 let mistake = reader.place(value.span).mistake(
                     MistakeKind::Duplicate,
                     what,
@@ -140,7 +141,7 @@ impl Steps {
                 let mistake = if first.line == value.span.line {
                     mistake
                 } else {
-                    mistake.earlier(reader.place(*first), "given first here")
+                    mistake.with_earlier(reader.place(*first), "given first here")
                 };
                 return reader.report(value.span, mistake.hint("keep one of the two"));
             }
@@ -166,7 +167,7 @@ impl Steps {
             if count > VARIANTS_MAX {
                 let hint =
                     "split the sweep over several files, or fix a setting with --set".to_string();
-                wrong(
+                report_mistake(
                     reader,
                     name.span,
                     "the matrix asks for too many variants".into(),
@@ -189,28 +190,28 @@ impl Steps {
                 Step::Axis { name, path, values } => {
                     below /= values.len();
                     let value = &values[index / below % values.len()];
-                    choices.push((name.text.clone(), value.flow()));
+                    choices.push((name.text.clone(), value.flow_text()));
                     (name, path, value)
                 }
             };
-            assign(&mut root, path, shape, value);
+            assign_value(&mut root, path, shape, value);
             changed.retain(|(other, _)| *other != name.text);
-            changed.push((name.text.clone(), value.flow()));
+            changed.push((name.text.clone(), value.flow_text()));
         }
         Variant { choices, changed, root }
     }
 }
 
 /// A nested path as it should have been written, with its list.
-fn flattened(path: &str, value: &Value) -> (String, String) {
+fn flatten_path(path: &str, value: &Value) -> (String, String) {
     match value {
         Value::Mapping(entries) => match entries.first() {
-            Some((key, node)) => flattened(&format!("{path}.{}", key.text), &node.value),
+            Some((key, node)) => flatten_path(&format!("{path}.{}", key.text), &node.value),
             None => (path.to_string(), "[VALUE]".to_string()),
         },
         Value::Sequence(items) => (
             path.to_string(),
-            format!("[{}]", items.iter().map(Node::flow).collect::<Vec<_>>().join(", ")),
+            format!("[{}]", items.iter().map(Node::flow_text).collect::<Vec<_>>().join(", ")),
         ),
         Value::Scalar { text, .. } => (path.to_string(), format!("[{text}]")),
     }
@@ -218,7 +219,7 @@ fn flattened(path: &str, value: &Value) -> (String, String) {
 
 const MATRIX: &str = "matrix";
 
-fn wrong(reader: &mut Reader<'_>, span: Span, what: String, label: &str, hint: String) {
+fn report_mistake(reader: &mut Reader<'_>, span: Span, what: String, label: &str, hint: String) {
     let mistake = reader.place(span).mistake(MistakeKind::WrongType, what, label);
     reader.report(span, mistake.hint(hint));
 }

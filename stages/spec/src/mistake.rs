@@ -115,7 +115,7 @@ impl Mistake {
 
     /// Adds the place that came first.
     #[must_use]
-    pub fn earlier(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub fn with_earlier(mut self, place: Place, label: impl Into<String>) -> Self {
         self.earlier = Some(Box::new((place, label.into())));
         self
     }
@@ -124,18 +124,20 @@ impl Mistake {
     pub fn place(&self) -> String {
         let Self { path, line, column, length, .. } = self;
         match (path == COMMAND_LINE, length) {
-            (true, _) => format!("{COMMAND_LINE} {}:{line}:{column}", visible(self.excerpt.trim())),
-            (false, 0) => visible(path),
-            (false, _) => format!("{}:{line}:{column}", visible(path)),
+            (true, _) => {
+                format!("{COMMAND_LINE} {}:{line}:{column}", visible_text(self.excerpt.trim()))
+            }
+            (false, 0) => visible_text(path),
+            (false, _) => format!("{}:{line}:{column}", visible_text(path)),
         }
     }
 }
 
 impl fmt::Display for Mistake {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "error: {}\n  --> {}", visible(&self.what), self.place())?;
+        write!(out, "error: {}\n  --> {}", visible_text(&self.what), self.place())?;
         if let Some((place, label)) = self.earlier.as_deref() {
-            marked(
+            mark_excerpt(
                 out,
                 &place.excerpt,
                 place.column,
@@ -145,12 +147,12 @@ impl fmt::Display for Mistake {
             )?;
         }
         if self.length > 0 {
-            marked(out, &self.excerpt, self.column, self.length, '^', &self.label)?;
+            mark_excerpt(out, &self.excerpt, self.column, self.length, '^', &self.label)?;
         } else if !self.label.is_empty() {
-            write!(out, "\n       | {}", visible(&self.label))?;
+            write!(out, "\n       | {}", visible_text(&self.label))?;
         }
         match &self.hint {
-            Some(hint) => write!(out, "\nhint: {}", visible(hint)),
+            Some(hint) => write!(out, "\nhint: {}", visible_text(hint)),
             None => Ok(()),
         }
     }
@@ -196,7 +198,7 @@ impl fmt::Display for Mistakes {
 impl Error for Mistakes {}
 
 /// A line with a mark below it.
-fn marked(
+fn mark_excerpt(
     out: &mut fmt::Formatter<'_>,
     line: &str,
     column: u32,
@@ -204,7 +206,7 @@ fn marked(
     mark: char,
     label: &str,
 ) -> fmt::Result {
-    let letters: Vec<char> = line.chars().map(shown).collect();
+    let letters: Vec<char> = line.chars().map(visible_char).collect();
     let column = (column as usize - 1).min(letters.len());
     let start =
         if letters.len() <= EXCERPT_MAX { 0 } else { column.saturating_sub(EXCERPT_MAX / 2) };
@@ -224,21 +226,21 @@ fn marked(
         out,
         "\n       |  {before}{}{after}\n       |  {pad}{mark} {}",
         text.trim_end(),
-        visible(label)
+        visible_text(label)
     )
 }
 
-fn shown(letter: char) -> char {
+fn visible_char(letter: char) -> char {
     if letter.is_control() && letter != '\t' { '\u{fffd}' } else { letter }
 }
 
 /// Text without control characters.
-pub(crate) fn visible(text: &str) -> String {
-    text.chars().map(|letter| if letter == '\t' { ' ' } else { shown(letter) }).collect()
+pub(crate) fn visible_text(text: &str) -> String {
+    text.chars().map(|letter| if letter == '\t' { ' ' } else { visible_char(letter) }).collect()
 }
 
 /// Text from a file as it stands in a sentence: in backticks, shortened, on one line.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut short: String = text
         .chars()
         .take(QUOTED_MAX)

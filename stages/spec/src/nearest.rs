@@ -18,20 +18,20 @@ const PART_MIN: usize = 3;
 /// The word among the others that was probably meant, if there is one; of several equally near ones
 /// the one that begins alike for longest, of those the first.
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let wanted = folded(word);
+    let wanted = fold_case(word);
     if wanted.is_empty() || wanted.len() > LENGTH_MAX {
         return None;
     }
     let allowed = (wanted.len() / 3).max(1);
     let mut best: Option<((usize, Reverse<usize>), &str)> = None;
     for candidate in among {
-        let other = folded(candidate);
+        let other = fold_case(candidate);
         if other.is_empty() || other.len() > LENGTH_MAX {
             continue;
         }
         let begins = wanted.len() >= PART_MIN && other.starts_with(&wanted)
             || other.len() >= PART_MIN && (wanted.starts_with(&other) || wanted.ends_with(&other));
-        let distance = distance(&wanted, &other);
+        let distance = edit_distance(&wanted, &other);
         let near = distance <= allowed && distance < wanted.len().max(other.len());
         let alike = wanted.iter().zip(&other).take_while(|(ours, theirs)| ours == theirs).count();
         let rank = (if near { distance } else { allowed + 1 }, Reverse(alike));
@@ -42,7 +42,7 @@ pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, name)| name)
 }
 
-fn folded(word: &str) -> Vec<char> {
+fn fold_case(word: &str) -> Vec<char> {
     word.chars()
         .flat_map(char::to_lowercase)
         .map(|letter| if letter == '-' { '_' } else { letter })
@@ -51,7 +51,7 @@ fn folded(word: &str) -> Vec<char> {
 }
 
 /// Edits that turn one word into the other, a swap of neighbours being one edit.
-fn distance(from: &[char], to: &[char]) -> usize {
+fn edit_distance(from: &[char], to: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; to.len() + 1];
     let mut above: Vec<usize> = (0..=to.len()).collect();
     let mut row = vec![0; to.len() + 1];
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn the_distance_is_that_of_the_textbook() {
         let of = |a: &str, b: &str| {
-            distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+            edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
         };
         assert_eq!(
             (of("kitten", "sitting"), of("ab", "ba"), of("", "abc"), of("ca", "abc")),

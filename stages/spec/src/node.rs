@@ -39,21 +39,21 @@ pub(crate) struct Key {
 
 impl Node {
     /// A value that is not there.
-    pub fn nothing(span: Span) -> Self {
+    pub fn empty(span: Span) -> Self {
         Self { value: Value::Scalar { text: String::new(), quoted: false }, span }
     }
 
     /// The value as a user would write it on one line.
-    pub fn flow(&self) -> String {
+    pub fn flow_text(&self) -> String {
         match &self.value {
             Value::Scalar { text, .. } => text.clone(),
             Value::Sequence(items) => {
-                format!("[{}]", items.iter().map(Self::flow).collect::<Vec<_>>().join(", "))
+                format!("[{}]", items.iter().map(Self::flow_text).collect::<Vec<_>>().join(", "))
             }
             Value::Mapping(entries) => {
                 let entries: Vec<_> = entries
                     .iter()
-                    .map(|(key, node)| format!("{}: {}", key.text, node.flow()))
+                    .map(|(key, node)| format!("{}: {}", key.text, node.flow_text()))
                     .collect();
                 format!("{{{}}}", entries.join(", "))
             }

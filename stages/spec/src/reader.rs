@@ -6,11 +6,11 @@
 use std::{borrow::Cow, collections::HashSet, path::PathBuf};
 
 use crate::{
-    field::{FieldDoc, Shape, listed},
-    mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX, quoted},
+    field::{FieldDoc, Shape, join_words},
+    mistake::{COMMAND_LINE, Mistake, MistakeKind, Mistakes, Place, SHOWN_MAX, quote},
     nearest::nearest,
     node::{Key, Node, Span, Value},
-    scalar::{Plain, resolve},
+    scalar::{Plain, resolve_plain},
     syntax,
 };
 
@@ -29,13 +29,13 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub fn new(path: impl Into<String>, base: impl Into<PathBuf>, text: &'a str) -> Self {
-        Self { path: path.into(), base: base.into(), lines: syntax::split(text) }
+        Self { path: path.into(), base: base.into(), lines: syntax::split_lines(text) }
     }
 }
 
 /// The setting that is being read.
 #[derive(Clone)]
-pub(crate) struct At<'a> {
+pub(crate) struct SettingContext<'a> {
     /// Dotted; empty for the file as a whole.
     pub path: Cow<'a, str>,
     pub field: &'a FieldDoc,
@@ -43,26 +43,26 @@ pub(crate) struct At<'a> {
     pub key: Span,
 }
 
-impl<'a> At<'a> {
+impl<'a> SettingContext<'a> {
     /// A setting one level down.
-    pub fn inner<'b>(&'b self, field: &'b FieldDoc, key: Span) -> At<'b> {
-        At { path: joined(&self.path, field.name).into(), field, key }
+    pub fn inner<'b>(&'b self, field: &'b FieldDoc, key: Span) -> SettingContext<'b> {
+        SettingContext { path: join_path(&self.path, field.name).into(), field, key }
     }
 
     /// The setting as a sentence calls it.
     pub fn name(&self) -> String {
-        if self.path.is_empty() { "a pipeline file".into() } else { quoted(&self.path) }
+        if self.path.is_empty() { "a pipeline file".into() } else { quote(&self.path) }
     }
 }
 
 /// `a.b`, or `b` at the top.
-pub(crate) fn joined(path: &str, name: &str) -> String {
+pub(crate) fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
 /// How a path of settings was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Written {
+pub(crate) enum WrittenForm {
     /// As nested names of the file.
     File,
     /// Dotted, in a `--set`.
@@ -71,12 +71,12 @@ pub(crate) enum Written {
     Axis,
 }
 
-impl Written {
+impl WrittenForm {
     /// A setting with a value as it is typed there.
-    pub fn typed(self, path: &str, value: &str) -> String {
+    pub fn typed_text(self, path: &str, value: &str) -> String {
         match self {
             Self::File => {
-                format!("{}  or pass  --set {path}={}", braced(path, value), shell(value))
+                format!("{}  or pass  --set {path}={}", nested_flow(path, value), shell(value))
             }
             Self::Override => format!("--set {path}={}", shell(value)),
             Self::Axis => format!("matrix: {{{path}: {value}}}"),
@@ -169,21 +169,21 @@ impl<'a> Reader<'a> {
     pub fn section<'f, 'n>(
         &mut self,
         node: &'n Node,
-        at: &At<'_>,
+        at: &SettingContext<'_>,
         fields: &'f [FieldDoc],
     ) -> Option<Vec<Entry<'f, 'n>>> {
         let entries: &[(Key, Node)] = match &node.value {
             Value::Mapping(entries) => entries,
-            _ if is_nothing(node) => &[],
+            _ if is_empty_value(node) => &[],
             _ => {
-                self.wrong_type(node, at, None);
+                self.report_wrong_type(node, at, None);
                 return None;
             }
         };
-        let known = self.known(entries, at, fields);
+        let known = self.known_entries(entries, at, fields);
         for field in fields {
             if !known.iter().any(|entry| entry.field.name == field.name) {
-                self.missing(at, field, true);
+                self.report_missing(at, field, true);
             }
         }
         Some(known)
@@ -191,11 +191,11 @@ impl<'a> Reader<'a> {
 
     /// Reports a field without default that was left out, here or one level down; `given`: the
     /// section itself is there.
-    fn missing(&mut self, at: &At<'_>, field: &FieldDoc, given: bool) {
-        let path = joined(&at.path, field.name);
+    fn report_missing(&mut self, at: &SettingContext<'_>, field: &FieldDoc, given: bool) {
+        let path = join_path(&at.path, field.name);
         if let Shape::Section(inner) = &field.shape {
-            let at = At { path: path.into(), field, key: at.key };
-            inner.iter().for_each(|field| self.missing(&at, field, false));
+            let at = SettingContext { path: path.into(), field, key: at.key };
+            inner.iter().for_each(|field| self.report_missing(&at, field, false));
             return;
         }
         let Some(example) = field.example else { return };
@@ -208,9 +208,9 @@ impl<'a> Reader<'a> {
                 format!("in {}", at.name()),
                 format!("{}: {example}  in the section {}", field.name, at.path),
             ),
-            (_, false) => (format!("in {}", at.name()), braced(&path, example)),
+            (_, false) => (format!("in {}", at.name()), nested_flow(&path, example)),
         };
-        let what = format!("{} is missing", quoted(&path));
+        let what = format!("{} is missing", quote(&path));
         let mistake = self.place(at.key).mistake(
             MistakeKind::Missing,
             what,
@@ -220,7 +220,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The one entry of a choice between sections.
-    pub fn only<'f, 'n>(&mut self, node: &'n Node, at: &'f At<'_>) -> Option<Entry<'f, 'n>> {
+    pub fn only_entry<'f, 'n>(
+        &mut self,
+        node: &'n Node,
+        at: &'f SettingContext<'_>,
+    ) -> Option<Entry<'f, 'n>> {
         let fields = at.field.shape.children();
         let first = fields.first().map_or("", |field| field.name);
         let Value::Mapping(entries) = &node.value else {
@@ -230,16 +234,18 @@ impl<'a> Reader<'a> {
             };
             let hint = format!(
                 "write  {}",
-                self.sample(at, &format!("{{{}: {{}}}}", near.unwrap_or(first)), node.span)
+                self.sample_text(at, &format!("{{{}: {{}}}}", near.unwrap_or(first)), node.span)
             );
-            self.wrong_type(node, at, Some(hint));
+            self.report_wrong_type(node, at, Some(hint));
             return None;
         };
-        match self.known(entries, at, fields).as_slice() {
+        match self.known_entries(entries, at, fields).as_slice() {
             [] if entries.is_empty() => {
-                let hint =
-                    format!("write  {}", self.sample(at, &format!("{{{first}: {{}}}}"), node.span));
-                self.wrong_type(node, at, Some(hint));
+                let hint = format!(
+                    "write  {}",
+                    self.sample_text(at, &format!("{{{first}: {{}}}}"), node.span)
+                );
+                self.report_wrong_type(node, at, Some(hint));
                 None
             }
             [] => None,
@@ -250,7 +256,7 @@ impl<'a> Reader<'a> {
                 let mistake = self
                     .place(other.key)
                     .mistake(MistakeKind::Duplicate, what, label)
-                    .earlier(self.place(one.key), "given first here");
+                    .with_earlier(self.place(one.key), "given first here");
                 self.report(other.key, mistake.hint("keep one of them"));
                 None
             }
@@ -258,31 +264,36 @@ impl<'a> Reader<'a> {
     }
 
     /// The entries with known names; others are reported.
-    fn known<'f, 'n>(
+    fn known_entries<'f, 'n>(
         &mut self,
         entries: &'n [(Key, Node)],
-        at: &At<'_>,
+        at: &SettingContext<'_>,
         fields: &'f [FieldDoc],
     ) -> Vec<Entry<'f, 'n>> {
         let mut known = Vec::with_capacity(entries.len());
         for (key, node) in entries {
             match fields.iter().find(|field| field.name == key.text) {
                 Some(field) => known.push(Entry { field, key: key.span, node }),
-                None => self.unknown_key(key, node, &at.path, fields, Written::File),
+                None => self.report_unknown_key(key, node, &at.path, fields, WrittenForm::File),
             }
         }
         known
     }
 
     /// The index of the word among the names.
-    pub fn choice(&mut self, node: &Node, at: &At<'_>, names: &[&str]) -> Option<usize> {
+    pub fn choice(
+        &mut self,
+        node: &Node,
+        at: &SettingContext<'_>,
+        names: &[&str],
+    ) -> Option<usize> {
         let Value::Scalar { text, quoted: in_quotes } = &node.value else {
-            self.wrong_type(node, at, None);
+            self.report_wrong_type(node, at, None);
             return None;
         };
-        let text = match resolve(text) {
+        let text = match resolve_plain(text) {
             Plain::Null if !in_quotes => {
-                self.no_value(at);
+                self.report_no_value(at);
                 return None;
             }
             Plain::Bool(true) => "true",
@@ -292,7 +303,7 @@ impl<'a> Reader<'a> {
         if let Some(index) = names.iter().position(|name| *name == text) {
             return Some(index);
         }
-        let all = listed(names.iter().copied());
+        let all = join_words(names.iter().copied());
         let boolean = boolean_meant(text).filter(|word| names.contains(word));
         // `f1_macro` is a kind of `f1`.
         let part = || {
@@ -303,35 +314,35 @@ impl<'a> Reader<'a> {
         let (label, hint) =
             match boolean.or_else(|| nearest(text, names.iter().copied())).or_else(part) {
                 Some(name) => {
-                    (format!("did you mean `{name}`?"), format!("{} takes {all}", quoted(&at.path)))
+                    (format!("did you mean `{name}`?"), format!("{} takes {all}", quote(&at.path)))
                 }
                 None => (
                     format!("expected {all}"),
-                    format!("write  {}", self.sample(at, names[0], node.span)),
+                    format!("write  {}", self.sample_text(at, names[0], node.span)),
                 ),
             };
-        let what = format!("{} does not know {}", at.name(), quoted(text));
+        let what = format!("{} does not know {}", at.name(), quote(text));
         let mistake = self.place(node.span).mistake(MistakeKind::UnknownValue, what, label);
         self.report(node.span, mistake.hint(hint));
         None
     }
 
     /// Reports a name that no setting of the section has.
-    pub fn unknown_key(
+    pub fn report_unknown_key(
         &mut self,
         key: &Key,
         node: &Node,
         section: &str,
         fields: &[FieldDoc],
-        written: Written,
+        written: WrittenForm,
     ) {
         if self.is_full() {
             self.left_out += 1;
             return;
         }
         let names = || fields.iter().map(|field| field.name);
-        let elsewhere = paths_of(&key.text, self.top);
-        let value = Some(node.flow())
+        let elsewhere = paths_ending_in(&key.text, self.top);
+        let value = Some(node.flow_text())
             .filter(|text| !text.is_empty() && text.len() < 60)
             .unwrap_or_else(|| "VALUE".into());
         let no_space =
@@ -339,7 +350,7 @@ impl<'a> Reader<'a> {
         let valid = if fields.is_empty() {
             "it has no settings yet".into()
         } else {
-            format!("expected {}", listed(names()))
+            format!("expected {}", join_words(names()))
         };
         let (label, hint) = if let Some((name, value)) = no_space {
             (format!("a space is missing after `{name}:`"), Some(format!("write  {name}: {value}")))
@@ -348,22 +359,22 @@ impl<'a> Reader<'a> {
                 .iter()
                 .map(|path| path.rsplit_once('.').map_or("the top level", |(above, _)| above));
             (
-                format!("it belongs in {}", listed(sections)),
-                Some(format!("write  {}", written.typed(path, &value))),
+                format!("it belongs in {}", join_words(sections)),
+                Some(format!("write  {}", written.typed_text(path, &value))),
             )
         } else if let Some(near) = nearest(&key.text, names()) {
-            self.meant.insert(joined(section, near));
+            self.meant.insert(join_path(section, near));
             (
                 format!("did you mean `{near}`?"),
-                Some(format!("write  {}", self.corrected(key.span, near, &value, written))),
+                Some(format!("write  {}", self.corrected_text(key.span, near, &value, written))),
             )
         } else if matches!(section, "" | "plan" | "run")
-            && (written != Written::File || matches!(node.value, Value::Scalar { .. }))
+            && (written != WrittenForm::File || matches!(node.value, Value::Scalar { .. }))
         {
-            let typed = written.typed(&format!("plan.set.{}", key.text), &value);
+            let typed = written.typed_text(&format!("plan.set.{}", key.text), &value);
             (valid, Some(format!("a setting of the program stands under plan.set:  {typed}")))
         } else {
-            let paths = all_paths(self.top);
+            let paths = setting_paths(self.top);
             let near = nearest(
                 &key.text,
                 paths.iter().map(|path| path.rsplit('.').next().unwrap_or(path)),
@@ -372,15 +383,15 @@ impl<'a> Reader<'a> {
                 .and_then(|name| paths.iter().find(|path| path.rsplit('.').next() == Some(name)));
             (valid, path.map(|path| format!("there is a setting  {path}")))
         };
-        let what = format!("{} has no setting {}", place_name(section), quoted(&key.text));
+        let what = format!("{} has no setting {}", place_name(section), quote(&key.text));
         let mut mistake = self.place(key.span).mistake(MistakeKind::UnknownKey, what, label);
         mistake.hint = hint;
         self.report(key.span, mistake);
     }
 
     /// What was written, with another name at the place.
-    fn corrected(&self, span: Span, name: &str, value: &str, written: Written) -> String {
-        if written == Written::File {
+    fn corrected_text(&self, span: Span, name: &str, value: &str, written: WrittenForm) -> String {
+        if written == WrittenForm::File {
             return format!("{name}: {value}");
         }
         let place = self.place(span);
@@ -394,9 +405,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Reports a value of another type; without a hint, one is made from the default.
-    pub fn wrong_type(&mut self, node: &Node, at: &At<'_>, hint: Option<String>) {
-        if is_nothing(node) {
-            return self.no_value(at);
+    pub fn report_wrong_type(
+        &mut self,
+        node: &Node,
+        at: &SettingContext<'_>,
+        hint: Option<String>,
+    ) {
+        if is_empty_value(node) {
+            return self.report_no_value(at);
         }
         let wanted = at.field.shape.noun();
         let what = if at.path.is_empty() {
@@ -416,20 +432,23 @@ impl<'a> Reader<'a> {
             None if sweep && !at.path.is_empty() => format!(
                 "to run several values one after the other:  matrix: {{{}: {}}}",
                 at.path,
-                node.flow()
+                node.flow_text()
             ),
-            None => format!("for example  {}", self.sample(at, &example(at.field), node.span)),
+            None => format!(
+                "for example  {}",
+                self.sample_text(at, &example_value(at.field), node.span)
+            ),
         };
         let mistake = self.place(node.span).mistake(
             MistakeKind::WrongType,
             what,
-            format!("expected {wanted}, found {}", found(node)),
+            format!("expected {wanted}, found {}", describe_found(node)),
         );
         self.report(node.span, mistake.hint(hint));
     }
 
     /// Reports a name with nothing behind its colon.
-    pub fn no_value(&mut self, at: &At<'_>) {
+    pub fn report_no_value(&mut self, at: &SettingContext<'_>) {
         let mistake = self.place(at.key).mistake(
             MistakeKind::WrongType,
             format!("{} has no value", at.name()),
@@ -438,28 +457,34 @@ impl<'a> Reader<'a> {
         let default = default_text(at.field);
         let hint = match (at.field.example, default) {
             (None, Some(default)) => {
-                format!("write  {}  (its default), or remove it", self.sample(at, &default, at.key))
+                format!(
+                    "write  {}  (its default), or remove it",
+                    self.sample_text(at, &default, at.key)
+                )
             }
-            _ => format!("for example  {}", self.sample(at, &example(at.field), at.key)),
+            _ => format!("for example  {}", self.sample_text(at, &example_value(at.field), at.key)),
         };
         self.report(at.key, mistake.hint(hint));
     }
 
     /// Reports a number outside its range.
-    pub fn out_of_range(&mut self, node: &Node, at: &At<'_>, range: &str) {
+    pub fn report_out_of_range(&mut self, node: &Node, at: &SettingContext<'_>, range: &str) {
         let mut mistake = self.place(node.span).mistake(
             MistakeKind::OutOfRange,
             format!("{} is out of range", at.name()),
-            format!("expected {range}, found {}", found(node)),
+            format!("expected {range}, found {}", describe_found(node)),
         );
         mistake.hint = at.field.hint.map(str::to_string).or_else(|| {
-            Some(format!("for example  {}", self.sample(at, &example(at.field), node.span)))
+            Some(format!(
+                "for example  {}",
+                self.sample_text(at, &example_value(at.field), node.span)
+            ))
         });
         self.report(node.span, mistake);
     }
 
     /// The setting with a value, as it is typed where the span lies.
-    pub fn sample(&self, at: &At<'_>, value: &str, span: Span) -> String {
+    pub fn sample_text(&self, at: &SettingContext<'_>, value: &str, span: Span) -> String {
         if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE)
         {
             return format!("--set {}={}", at.path, shell(value));
@@ -472,16 +497,16 @@ impl<'a> Reader<'a> {
 }
 
 /// Whether nothing stands behind the colon.
-pub(crate) fn is_nothing(node: &Node) -> bool {
-    matches!(&node.value, Value::Scalar { text, quoted: false } if resolve(text) == Plain::Null)
+pub(crate) fn is_empty_value(node: &Node) -> bool {
+    matches!(&node.value, Value::Scalar { text, quoted: false } if resolve_plain(text) == Plain::Null)
 }
 
 /// What stands there, as a sentence calls it.
-pub(crate) fn found(node: &Node) -> String {
+pub(crate) fn describe_found(node: &Node) -> String {
     match &node.value {
-        Value::Scalar { quoted: false, .. } if is_nothing(node) => "nothing".into(),
-        Value::Scalar { text, quoted: true } => format!("the text {}", quoted(text)),
-        Value::Scalar { text, .. } => quoted(text),
+        Value::Scalar { quoted: false, .. } if is_empty_value(node) => "nothing".into(),
+        Value::Scalar { text, quoted: true } => format!("the text {}", quote(text)),
+        Value::Scalar { text, .. } => quote(text),
         Value::Sequence(items) if items.is_empty() => "an empty list".into(),
         Value::Sequence(_) => "a list".into(),
         Value::Mapping(entries) if entries.is_empty() => "nothing in the braces".into(),
@@ -499,13 +524,13 @@ pub(crate) fn boolean_meant(text: &str) -> Option<&'static str> {
 }
 
 /// A value that the field takes.
-fn example(field: &FieldDoc) -> String {
+fn example_value(field: &FieldDoc) -> String {
     if let Some(example) = field.example {
         return example.into();
     }
     match &field.shape {
         Shape::Section(fields) => match fields.first() {
-            Some(first) => format!("{{{}: {}}}", first.name, example(first)),
+            Some(first) => format!("{{{}: {}}}", first.name, example_value(first)),
             None => "{}".into(),
         },
         Shape::OneOf(fields) => {
@@ -538,7 +563,7 @@ fn default_text(field: &FieldDoc) -> Option<String> {
 
 /// A section as a sentence calls it.
 fn place_name(section: &str) -> String {
-    if section.is_empty() { "the top level".into() } else { quoted(section) }
+    if section.is_empty() { "the top level".into() } else { quote(section) }
 }
 
 /// A text as an argument in a shell: in quotes if it needs them.
@@ -548,25 +573,27 @@ pub fn shell(text: &str) -> String {
 }
 
 /// `a.b` with a value in YAML on one line: `a: {b: value}`.
-fn braced(path: &str, value: &str) -> String {
+fn nested_flow(path: &str, value: &str) -> String {
     let names: Vec<&str> = path.split('.').collect();
     let open = names.join(": {");
     format!("{open}: {value}{}", "}".repeat(names.len() - 1))
 }
 
 /// The dotted paths of all settings, sections included.
-pub(crate) fn all_paths(fields: &[FieldDoc]) -> Vec<String> {
+pub(crate) fn setting_paths(fields: &[FieldDoc]) -> Vec<String> {
     let mut paths = Vec::new();
     for field in fields {
         paths.push(field.name.to_string());
         paths.extend(
-            all_paths(field.shape.children()).into_iter().map(|path| joined(field.name, &path)),
+            setting_paths(field.shape.children())
+                .into_iter()
+                .map(|path| join_path(field.name, &path)),
         );
     }
     paths
 }
 
 /// The paths whose last name is this one.
-pub(crate) fn paths_of(name: &str, fields: &[FieldDoc]) -> Vec<String> {
-    all_paths(fields).into_iter().filter(|path| path.rsplit('.').next() == Some(name)).collect()
+pub(crate) fn paths_ending_in(name: &str, fields: &[FieldDoc]) -> Vec<String> {
+    setting_paths(fields).into_iter().filter(|path| path.rsplit('.').next() == Some(name)).collect()
 }

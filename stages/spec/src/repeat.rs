@@ -22,7 +22,7 @@ pub struct Repeat {
 }
 
 /// Puts the pipelines that one asks for behind those that are there.
-pub(crate) fn repeat(
+pub(crate) fn add_repeats(
     mut pipeline: Pipeline,
     node: &Node,
     pipelines: &mut Vec<Pipeline>,
@@ -37,9 +37,9 @@ pub(crate) fn repeat(
     let Some(last) = first.checked_add(count - 1) else {
         let most = u64::MAX - (count - 1);
         let what = format!("{count} repeats from `run.seed: {first}` go beyond the largest seed");
-        return wrong(
+        return report_mistake(
             reader,
-            place(node, "seed"),
+            setting_span(node, "seed"),
             what,
             format!("expected at most {most}, found {first}"),
             "start from a smaller  run.seed",
@@ -49,9 +49,9 @@ pub(crate) fn repeat(
         let what = "the matrix and `run.repeat` ask for too many variants".to_owned();
         let label =
             format!("expected at most {VARIANTS_MAX} together, found more with {count} repeats");
-        return wrong(
+        return report_mistake(
             reader,
-            place(node, "repeat"),
+            setting_span(node, "repeat"),
             what,
             label,
             "split the sweep over several files, or lower  run.repeat",
@@ -68,7 +68,7 @@ pub(crate) fn repeat(
 }
 
 /// Where a setting of `run` stands; else the first place of the file.
-fn place(node: &Node, setting: &str) -> Span {
+fn setting_span(node: &Node, setting: &str) -> Span {
     let entry = |node: &'_ Node, name: &str| match &node.value {
         Value::Mapping(entries) => {
             entries.iter().find(|(key, _)| key.text == name).map(|(_, node)| node.clone())
@@ -80,7 +80,7 @@ fn place(node: &Node, setting: &str) -> Span {
         .map_or(Span { length: 1, ..node.span }, |found| found.span)
 }
 
-fn wrong(reader: &mut Reader<'_>, span: Span, what: String, label: String, hint: &str) {
+fn report_mistake(reader: &mut Reader<'_>, span: Span, what: String, label: String, hint: &str) {
     let mistake = reader.place(span).mistake(MistakeKind::OutOfRange, what, label);
     reader.report(span, mistake.hint(hint));
 }

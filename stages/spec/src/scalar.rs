@@ -17,7 +17,7 @@ pub(crate) enum Plain {
 }
 
 /// What the word means.
-pub(crate) fn resolve(text: &str) -> Plain {
+pub(crate) fn resolve_plain(text: &str) -> Plain {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Plain::Null,
         "true" | "True" | "TRUE" => return Plain::Bool(true),
@@ -33,16 +33,16 @@ pub(crate) fn resolve(text: &str) -> Plain {
     if matches!(digits, ".inf" | ".Inf" | ".INF") {
         return Plain::Real(if negative { f64::NEG_INFINITY } else { f64::INFINITY });
     }
-    if let Some(number) = whole(digits, digits.len() == text.len()) {
+    if let Some(number) = parse_integer(digits, digits.len() == text.len()) {
         return Plain::Whole(if negative { -number } else { number });
     }
-    match real(digits) {
+    match parse_float(digits) {
         Some(number) => Plain::Real(if negative { -number } else { number }),
         None => Plain::Text,
     }
 }
 
-fn whole(digits: &str, unsigned: bool) -> Option<i128> {
+fn parse_integer(digits: &str, unsigned: bool) -> Option<i128> {
     let (digits, base) = match (digits.strip_prefix("0x"), digits.strip_prefix("0o")) {
         (Some(digits), _) if unsigned => (digits, 16),
         (_, Some(digits)) if unsigned => (digits, 8),
@@ -53,7 +53,7 @@ fn whole(digits: &str, unsigned: bool) -> Option<i128> {
 }
 
 /// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
-fn real(digits: &str) -> Option<f64> {
+fn parse_float(digits: &str) -> Option<f64> {
     let all_digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());
     let (mantissa, exponent) = match digits.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => {
@@ -105,9 +105,9 @@ mod tests {
             ("-.inf", Plain::Real(f64::NEG_INFINITY)),
             ("é", Plain::Text),
         ] {
-            assert_eq!(resolve(text), wanted, "{text}");
+            assert_eq!(resolve_plain(text), wanted, "{text}");
         }
-        assert!(matches!(resolve(".nan"), Plain::Real(number) if number.is_nan()));
-        assert_eq!(resolve(&"9".repeat(60)), Plain::Whole(i128::MAX));
+        assert!(matches!(resolve_plain(".nan"), Plain::Real(number) if number.is_nan()));
+        assert_eq!(resolve_plain(&"9".repeat(60)), Plain::Whole(i128::MAX));
     }
 }

@@ -7,8 +7,8 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    field::{FieldDoc, Shape, object},
-    reader::joined,
+    field::{FieldDoc, Shape, sorted_object},
+    reader::join_path,
     types::word,
 };
 
@@ -25,32 +25,35 @@ pub(crate) fn schema(top: &[FieldDoc]) -> Json {
         );
         map.insert("type".into(), "object".into());
     }
-    sorted(schema)
+    sort_keys(schema)
 }
 
 /// Keys sorted at every level, so that the text is the same in every build.
-fn sorted(value: Json) -> Json {
+fn sort_keys(value: Json) -> Json {
     match value {
-        Json::Object(map) => object(map.into_iter().map(|(key, value)| (key, sorted(value)))),
-        Json::Array(items) => items.into_iter().map(sorted).collect(),
+        Json::Object(map) => {
+            sorted_object(map.into_iter().map(|(key, value)| (key, sort_keys(value))))
+        }
+        Json::Array(items) => items.into_iter().map(sort_keys).collect(),
         other => other,
     }
 }
 
 fn section(fields: &[FieldDoc], top: &[FieldDoc]) -> Json {
-    let properties =
-        object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
+    let properties = sorted_object(
+        fields.iter().map(|field| (field.name.to_string(), describe_field(field, top))),
+    );
     // Required fields may come from the command line, so none is required here.
     json!({"type": ["object", "null"], "properties": properties, "additionalProperties": false})
 }
 
-fn described(field: &FieldDoc, top: &[FieldDoc]) -> Json {
-    let mut schema = of_shape(&field.shape, field, top);
+fn describe_field(field: &FieldDoc, top: &[FieldDoc]) -> Json {
+    let mut schema = shape_schema(&field.shape, field, top);
     let mut text = field.doc.clone();
     if let Some(unit) = field.unit {
         text.push_str(&format!(" Unit: {unit}."));
     }
-    if let Shape::Choice(words) = field.shape.each() {
+    if let Shape::Choice(words) = field.shape.element_shape() {
         for word in words {
             text.push_str(&format!("\n- {}: {}", word.name, word.doc));
         }
@@ -70,7 +73,7 @@ fn described(field: &FieldDoc, top: &[FieldDoc]) -> Json {
     schema
 }
 
-fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
+fn shape_schema(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
     match shape {
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Whole => number("integer", field, Some(u64::MAX)),
@@ -84,24 +87,27 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
             json!({"enum": words.iter().map(|choice| word(choice.name)).collect::<Vec<_>>()})
         }
         Shape::List(inner) => {
-            json!({"type": ["array", "null"], "items": of_shape(inner, field, top)})
+            json!({"type": ["array", "null"], "items": shape_schema(inner, field, top)})
         }
         Shape::OneOrMore(inner) => {
-            let one = of_shape(inner, field, top);
+            let one = shape_schema(inner, field, top);
             json!({"anyOf": [one.clone(), {"type": "array", "minItems": 1, "items": one}]})
         }
         Shape::Map(inner) => {
-            json!({"type": ["object", "null"], "additionalProperties": of_shape(inner, field, top)})
+            json!({"type": ["object", "null"], "additionalProperties": shape_schema(inner, field, top)})
         }
-        Shape::Optional(inner) => json!({"anyOf": [of_shape(inner, field, top), {"type": "null"}]}),
+        Shape::Optional(inner) => {
+            json!({"anyOf": [shape_schema(inner, field, top), {"type": "null"}]})
+        }
         Shape::Section(fields) => section(fields, top),
         Shape::OneOf(fields) => {
-            let properties =
-                object(fields.iter().map(|field| (field.name.to_string(), described(field, top))));
+            let properties = sorted_object(
+                fields.iter().map(|field| (field.name.to_string(), describe_field(field, top))),
+            );
             json!({"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1})
         }
         Shape::Matrix => {
-            let axes = object(axes(top, "", top));
+            let axes = sorted_object(axes(top, "", top));
             let free = json!({"^plan\\.set\\..": {"type": "array", "minItems": 1, "items": {"type": ["number", "string", "boolean", "array"]}}});
             json!({"type": ["object", "null"], "properties": axes, "patternProperties": free, "additionalProperties": false})
         }
@@ -112,14 +118,14 @@ fn of_shape(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
 fn axes(fields: &[FieldDoc], above: &str, top: &[FieldDoc]) -> Vec<(String, Json)> {
     let mut found = Vec::new();
     for field in fields {
-        let path = joined(above, field.name);
+        let path = join_path(above, field.name);
         match &field.shape {
             Shape::Matrix => continue,
             _ if path == "pipeline" => continue,
             Shape::Section(inner) | Shape::OneOf(inner) => found.extend(axes(inner, &path, top)),
             _ => {}
         }
-        let items = of_shape(&field.shape, field, top);
+        let items = shape_schema(&field.shape, field, top);
         found.push((
             path,
             json!({"type": "array", "minItems": 1, "items": items, "description": field.doc}),

@@ -19,8 +19,8 @@ pub(crate) struct Fault {
 
 /// Explains what the parser found at this place.
 pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fault {
-    let lines = split(text);
-    let (line, column) = inside(&lines, line, column);
+    let lines = split_lines(text);
+    let (line, column) = clamp_place(&lines, line, column);
     let here = lines.get(line - 1).copied().unwrap_or("");
     let indent: String = here.chars().take_while(|letter| letter.is_whitespace()).collect();
     if let (true, Some(tab)) = (
@@ -35,7 +35,7 @@ pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fau
             "YAML is indented with spaces, two for each level",
         );
     }
-    if let Some(open) = unclosed(&lines) {
+    if let Some(open) = find_unclosed(&lines) {
         return open;
     }
     if info.contains("mapping values are not allowed") || info.contains("illegal placement of ':'")
@@ -43,7 +43,7 @@ pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fau
         return second_colon(&lines, line, column);
     }
     if info.contains("simple key expect") {
-        return without_colon(here, line, column);
+        return missing_colon(here, line, column);
     }
     let bracket = matches!(here.chars().nth(column), Some('}' | ']'));
     let (what, label, hint) = TABLE
@@ -129,7 +129,7 @@ fn second_colon(lines: &[&str], line: usize, column: usize) -> Fault {
         let text = lines[above];
         let has_colon = text.contains(": ") || text.trim_end().ends_with(':');
         if !has_colon && indent(text) == indent(here) {
-            return without_colon(text, above + 1, indent(text));
+            return missing_colon(text, above + 1, indent(text));
         }
         if indent(here) > indent(text) && has_colon && !text.trim_end().ends_with(':') {
             let what =
@@ -149,7 +149,7 @@ fn second_colon(lines: &[&str], line: usize, column: usize) -> Fault {
 }
 
 /// A line that should be `name: value` and is not.
-fn without_colon(here: &str, line: usize, column: usize) -> Fault {
+fn missing_colon(here: &str, line: usize, column: usize) -> Fault {
     let hint = pair_meant(here)
         .map_or_else(|| "write  name: value".to_string(), |pair| format!("write  {pair}"));
     fault(line, column, "a line is not `name: value`", "expected `name: value`", &hint)
@@ -168,7 +168,7 @@ pub(crate) fn pair_meant(text: &str) -> Option<String> {
 }
 
 /// The place, moved into the text when the parser points behind its end.
-fn inside(lines: &[&str], line: usize, column: usize) -> (usize, usize) {
+fn clamp_place(lines: &[&str], line: usize, column: usize) -> (usize, usize) {
     let last = lines.iter().rposition(|text| !text.trim().is_empty()).unwrap_or(0) + 1;
     if line > last {
         return (last, lines.get(last - 1).map_or(0, |text| text.trim_end().chars().count()));
@@ -178,7 +178,7 @@ fn inside(lines: &[&str], line: usize, column: usize) -> (usize, usize) {
 }
 
 /// The lines of a text as YAML counts them: \n, \r\n or \r ends one.
-pub(crate) fn split(text: &str) -> Vec<&str> {
+pub(crate) fn split_lines(text: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = text;
     while let Some(end) = rest.find(['\n', '\r']) {
@@ -192,7 +192,7 @@ pub(crate) fn split(text: &str) -> Vec<&str> {
 
 /// The first brace, bracket or quote that nothing closes. A light reading: enough for the settings
 /// that pipeline files hold.
-fn unclosed(lines: &[&str]) -> Option<Fault> {
+fn find_unclosed(lines: &[&str]) -> Option<Fault> {
     let mut open: Vec<(char, usize, usize)> = Vec::new();
     let mut quote: Option<(char, usize, usize)> = None;
     for (index, line) in lines.iter().enumerate() {
@@ -216,7 +216,7 @@ fn unclosed(lines: &[&str]) -> Option<Fault> {
                 (None, '}' | ']') if !open.is_empty() => {
                     return open
                         .last()
-                        .map(|&(letter, line, column)| never_closed(letter, line, column));
+                        .map(|&(letter, line, column)| unclosed_fault(letter, line, column));
                 }
                 _ => {}
             }
@@ -224,10 +224,10 @@ fn unclosed(lines: &[&str]) -> Option<Fault> {
         }
     }
     let (letter, line, column) = quote.or(open.first().copied())?;
-    Some(never_closed(letter, line, column))
+    Some(unclosed_fault(letter, line, column))
 }
 
-fn never_closed(letter: char, line: usize, column: usize) -> Fault {
+fn unclosed_fault(letter: char, line: usize, column: usize) -> Fault {
     let close = match letter {
         '{' => '}',
         '[' => ']',

@@ -13,7 +13,7 @@ use std::{borrow::Cow, collections::HashMap};
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 
 use crate::{
-    mistake::{MistakeKind, quoted},
+    mistake::{MistakeKind, quote},
     node::{Key, Node, Span, Value},
     reader::Reader,
     syntax,
@@ -44,7 +44,7 @@ impl Origin {
         }
     }
 
-    fn of(self, span: &saphyr_parser::Span) -> Span {
+    fn source_span(self, span: &saphyr_parser::Span) -> Span {
         let length = if span.end.line() == span.start.line() {
             span.end.col().saturating_sub(span.start.col())
         } else {
@@ -56,7 +56,7 @@ impl Origin {
 
 /// Reads a text; none when it is not YAML, which is then reported.
 pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Option<Node> {
-    if let Some((line, column)) = unprintable(text) {
+    if let Some((line, column)) = find_unprintable(text) {
         return refuse(
             reader,
             origin.span(line, column, 1),
@@ -69,22 +69,22 @@ pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Opti
     let mut parser = Parser::new_from_str(text);
     while let Some(event) = parser.next_event() {
         match event {
-            Ok((event, span)) => builder.take(event, &span, reader)?,
+            Ok((event, span)) => builder.take_event(event, &span, reader)?,
             Err(error) => {
-                report(text, origin, &error, reader);
+                report_fault(text, origin, &error, reader);
                 return None;
             }
         }
     }
-    Some(builder.root.unwrap_or_else(|| Node::nothing(origin.span(1, 0, 1))))
+    Some(builder.root.unwrap_or_else(|| Node::empty(origin.span(1, 0, 1))))
 }
 
 /// The first character that does not belong into a text: line from 1, column from 0.
-fn unprintable(text: &str) -> Option<(usize, usize)> {
+fn find_unprintable(text: &str) -> Option<(usize, usize)> {
     let wrong = |letter: char| letter.is_control() && !matches!(letter, '\t' | '\n' | '\r');
     // Most texts have none: one pass without counting lines.
     text.find(wrong)?;
-    let lines = syntax::split(text);
+    let lines = syntax::split_lines(text);
     lines
         .iter()
         .enumerate()
@@ -92,7 +92,7 @@ fn unprintable(text: &str) -> Option<(usize, usize)> {
 }
 
 /// Says what the parser found in words that name the cure.
-fn report(text: &str, origin: Origin, error: &ScanError, reader: &mut Reader<'_>) {
+fn report_fault(text: &str, origin: Origin, error: &ScanError, reader: &mut Reader<'_>) {
     let fault = syntax::explain(text, error.marker().line(), error.marker().col(), error.info());
     let span = origin.span(fault.line, fault.column, 1);
     let mistake = reader.place(span).mistake(MistakeKind::Syntax, fault.what, fault.label);
@@ -114,13 +114,13 @@ struct Builder {
 
 impl Builder {
     /// Takes one event; none ends the reading, after a mistake was reported.
-    fn take(
+    fn take_event(
         &mut self,
         event: Event<'_>,
         span: &saphyr_parser::Span,
         reader: &mut Reader<'_>,
     ) -> Option<()> {
-        let place = self.origin.of(span);
+        let place = self.origin.source_span(span);
         match event {
             Event::DocumentStart(_) => {
                 self.documents += 1;
@@ -144,8 +144,8 @@ impl Builder {
                 );
             }
             Event::Scalar(text, style, anchor, tag) => {
-                plain(anchor, tag.as_ref(), place, reader)?;
-                if unprintable(&text).is_some() {
+                refuse_anchor_and_tag(anchor, tag.as_ref(), place, reader)?;
+                if find_unprintable(&text).is_some() {
                     return refuse(
                         reader,
                         place,
@@ -155,18 +155,18 @@ impl Builder {
                     );
                 }
                 let quoted = style != ScalarStyle::Plain;
-                return self.add(
+                return self.add_node(
                     Node { value: Value::Scalar { text: text.into_owned(), quoted }, span: place },
                     reader,
                 );
             }
             Event::SequenceStart(anchor, tag) => {
-                plain(anchor, tag.as_ref(), place, reader)?;
-                return self.open(Open::Sequence(Vec::new()), place, reader);
+                refuse_anchor_and_tag(anchor, tag.as_ref(), place, reader)?;
+                return self.open_node(Open::Sequence(Vec::new()), place, reader);
             }
             Event::MappingStart(anchor, tag) => {
-                plain(anchor, tag.as_ref(), place, reader)?;
-                return self.open(
+                refuse_anchor_and_tag(anchor, tag.as_ref(), place, reader)?;
+                return self.open_node(
                     Open::Mapping { entries: Vec::new(), seen: HashMap::new(), key: None },
                     place,
                     reader,
@@ -187,14 +187,14 @@ impl Builder {
                     Open::Sequence(items) => Value::Sequence(items),
                     Open::Mapping { entries, .. } => Value::Mapping(entries),
                 };
-                return self.add(Node { value, span: start }, reader);
+                return self.add_node(Node { value, span: start }, reader);
             }
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
         }
         Some(())
     }
 
-    fn open(&mut self, open: Open, span: Span, reader: &mut Reader<'_>) -> Option<()> {
+    fn open_node(&mut self, open: Open, span: Span, reader: &mut Reader<'_>) -> Option<()> {
         if self.stack.len() >= DEPTH_MAX {
             return refuse(
                 reader,
@@ -209,22 +209,23 @@ impl Builder {
     }
 
     /// Puts a finished value where it belongs.
-    fn add(&mut self, node: Node, reader: &mut Reader<'_>) -> Option<()> {
+    fn add_node(&mut self, node: Node, reader: &mut Reader<'_>) -> Option<()> {
         match self.stack.last_mut() {
             None => self.root = Some(node),
             Some((Open::Sequence(items), _)) => items.push(node),
             Some((Open::Mapping { entries, seen, key }, _)) => match key.take() {
                 Some(key) => entries.push((key, node)),
                 None => {
-                    let found = name(node, reader)?;
+                    let found = entry_name(node, reader)?;
                     if let Some(first) = seen.get(&found.text) {
-                        let what = format!("{} is given twice", quoted(&found.text));
+                        let what = format!("{} is given twice", quote(&found.text));
                         let mistake = reader.place(found.span).mistake(
                             MistakeKind::Duplicate,
                             what,
                             "given again here",
                         );
-                        let mistake = mistake.earlier(reader.place(*first), "given first here");
+                        let mistake =
+                            mistake.with_earlier(reader.place(*first), "given first here");
                         reader.report(found.span, mistake.hint("keep one of the two"));
                     } else {
                         seen.insert(found.text.clone(), found.span);
@@ -240,7 +241,7 @@ impl Builder {
 const ALIAS_HINT: &str = "a text that begins with `*` needs quotes: '*.weight'";
 
 /// A scalar as the name of a mapping's entry.
-fn name(node: Node, reader: &mut Reader<'_>) -> Option<Key> {
+fn entry_name(node: Node, reader: &mut Reader<'_>) -> Option<Key> {
     match node.value {
         Value::Scalar { text, .. } if !text.is_empty() => Some(Key { text, span: node.span }),
         Value::Scalar { .. } => refuse(
@@ -261,7 +262,7 @@ fn name(node: Node, reader: &mut Reader<'_>) -> Option<Key> {
 }
 
 /// Refuses anchors and tags.
-fn plain(
+fn refuse_anchor_and_tag(
     anchor: usize,
     tag: Option<&Cow<'_, Tag>>,
     span: Span,

@@ -8,11 +8,11 @@ use std::{collections::BTreeMap, path::PathBuf};
 use serde_json::Value as Json;
 
 use crate::{
-    field::{FieldDoc, Shape, object},
-    mistake::{MistakeKind, Place, quoted},
+    field::{FieldDoc, Shape, sorted_object},
+    mistake::{MistakeKind, Place, quote},
     node::{Node, Value},
-    reader::{At, Reader, boolean_meant, found, is_nothing, joined},
-    scalar::{Plain, resolve},
+    reader::{Reader, SettingContext, boolean_meant, describe_found, is_empty_value, join_path},
+    scalar::{Plain, resolve_plain},
 };
 
 /// A type that a field can have.
@@ -20,7 +20,7 @@ pub(crate) trait FieldType: Sized {
     /// Its description.
     fn shape() -> Shape;
     /// Its value; none after a mistake was reported.
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self>;
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self>;
     /// The value as it stands in documents.
     fn document(&self) -> Json;
 }
@@ -165,7 +165,7 @@ impl Scalar {
 }
 
 /// The text of a value as it was written, or of each item of a list; none of lists in a list.
-fn written(node: &Node, reader: &Reader<'_>) -> Option<Vec<Word>> {
+fn written_words(node: &Node, reader: &Reader<'_>) -> Option<Vec<Word>> {
     let word = |node: &Node| match &node.value {
         Value::Scalar { text, .. } => {
             Some(Word { text: text.clone(), place: reader.place(node.span) })
@@ -183,14 +183,14 @@ impl FieldType for bool {
         Shape::Bool
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let (text, plain) = scalar(node, at, reader)?;
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = plain_scalar(node, at, reader)?;
         if let Plain::Bool(value) = plain {
             return Some(value);
         }
         let meant = boolean_meant(text).or_else(|| boolean_named(text));
-        let hint = meant.map(|word| format!("write  {}", reader.sample(at, word, node.span)));
-        reader.wrong_type(node, at, hint);
+        let hint = meant.map(|word| format!("write  {}", reader.sample_text(at, word, node.span)));
+        reader.report_wrong_type(node, at, hint);
         None
     }
 
@@ -201,7 +201,7 @@ impl FieldType for bool {
 
 /// `"true"` in quotes is a text; without them it is what was meant.
 fn boolean_named(text: &str) -> Option<&'static str> {
-    match resolve(text) {
+    match resolve_plain(text) {
         Plain::Bool(true) => Some("true"),
         Plain::Bool(false) => Some("false"),
         _ => None,
@@ -213,18 +213,18 @@ impl FieldType for u64 {
         Shape::Whole
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let (text, plain) = scalar(node, at, reader)?;
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = plain_scalar(node, at, reader)?;
         let Plain::Whole(number) = plain else {
-            let hint = whole_meant(text)
-                .map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
-            reader.wrong_type(node, at, hint);
+            let hint = integer_meant(text)
+                .map(|number| format!("write  {}", reader.sample_text(at, &number, node.span)));
+            reader.report_wrong_type(node, at, hint);
             return None;
         };
         let range = at.field.range;
         match u64::try_from(number) {
             // Bounds lie below 2^53, where f64 is exact.
-            Ok(number) if range.is_none_or(|range| range.holds(number as f64)) => Some(number),
+            Ok(number) if range.is_none_or(|range| range.contains(number as f64)) => Some(number),
             _ => {
                 let limit = if number < 0 {
                     "at least 0".to_string()
@@ -232,7 +232,7 @@ impl FieldType for u64 {
                     format!("at most {}", u64::MAX)
                 };
                 let range = range.map_or(limit, |range| range.to_string());
-                reader.out_of_range(node, at, &range);
+                reader.report_out_of_range(node, at, &range);
                 None
             }
         }
@@ -248,26 +248,26 @@ impl FieldType for f64 {
         Shape::Real
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let (text, plain) = scalar(node, at, reader)?;
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, plain) = plain_scalar(node, at, reader)?;
         let number = match plain {
             Plain::Whole(number) => number as f64,
             Plain::Real(number) => number,
             _ => {
                 let hint = number_meant(text)
-                    .map(|number| format!("write  {}", reader.sample(at, &number, node.span)));
-                reader.wrong_type(node, at, hint);
+                    .map(|number| format!("write  {}", reader.sample_text(at, &number, node.span)));
+                reader.report_wrong_type(node, at, hint);
                 return None;
             }
         };
         let range = at.field.range;
-        if number.is_finite() && range.is_none_or(|range| range.holds(number)) {
+        if number.is_finite() && range.is_none_or(|range| range.contains(number)) {
             return Some(if number == 0.0 { 0.0 } else { number });
         }
         let finite = if number.is_finite() { "" } else { "a finite number, " };
         let range = range
             .map_or_else(|| "between -1.8e308 and 1.8e308".to_string(), |range| range.to_string());
-        reader.out_of_range(node, at, &format!("{finite}{range}"));
+        reader.report_out_of_range(node, at, &format!("{finite}{range}"));
         None
     }
 
@@ -281,10 +281,10 @@ impl FieldType for String {
         Shape::Text
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        let (text, _) = scalar(node, at, reader)?;
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        let (text, _) = plain_scalar(node, at, reader)?;
         if text.is_empty() {
-            reader.no_value(at);
+            reader.report_no_value(at);
             return None;
         }
         Some(text.to_string())
@@ -300,7 +300,7 @@ impl FieldType for PathBuf {
         Shape::File
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let text = String::decode(node, at, reader)?;
         Some(reader.sources[node.span.source as usize].base.join(text))
     }
@@ -315,8 +315,8 @@ impl<T: FieldType> FieldType for Option<T> {
         Shape::Optional(Box::new(T::shape()))
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
-        if is_nothing(node) { Some(None) } else { T::decode(node, at, reader).map(Some) }
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+        if is_empty_value(node) { Some(None) } else { T::decode(node, at, reader).map(Some) }
     }
 
     fn document(&self) -> Json {
@@ -329,22 +329,23 @@ impl FieldType for Vec<String> {
         Shape::List(Box::new(Shape::Text))
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let field =
             FieldDoc { shape: Shape::Text, example: Some("['*.weight']"), ..at.field.clone() };
         match &node.value {
             Value::Sequence(items) => {
                 let mut texts = Some(Vec::with_capacity(items.len()));
                 for item in items {
-                    let at = At { path: at.path.clone(), field: &field, key: item.span };
+                    let at =
+                        SettingContext { path: at.path.clone(), field: &field, key: item.span };
                     let text = match &item.value {
                         Value::Scalar { .. } => String::decode(item, &at, reader),
                         _ => {
                             let hint = format!(
                                 "for example  {}",
-                                reader.sample(&at, "['*.weight']", item.span)
+                                reader.sample_text(&at, "['*.weight']", item.span)
                             );
-                            reader.wrong_type(item, &at, Some(hint));
+                            reader.report_wrong_type(item, &at, Some(hint));
                             None
                         }
                     };
@@ -355,15 +356,15 @@ impl FieldType for Vec<String> {
                 }
                 texts
             }
-            _ if is_nothing(node) => Some(Vec::new()),
+            _ if is_empty_value(node) => Some(Vec::new()),
             Value::Scalar { text, .. } => {
                 let hint =
-                    format!("write  {}", reader.sample(at, &format!("['{text}']"), node.span));
-                reader.wrong_type(node, at, Some(hint));
+                    format!("write  {}", reader.sample_text(at, &format!("['{text}']"), node.span));
+                reader.report_wrong_type(node, at, Some(hint));
                 None
             }
             Value::Mapping(_) => {
-                reader.wrong_type(node, at, None);
+                reader.report_wrong_type(node, at, None);
                 None
             }
         }
@@ -380,7 +381,7 @@ pub struct OneOrMore<T>(Vec<T>);
 
 impl<T: Ord> OneOrMore<T> {
     /// These, each once, in their order.
-    pub fn of(values: impl IntoIterator<Item = T>) -> Self {
+    pub fn from_values(values: impl IntoIterator<Item = T>) -> Self {
         let mut values: Vec<T> = values.into_iter().collect();
         values.sort_unstable();
         values.dedup();
@@ -400,21 +401,21 @@ impl<T: FieldType + Ord> FieldType for OneOrMore<T> {
         Shape::OneOrMore(Box::new(T::shape()))
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let field = FieldDoc { shape: T::shape(), ..at.field.clone() };
-        let each = At { path: at.path.clone(), field: &field, key: at.key };
+        let each = SettingContext { path: at.path.clone(), field: &field, key: at.key };
         match &node.value {
             Value::Sequence(items) if items.is_empty() => {
-                reader.no_value(at);
+                reader.report_no_value(at);
                 None
             }
             Value::Sequence(items) => {
                 // All are decoded before any is missed, so that every mistake is told.
                 let values: Vec<Option<T>> =
                     items.iter().map(|item| T::decode(item, &each, reader)).collect();
-                values.into_iter().collect::<Option<Vec<T>>>().map(Self::of)
+                values.into_iter().collect::<Option<Vec<T>>>().map(Self::from_values)
             }
-            _ => T::decode(node, &each, reader).map(|value| Self::of([value])),
+            _ => T::decode(node, &each, reader).map(|value| Self::from_values([value])),
         }
     }
 
@@ -431,9 +432,9 @@ impl FieldType for BTreeMap<String, String> {
         Shape::Map(Box::new(Shape::Text))
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let mut map = Self::new();
-        named(node, at, reader, |name, node, at, reader| {
+        for_each_entry(node, at, reader, |name, node, at, reader| {
             if let Some(text) = String::decode(node, at, reader) {
                 map.insert(name.to_string(), text);
             }
@@ -442,7 +443,7 @@ impl FieldType for BTreeMap<String, String> {
     }
 
     fn document(&self) -> Json {
-        object(self.iter().map(|(name, text)| (name.clone(), text.as_str().into())))
+        sorted_object(self.iter().map(|(name, text)| (name.clone(), text.as_str().into())))
     }
 }
 
@@ -451,15 +452,15 @@ impl FieldType for Settings {
         Shape::Map(Box::new(Shape::Scalar))
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let mut list = Vec::new();
-        named(node, at, reader, |name, node, at, reader| {
+        for_each_entry(node, at, reader, |name, node, at, reader| {
             if let Some(value) = Scalar::decode(node, at, reader) {
                 let (name_place, value_place) = (reader.place(at.key), reader.place(node.span));
                 list.push(Setting {
                     name: name.to_string(),
                     value,
-                    written: written(node, reader),
+                    written: written_words(node, reader),
                     name_place,
                     value_place,
                 });
@@ -469,7 +470,9 @@ impl FieldType for Settings {
     }
 
     fn document(&self) -> Json {
-        object(self.list.iter().map(|setting| (setting.name.clone(), setting.value.document())))
+        sorted_object(
+            self.list.iter().map(|setting| (setting.name.clone(), setting.value.document())),
+        )
     }
 }
 
@@ -478,7 +481,7 @@ impl FieldType for Scalar {
         Shape::Scalar
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         if let Value::Sequence(items) = &node.value {
             return items
                 .iter()
@@ -486,15 +489,17 @@ impl FieldType for Scalar {
                 .collect::<Option<Vec<_>>>()
                 .map(Self::List);
         }
-        let (text, plain) = scalar(node, at, reader)?;
+        let (text, plain) = plain_scalar(node, at, reader)?;
         match plain {
             Plain::Bool(value) => return Some(Self::Bool(value)),
             Plain::Whole(number) => match i64::try_from(number) {
                 Ok(number) => return Some(Self::Whole(number)),
-                Err(_) => reader.out_of_range(node, at, &format!("{} to {}", i64::MIN, i64::MAX)),
+                Err(_) => {
+                    reader.report_out_of_range(node, at, &format!("{} to {}", i64::MIN, i64::MAX))
+                }
             },
             Plain::Real(number) if number.is_finite() => return Some(Self::Real(number)),
-            Plain::Real(_) => reader.out_of_range(node, at, "a finite number"),
+            Plain::Real(_) => reader.report_out_of_range(node, at, "a finite number"),
             Plain::Text | Plain::Null => return Some(Self::Text(text.to_string())),
         }
         None
@@ -516,7 +521,7 @@ impl FieldType for Program {
         Shape::Program
     }
 
-    fn decode(node: &Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<Self> {
+    fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self> {
         let text = String::decode(node, at, reader)?;
         let (file, entry) = match text.rsplit_once(".py:") {
             Some((stem, entry)) => (format!("{stem}.py"), Some(entry.to_string())),
@@ -526,11 +531,12 @@ impl FieldType for Program {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let wrong = match &entry {
             Some(entry) if !is_identifier(entry) => {
-                Some(format!("expected the name of a function behind `:`, found {}", quoted(entry)))
+                Some(format!("expected the name of a function behind `:`, found {}", quote(entry)))
             }
-            _ if file.extension().is_none_or(|extension| extension != "py") => {
-                Some(format!("expected a program, FILE.py or FILE.py:NAME, found {}", found(node)))
-            }
+            _ if file.extension().is_none_or(|extension| extension != "py") => Some(format!(
+                "expected a program, FILE.py or FILE.py:NAME, found {}",
+                describe_found(node)
+            )),
             _ => None,
         };
         if let Some(label) = wrong {
@@ -538,7 +544,7 @@ impl FieldType for Program {
             let mistake = reader.place(node.span).mistake(MistakeKind::WrongType, what, label);
             let hint = format!(
                 "for example  {}",
-                reader.sample(at, at.field.example.unwrap_or("program.py"), node.span)
+                reader.sample_text(at, at.field.example.unwrap_or("program.py"), node.span)
             );
             reader.report(node.span, mistake.hint(hint));
             return None;
@@ -562,12 +568,12 @@ impl FieldType for Axes {
         Shape::Matrix
     }
 
-    fn decode(_: &Node, _: &At<'_>, _: &mut Reader<'_>) -> Option<Self> {
+    fn decode(_: &Node, _: &SettingContext<'_>, _: &mut Reader<'_>) -> Option<Self> {
         Some(Self)
     }
 
     fn document(&self) -> Json {
-        object([])
+        sorted_object([])
     }
 }
 
@@ -581,29 +587,33 @@ pub(crate) fn word(name: &str) -> Json {
 }
 
 /// The text of a scalar and what it means; quoted, it is a text.
-fn scalar<'n>(node: &'n Node, at: &At<'_>, reader: &mut Reader<'_>) -> Option<(&'n str, Plain)> {
+fn plain_scalar<'n>(
+    node: &'n Node,
+    at: &SettingContext<'_>,
+    reader: &mut Reader<'_>,
+) -> Option<(&'n str, Plain)> {
     match &node.value {
         Value::Scalar { text, quoted: true } => Some((text, Plain::Text)),
-        Value::Scalar { text, .. } => match resolve(text) {
+        Value::Scalar { text, .. } => match resolve_plain(text) {
             Plain::Null => {
-                reader.no_value(at);
+                reader.report_no_value(at);
                 None
             }
             plain => Some((text, plain)),
         },
         _ => {
-            reader.wrong_type(node, at, None);
+            reader.report_wrong_type(node, at, None);
             None
         }
     }
 }
 
 /// Calls back for each entry of a mapping with free names.
-fn named<'r>(
+fn for_each_entry<'r>(
     node: &Node,
-    at: &At<'_>,
+    at: &SettingContext<'_>,
     reader: &mut Reader<'r>,
-    mut each: impl FnMut(&str, &Node, &At<'_>, &mut Reader<'r>),
+    mut each: impl FnMut(&str, &Node, &SettingContext<'_>, &mut Reader<'r>),
 ) -> Option<()> {
     let shape = match &at.field.shape {
         Shape::Map(inner) => (**inner).clone(),
@@ -613,15 +623,18 @@ fn named<'r>(
     match &node.value {
         Value::Mapping(entries) => {
             for (key, node) in entries {
-                let at =
-                    At { path: joined(&at.path, &key.text).into(), field: &field, key: key.span };
+                let at = SettingContext {
+                    path: join_path(&at.path, &key.text).into(),
+                    field: &field,
+                    key: key.span,
+                };
                 each(&key.text, node, &at, reader);
             }
             Some(())
         }
-        _ if is_nothing(node) => Some(()),
+        _ if is_empty_value(node) => Some(()),
         _ => {
-            reader.wrong_type(node, at, None);
+            reader.report_wrong_type(node, at, None);
             None
         }
     }
@@ -632,11 +645,11 @@ fn number_meant(text: &str) -> Option<String> {
     let digits: String =
         text.chars().filter(|letter| !matches!(letter, '_' | ' ' | '\'')).collect();
     let digits = digits.trim_end_matches('f').to_string();
-    matches!(resolve(&digits), Plain::Whole(_) | Plain::Real(_)).then_some(digits)
+    matches!(resolve_plain(&digits), Plain::Whole(_) | Plain::Real(_)).then_some(digits)
 }
 
 /// The same for whole numbers, also from 1e3, 5.0, 1,000 and 16k.
-fn whole_meant(text: &str) -> Option<String> {
+fn integer_meant(text: &str) -> Option<String> {
     let digits: String =
         text.chars().filter(|letter| !matches!(letter, '_' | ',' | ' ' | '\'')).collect();
     let (digits, factor) = match digits.strip_suffix(['k', 'K']) {
@@ -646,7 +659,7 @@ fn whole_meant(text: &str) -> Option<String> {
             None => (digits.as_str(), 1.0),
         },
     };
-    let number = match resolve(digits) {
+    let number = match resolve_plain(digits) {
         Plain::Whole(number) if factor == 1.0 => return (number >= 0).then(|| number.to_string()),
         Plain::Whole(number) => number as f64 * factor,
         Plain::Real(number) => number * factor,

@@ -449,7 +449,7 @@ fn others(field: &FieldDoc, shape: &Shape) -> Vec<String> {
             numbers.dedup();
             numbers
                 .into_iter()
-                .filter(|number| field.range.is_none_or(|range| range.holds(*number)))
+                .filter(|number| field.range.is_none_or(|range| range.contains(*number)))
                 .filter(|number| *shape == Shape::Real || number.fract() == 0.0)
                 .filter(|number| field.default.as_f64() != Some(*number))
                 .map(|number| number.to_string())

@@ -37,19 +37,21 @@ pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, advance: Advance<'_
         offsets: transform::offsets(&edges.source, nodes),
         target: Targets::Held(edges.target),
     };
-    find_in(&graph, mean, seed, advance).expect("neighbours in memory are read without a file")
+    find_from_neighbours(&graph, mean, seed, advance)
+        .expect("neighbours in memory are read without a file")
 }
 
 /// The same of neighbours wherever they are.
-pub fn find_in(
+pub fn find_from_neighbours(
     graph: &Neighbours,
     mean: u32,
     seed: u64,
     advance: Advance<'_>,
 ) -> io::Result<Vec<u32>> {
-    let mut cell = grow(graph, mean, Counter::new(seed, "centres"), advance)?;
+    let mut cell = grow_cells(graph, mean, Counter::new(seed, "centres"), advance)?;
     for round in 0..ROUNDS {
-        cell = join_best(graph, &cell, mean, Counter::new(seed, "joins").part(round), advance)?;
+        cell =
+            join_best_cell(graph, &cell, mean, Counter::new(seed, "joins").part(round), advance)?;
     }
     Ok(renumber(cell))
 }
@@ -71,17 +73,17 @@ enum Targets {
 }
 
 /// Neighbours on their way into a file.
-pub struct Listing {
+pub struct NeighbourWriter {
     offsets: Vec<u64>,
     file: BufWriter<File>,
     block: u64,
 }
 
-impl Listing {
+impl NeighbourWriter {
     /// Of so many nodes, none listed yet.
-    pub fn new(nodes: u32, limit: &Limit) -> io::Result<Listing> {
+    pub fn new(nodes: u32, limit: &Limit) -> io::Result<NeighbourWriter> {
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
-        Ok(Listing {
+        Ok(NeighbourWriter {
             offsets: vec![0; nodes as usize + 1],
             file,
             block: (limit.memory / 16).max(BLOCK_LEAST),
@@ -96,7 +98,7 @@ impl Listing {
 
     /// All of them.
     pub fn finish(self) -> io::Result<Neighbours> {
-        let Listing { mut offsets, file, block } = self;
+        let NeighbourWriter { mut offsets, file, block } = self;
         let mut before = 0;
         offsets.iter_mut().for_each(|count| {
             before += *count;
@@ -122,7 +124,7 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    fn of(&self, node: u32) -> &[u32] {
+    fn neighbours_of(&self, node: u32) -> &[u32] {
         &self.target[(self.offsets[node as usize] - self.first) as usize
             ..(self.offsets[node as usize + 1] - self.first) as usize]
     }
@@ -138,7 +140,7 @@ impl Neighbours {
     }
 
     /// Hands over all nodes in order, some at once, with their neighbours.
-    fn blocks(&self, mut take: impl FnMut(Range<u32>, Block)) -> io::Result<()> {
+    fn for_each_block(&self, mut take: impl FnMut(Range<u32>, Block)) -> io::Result<()> {
         let (file, most) = match &self.target {
             Targets::Held(target) => {
                 take(0..self.nodes(), Block { offsets: &self.offsets, target, first: 0 });
@@ -170,7 +172,7 @@ impl Neighbours {
 
 /// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step
 /// before.
-fn grow(
+fn grow_cells(
     graph: &Neighbours,
     mean: u32,
     counter: Counter,
@@ -183,11 +185,11 @@ fn grow(
     let mut open: Vec<u32> = (0..nodes).filter(|&node| cell[node as usize] == NONE).collect();
     for _ in 0..STEPS_MOST {
         let mut joined: Vec<u32> = Vec::with_capacity(open.len());
-        graph.blocks(|range, block| {
+        graph.for_each_block(|range, block| {
             let join = |&node: &u32| {
                 advance_by_stride(advance, node as usize);
                 let near = block
-                    .of(node)
+                    .neighbours_of(node)
                     .iter()
                     .map(|&neighbour| cell[neighbour as usize])
                     .filter(|&cell| cell != NONE);
@@ -216,7 +218,7 @@ fn grow(
 ///
 /// The score is the number of neighbours in the cell, less a share of all neighbours that grows
 /// with the cell (modularity with a resolution).
-fn join_best(
+fn join_best_cell(
     graph: &Neighbours,
     cell: &[u32],
     mean: u32,
@@ -227,7 +229,7 @@ fn join_best(
     cell.iter().enumerate().for_each(|(node, &cell)| volume[cell as usize] += graph.degree(node));
     let (edges, nodes) = (graph.offsets.last().copied().unwrap_or(0) as i128, cell.len() as i128);
     let mut joined = Vec::with_capacity(cell.len());
-    graph.blocks(|range, block| {
+    graph.for_each_block(|range, block| {
         let choose = |near: &mut Vec<u32>, node: u32| {
             advance_by_stride(advance, node as usize);
             let own = cell[node as usize];
@@ -235,7 +237,9 @@ fn join_best(
                 return own;
             }
             near.clear();
-            near.extend(block.of(node).iter().map(|&neighbour| cell[neighbour as usize]));
+            near.extend(
+                block.neighbours_of(node).iter().map(|&neighbour| cell[neighbour as usize]),
+            );
             let degree = near.len() as i128;
             near.sort_unstable();
             let score = |run: &[u32]| {
@@ -317,7 +321,7 @@ mod tests {
         let edges = transform::symmetrize(generate(&recipe).unwrap().edges, recipe.nodes);
         let folder = tempfile::tempdir().unwrap();
         let limit = Limit { memory: 0, folder: folder.path().to_path_buf() };
-        let mut list = Listing::new(recipe.nodes, &limit).unwrap();
+        let mut list = NeighbourWriter::new(recipe.nodes, &limit).unwrap();
         edges
             .source
             .iter()
@@ -330,7 +334,7 @@ mod tests {
             };
             *own = block;
             assert!(
-                find_in(&graph, 64, 5, &|_| {}).unwrap()
+                find_from_neighbours(&graph, 64, 5, &|_| {}).unwrap()
                     == find(&edges, recipe.nodes, 64, 5, &|_| {}),
                 "{block}"
             );

@@ -13,7 +13,12 @@ use warploom_formats::raw_graph::{Edges, Features, Labels, NO_CLASS};
 const SIGNAL: f32 = 1.5;
 
 /// A centre for each class plus noise for each node; nodes without a class have noise alone.
-pub fn around_classes(class: &[u32], columns: u32, seed: u64, advance: Advance<'_>) -> Features {
+pub fn draw_around_classes(
+    class: &[u32],
+    columns: u32,
+    seed: u64,
+    advance: Advance<'_>,
+) -> Features {
     let classes =
         class.iter().filter(|&&class| class != NO_CLASS).max().map_or(0, |&most| most as usize + 1);
     let width = columns as usize;
@@ -40,7 +45,7 @@ pub fn around_classes(class: &[u32], columns: u32, seed: u64, advance: Advance<'
 
 /// Nearly normal numbers.
 pub fn random(nodes: u32, columns: u32, seed: u64) -> Features {
-    around_classes(&vec![NO_CLASS; nodes as usize], columns, seed, &|_| {})
+    draw_around_classes(&vec![NO_CLASS; nodes as usize], columns, seed, &|_| {})
 }
 
 /// Ones.
@@ -74,8 +79,9 @@ pub fn one_hot_label(labels: &Labels) -> Option<Features> {
 }
 
 /// Two sets of features of the same nodes, side by side.
-pub fn beside(left: Features, right: Features) -> Features {
-    let (nodes, columns) = (rows(&left).max(rows(&right)), left.columns() + right.columns());
+pub fn concat_columns(left: Features, right: Features) -> Features {
+    let (nodes, columns) =
+        (row_count(&left).max(row_count(&right)), left.columns() + right.columns());
     let (mut offsets, mut index, mut values) =
         (Vec::with_capacity(nodes + 1), Vec::new(), Vec::new());
     offsets.push(0);
@@ -84,14 +90,14 @@ pub fn beside(left: Features, right: Features) -> Features {
             index.push(column);
             values.push(value);
         };
-        each(&left, row, &mut push);
-        each(&right, row, &mut |column, value| push(left.columns() + column, value));
+        for_each_nonzero(&left, row, &mut push);
+        for_each_nonzero(&right, row, &mut |column, value| push(left.columns() + column, value));
         offsets.push(index.len() as u64);
     }
     Features::Sparse { columns, offsets, index, values }
 }
 
-fn rows(features: &Features) -> usize {
+fn row_count(features: &Features) -> usize {
     match features {
         Features::Dense { columns, values } => {
             values.len().checked_div(*columns as usize).unwrap_or(0)
@@ -101,7 +107,7 @@ fn rows(features: &Features) -> usize {
 }
 
 /// Calls for every value of a row that is not zero.
-fn each(features: &Features, row: usize, push: &mut impl FnMut(u32, f32)) {
+fn for_each_nonzero(features: &Features, row: usize, push: &mut impl FnMut(u32, f32)) {
     match features {
         Features::Dense { columns, values } => {
             let values = &values[row * *columns as usize..][..*columns as usize];
@@ -171,7 +177,7 @@ mod tests {
 
     /// Share of nodes whose row, averaged over `rows` nodes of the same class, lies nearest to its
     /// class's mean.
-    fn told_apart(features: &Features, class: &[u32], classes: usize, rows: usize) -> f64 {
+    fn class_separation(features: &Features, class: &[u32], classes: usize, rows: usize) -> f64 {
         let width = features.columns() as usize;
         let values = dense(features);
         let mut means = vec![0.0f64; classes * width];
@@ -214,16 +220,18 @@ mod tests {
     #[test]
     fn one_row_tells_its_class_sometimes_and_a_mean_of_rows_nearly_always() {
         let class: Vec<u32> = (0..22 * 300).map(|node| node % 22).collect();
-        let features = around_classes(&class, 96, 7, &|_| {});
-        let (alone, together) =
-            (told_apart(&features, &class, 22, 1), told_apart(&features, &class, 22, 12));
+        let features = draw_around_classes(&class, 96, 7, &|_| {});
+        let (alone, together) = (
+            class_separation(&features, &class, 22, 1),
+            class_separation(&features, &class, 22, 12),
+        );
         println!("told apart: {alone:.2} alone, {together:.2} together");
         assert!((0.2..0.75).contains(&alone) && together > 0.95, "{alone} {together}");
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert!(pool.install(|| around_classes(&class, 96, 7, &|_| {})) == features);
+            assert!(pool.install(|| draw_around_classes(&class, 96, 7, &|_| {})) == features);
         }
-        assert!(around_classes(&class, 96, 8, &|_| {}) != features);
+        assert!(draw_around_classes(&class, 96, 8, &|_| {}) != features);
     }
 
     #[test]
@@ -269,7 +277,7 @@ mod tests {
             index: vec![0, 3, 0, 1],
             values: vec![1.0, 1.0, 2.0, 3.0],
         };
-        assert_eq!(beside(left, right), expected);
+        assert_eq!(concat_columns(left, right), expected);
     }
 
     #[test]

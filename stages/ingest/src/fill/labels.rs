@@ -31,7 +31,7 @@ pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
 }
 
 /// Labels from planted classes, of which a tenth of the nodes get any class instead.
-pub fn noisy(planted: &[u32], classes: u32, seed: u64) -> Labels {
+pub fn add_label_noise(planted: &[u32], classes: u32, seed: u64) -> Labels {
     let (whether, which) = (Counter::new(seed, "label noise"), Counter::new(seed, "noisy label"));
     let one = |(node, &class): (usize, &u32)| {
         if class == NO_CLASS || whether.unit(node as u64) >= NOISE {
@@ -45,7 +45,7 @@ pub fn noisy(planted: &[u32], classes: u32, seed: u64) -> Labels {
 }
 
 /// The labels of so many nodes, drawn evenly; the others have none.
-pub fn of_some(labels: Labels, count: u32, seed: u64) -> Labels {
+pub fn sample_labels(labels: Labels, count: u32, seed: u64) -> Labels {
     let Labels::Classes { mut class, names } = labels else { return labels };
     let counter = Counter::new(seed, "who has a label");
     let mut order: Vec<u32> = (0..class.len() as u32).collect();
@@ -66,7 +66,7 @@ mod tests {
     fn classes_are_even_and_a_tenth_is_noise() {
         let community: Vec<u32> = (0..60_000u32).map(|node| node / 7 % 470).collect();
         let planted = planted_classes(&community, 22);
-        let Labels::Classes { class, names } = noisy(&planted, 22, 5) else {
+        let Labels::Classes { class, names } = add_label_noise(&planted, 22, 5) else {
             panic!("expected classes")
         };
         let mut sizes = [0; 22];
@@ -90,7 +90,7 @@ mod tests {
         assert!(planted_classes(&[], 3).is_empty());
         assert_eq!(planted_classes(&[0, 1], 0), [NO_CLASS, NO_CLASS]);
         assert_eq!(
-            noisy(&[NO_CLASS], 0, 1),
+            add_label_noise(&[NO_CLASS], 0, 1),
             Labels::Classes { class: vec![NO_CLASS], names: vec![] }
         );
         assert_eq!(planted_classes(&[0, 1, 1], 1), [0, 0, 0]);

@@ -11,7 +11,7 @@ const SMALL_NODES: usize = 20_000;
 
 /// So many nodes of each class for training, and so many of the others for validation and test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PerClass {
+pub struct ClassCounts {
     /// Of each class.
     pub train: u32,
     /// In all.
@@ -32,7 +32,7 @@ pub struct Fractions {
 }
 
 /// The public rule of Planetoid.
-pub const PLANETOID: PerClass = PerClass { train: 20, validation: 500, test: 1000 };
+pub const PLANETOID: ClassCounts = ClassCounts { train: 20, validation: 500, test: 1000 };
 /// The usual rule of larger sets.
 pub const SIXTY_TWENTY_TWENTY: Fractions = Fractions { train: 0.6, validation: 0.2, test: 0.2 };
 
@@ -40,22 +40,22 @@ pub const SIXTY_TWENTY_TWENTY: Fractions = Fractions { train: 0.6, validation: 0
 pub const EIGHTY_TEN_TEN: Fractions = Fractions { train: 0.8, validation: 0.1, test: 0.1 };
 
 /// The rule of Planetoid for small sets that have enough nodes for it, else 60, 20 and 20 percent.
-pub fn usual(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
+pub fn split_by_default(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
-    let count = shuffled(labels, nodes, seed).len();
+    let count = shuffle_labelled(labels, nodes, seed).len();
     let least =
         classes * PLANETOID.train as usize + (PLANETOID.validation + PLANETOID.test) as usize;
     if classes > 0 && count >= least && count <= SMALL_NODES {
-        per_class(labels, nodes, &PLANETOID, seed)
+        split_per_class(labels, nodes, &PLANETOID, seed)
     } else {
-        fractions(labels, nodes, &SIXTY_TWENTY_TWENTY, seed)
+        split_by_fractions(labels, nodes, &SIXTY_TWENTY_TWENTY, seed)
     }
 }
 
 /// Parts by number; where nodes are few, training is served first, then validation.
-pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec<u8> {
+pub fn split_per_class(labels: &Labels, nodes: u32, rule: &ClassCounts, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
-    let order = shuffled(labels, nodes, seed);
+    let order = shuffle_labelled(labels, nodes, seed);
     let class = |node: u32| {
         if let Labels::Classes { class, .. } = labels { class[node as usize] as usize } else { 0 }
     };
@@ -80,7 +80,7 @@ pub fn per_class(labels: &Labels, nodes: u32, rule: &PerClass, seed: u64) -> Vec
 /// What a split by class could not take as it was told, a line each: classes with fewer nodes than
 /// training wants, by name, and parts that are shorter than they should be. `of` is what has the
 /// labels.
-pub fn shortages(labels: &Labels, split: &[u8], rule: &PerClass, of: &str) -> Vec<String> {
+pub fn shortages(labels: &Labels, split: &[u8], rule: &ClassCounts, of: &str) -> Vec<String> {
     let mut short = Vec::new();
     if let Labels::Classes { class, names } = labels {
         let mut sizes = vec![0u32; names.len()];
@@ -141,9 +141,9 @@ pub fn small_classes(labels: &Labels, folds: u32, of: &str) -> Vec<String> {
 }
 
 /// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
-pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Vec<u8> {
+pub fn split_by_fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
-    let order = shuffled(labels, nodes, seed);
+    let order = shuffle_labelled(labels, nodes, seed);
     let end = |share: f64| ((order.len() as f64 * share).round() as usize).min(order.len());
     let (first, second, third) = (
         end(rule.train),
@@ -158,9 +158,9 @@ pub fn fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Ve
 
 /// Folds with even classes: split `i` tests on fold `i`, chooses by fold `i + 1` and trains on the
 /// others.
-pub fn folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>> {
+pub fn split_into_folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>> {
     let count = count.max(1) as usize;
-    let mut order = shuffled(labels, nodes, seed);
+    let mut order = shuffle_labelled(labels, nodes, seed);
     if let Labels::Classes { class, .. } = labels {
         // Stable: the order inside a class stays random.
         order.sort_by_key(|&node| class[node as usize]);
@@ -177,7 +177,7 @@ pub fn folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>>
 }
 
 /// The nodes that have a label, in random order.
-fn shuffled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
+fn shuffle_labelled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
     let has_label = |node: &u32| match labels {
         Labels::Classes { class, .. } => class[*node as usize] != NO_CLASS,
         Labels::Values(values) => !values[*node as usize].is_nan(),
@@ -201,25 +201,27 @@ mod tests {
             class: vec![0, 0, 0, 1, NO_CLASS, 0],
             names: ["a", "b", "c"].map(str::to_owned).to_vec(),
         };
-        let rule = PerClass { train: 2, validation: 1, test: 3 };
-        let short = shortages(&labels, &per_class(&labels, 6, &rule, 7), &rule, "node");
+        let rule = ClassCounts { train: 2, validation: 1, test: 3 };
+        let short = shortages(&labels, &split_per_class(&labels, 6, &rule, 7), &rule, "node");
         let expected = [
             "class `b` has 1 nodes, all of them for training, which wants 2",
             "class `c` has no node: none of 2 for training",
             "test has 1 of 3 nodes: no more are left",
         ];
         assert_eq!(short, expected);
-        let enough = PerClass { train: 1, validation: 1, test: 2 };
+        let enough = ClassCounts { train: 1, validation: 1, test: 2 };
         let whole =
             Labels::Classes { class: vec![0, 0, 1, 1, 0], names: vec!["a".into(), "b".into()] };
-        assert!(shortages(&whole, &per_class(&whole, 5, &enough, 7), &enough, "node").is_empty());
+        assert!(
+            shortages(&whole, &split_per_class(&whole, 5, &enough, 7), &enough, "node").is_empty()
+        );
     }
 
     #[test]
     fn parts_that_nothing_is_in_are_named() {
         let three = Labels::Classes { class: vec![0, 1, 0], names: vec!["a".into(), "b".into()] };
         let shares = Fractions { train: 0.8, validation: 0.1, test: 0.1 };
-        let split = vec![fractions(&three, 3, &shares, 1)];
+        let split = vec![split_by_fractions(&three, 3, &shares, 1)];
         assert_eq!(count(&split[0]).iter().sum::<usize>(), 3);
         let empty = empty_parts(&split, [true; 3], "node");
         assert!(
@@ -228,7 +230,7 @@ mod tests {
             "{empty:?}"
         );
         assert!(empty_parts(&split, [false; 3], "node").is_empty());
-        let folded = folds(&three, 3, 5, 1);
+        let folded = split_into_folds(&three, 3, 5, 1);
         let empty = empty_parts(&folded, [true; 3], "graph");
         assert!(
             empty.contains(&"test of split 4 is empty: 3 graphs in all parts".to_owned()),
@@ -245,7 +247,7 @@ mod tests {
         assert!(
             small_classes(&three, 1, "graph").is_empty()
                 && empty_parts(
-                    &[fractions(&labels(10, 2), 10, &SIXTY_TWENTY_TWENTY, 1)],
+                    &[split_by_fractions(&labels(10, 2), 10, &SIXTY_TWENTY_TWENTY, 1)],
                     [true; 3],
                     "node"
                 )
@@ -268,7 +270,7 @@ mod tests {
     #[test]
     fn small_sets_are_split_per_class() {
         let labels = labels(3000, 7);
-        let split = usual(&labels, 3000, 1);
+        let split = split_by_default(&labels, 3000, 1);
         assert_eq!(count(&split), [3000 - 140 - 1500, 140, 500, 1000]);
         let Labels::Classes { class, .. } = &labels else { unreachable!() };
         for wanted in 0..7 {
@@ -284,22 +286,29 @@ mod tests {
         assert!(
             split.iter().zip(class).all(|(&part, &class)| part == IN_NO_PART || class != NO_CLASS)
         );
-        assert!(usual(&labels, 3000, 2) != split && usual(&labels, 3000, 1) == split);
+        assert!(
+            split_by_default(&labels, 3000, 2) != split
+                && split_by_default(&labels, 3000, 1) == split
+        );
     }
 
     #[test]
     fn other_sets_are_split_by_share() {
         assert_eq!(
-            count(&usual(&labels(100_000, 22), 100_000, 1)),
+            count(&split_by_default(&labels(100_000, 22), 100_000, 1)),
             [10_000, 54_000, 18_000, 18_000]
         );
-        assert_eq!(count(&usual(&labels(100, 7), 100, 1)), [10, 54, 18, 18]);
+        assert_eq!(count(&split_by_default(&labels(100, 7), 100, 1)), [10, 54, 18, 18]);
         assert_eq!(
-            count(&usual(&Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]), 6, 1)),
+            count(&split_by_default(
+                &Labels::Values(vec![f32::NAN, 1.0, 2.0, 3.0, 4.0, 5.0]),
+                6,
+                1
+            )),
             [1, 3, 1, 1]
         );
         assert_eq!(
-            count(&usual(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)),
+            count(&split_by_default(&Labels::Rows { columns: 2, values: vec![0.0; 20] }, 10, 1)),
             [0, 6, 2, 2]
         );
     }
@@ -307,7 +316,7 @@ mod tests {
     #[test]
     fn folds_have_even_classes_and_each_node_is_tested_once() {
         let labels = labels(203, 4);
-        let splits = folds(&labels, 203, 10, 1);
+        let splits = split_into_folds(&labels, 203, 10, 1);
         let Labels::Classes { class, .. } = &labels else { unreachable!() };
         for node in 0..203 {
             let tests = splits.iter().filter(|split| split[node] == TEST).count();
@@ -323,18 +332,18 @@ mod tests {
                 assert!((3..=6).contains(&count), "{count}");
             }
         }
-        assert!(folds(&labels, 203, 10, 2) != splits);
+        assert!(split_into_folds(&labels, 203, 10, 2) != splits);
     }
 
     #[test]
     fn few_nodes_are_no_fault() {
-        assert!(usual(&labels(0, 3), 0, 1).is_empty());
-        assert_eq!(count(&per_class(&labels(10, 2), 10, &PLANETOID, 1)), [1, 9, 0, 0]);
+        assert!(split_by_default(&labels(0, 3), 0, 1).is_empty());
+        assert_eq!(count(&split_per_class(&labels(10, 2), 10, &PLANETOID, 1)), [1, 9, 0, 0]);
         assert_eq!(
-            count(&per_class(
+            count(&split_per_class(
                 &labels(40, 2),
                 40,
-                &PerClass { train: 4, validation: 8, test: 100 },
+                &ClassCounts { train: 4, validation: 8, test: 100 },
                 1
             )),
             [4, 8, 8, 20]

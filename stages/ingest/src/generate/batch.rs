@@ -66,9 +66,10 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     most("self loops among so many edges", recipe.edges, recipe.loops)?;
     let loops = recipe.loops + (recipe.edges - recipe.loops) % 2;
     most("self loops of so many nodes", u64::from(recipe.nodes), loops)?;
-    let (sizes, hub) = sizes(recipe);
+    let (sizes, hub) = draw_sizes(recipe);
     let pairs = (recipe.edges - loops) / 2;
-    let rooms = |cap: u32| -> Vec<u64> { sizes.iter().map(|&size| room(size, cap)).collect() };
+    let rooms =
+        |cap: u32| -> Vec<u64> { sizes.iter().map(|&size| pairs_most(size, cap)).collect() };
     most("pairs within so many graphs", rooms(u32::MAX).iter().sum(), pairs)?;
     // A cap that leaves too little room says nothing of these graphs.
     let cap = if recipe.max_degree > 1 && rooms(recipe.max_degree).iter().sum::<u64>() >= pairs {
@@ -95,7 +96,7 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
         .map(|((first, &size), &count)| (first, size, count))
         .collect();
     let edges_of =
-        |&(first, size, count): &(u32, u32, u64)| 2 * count + looped_between(first, size, looped);
+        |&(first, size, count): &(u32, u32, u64)| 2 * count + count_loops(first, size, looped);
     let mut edges = Edges {
         source: vec![0; recipe.edges as usize],
         target: vec![0; recipe.edges as usize],
@@ -115,15 +116,15 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
         Default::default,
         |(bits, degrees): &mut (Vec<u64>, Vec<u32>),
          (index, &(first, size, count), sources, targets)| {
-            let mut pairs = Pairs::with(std::mem::take(bits), size as usize);
+            let mut pairs = Pairs::from_bits(std::mem::take(bits), size as usize);
             degrees.clear();
             degrees.extend((0..size).map(|node| looped(u64::from(first + node)) as u32));
             let counter = counter.part(index as u64);
-            let mut joined = Joined { pairs: &mut pairs, degrees, cap, left: count };
-            joined.tree(hub.filter(|&hub| hub == index).map(|_| recipe.max_degree), counter);
-            joined.further(counter);
+            let mut joined = PairBuilder { pairs: &mut pairs, degrees, cap, left: count };
+            joined.add_tree(hub.filter(|&hub| hub == index).map(|_| recipe.max_degree), counter);
+            joined.add_further_pairs(counter);
             (0..size).filter(|&node| looped(u64::from(first + node)) == 1).for_each(|node| {
-                pairs.join(node, node);
+                pairs.insert(node, node);
             });
             let mut at = 0;
             pairs.for_each(|head, tail| {
@@ -141,19 +142,19 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     Ok(Batch { edges, graph })
 }
 
-fn looped_between(first: u32, size: u32, looped: impl Fn(u64) -> u64) -> u64 {
+fn count_loops(first: u32, size: u32, looped: impl Fn(u64) -> u64) -> u64 {
     (u64::from(first)..u64::from(first) + u64::from(size)).map(looped).sum()
 }
 
 /// Pairs that a graph of so many nodes can have, of which none has more than `cap`.
-fn room(size: u32, cap: u32) -> u64 {
+fn pairs_most(size: u32, cap: u32) -> u64 {
     let size = u64::from(size);
     (size * (size - 1) / 2).min(size.saturating_mul(u64::from(cap)) / 2)
 }
 
 /// The size of each graph, at least 1, 2 where all can have it; and the graph that has room for the
 /// largest degree, if one can have it.
-fn sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
+fn draw_sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     let counter = Counter::new(recipe.seed, "sizes of graphs");
     let graphs = u64::from(recipe.graphs);
     let mean = f64::from(recipe.nodes) / graphs.max(1) as f64;
@@ -198,10 +199,10 @@ fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
     let trees: Vec<u64> = sizes.iter().map(|&size| u64::from(size) - 1).collect();
     let needed: u64 = trees.iter().sum();
     if pairs <= needed {
-        return shares(&trees, pairs);
+        return apportion(&trees, pairs);
     }
     let by_nodes =
-        shares(&sizes.iter().map(|&size| u64::from(size)).collect::<Vec<_>>(), pairs - needed);
+        apportion(&sizes.iter().map(|&size| u64::from(size)).collect::<Vec<_>>(), pairs - needed);
     let mut counts: Vec<u64> = trees
         .iter()
         .zip(by_nodes)
@@ -210,13 +211,13 @@ fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
         .collect();
     let missing = pairs - counts.iter().sum::<u64>();
     let free: Vec<u64> = rooms.iter().zip(&counts).map(|(room, count)| room - count).collect();
-    counts.iter_mut().zip(shares(&free, missing)).for_each(|(count, more)| *count += more);
+    counts.iter_mut().zip(apportion(&free, missing)).for_each(|(count, more)| *count += more);
     counts
 }
 
 /// Whole numbers in proportion to the weights, with this sum; none is above its weight if the sum
 /// is not above theirs.
-fn shares(weights: &[u64], sum: u64) -> Vec<u64> {
+fn apportion(weights: &[u64], sum: u64) -> Vec<u64> {
     let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
     let mut before = 0u128;
     let share = |&weight: &u64| {
@@ -228,7 +229,7 @@ fn shares(weights: &[u64], sum: u64) -> Vec<u64> {
 }
 
 /// The pairs of one graph as they come, and the degrees that they give.
-struct Joined<'a> {
+struct PairBuilder<'a> {
     pairs: &'a mut Pairs,
     degrees: &'a mut [u32],
     cap: u32,
@@ -236,16 +237,16 @@ struct Joined<'a> {
     left: u64,
 }
 
-impl Joined<'_> {
+impl PairBuilder<'_> {
     fn has_room(&self, node: u32) -> bool {
         self.degrees[node as usize] < self.cap
     }
 
     /// Joins two nodes in both directions, if they are two and not joined.
-    fn both(&mut self, head: u32, tail: u32) -> bool {
-        let new = head != tail && self.pairs.join(head, tail);
+    fn join_pair(&mut self, head: u32, tail: u32) -> bool {
+        let new = head != tail && self.pairs.insert(head, tail);
         if new {
-            self.pairs.join(tail, head);
+            self.pairs.insert(tail, head);
             self.degrees[head as usize] += 1;
             self.degrees[tail as usize] += 1;
             self.left -= 1;
@@ -255,7 +256,7 @@ impl Joined<'_> {
 
     /// A tree: every node hangs on a near one before it; the first of them on node 0, if that is to
     /// have the degree `hub`.
-    fn tree(&mut self, hub: Option<u32>, counter: Counter) {
+    fn add_tree(&mut self, hub: Option<u32>, counter: Counter) {
         let size = self.degrees.len() as u64;
         let around =
             hub.map_or(0, |hub| u64::from(hub.saturating_sub(self.degrees[0])).min(size - 1));
@@ -272,24 +273,24 @@ impl Joined<'_> {
                     .find(|&parent| self.has_room(parent) && (hub.is_none() || parent != 0))
                     .unwrap_or(node as u32 - 1),
             };
-            self.both(node as u32, parent);
+            self.join_pair(node as u32, parent);
         }
     }
 
     /// The other pairs: drawn where they are few, else all but some.
-    fn further(&mut self, counter: Counter) {
+    fn add_further_pairs(&mut self, counter: Counter) {
         let size = self.degrees.len() as u64;
         let room = size * (size - 1) / 2;
         let joined = self.degrees.len() as u64 - 1;
         if (self.left + joined) * 2 <= room {
-            self.draw(counter)
+            self.draw_pairs(counter)
         } else {
-            self.select(counter)
+            self.select_pairs(counter)
         }
-        self.complete();
+        self.complete_pairs();
     }
 
-    fn draw(&mut self, counter: Counter) {
+    fn draw_pairs(&mut self, counter: Counter) {
         let size = self.degrees.len() as u64;
         let (mut drawn, mut failed) = (size, 0);
         while self.left > 0 && failed < 4 * size + TRIES {
@@ -303,29 +304,31 @@ impl Joined<'_> {
             };
             let new = self.has_room(one as u32)
                 && self.has_room(two as u32)
-                && self.both(one as u32, two as u32);
+                && self.join_pair(one as u32, two as u32);
             failed = if new { 0 } else { failed + 1 };
         }
     }
 
     /// Selection sampling: of the pairs that are still free, each is taken with the chance that
     /// makes the count exact.
-    fn select(&mut self, counter: Counter) {
+    fn select_pairs(&mut self, counter: Counter) {
         let size = self.degrees.len() as u32;
         let taken: u64 = (0..size)
-            .map(|head| (head + 1..size).filter(|&tail| self.pairs.has(head, tail)).count() as u64)
+            .map(|head| {
+                (head + 1..size).filter(|&tail| self.pairs.contains(head, tail)).count() as u64
+            })
             .sum();
         let mut free = u64::from(size) * (u64::from(size) - 1) / 2 - taken;
         for head in 0..size {
             for tail in head + 1..size {
-                if self.pairs.has(head, tail) {
+                if self.pairs.contains(head, tail) {
                     continue;
                 }
                 if counter.below(u64::from(head) << 32 | u64::from(tail), free) < self.left
                     && self.has_room(head)
                     && self.has_room(tail)
                 {
-                    self.both(head, tail);
+                    self.join_pair(head, tail);
                 }
                 free -= 1;
             }
@@ -334,7 +337,7 @@ impl Joined<'_> {
 
     /// What found no room by chance goes wherever there is some, and at last beyond the largest
     /// degree.
-    fn complete(&mut self) {
+    fn complete_pairs(&mut self) {
         let size = self.degrees.len() as u32;
         for cap in [self.cap, u32::MAX] {
             self.cap = cap;
@@ -342,7 +345,7 @@ impl Joined<'_> {
                 let mut tail = head + 1;
                 while self.left > 0 && tail < size && self.has_room(head) {
                     if self.has_room(tail) {
-                        self.both(head, tail);
+                        self.join_pair(head, tail);
                     }
                     tail += 1;
                 }

@@ -25,7 +25,7 @@ use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::{Edges, NODES_MOST};
 
 use super::counter::Counter;
-use inter_community::shuffled;
+use inter_community::shuffle;
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +96,7 @@ pub fn generate_with_progress(
     recipe: &Recipe,
     advance: Advance<'_>,
 ) -> Result<Generated, Impossible> {
-    let (pairs, loops, possible) = check(recipe)?;
+    let (pairs, loops, possible) = check_recipe(recipe)?;
     let nodes = recipe.nodes;
     let starts = community_starts(recipe);
     let mut community = vec![0; nodes as usize];
@@ -107,28 +107,28 @@ pub fn generate_with_progress(
     let lists = if pairs == 0 {
         Vec::new()
     } else if possible <= pairs.saturating_mul(4) {
-        vec![dense(recipe, pairs, &community)]
+        vec![draw_dense(recipe, pairs, &community)]
     } else {
-        sparse(recipe, pairs, &starts, &community)
+        pair_sparse(recipe, pairs, &starts, &community)
     };
     advance(recipe.edges);
-    let ids = shuffled((0..nodes).collect(), Counter::new(recipe.seed, "ids"));
+    let ids = shuffle((0..nodes).collect(), Counter::new(recipe.seed, "ids"));
     let mut planted = vec![0; nodes as usize];
     ids.iter().zip(&community).for_each(|(&id, &community)| planted[id as usize] = community);
     let looped = if loops == 0 {
         Vec::new()
     } else {
-        shuffled((0..nodes).collect(), Counter::new(recipe.seed, "loops"))
+        shuffle((0..nodes).collect(), Counter::new(recipe.seed, "loops"))
     };
     Ok(Generated {
-        edges: written(recipe, &lists, &ids, &looped[..loops as usize], advance),
+        edges: write_edges(recipe, &lists, &ids, &looped[..loops as usize], advance),
         community: planted,
     })
 }
 
 /// All edges: each list's pairs under their ids, symmetric ones in both directions, then the self
 /// loops.
-fn written(
+fn write_edges(
     recipe: &Recipe,
     lists: &[Vec<u64>],
     ids: &[u32],
@@ -161,12 +161,12 @@ fn written(
     Edges { source, target, ..Edges::default() }
 }
 
-fn pack(head: u32, tail: u32) -> u64 {
+fn pack_pair(head: u32, tail: u32) -> u64 {
     u64::from(head) << 32 | u64::from(tail)
 }
 
 /// Pairs and self loops that are asked, and how many pairs are possible.
-fn check(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
+fn check_recipe(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
     let nodes = u64::from(recipe.nodes);
     let most = |what, possible, asked| {
         if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) }
@@ -206,12 +206,12 @@ fn community_starts(recipe: &Recipe) -> Vec<u32> {
 }
 
 /// Takes pairs in random order, those inside communities first until they have their share.
-fn dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
+fn draw_dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
     let counter = Counter::new(recipe.seed, "dense");
     let nodes = recipe.nodes;
     let row = |head: u32| {
         let first = if recipe.symmetric { head + 1 } else { 0 };
-        (first..nodes).filter(move |&tail| tail != head).map(move |tail| pack(head, tail))
+        (first..nodes).filter(move |&tail| tail != head).map(move |tail| pack_pair(head, tail))
     };
     let drawn = |key: u64| (counter.bits(key), key);
     let all = (0..nodes).into_par_iter().flat_map_iter(row);
@@ -238,9 +238,9 @@ fn dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
 }
 
 /// Pairs stubs inside communities, then between them; lists without a pair in common.
-fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec<Vec<u64>> {
+fn pair_sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec<Vec<u64>> {
     let stubs = if recipe.symmetric { 2 * pairs } else { pairs };
-    let degrees = degrees::degrees(
+    let degrees = degrees::draw_degrees(
         recipe.nodes,
         recipe.max_degree.min(recipe.nodes - 1),
         stubs,
@@ -253,19 +253,19 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
     let pair = |scratch: &mut intra_community::Scratch, (start, end): (u32, u32)| {
         let degrees = &degrees[start as usize..end as usize];
         let counter = counter.part(u64::from(start));
-        intra_community::pair(
+        intra_community::pair_stubs(
             scratch,
             &intra_community::Task {
                 degrees,
                 start,
                 share,
-                room: room(degrees.len()),
+                room: neighbours_most(degrees.len()),
                 symmetric: recipe.symmetric,
                 counter,
             },
         )
     };
-    let local: Vec<intra_community::Paired> =
+    let local: Vec<intra_community::StubPairs> =
         communities.into_par_iter().map_init(intra_community::Scratch::default, pair).collect();
     let (mut lists, mut heads, mut tails) =
         (Vec::with_capacity(local.len() + 2), Vec::new(), Vec::new());
@@ -274,7 +274,7 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
         heads.extend(community.heads);
         tails.extend(community.tails);
     }
-    let (mut between, changes) = inter_community::pair(
+    let (mut between, changes) = inter_community::pair_stubs(
         inter_community::Task { recipe, community, degrees, inside: &lists },
         heads,
         tails,
@@ -293,7 +293,7 @@ fn sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec
 }
 
 /// How many neighbours a node may have in a community of this size.
-fn room(size: usize) -> f64 {
+fn neighbours_most(size: usize) -> f64 {
     ((size - 1) as f64 * FULL).floor()
 }
 
@@ -303,7 +303,7 @@ fn share_inside(recipe: &Recipe, degrees: &[u32], communities: &[(u32, u32)]) ->
     // Sums of whole numbers: the same for any number of threads.
     let inside = |share: f64| -> u64 {
         let one = |&(start, end): &(u32, u32)| -> u64 {
-            let most = room((end - start) as usize);
+            let most = neighbours_most((end - start) as usize);
             degrees[start as usize..end as usize]
                 .iter()
                 .map(|&degree| (64.0 * (f64::from(degree) * share).min(most)) as u64)

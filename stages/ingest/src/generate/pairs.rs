@@ -22,11 +22,11 @@ impl Pairs {
     /// Of `nodes` nodes, none joined.
     #[cfg(test)]
     pub fn new(nodes: usize) -> Self {
-        Self::with(Vec::new(), nodes)
+        Self::from_bits(Vec::new(), nodes)
     }
 
     /// Of `nodes` nodes, none joined, in memory that was used before.
-    pub fn with(mut bits: Vec<u64>, nodes: usize) -> Self {
+    pub fn from_bits(mut bits: Vec<u64>, nodes: usize) -> Self {
         let row = if nodes <= BITS_NODES_MOST { nodes.div_ceil(WORD) } else { 0 };
         bits.clear();
         bits.resize(row * nodes, 0);
@@ -39,7 +39,7 @@ impl Pairs {
     }
 
     /// Whether the pair is joined.
-    pub fn has(&self, head: u32, tail: u32) -> bool {
+    pub fn contains(&self, head: u32, tail: u32) -> bool {
         if self.row == 0 {
             return self.set.contains(&key(head, tail));
         }
@@ -48,7 +48,7 @@ impl Pairs {
     }
 
     /// Joins the pair; whether it was not.
-    pub fn join(&mut self, head: u32, tail: u32) -> bool {
+    pub fn insert(&mut self, head: u32, tail: u32) -> bool {
         if self.row == 0 {
             return self.set.insert(key(head, tail));
         }
@@ -60,7 +60,7 @@ impl Pairs {
     }
 
     /// Takes the pair apart.
-    pub fn part(&mut self, head: u32, tail: u32) {
+    pub fn remove(&mut self, head: u32, tail: u32) {
         if self.row == 0 {
             self.set.remove(&key(head, tail));
         } else {
@@ -104,14 +104,19 @@ mod tests {
             let mut pairs = Pairs::new(nodes);
             let last = nodes as u32 - 1;
             assert!(
-                pairs.join(last, 0)
-                    && pairs.join(0, last)
-                    && !pairs.join(0, last)
-                    && pairs.join(1, 1)
-                    && pairs.join(0, 2)
+                pairs.insert(last, 0)
+                    && pairs.insert(0, last)
+                    && !pairs.insert(0, last)
+                    && pairs.insert(1, 1)
+                    && pairs.insert(0, 2)
             );
-            pairs.part(0, 2);
-            assert!(pairs.has(last, 0) && pairs.has(1, 1) && !pairs.has(0, 2) && !pairs.has(2, 0));
+            pairs.remove(0, 2);
+            assert!(
+                pairs.contains(last, 0)
+                    && pairs.contains(1, 1)
+                    && !pairs.contains(0, 2)
+                    && !pairs.contains(2, 0)
+            );
             let mut all = Vec::new();
             pairs.for_each(|head, tail| all.push((head, tail)));
             assert_eq!(all, [(0, last), (1, 1), (last, 0)]);

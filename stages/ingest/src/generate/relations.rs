@@ -13,7 +13,7 @@ use super::counter::Counter;
 const PIECE_EDGES: usize = 1 << 14;
 
 /// The relation of each edge: relation `r` is drawn in proportion to 1 / (r + 1).
-pub fn draw(edges: &Edges, community: &[u32], relations: u16, seed: u64) -> Vec<u16> {
+pub fn draw_relations(edges: &Edges, community: &[u32], relations: u16, seed: u64) -> Vec<u16> {
     let (coin, own, shared) = (
         Counter::new(seed, "whose relation"),
         Counter::new(seed, "relation"),
@@ -50,7 +50,7 @@ pub fn draw(edges: &Edges, community: &[u32], relations: u16, seed: u64) -> Vec<
 }
 
 /// Names of so many relations, in their order.
-pub fn names(relations: u16) -> Vec<String> {
+pub fn relation_names(relations: u16) -> Vec<String> {
     let width = relations.saturating_sub(1).to_string().len();
     (0..relations).map(|relation| format!("relation-{relation:0width$}")).collect()
 }
@@ -67,7 +67,7 @@ mod tests {
             ..Edges::default()
         };
         let community: Vec<u32> = (0..5000).map(|node| node / 50).collect();
-        let drawn = draw(&edges, &community, 133, 1);
+        let drawn = draw_relations(&edges, &community, 133, 1);
         let mut counts = vec![0; 133];
         drawn.iter().for_each(|&relation| counts[usize::from(relation)] += 1);
         assert!(
@@ -76,18 +76,27 @@ mod tests {
         );
         for threads in [1, 8] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            assert_eq!(pool.install(|| draw(&edges, &community, 133, 1)), drawn);
+            assert_eq!(pool.install(|| draw_relations(&edges, &community, 133, 1)), drawn);
         }
-        assert_eq!(draw(&Edges::default(), &[], 3, 1), Vec::<u16>::new());
+        assert_eq!(draw_relations(&Edges::default(), &[], 3, 1), Vec::<u16>::new());
         assert_eq!(
-            draw(&Edges { source: vec![0, 0], target: vec![0, 0], ..Edges::default() }, &[0], 3, 1)
-                .len(),
+            draw_relations(
+                &Edges { source: vec![0, 0], target: vec![0, 0], ..Edges::default() },
+                &[0],
+                3,
+                1
+            )
+            .len(),
             2
         );
         assert_eq!(
-            (names(11)[10].as_str(), names(11)[2].as_str(), names(1)[0].as_str()),
+            (
+                relation_names(11)[10].as_str(),
+                relation_names(11)[2].as_str(),
+                relation_names(1)[0].as_str()
+            ),
             ("relation-10", "relation-02", "relation-0")
         );
-        assert!(names(133).is_sorted());
+        assert!(relation_names(133).is_sorted());
     }
 }

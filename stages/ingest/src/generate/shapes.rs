@@ -22,7 +22,11 @@ const CHANCES: u32 = 4;
 const TRIES: u64 = 64;
 
 /// Edge by edge.
-fn each(count: u64, advance: Advance<'_>, edge: impl Fn(u64) -> (u32, u32) + Sync) -> Edges {
+fn generate_edges(
+    count: u64,
+    advance: Advance<'_>,
+    edge: impl Fn(u64) -> (u32, u32) + Sync,
+) -> Edges {
     let made = |at: usize| {
         advance_by_stride(advance, at);
         edge(at as u64)
@@ -38,18 +42,19 @@ pub fn rmat(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
     let counter = Counter::new(seed, "rmat");
     let words = u64::from(scale.div_ceil(CHANCES));
-    each(edges, advance, |edge| {
-        let drawn = (0..TRIES).map(|attempt| quarters(counter.part(attempt), edge * words, scale));
+    generate_edges(edges, advance, |edge| {
+        let drawn =
+            (0..TRIES).map(|attempt| draw_quarters(counter.part(attempt), edge * words, scale));
         drawn.into_iter().find(|&(source, target)| source < nodes && target < nodes).unwrap_or_else(
             || {
-                let (source, target) = quarters(counter, edge * words, scale);
+                let (source, target) = draw_quarters(counter, edge * words, scale);
                 (source % nodes, target % nodes)
             },
         )
     })
 }
 
-fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
+fn draw_quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
     let (mut source, mut target, mut bits) = (0, 0, 0);
     for step in 0..scale {
         if step % CHANCES == 0 {
@@ -70,7 +75,7 @@ fn quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
 /// Pairs of different nodes, drawn evenly. Repeats stay.
 pub fn random(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
-    each(edges, advance, |edge| {
+    generate_edges(edges, advance, |edge| {
         let source = heads.below(edge, u64::from(nodes)) as u32;
         let other = tails.below(edge, u64::from(nodes) - 1) as u32;
         (source, other + u32::from(other >= source))
@@ -102,7 +107,7 @@ pub fn grid(width: u32, height: u32, advance: Advance<'_>) -> Edges {
 /// Node 0 is joined with all others, in both directions; sorted by (source, target).
 pub fn star(nodes: u32, advance: Advance<'_>) -> Edges {
     let leaves = u64::from(nodes.saturating_sub(1));
-    each(2 * leaves, advance, |edge| {
+    generate_edges(2 * leaves, advance, |edge| {
         if edge < leaves { (0, edge as u32 + 1) } else { ((edge - leaves) as u32 + 1, 0) }
     })
 }
@@ -111,7 +116,7 @@ pub fn star(nodes: u32, advance: Advance<'_>) -> Edges {
 /// by (source, target).
 pub fn cliques(count: u32, size: u32, advance: Advance<'_>) -> Edges {
     let row = u64::from(size.saturating_sub(1));
-    each(u64::from(count) * u64::from(size) * row, advance, |edge| {
+    generate_edges(u64::from(count) * u64::from(size) * row, advance, |edge| {
         let (source, other) = ((edge / row) as u32, (edge % row) as u32);
         let first = source / size * size;
         (source, first + other + u32::from(other >= source - first))

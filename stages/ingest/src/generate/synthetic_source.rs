@@ -16,14 +16,14 @@ use warploom_shell::{
 };
 
 use super::{batch, communities, relations, shapes};
-use crate::{fill::labels, memory_limit::MEMORY_LEAST, reading::Read};
+use crate::{fill::labels, memory_limit::MEMORY_LEAST, reading::SourceGraph};
 
 /// Bytes that a graph takes for each node, however few edges it has: two numbers of 32 bits (degree
 /// and place in a list).
 const NODE_BYTES: u64 = 8;
 
 /// Refuses a graph whose nodes alone take more than may be used.
-fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError> {
+fn refuse_too_many_nodes(memory: u64, name: &str, nodes: u64) -> Result<(), StageError> {
     let needed = nodes.saturating_mul(NODE_BYTES);
     // Less than ingest takes for itself is warned of elsewhere, and used.
     if needed <= memory.max(MEMORY_LEAST) {
@@ -39,7 +39,7 @@ fn refuse_too_many(memory: u64, name: &str, nodes: u64) -> Result<(), StageError
 }
 
 /// A set that a generator makes.
-pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageError> {
+pub fn generate_set(context: &Context, request: &IngestRequest) -> Result<SourceGraph, StageError> {
     let name = &request.entry.name;
     let generator = request
         .entry
@@ -48,9 +48,9 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     generator.check().map_err(|what| {
         StageError::new(ErrorKind::Specification, format!("`{name}` cannot be made: {what}"))
     })?;
-    refuse_too_many(context.memory, name, generator.nodes())?;
+    refuse_too_many_nodes(context.memory, name, generator.nodes())?;
     if let Generator::Planted(recipe) = &generator {
-        return planted(context, request, recipe, Provenance::Real);
+        return generate_planted(context, request, recipe, Provenance::Real);
     }
     let generating = Phase::begin(context.progress, "generating", generator.edges(), "edges");
     let own = request.spec.seed;
@@ -81,43 +81,57 @@ pub fn make(context: &Context, request: &IngestRequest) -> Result<Read, StageErr
     if let Generator::CliqueBatch { count, size } = generator {
         let of_node: Vec<u32> = (0..nodes).map(|node| node / size as u32).collect();
         graph.graphs =
-            Some(graphs_of(of_node.clone(), count as u32, request.entry.made_up.classes, own));
+            Some(label_graphs(of_node.clone(), count as u32, request.entry.made_up.classes, own));
         community = Some(of_node);
     }
-    Ok(Read { graph, provenance: Provenance::Real, community, spilled: None, report: Vec::new() })
+    Ok(SourceGraph {
+        graph,
+        provenance: Provenance::Real,
+        community,
+        spilled: None,
+        report: Vec::new(),
+    })
 }
 
 /// A graph of planted communities, or of many small graphs.
-pub fn planted(
+pub fn generate_planted(
     context: &Context,
     request: &IngestRequest,
     recipe: &entry::Recipe,
     provenance: Provenance,
-) -> Result<Read, StageError> {
-    refuse_too_many(context.memory, &request.entry.name, u64::from(recipe.nodes))?;
+) -> Result<SourceGraph, StageError> {
+    refuse_too_many_nodes(context.memory, &request.entry.name, u64::from(recipe.nodes))?;
     let generating = Phase::begin(context.progress, "generating", recipe.edges, "edges").passes(2);
     let seed = recipe.seed ^ request.spec.seed;
-    let (graph, community) = graph_of_with_progress(recipe, seed, &|edges| generating.add(edges))
-        .map_err(|error| {
-        let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
-        StageError::new(
-            ErrorKind::Specification,
-            format!("{whose}`{}`: {error}", request.entry.name),
-        )
-    })?;
-    Ok(Read { graph, provenance, community: Some(community), spilled: None, report: Vec::new() })
+    let (graph, community) =
+        generate_recipe_with_progress(recipe, seed, &|edges| generating.add(edges)).map_err(
+            |error| {
+                let whose = if provenance == Provenance::StandIn { "the stand-in of " } else { "" };
+                StageError::new(
+                    ErrorKind::Specification,
+                    format!("{whose}`{}`: {error}", request.entry.name),
+                )
+            },
+        )?;
+    Ok(SourceGraph {
+        graph,
+        provenance,
+        community: Some(community),
+        spilled: None,
+        report: Vec::new(),
+    })
 }
 
 /// The graph of a recipe and the community of each node.
-pub fn graph_of(
+pub fn generate_recipe(
     recipe: &entry::Recipe,
     seed: u64,
 ) -> Result<(RawGraph, Vec<u32>), communities::Impossible> {
-    graph_of_with_progress(recipe, seed, &|_| {})
+    generate_recipe_with_progress(recipe, seed, &|_| {})
 }
 
 /// The same; reports edges twice.
-fn graph_of_with_progress(
+fn generate_recipe_with_progress(
     recipe: &entry::Recipe,
     seed: u64,
     advance: Advance<'_>,
@@ -140,7 +154,7 @@ fn graph_of_with_progress(
         let made =
             batch::generate(&batch::Recipe { graphs, nodes, edges, loops, max_degree, seed })?;
         graph.edges = made.edges;
-        graph.graphs = Some(graphs_of(made.graph.clone(), graphs, classes, seed));
+        graph.graphs = Some(label_graphs(made.graph.clone(), graphs, classes, seed));
         made.graph
     } else {
         let made = communities::generate_with_progress(
@@ -161,19 +175,20 @@ fn graph_of_with_progress(
     };
     if recipe.relations > 0 {
         graph.edges.relation =
-            Some(relations::draw(&graph.edges, &planted, recipe.relations, seed));
-        graph.relations = relations::names(recipe.relations);
+            Some(relations::draw_relations(&graph.edges, &planted, recipe.relations, seed));
+        graph.relations = relations::relation_names(recipe.relations);
     }
     if recipe.labelled > 0 && classes > 0 {
-        let labels = labels::noisy(&labels::planted_classes(&planted, classes), classes, seed);
-        graph.labels = Some(labels::of_some(labels, recipe.labelled, seed));
+        let labels =
+            labels::add_label_noise(&labels::planted_classes(&planted, classes), classes, seed);
+        graph.labels = Some(labels::sample_labels(labels, recipe.labelled, seed));
     }
     Ok((graph, planted))
 }
 
 /// The graphs of a set of many, each with a label of its own: that of its nodes, seen through
 /// noise.
-fn graphs_of(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs {
+fn label_graphs(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs {
     let each: Vec<u32> = {
         // The class that `fill` gives to the nodes of each graph.
         let planted = labels::planted_classes(&of_node, classes);
@@ -181,7 +196,7 @@ fn graphs_of(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs 
         of_node.iter().zip(planted).for_each(|(&graph, planted)| class[graph as usize] = planted);
         class
     };
-    let labels = (classes > 0).then(|| labels::noisy(&each, classes, seed ^ 1));
+    let labels = (classes > 0).then(|| labels::add_label_noise(&each, classes, seed ^ 1));
     Graphs { of_node, ids: NodeIds::Count(graphs), labels, ..Graphs::default() }
 }
 
@@ -197,8 +212,9 @@ mod tests {
 
     #[test]
     fn nodes_beyond_the_memory_that_may_be_used_are_refused() {
-        assert!(refuse_too_many(1 << 30, "random-1000-1", 1000).is_ok());
-        let error = refuse_too_many(1 << 30, "random-4294967294-1", 4_294_967_294).unwrap_err();
+        assert!(refuse_too_many_nodes(1 << 30, "random-1000-1", 1000).is_ok());
+        let error =
+            refuse_too_many_nodes(1 << 30, "random-4294967294-1", 4_294_967_294).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Memory);
         let what = "`random-4294967294-1` has 4294967294 nodes, which take 32.0 GiB (34359738352 \
                     bytes) at least, and 1.00 GiB (1073741824 bytes) may be used";
@@ -210,7 +226,7 @@ mod tests {
 
     #[test]
     fn a_stand_in_with_relations_has_all_that_is_published() {
-        let (graph, _) = graph_of(&recipe(), 5).unwrap();
+        let (graph, _) = generate_recipe(&recipe(), 5).unwrap();
         graph.validate().unwrap();
         assert_eq!((graph.nodes(), graph.edges.len(), graph.relations.len()), (8285, 29_043, 45));
         let Some(Labels::Classes { class, names }) = &graph.labels else {
@@ -226,7 +242,7 @@ mod tests {
     fn a_stand_in_of_many_graphs_has_labels_for_them() {
         let recipe =
             warploom_catalog::Catalog::default().find("ENZYMES").unwrap().stand_in.unwrap();
-        let (graph, planted) = graph_of(&recipe, 5).unwrap();
+        let (graph, planted) = generate_recipe(&recipe, 5).unwrap();
         graph.validate().unwrap();
         let graphs = graph.graphs.unwrap();
         assert_eq!((graphs.ids.len(), graph.edges.len(), &planted), (600, 74_564, &graphs.of_node));
@@ -248,8 +264,8 @@ mod tests {
             .into_iter()
             .filter_map(|name| Some((catalog.find(&name).unwrap().stand_in?, name)));
         for (recipe, name) in recipes.filter(|(recipe, _)| recipe.edges <= 500_000) {
-            let (graph, _) =
-                graph_of(&recipe, recipe.seed).unwrap_or_else(|error| panic!("`{name}`: {error}"));
+            let (graph, _) = generate_recipe(&recipe, recipe.seed)
+                .unwrap_or_else(|error| panic!("`{name}`: {error}"));
             graph.validate().unwrap();
             let mut pairs: Vec<u64> = graph
                 .edges

@@ -27,7 +27,7 @@ fn graph() -> RawGraph {
     }
 }
 
-fn of_rdf() -> Rule {
+fn rdf_rule() -> Rule {
     Rule {
         relation: ntriples::TYPE.to_owned(),
         order: Vec::new(),
@@ -42,37 +42,37 @@ fn kinds_of(graph: &RawGraph) -> Vec<&str> {
     kinds.of_node.iter().map(|&kind| kinds.names[usize::from(kind)].as_str()).collect()
 }
 
-fn made(graph: RawGraph, rule: &Rule) -> RawGraph {
-    let made = of_types(graph, rule).unwrap();
+fn assign(graph: RawGraph, rule: &Rule) -> RawGraph {
+    let made = assign_kinds(graph, rule).unwrap();
     assert_eq!(made.validate(), Ok(()));
     made
 }
 
 #[test]
 fn the_first_of_several_types_is_the_kind() {
-    let plain = made(graph(), &of_rdf());
+    let plain = assign(graph(), &rdf_rule());
     assert_eq!(kinds_of(&plain), ["literal", "t#b", "t#c", "entity", "entity"]);
     assert_eq!(plain.kinds.as_ref().unwrap().names, ["entity", "literal", "t#b", "t#c"]);
     assert_eq!((&plain.edges, &plain.relations), (&graph().edges, &graph().relations));
     for order in [&["c"][..], &["t#c"], &["t#c", "b"]] {
-        let ordered = made(
+        let ordered = assign(
             graph(),
-            &Rule { order: order.iter().map(|name| (*name).to_owned()).collect(), ..of_rdf() },
+            &Rule { order: order.iter().map(|name| (*name).to_owned()).collect(), ..rdf_rule() },
         );
         assert_eq!(kinds_of(&ordered), ["literal", "t#c", "t#c", "entity", "entity"], "{order:?}");
     }
-    let words = made(graph(), &Rule { literals: false, ..of_rdf() });
+    let words = assign(graph(), &Rule { literals: false, ..rdf_rule() });
     assert_eq!(kinds_of(&words), ["entity", "t#b", "t#c", "entity", "entity"]);
     for relation in ["type", "rdf:type"] {
-        assert_eq!(made(graph(), &Rule { relation: relation.to_owned(), ..of_rdf() }), plain);
+        assert_eq!(assign(graph(), &Rule { relation: relation.to_owned(), ..rdf_rule() }), plain);
     }
-    let known = made(graph(), &Rule { relation: "knows".to_owned(), ..of_rdf() });
+    let known = assign(graph(), &Rule { relation: "knows".to_owned(), ..rdf_rule() });
     assert_eq!(kinds_of(&known), ["literal", "entity", "entity", "entity", "a"]);
 }
 
 #[test]
 fn statements_of_types_can_go_with_what_is_nothing_but_a_type() {
-    let dropped = made(graph(), &Rule { keeps_edges: false, ..of_rdf() });
+    let dropped = assign(graph(), &Rule { keeps_edges: false, ..rdf_rule() });
     // `t#b` has a type, `t#c` another statement.
     assert_eq!(dropped.ids, graph().ids);
     assert_eq!(
@@ -87,7 +87,7 @@ fn statements_of_types_can_go_with_what_is_nothing_but_a_type() {
         relation: Some(vec![2, 3]),
         ..Edges::default()
     };
-    let dropped = made(bare.clone(), &Rule { keeps_edges: false, ..of_rdf() });
+    let dropped = assign(bare.clone(), &Rule { keeps_edges: false, ..rdf_rule() });
     // `"x"` and `t#b` had no edge before either: the files name them.
     assert_eq!(
         (dropped.ids.len(), kinds_of(&dropped)),
@@ -98,7 +98,7 @@ fn statements_of_types_can_go_with_what_is_nothing_but_a_type() {
         class: vec![NO_CLASS, NO_CLASS, NO_CLASS, 0, NO_CLASS],
         names: vec!["l".to_owned()],
     });
-    assert_eq!(made(bare, &Rule { keeps_edges: false, ..of_rdf() }).ids.len(), 5);
+    assert_eq!(assign(bare, &Rule { keeps_edges: false, ..rdf_rule() }).ids.len(), 5);
 }
 
 #[test]
@@ -108,55 +108,58 @@ fn a_table_of_types_and_statements_go_together() {
         of_nodes: vec![(3, 1), (4, 0), (4, 1)],
         names: vec!["s".to_owned(), "t#a".to_owned()],
     });
-    assert_eq!(kinds_of(&made(told.clone(), &of_rdf())), ["literal", "t#b", "t#c", "t#a", "s"]);
+    assert_eq!(kinds_of(&assign(told.clone(), &rdf_rule())), ["literal", "t#b", "t#c", "t#a", "s"]);
     let only_table = RawGraph { relations: vec!["r".into(); 4], ..told };
-    assert_eq!(kinds_of(&made(only_table, &of_rdf())), ["literal", "entity", "entity", "t#a", "s"]);
+    assert_eq!(
+        kinds_of(&assign(only_table, &rdf_rule())),
+        ["literal", "entity", "entity", "t#a", "s"]
+    );
 }
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let refused = |graph: RawGraph, rule: Rule| of_types(graph, &rule).unwrap_err();
-    let named = |relation: &str| Rule { relation: relation.to_owned(), ..of_rdf() };
+    let refused = |graph: RawGraph, rule: Rule| assign_kinds(graph, &rule).unwrap_err();
+    let named = |relation: &str| Rule { relation: relation.to_owned(), ..rdf_rule() };
     assert!(
-        matches!(refused(graph(), named("is")), Refused::NoRelation(name, known) if name == "is" && known.len() == 4)
+        matches!(refused(graph(), named("is")), KindsError::NoRelation(name, known) if name == "is" && known.len() == 4)
     );
-    assert!(matches!(refused(RawGraph::default(), of_rdf()), Refused::NoRelation(..)));
+    assert!(matches!(refused(RawGraph::default(), rdf_rule()), KindsError::NoRelation(..)));
     let twice =
         RawGraph { relations: ["a#is", "b/is", "c", "d"].map(String::from).to_vec(), ..graph() };
     assert_eq!(
         refused(twice.clone(), named("is")),
-        Refused::SeveralRelations("is".to_owned(), vec!["a#is".to_owned(), "b/is".to_owned()])
+        KindsError::SeveralRelations("is".to_owned(), vec!["a#is".to_owned(), "b/is".to_owned()])
     );
     // A table does not make up for a relation that was named.
     let table = RawGraph { types: Some(Table::default()), ..twice };
-    assert!(matches!(refused(table, named("was")), Refused::NoRelation(..)));
-    let order = Rule { order: vec!["t#d".to_owned()], ..of_rdf() };
+    assert!(matches!(refused(table, named("was")), KindsError::NoRelation(..)));
+    let order = Rule { order: vec!["t#d".to_owned()], ..rdf_rule() };
     assert_eq!(
         refused(graph(), order),
-        Refused::NoType("t#d".to_owned(), vec!["t#b".to_owned(), "t#c".to_owned()])
+        KindsError::NoType("t#d".to_owned(), vec!["t#b".to_owned(), "t#c".to_owned()])
     );
     let kinds = Kinds { of_node: vec![0; 5], names: vec!["k".to_owned()], features: vec![None] };
     assert_eq!(
-        refused(RawGraph { kinds: Some(kinds), ..graph() }, of_rdf()),
-        Refused::OwnKinds(vec!["k".to_owned()])
+        refused(RawGraph { kinds: Some(kinds), ..graph() }, rdf_rule()),
+        KindsError::OwnKinds(vec!["k".to_owned()])
     );
 }
 
 #[test]
 fn kinds_are_named_plainly_and_their_own_names_are_kept() {
-    let mut typed = made(graph(), &of_rdf());
-    let fact = name_plainly(&mut typed).unwrap();
+    let mut typed = assign(graph(), &rdf_rule());
+    let fact = make_names_plain(&mut typed).unwrap();
     assert_eq!(typed.kinds.as_ref().unwrap().names, ["entity", "literal", "b", "c"]);
     assert_eq!(
         fact,
         serde_json::json!({"entity": "entity", "literal": "literal", "b": "t#b", "c": "t#c"})
     );
-    assert_eq!((name_plainly(&mut typed), name_plainly(&mut graph())), (None, None));
+    assert_eq!((make_names_plain(&mut typed), make_names_plain(&mut graph())), (None, None));
 }
 
 /// How many nodes each kind has, by lines and sets alone: N-Triples without escapes that matter
 /// here.
-fn counted(text: &str) -> BTreeMap<String, usize> {
+fn count_kinds(text: &str) -> BTreeMap<String, usize> {
     let mut types: BTreeMap<&str, Option<&str>> = BTreeMap::new();
     for line in text.lines().filter(|line| !line.is_empty()) {
         let mut words = line.splitn(3, ' ');
@@ -194,17 +197,17 @@ fn published_sets_have_the_kinds_that_their_lines_say() {
             .unwrap();
         let graph = ntriples::read(&[folder.join(file)], &Options::default())
             .unwrap_or_else(|error| panic!("{error}"));
-        let typed = made(graph.clone(), &of_rdf());
+        let typed = assign(graph.clone(), &rdf_rule());
         let mut found: BTreeMap<String, usize> = BTreeMap::new();
         kinds_of(&typed)
             .into_iter()
             .for_each(|kind| *found.entry(kind.to_owned()).or_default() += 1);
-        assert_eq!(found, counted(&text), "{name}");
+        assert_eq!(found, count_kinds(&text), "{name}");
         let figures =
             [found.len(), *found.values().max().unwrap(), found["literal"], found["entity"]];
         assert_eq!(figures, [kinds, most, literals, entities], "{name}");
         assert_eq!((typed.ids, typed.edges), (graph.ids.clone(), graph.edges.clone()));
-        let dropped = made(graph, &Rule { keeps_edges: false, ..of_rdf() });
+        let dropped = assign(graph, &Rule { keeps_edges: false, ..rdf_rule() });
         assert_eq!([dropped.ids.len(), dropped.edges.len()], without, "{name}");
     }
 }
@@ -231,7 +234,7 @@ fn a_table_beside_triples_gives_kinds() {
     let graph =
         triples::read(&files, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(graph.passed_over[0], "1 entities of entity2type.txt that the set does not have");
-    let typed = made(graph, &of_rdf());
+    let typed = assign(graph, &rdf_rule());
     let mut expected: BTreeMap<String, usize> = BTreeMap::new();
     for entity in entities {
         let kind = if entity.starts_with("00") {

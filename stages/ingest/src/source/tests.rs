@@ -7,7 +7,7 @@ use std::{
 use warploom_contract::progress::{Phase, Progress};
 use warploom_formats::{Options, readers::edge_list};
 
-use super::watched;
+use super::report_reading;
 
 /// Writes down how much is reported each time.
 #[derive(Default)]
@@ -36,7 +36,7 @@ fn bytes_are_reported_while_reading_goes_on() {
     fs::write(&file, "0 1\n1 2\n2 0\n").unwrap();
     let listener = Listener::default();
     let reading = Phase::begin(&listener, "reading", 1 << 20, "bytes");
-    watched(&reading, || {
+    report_reading(&reading, || {
         for _ in 0..3 {
             let before = listener.moves();
             edge_list::FORMAT.read(std::slice::from_ref(&file), &Options::default()).unwrap();

@@ -5,10 +5,10 @@
 //!           and the number of threads
 //! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name
 //!           and go with the process
-//! never     sees features of edges: `Listed` says whose they are
+//! never     sees features of edges: `ListedEdge` says whose they are
 use super::{
     Counts, Duplicates, Options, SelfLoops,
-    sort::{Carried, Ends, Layout, Listed, Sorted},
+    sort::{EdgePayload, Ends, Layout, ListedEdge, SortedEdges},
 };
 use std::{
     cmp::Reverse,
@@ -29,7 +29,7 @@ const READ_LEAST: usize = 1 << 12;
 const READ_MOST: usize = 1 << 20;
 
 /// What can be stored beside a key.
-pub trait Stored: Carried {
+pub trait Stored: EdgePayload {
     /// Bytes in a file.
     const BYTES: usize;
     /// Appends the bytes.
@@ -56,7 +56,7 @@ impl Stored for f32 {
     }
 }
 
-impl Stored for Listed {
+impl Stored for ListedEdge {
     const BYTES: usize = 8;
 
     fn store(self, out: &mut Vec<u8>) {
@@ -64,9 +64,9 @@ impl Stored for Listed {
         out.extend_from_slice(&self.at.to_le_bytes());
     }
 
-    fn load(bytes: &[u8]) -> Listed {
+    fn load(bytes: &[u8]) -> ListedEdge {
         let four = |first: usize| std::array::from_fn(|at| bytes[first + at]);
-        Listed { weight: f32::from_le_bytes(four(0)), at: u32::from_le_bytes(four(4)) }
+        ListedEdge { weight: f32::from_le_bytes(four(0)), at: u32::from_le_bytes(four(4)) }
     }
 }
 
@@ -136,7 +136,7 @@ impl<C: Stored> Runs<C> {
                 target: ends.source.clone(),
                 relation: ends.relation.clone(),
             };
-            let run = self.write(&Sorted::new(
+            let run = self.write(&SortedEdges::new(
                 reverse,
                 carried.clone(),
                 self.layout,
@@ -145,12 +145,12 @@ impl<C: Stored> Runs<C> {
             ))?;
             self.reverses.push(run);
         }
-        let run = self.write(&Sorted::new(ends, carried, self.layout, self.nodes, &|_| {}))?;
+        let run = self.write(&SortedEdges::new(ends, carried, self.layout, self.nodes, &|_| {}))?;
         self.edges.push(run);
         Ok(())
     }
 
-    fn write(&mut self, sorted: &Sorted<C>) -> io::Result<Range<u64>> {
+    fn write(&mut self, sorted: &SortedEdges<C>) -> io::Result<Range<u64>> {
         let start = self.written;
         let mut bytes = Vec::with_capacity(1 << 16);
         for (key, carried) in sorted.keys.iter().zip(&sorted.carried) {
@@ -212,11 +212,11 @@ impl<C: Stored> Runs<C> {
             // The first reverses are those of edges that are listed.
             let known = own.len().min(other.len());
             own.extend(other.drain(..).skip(known));
-            steps.put(key, &own)?;
+            steps.write_key(key, &own)?;
             own.clear();
         }
         counts.symmetric = self.options.symmetrize.then_some(symmetric);
-        steps.end()?;
+        steps.finish()?;
         Ok(counts)
     }
 }
@@ -236,7 +236,7 @@ impl<F> Steps<F> {
         matches!(self.options.self_loops, SelfLoops::Add | SelfLoops::Replace)
     }
 
-    fn put<C: Stored, E>(&mut self, key: u64, same: &[C]) -> Result<(), E>
+    fn write_key<C: Stored, E>(&mut self, key: u64, same: &[C]) -> Result<(), E>
     where
         F: FnMut(u64, C) -> Result<(), E>,
     {
@@ -246,7 +246,7 @@ impl<F> Steps<F> {
             return Ok(());
         }
         if self.adds_loops() {
-            self.loops_before(key)?;
+            self.add_loops_before(key)?;
             if self.layout.is_loop(key) {
                 self.next_loop = self.layout.source(key) + 1;
             }
@@ -257,7 +257,7 @@ impl<F> Steps<F> {
         (self.emit)(key, C::join(same, self.options.duplicates))
     }
 
-    fn loops_before<C: Stored, E>(&mut self, key: u64) -> Result<(), E>
+    fn add_loops_before<C: Stored, E>(&mut self, key: u64) -> Result<(), E>
     where
         F: FnMut(u64, C) -> Result<(), E>,
     {
@@ -270,7 +270,7 @@ impl<F> Steps<F> {
         Ok(())
     }
 
-    fn end<C: Stored, E>(&mut self) -> Result<(), E>
+    fn finish<C: Stored, E>(&mut self) -> Result<(), E>
     where
         F: FnMut(u64, C) -> Result<(), E>,
     {

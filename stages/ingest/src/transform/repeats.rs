@@ -4,14 +4,14 @@
 //!           order of the file
 use super::{
     Duplicates,
-    sort::{Carried, Listed, NOT_LISTED, Part, Sorted},
+    sort::{EdgePayload, ListedEdge, NOT_LISTED, Part, SortedEdges},
 };
 use rayon::prelude::*;
 use std::ops::Range;
 use warploom_contract::progress::Advance;
 
 /// Takes every self loop out.
-pub fn drop_loops<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {
+pub fn drop_loops<C: EdgePayload>(sorted: SortedEdges<C>, advance: Advance<'_>) -> SortedEdges<C> {
     let one = |piece: Range<usize>| {
         advance(piece.len() as u64);
         let mut part = Part::with_capacity(piece.len());
@@ -20,15 +20,15 @@ pub fn drop_loops<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted
             .for_each(|at| part.push(sorted.keys[at], sorted.carried[at]));
         part
     };
-    sorted.with(sorted.pieces().into_par_iter().map(one).collect())
+    sorted.with_parts(sorted.pieces().into_par_iter().map(one).collect())
 }
 
 /// Joins edges with the same source, target and relation.
-pub fn join<C: Carried>(
-    sorted: Sorted<C>,
+pub fn join_repeats<C: EdgePayload>(
+    sorted: SortedEdges<C>,
     duplicates: Duplicates,
     advance: Advance<'_>,
-) -> Sorted<C> {
+) -> SortedEdges<C> {
     let repeated = || sorted.keys.par_windows(2).any(|pair| pair[0] == pair[1]);
     if duplicates == Duplicates::Keep || !repeated() {
         return sorted;
@@ -46,37 +46,37 @@ pub fn join<C: Carried>(
         }
         part
     };
-    sorted.with(sorted.pieces().into_par_iter().map(one).collect())
+    sorted.with_parts(sorted.pieces().into_par_iter().map(one).collect())
 }
 
-impl Carried for () {
+impl EdgePayload for () {
     const ADDED: () = ();
 
     fn join(_: &[()], _: Duplicates) {}
 }
 
-impl Carried for f32 {
+impl EdgePayload for f32 {
     const ADDED: f32 = 1.0;
 
     fn join(same: &[f32], duplicates: Duplicates) -> f32 {
-        joined(same.iter().copied(), duplicates)
+        joined_weight(same.iter().copied(), duplicates)
     }
 }
 
 /// The joined edge keeps the place of the first, and with it the first one's features.
-impl Carried for Listed {
-    const ADDED: Listed = Listed { weight: 1.0, at: NOT_LISTED };
+impl EdgePayload for ListedEdge {
+    const ADDED: ListedEdge = ListedEdge { weight: 1.0, at: NOT_LISTED };
 
-    fn join(same: &[Listed], duplicates: Duplicates) -> Listed {
-        Listed {
-            weight: joined(same.iter().map(|listed| listed.weight), duplicates),
+    fn join(same: &[ListedEdge], duplicates: Duplicates) -> ListedEdge {
+        ListedEdge {
+            weight: joined_weight(same.iter().map(|listed| listed.weight), duplicates),
             at: same[0].at,
         }
     }
 }
 
 /// The weight of edges that become one; a sum beyond float32 stays at its largest value.
-fn joined(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Duplicates) -> f32 {
+fn joined_weight(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Duplicates) -> f32 {
     match duplicates {
         Duplicates::Merge | Duplicates::Sum if weights.len() > 1 => {
             weights.map(f64::from).sum::<f64>().clamp(f64::from(f32::MIN), f64::from(f32::MAX))
@@ -94,7 +94,7 @@ fn joined(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Duplicate
 const NODES_AT_ONCE: u32 = 1 << 14;
 
 /// Gives every node without a self loop one of weight 1; for graphs without relations.
-pub fn add_loops<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
+pub fn add_loops<C: EdgePayload>(sorted: SortedEdges<C>) -> SortedEdges<C> {
     let layout = sorted.layout;
     let first_edge =
         |node: u64| sorted.keys.partition_point(|&key| u64::from(layout.source(key)) < node);
@@ -117,5 +117,5 @@ pub fn add_loops<C: Carried>(sorted: Sorted<C>) -> Sorted<C> {
         part
     };
     let firsts: Vec<u32> = (0..sorted.nodes).step_by(NODES_AT_ONCE as usize).collect();
-    sorted.with(firsts.into_par_iter().map(one).collect())
+    sorted.with_parts(firsts.into_par_iter().map(one).collect())
 }

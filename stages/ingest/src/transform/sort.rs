@@ -13,7 +13,7 @@ use warploom_formats::raw_graph::Edges;
 
 /// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the
 /// edge as listed.
-pub trait Carried: Copy + Default + PartialEq + Send + Sync {
+pub trait EdgePayload: Copy + Default + PartialEq + Send + Sync {
     /// What a self loop carries that was not listed.
     const ADDED: Self;
     /// What edges that become one carry; the list is in the order of the file.
@@ -22,7 +22,7 @@ pub trait Carried: Copy + Default + PartialEq + Send + Sync {
 
 /// A weight, and where the edge stood in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Listed {
+pub struct ListedEdge {
     pub weight: f32,
     /// `NOT_LISTED` for an added one.
     pub at: u32,
@@ -40,7 +40,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    fn at(&self, at: usize) -> (u32, u32, u16) {
+    fn edge(&self, at: usize) -> (u32, u32, u16) {
         (
             self.source[at],
             self.target[at],
@@ -48,40 +48,40 @@ impl Ends {
         )
     }
 
-    fn ascending(&self) -> bool {
+    fn is_ascending(&self) -> bool {
         (1..self.source.len())
             .into_par_iter()
             .with_min_len(PIECE_EDGES)
-            .all(|at| self.at(at - 1) <= self.at(at))
+            .all(|at| self.edge(at - 1) <= self.edge(at))
     }
 
     fn keys(&self, range: Range<usize>, layout: Layout) -> Vec<u64> {
         let key = |at| {
-            let (source, target, relation) = self.at(at);
+            let (source, target, relation) = self.edge(at);
             layout.key(source, target, relation)
         };
         range.into_par_iter().with_min_len(PIECE_EDGES).map(key).collect()
     }
 
     /// The edges from `start` on; what they took is given back.
-    fn cut(&mut self, start: usize) -> Ends {
-        let relation = self.relation.as_mut().map(|relation| cut(relation, start));
+    fn split_off(&mut self, start: usize) -> Ends {
+        let relation = self.relation.as_mut().map(|relation| split_list(relation, start));
         Ends {
-            source: cut(&mut self.source, start),
-            target: cut(&mut self.target, start),
+            source: split_list(&mut self.source, start),
+            target: split_list(&mut self.target, start),
             relation,
         }
     }
 }
 
-fn cut<T>(list: &mut Vec<T>, start: usize) -> Vec<T> {
+fn split_list<T>(list: &mut Vec<T>, start: usize) -> Vec<T> {
     let tail = list.split_off(start);
     list.shrink_to_fit();
     tail
 }
 
 /// Edges sorted by (source, target, relation), the listed order kept among equal ones.
-pub struct Sorted<C> {
+pub struct SortedEdges<C> {
     /// `(source << node_bits | target) << relation_bits | relation`, ascending.
     pub keys: Vec<u64>,
     /// One an edge.
@@ -155,7 +155,7 @@ const DIGIT_BITS: u32 = 8;
 /// Edges of one task in linear passes.
 pub const PIECE_EDGES: usize = 1 << 17;
 
-impl<C: Carried> Sorted<C> {
+impl<C: EdgePayload> SortedEdges<C> {
     /// Sorts edges of a graph with `nodes` nodes.
     pub fn new(
         ends: Ends,
@@ -163,9 +163,9 @@ impl<C: Carried> Sorted<C> {
         layout: Layout,
         nodes: u32,
         advance: Advance<'_>,
-    ) -> Sorted<C> {
-        if ends.ascending() {
-            return Sorted {
+    ) -> SortedEdges<C> {
+        if ends.is_ascending() {
+            return SortedEdges {
                 keys: ends.keys(0..ends.source.len(), layout),
                 carried,
                 layout,
@@ -173,9 +173,9 @@ impl<C: Carried> Sorted<C> {
             };
         }
         let (bucket_bits, low_bits) = digits(carried.len(), layout.bits());
-        let chunks = chunks(ends, carried, layout, 1 << bucket_bits, low_bits, advance);
-        let (keys, carried) = gather(chunks, 1 << bucket_bits, low_bits, advance);
-        Sorted { keys, carried, layout, nodes }
+        let chunks = distribute_chunks(ends, carried, layout, 1 << bucket_bits, low_bits, advance);
+        let (keys, carried) = gather_buckets(chunks, 1 << bucket_bits, low_bits, advance);
+        SortedEdges { keys, carried, layout, nodes }
     }
 
     /// Distinct edges, and the self loops among them.
@@ -203,10 +203,10 @@ impl<C: Carried> Sorted<C> {
     }
 
     /// Other edges of the same graph, put together in order.
-    pub fn with(&self, parts: Vec<Part<C>>) -> Sorted<C> {
+    pub fn with_parts(&self, parts: Vec<Part<C>>) -> SortedEdges<C> {
         let keys = concat(&parts.iter().map(|part| &part.keys[..]).collect::<Vec<_>>());
         let carried = concat(&parts.iter().map(|part| &part.carried[..]).collect::<Vec<_>>());
-        Sorted { keys, carried, layout: self.layout, nodes: self.nodes }
+        SortedEdges { keys, carried, layout: self.layout, nodes: self.nodes }
     }
 
     /// Source, target and, if there are several, relation of every edge, and what it carries.
@@ -265,9 +265,11 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(
     }
     let (bucket_bits, low_bits) = digits(keys.len(), bits);
     match payload {
-        None => *keys = sort_with(keys, &vec![(); keys.len()], bucket_bits, low_bits, advance).0,
+        None => {
+            *keys = sort_by_buckets(keys, &vec![(); keys.len()], bucket_bits, low_bits, advance).0
+        }
         Some(payload) => {
-            (*keys, *payload) = sort_with(keys, payload, bucket_bits, low_bits, advance)
+            (*keys, *payload) = sort_by_buckets(keys, payload, bucket_bits, low_bits, advance)
         }
     }
 }
@@ -280,7 +282,7 @@ fn digits(keys: usize, bits: u32) -> (u32, u32) {
 }
 
 /// Distributes by the upper bits, then sorts each bucket by the lower ones.
-fn sort_with<T: Copy + Default + Send + Sync>(
+fn sort_by_buckets<T: Copy + Default + Send + Sync>(
     keys: &[u64],
     payload: &[T],
     bucket_bits: u32,
@@ -293,12 +295,12 @@ fn sort_with<T: Copy + Default + Send + Sync>(
         advance(keys.len() as u64);
         distribute(keys, payload, buckets, low_bits)
     };
-    gather(both.map(chunk).collect(), buckets, low_bits, advance)
+    gather_buckets(both.map(chunk).collect(), buckets, low_bits, advance)
 }
 
 /// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
 /// grow.
-fn chunks<C: Carried>(
+fn distribute_chunks<C: EdgePayload>(
     mut ends: Ends,
     mut carried: Vec<C>,
     layout: Layout,
@@ -310,7 +312,7 @@ fn chunks<C: Carried>(
     let at_once = CHUNK_EDGES * rayon::current_num_threads();
     while !carried.is_empty() {
         let start = (carried.len() - 1) / at_once * at_once;
-        let (ends, carried) = (ends.cut(start), cut(&mut carried, start));
+        let (ends, carried) = (ends.split_off(start), split_list(&mut carried, start));
         let one = |first: usize| {
             let last = (first + CHUNK_EDGES).min(carried.len());
             advance((last - first) as u64);
@@ -326,7 +328,7 @@ fn chunks<C: Carried>(
 }
 
 /// Puts the buckets of all chunks together and sorts each.
-fn gather<T: Copy + Default + Send + Sync>(
+fn gather_buckets<T: Copy + Default + Send + Sync>(
     chunks: Vec<Chunk<T>>,
     buckets: usize,
     low_bits: u32,

@@ -5,11 +5,11 @@
 //!           that lacked one; self loops stay as they are; a second call adds nothing
 //! how       the edges and their reverses, both sorted, are merged: no search, and the result is
 //!           sorted
-use super::sort::{Carried, PIECE_EDGES, Part, Sorted, sort_stable};
+use super::sort::{EdgePayload, PIECE_EDGES, Part, SortedEdges, sort_stable};
 use rayon::prelude::*;
 use warploom_contract::progress::Advance;
 
-pub fn symmetrize<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted<C> {
+pub fn symmetrize<C: EdgePayload>(sorted: SortedEdges<C>, advance: Advance<'_>) -> SortedEdges<C> {
     let mut reverse_carried = sorted.carried.clone();
     let mut reverse: Vec<u64> = sorted
         .keys
@@ -43,10 +43,10 @@ pub fn symmetrize<C: Carried>(sorted: Sorted<C>, advance: Advance<'_>) -> Sorted
         .into_par_iter()
         .map(|(own, others)| {
             advance(own.len() as u64);
-            merge(edges, own, reverses, others)
+            merge_reverses(edges, own, reverses, others)
         })
         .collect();
-    sorted.with(parts)
+    sorted.with_parts(parts)
 }
 
 #[derive(Clone, Copy)]
@@ -56,7 +56,7 @@ struct List<'a, C> {
 }
 
 /// For each key: all own edges, then the reverses beyond that number.
-fn merge<C: Carried>(
+fn merge_reverses<C: EdgePayload>(
     edges: List<C>,
     own: std::ops::Range<usize>,
     reverses: List<C>,

@@ -13,13 +13,13 @@ fn edges(list: &[(u32, u32, f32)]) -> Edges {
     }
 }
 
-fn listed(edges: &Edges) -> Vec<(u32, u32, f32)> {
+fn edge_list(edges: &Edges) -> Vec<(u32, u32, f32)> {
     let weight = |at: usize| edges.weight.as_ref().map_or(-1.0, |weight| weight[at]);
     (0..edges.len()).map(|at| (edges.source[at], edges.target[at], weight(at))).collect()
 }
 
 /// The definition, by maps of lists of weights.
-fn slow(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u32, f32)> {
+fn slow_transform(list: &[(u32, u32, f32)], nodes: u32, options: &Options) -> Vec<(u32, u32, f32)> {
     let mut pairs: BTreeMap<(u32, u32), Vec<f32>> = BTreeMap::new();
     let drops = matches!(options.self_loops, SelfLoops::Drop | SelfLoops::Replace);
     for &(source, target, weight) in list.iter().filter(|edge| !drops || edge.0 != edge.1) {
@@ -82,9 +82,9 @@ proptest! {
     #[test]
     fn the_result_is_that_of_the_definition((nodes, list) in (1u32..40).prop_flat_map(|nodes| (Just(nodes), proptest::collection::vec((0..nodes, 0..nodes, (0u8..9).prop_map(f32::from)), 0..120))), options in any_options()) {
         let result = transform(edges(&list), nodes, 0, &options).unwrap();
-        prop_assert_eq!(listed(&result.edges), slow(&list, nodes, &options));
-        let distinct = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, ..Options::default() }).len() as u64;
-        let symmetric = slow(&list, nodes, &Options { duplicates: Duplicates::Merge, symmetrize: true, ..Options::default() }).len() as u64;
+        prop_assert_eq!(edge_list(&result.edges), slow_transform(&list, nodes, &options));
+        let distinct = slow_transform(&list, nodes, &Options { duplicates: Duplicates::Merge, ..Options::default() }).len() as u64;
+        let symmetric = slow_transform(&list, nodes, &Options { duplicates: Duplicates::Merge, symmetrize: true, ..Options::default() }).len() as u64;
         prop_assert_eq!((result.counts.listed, result.counts.distinct), (list.len() as u64, distinct));
         prop_assert_eq!(result.counts.symmetric, options.symmetrize.then_some(symmetric));
         let mut bare = edges(&list);
@@ -104,7 +104,7 @@ proptest! {
         list.iter().for_each(|&(source, target, weight)| runs.push(edge(source, target), weight).unwrap());
         let mut found = Vec::new();
         let counts = runs.merge::<std::io::Error>(|source, target, _, weight| { found.push((source, target, weight)); Ok(()) }).unwrap();
-        prop_assert_eq!(found, listed(&expected.edges));
+        prop_assert_eq!(found, edge_list(&expected.edges));
         prop_assert_eq!(counts, expected.counts);
         let mut bare = external_sort::Runs::<()>::new(layout, nodes, options, &limit).unwrap();
         bare.run_edges = run_edges;
@@ -134,7 +134,7 @@ proptest! {
         let mut expected = Vec::new();
         for relation in 0..3 {
             let own: Vec<(u32, u32, f32)> = (0..list.len()).filter(|&at| list[at].2 == relation).map(|at| (list[at].0, list[at].1, number(at))).collect();
-            expected.extend(slow(&own, nodes, &options).into_iter().map(|(source, target, weight)| (source, target, relation, weight)));
+            expected.extend(slow_transform(&own, nodes, &options).into_iter().map(|(source, target, weight)| (source, target, relation, weight)));
         }
         expected.sort_by_key(|edge| (edge.0, edge.1, edge.2));
         let mut runs = external_sort::Runs::<f32>::new(Layout::new(nodes, 3).unwrap(), nodes, options, &Limit { memory: 0, folder: std::env::temp_dir() }).unwrap();
@@ -167,7 +167,7 @@ fn both_directions_listed_add_nothing_and_double_nothing() {
     )
     .unwrap();
     assert_eq!(
-        listed(&merged.edges),
+        edge_list(&merged.edges),
         [(0, 1, 2.5), (1, 0, 2.5), (1, 2, 1.0), (2, 1, 1.0), (2, 2, 4.0)]
     );
     assert_eq!(merged.counts, Counts { listed: 5, distinct: 5, loops: 1, symmetric: Some(5) });
@@ -178,7 +178,7 @@ fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
     let list = [(0, 1, 1.0), (0, 1, 2.0), (1, 0, 9.0), (0, 1, 3.0)];
     let both = symmetrize(edges(&list), 2);
     assert_eq!(
-        listed(&both),
+        edge_list(&both),
         [(0, 1, 1.0), (0, 1, 2.0), (0, 1, 3.0), (1, 0, 9.0), (1, 0, 2.0), (1, 0, 3.0)]
     );
     let list = [(0, 1, 1.0), (1, 0, 1.0), (0, 1, 2.0)];
@@ -189,7 +189,7 @@ fn the_kth_reverse_carries_the_weight_of_the_kth_that_lacked_one() {
         &Options { symmetrize: true, duplicates: Duplicates::Sum, ..Options::default() },
     )
     .unwrap();
-    assert_eq!(listed(&summed.edges), [(0, 1, 3.0), (1, 0, 3.0)]);
+    assert_eq!(edge_list(&summed.edges), [(0, 1, 3.0), (1, 0, 3.0)]);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn multiplicities_become_weights_and_loops_have_weight_one() {
         &Options { duplicates: Duplicates::Sum, self_loops: SelfLoops::Add, ..Options::default() },
     )
     .unwrap();
-    assert_eq!(listed(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
+    assert_eq!(edge_list(&result.edges), [(0, 0, 1.0), (0, 1, 3.0), (1, 1, 1.0), (2, 2, 1.0)]);
 }
 
 #[test]
@@ -210,14 +210,20 @@ fn degenerate_graphs_stay_what_they_are() {
     let all =
         Options { symmetrize: true, self_loops: SelfLoops::Replace, duplicates: Duplicates::Sum };
     assert!(transform(Edges::default(), 0, 0, &all).unwrap().edges.is_empty());
-    assert_eq!(listed(&transform(edges(&[(0, 0, 5.0)]), 1, 0, &all).unwrap().edges), [(0, 0, 1.0)]);
     assert_eq!(
-        listed(&transform(edges(&[]), 2, 0, &all).unwrap().edges),
+        edge_list(&transform(edges(&[(0, 0, 5.0)]), 1, 0, &all).unwrap().edges),
+        [(0, 0, 1.0)]
+    );
+    assert_eq!(
+        edge_list(&transform(edges(&[]), 2, 0, &all).unwrap().edges),
         [(0, 0, 1.0), (1, 1, 1.0)]
     );
     let most = u32::MAX - 2;
     let far = edges(&[(most, 0, 1.0), (0, most, 2.0), (most, most, 3.0)]);
-    assert_eq!(listed(&sort(far, most + 1)), [(0, most, 2.0), (most, 0, 1.0), (most, most, 3.0)]);
+    assert_eq!(
+        edge_list(&sort(far, most + 1)),
+        [(0, most, 2.0), (most, 0, 1.0), (most, most, 3.0)]
+    );
 }
 
 #[test]
@@ -225,10 +231,10 @@ fn what_cannot_be_done_is_refused() {
     let typed =
         || Edges { source: vec![0], target: vec![1], relation: Some(vec![0]), ..Edges::default() };
     let add = Options { self_loops: SelfLoops::Add, ..Options::default() };
-    assert_eq!(transform(typed(), 2, 1, &add), Err(Refused::LoopOfNoRelation));
+    assert_eq!(transform(typed(), 2, 1, &add), Err(TransformError::LoopOfNoRelation));
     assert_eq!(
         transform(typed(), u32::MAX - 1, 2, &Options::default()),
-        Err(Refused::TooMany { nodes: u32::MAX - 1, relations: 2 })
+        Err(TransformError::TooMany { nodes: u32::MAX - 1, relations: 2 })
     );
     assert!(transform(typed(), 1 << 24, 1 << 16, &Options::default()).is_ok());
 }
@@ -266,9 +272,9 @@ fn the_result_does_not_depend_on_threads() {
 #[test]
 fn a_large_sort_is_stable() {
     let list = large(1_300_000, 3_000);
-    let mut expected = listed(&list);
+    let mut expected = edge_list(&list);
     expected.sort_by_key(|edge| (edge.0, edge.1));
-    assert!(listed(&sort(list, 3_000)) == expected);
+    assert!(edge_list(&sort(list, 3_000)) == expected);
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub fn generate(
                 outcome.artifacts.iter().for_each(|artifact| {
                     print_data(&format!(
                         "{}: {}\n",
-                        kind(outcome.provenance()),
+                        provenance_word(outcome.provenance()),
                         artifact.path.display()
                     ))
                 });
@@ -69,7 +69,7 @@ pub fn generate(
     Ok(())
 }
 
-fn kind(provenance: Provenance) -> &'static str {
+fn provenance_word(provenance: Provenance) -> &'static str {
     if provenance == Provenance::StandIn { "stand-in" } else { "graph" }
 }
 

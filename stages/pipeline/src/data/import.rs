@@ -46,15 +46,15 @@ use warploom_shell::{
 };
 use warploom_spec::nearest;
 
-use super::rm::{Imported, refuse_stranger};
+use super::rm::{ImportedSet, refuse_foreign_files};
 use crate::arguments::Import;
-use given_files::{Made, Placed, Thing};
+use given_files::{FileConversion, GraphPart, PlacedFile};
 
 /// What drafts of sets are called.
 const DRAFT: &str = "import";
 
 /// What was found out about the set.
-struct Found {
+struct ReadSet {
     graph: RawGraph,
     format: &'static str,
     /// Plain names, in the order of the entry.
@@ -67,36 +67,36 @@ struct Found {
 
 /// Copies, reads, describes, names.
 pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<(), StageError> {
-    let options = options_of(&asked.read)?;
-    let place = Place::free(environment, &asked.name)?;
-    let (files, inherited) = given_files::placed(asked)?;
+    let options = parse_read_options(&asked.read)?;
+    let place = Place::find_free(environment, &asked.name)?;
+    let (files, inherited) = given_files::place_files(asked)?;
     talk.stage("import");
-    let found = made(&place, asked, &files, &options, inherited)?;
-    print(environment, asked, &place, &found);
+    let found = draft_set(&place, asked, &files, &options, inherited)?;
+    print_import(environment, asked, &place, &found);
     Ok(())
 }
 
 /// Makes the set and its entry as a draft, and gives it its name.
-fn made(
+fn draft_set(
     place: &Place,
     asked: &Import,
-    files: &[Placed],
+    files: &[PlacedFile],
     options: &Options,
     inherited: InheritedProvenance,
-) -> Result<Found, StageError> {
+) -> Result<ReadSet, StageError> {
     let draft =
-        Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+        Beside::begin(place.data_folder(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
     let shown =
         |error: StageError| error.instead_of(draft.path(), &place.folder).elsewhere("--data DIR");
-    copy(files, draft.path()).map_err(shown)?;
-    let found = read(draft.path(), files, options)?;
-    let found = Found { inherited, one_way: found.one_way && !asked.undirected, ..found };
-    let text = entry::text(asked, options, &found, draft.path()).map_err(shown)?;
-    Entry::from_yaml(&asked.name, &text, &place.entry().display().to_string())
+    copy_files(files, draft.path()).map_err(shown)?;
+    let found = read_set(draft.path(), files, options)?;
+    let found = ReadSet { inherited, one_way: found.one_way && !asked.undirected, ..found };
+    let text = entry::entry_text(asked, options, &found, draft.path()).map_err(shown)?;
+    Entry::from_yaml(&asked.name, &text, &place.entry_path().display().to_string())
         .map_err(|error| catalog_error(&error))?;
     write_synced(&draft.path().join(ENTRY_FILE), &text).map_err(shown)?;
     let replaced =
-        Beside::begin(place.data(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+        Beside::begin(place.data_folder(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
     drafts::undisturbed(|| place.publish(draft.path(), replaced.path())).map_err(shown)?;
     Ok(found)
 }
@@ -113,20 +113,20 @@ struct Place {
 impl Place {
     /// The first data folder, where the name must be free; with `--force`, the folder of a set of
     /// this name that was imported.
-    fn free(environment: &Environment, name: &str) -> Result<Place, StageError> {
+    fn find_free(environment: &Environment, name: &str) -> Result<Place, StageError> {
         refuse_name(name)?;
         let folder =
             environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
-        make_way(&folder)?;
+        remove_unfinished_import(&folder)?;
         let taken = |what: &str, place: &Path, hint: String| {
             Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already"))
                 .at(place.display())
                 .hint(hint))
         };
         let catalog = Catalog::discover();
-        let place = match Imported::find(environment, &catalog, name)? {
-            Some(Imported { folder: there, old_entry }) if environment.force => {
-                there.as_deref().map_or(Ok(()), refuse_stranger)?;
+        let place = match ImportedSet::find(environment, &catalog, name)? {
+            Some(ImportedSet { folder: there, old_entry }) if environment.force => {
+                there.as_deref().map_or(Ok(()), refuse_foreign_files)?;
                 Place { replaces: there.is_some(), folder: there.unwrap_or(folder), old_entry }
             }
             Some(there) => {
@@ -164,19 +164,19 @@ impl Place {
                 Place { folder, replaces: false, old_entry: None }
             }
         };
-        fs::create_dir_all(place.data()).map_err(|error| {
-            StageError::io("make a folder", place.data(), &error).elsewhere("--data DIR")
+        fs::create_dir_all(place.data_folder()).map_err(|error| {
+            StageError::io("make a folder", place.data_folder(), &error).elsewhere("--data DIR")
         })?;
         Ok(place)
     }
 
     /// The folder of the set's folder.
-    fn data(&self) -> &Path {
+    fn data_folder(&self) -> &Path {
         self.folder.parent().unwrap_or(Path::new("."))
     }
 
     /// Where the entry goes.
-    fn entry(&self) -> PathBuf {
+    fn entry_path(&self) -> PathBuf {
         self.folder.join(ENTRY_FILE)
     }
 
@@ -200,7 +200,7 @@ impl Place {
     fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
         let named = |error: io::Error| self.name_error(&error);
         let done = match self.replaces {
-            true => eintr::retry(|| exchange(draft, &self.folder)),
+            true => eintr::retry(|| exchange_folders(draft, &self.folder)),
             false => eintr::retry(|| fs::rename(draft, &self.folder)),
         };
         match done {
@@ -236,7 +236,7 @@ impl Place {
 }
 
 /// Gives each of two folders the name of the other.
-fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+fn exchange_folders(one: &Path, other: &Path) -> io::Result<()> {
     Ok(rustix::fs::renameat_with(
         rustix::fs::CWD,
         one,
@@ -270,7 +270,7 @@ fn refuse_name(name: &str) -> Result<(), StageError> {
 
 /// Removes a set whose import, by an earlier version, was killed after it had its name and before
 /// it had its entry: all of it is a copy.
-fn make_way(folder: &Path) -> Result<(), StageError> {
+fn remove_unfinished_import(folder: &Path) -> Result<(), StageError> {
     if folder.join(ENTRY_FILE).exists() || !drafts::holds_leftover(folder, DRAFT) {
         return Ok(());
     }
@@ -279,29 +279,29 @@ fn make_way(folder: &Path) -> Result<(), StageError> {
 }
 
 /// `KEY=VALUE` as the fields of a catalogue entry's `read:`.
-fn options_of(settings: &[String]) -> Result<Options, StageError> {
+fn parse_read_options(settings: &[String]) -> Result<Options, StageError> {
     let mut fields = serde_json::Map::new();
     for setting in settings {
         let Some((key, value)) = setting.split_once('=') else {
-            return Err(crate::usage(
+            return Err(crate::usage_error(
                 format!("`--read {setting}`: expected KEY=VALUE"),
                 "for example  --read source=from_id",
             ));
         };
-        let value = value_of(value);
+        let value = parse_value(value);
         // Each by itself, so that an error is said of the one that it is in.
         serde_json::from_value::<Options>(json!({ key: value }))
-            .map_err(|error| wrong_option(setting, key, &value, &error))?;
+            .map_err(|error| option_error(setting, key, &value, &error))?;
         fields.insert(key.to_owned(), value);
     }
     serde_json::from_value(Value::Object(fields))
-        .map_err(|error| crate::usage(format!("`--read`: {error}"), READ_HINT))
+        .map_err(|error| crate::usage_error(format!("`--read`: {error}"), READ_HINT))
 }
 
 const READ_HINT: &str = "fields are those of `read:` in a catalogue entry";
 
 /// A field or a value that is none: what was meant, if that can be told.
-fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Error) -> StageError {
+fn option_error(setting: &str, key: &str, value: &Value, error: &serde_json::Error) -> StageError {
     let known = serde_json::to_value(Options::default()).unwrap_or_default();
     let names: Vec<&String> =
         known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
@@ -318,7 +318,7 @@ fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Err
         }
         Some(_) => None,
     };
-    crate::usage(
+    crate::usage_error(
         format!("`--read {setting}`: {error}"),
         hint.unwrap_or_else(|| READ_HINT.to_owned()),
     )
@@ -326,7 +326,7 @@ fn wrong_option(setting: &str, key: &str, value: &Value, error: &serde_json::Err
 
 /// A number, a list or a truth; a list of words without quotes, as catalogue entries have it;
 /// anything else is a word.
-fn value_of(text: &str) -> Value {
+fn parse_value(text: &str) -> Value {
     let word = |text: &str| Value::String(text.to_owned());
     let within = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     serde_json::from_str(text).unwrap_or_else(|_| match within {
@@ -338,20 +338,20 @@ fn value_of(text: &str) -> Value {
 }
 
 /// Fills the folder of the set, under another name.
-fn copy(files: &[Placed], draft: &Path) -> Result<(), StageError> {
-    let names = match files.iter().find(|file| file.thing == Thing::Names) {
+fn copy_files(files: &[PlacedFile], draft: &Path) -> Result<(), StageError> {
+    let names = match files.iter().find(|file| file.thing == GraphPart::Names) {
         Some(file) => names_json::read(file.first()).map_err(|error| read_error(&error))?,
         None => Names::default(),
     };
     for file in files {
         let to = draft.join(&file.name);
         match file.made {
-            Made::Copied => drop(
+            FileConversion::Copied => drop(
                 fs::copy(file.first(), &to).map_err(|error| StageError::io("copy", &to, &error))?,
             ),
-            Made::Table => arrays::write_table(file, &names, &to)?,
-            Made::Matrix => arrays::write_matrix(file, &to)?,
-            Made::SparseRows => arrays::write_sparse_rows(file, &to)?,
+            FileConversion::Table => arrays::write_table(file, &names, &to)?,
+            FileConversion::Matrix => arrays::write_matrix(file, &to)?,
+            FileConversion::SparseRows => arrays::write_sparse_rows(file, &to)?,
         }
         fs::File::open(&to)
             .and_then(|file| file.sync_all())
@@ -361,7 +361,7 @@ fn copy(files: &[Placed], draft: &Path) -> Result<(), StageError> {
 }
 
 /// Reads the set as `ingest` will, and proves what was read.
-fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, StageError> {
+fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<ReadSet, StageError> {
     let mut paths: Vec<PathBuf> = files.iter().map(|file| draft.join(&file.name)).collect();
     paths.sort();
     let original = |error: StageError| {
@@ -400,7 +400,7 @@ fn read(draft: &Path, files: &[Placed], options: &Options) -> Result<Found, Stag
         .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
         .collect();
     let one_way = graph.directed.is_none() && !are_both_ways(&graph.edges, None).map_err(wrong)?;
-    Ok(Found {
+    Ok(ReadSet {
         graph,
         format: format.name,
         files: names,
@@ -418,7 +418,7 @@ fn write_synced(path: &Path, text: &str) -> Result<(), StageError> {
     write().map_err(|error| StageError::io("write", path, &error))
 }
 
-fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found) {
+fn print_import(environment: &Environment, asked: &Import, place: &Place, found: &ReadSet) {
     let (graph, name) = (&found.graph, &asked.name);
     let bytes: u64 = found
         .files
@@ -466,7 +466,7 @@ fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found
             text += &format!(
                 "  files     {}\n  entry     {}\n",
                 place.folder.display(),
-                place.entry().display()
+                place.entry_path().display()
             );
             if classes.is_some() && !entry::has_split(graph) {
                 text += "  no split: to train, write one into the entry, for example  split: \
@@ -480,7 +480,7 @@ fn print(environment: &Environment, asked: &Import, place: &Place, found: &Found
         || {
             vec![
                 json!({"name": name, "nodes": graph.nodes(), "listed": graph.edges.len(), "format": found.format, "features": features, "classes": classes,
-                "passed_over": graph.passed_over, "notes": graph.notes, "folder": place.folder.to_string_lossy(), "entry": place.entry().to_string_lossy(), "files": found.files}),
+                "passed_over": graph.passed_over, "notes": graph.notes, "folder": place.folder.to_string_lossy(), "entry": place.entry_path().to_string_lossy(), "files": found.files}),
             ]
         },
     );

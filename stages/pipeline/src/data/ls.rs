@@ -9,7 +9,7 @@ use warploom_catalog::{
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
-use super::plot::grouped;
+use super::plot::group_digits;
 
 /// Letters of a licence in the table; JSON has all of it.
 const LICENCE_LETTERS: usize = 32;
@@ -23,7 +23,7 @@ fn terminal_width() -> usize {
 }
 
 /// How much of a set is here, without a network, and where or why.
-pub fn state(environment: &Environment, entry: &Entry) -> (&'static str, String) {
+pub fn availability(environment: &Environment, entry: &Entry) -> (&'static str, String) {
     let found = match present_files(entry, &environment.data) {
         Ok(found) => found,
         Err(error) => return ("absent", error.what),
@@ -58,7 +58,7 @@ pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
             }
         }
     }
-    let states: Vec<_> = entries.iter().map(|entry| state(environment, entry)).collect();
+    let states: Vec<_> = entries.iter().map(|entry| availability(environment, entry)).collect();
     crate::print_as(
         environment,
         || table(&entries, &states, terminal_width()),
@@ -89,7 +89,7 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
         ];
         // What does not fit is left out as a whole.
         let mut line = String::new();
-        for cell in cells.iter().chain([&shortened(licence, width)]) {
+        for cell in cells.iter().chain([&shorten_words(licence, width)]) {
             let (gap, length) =
                 (if line.is_empty() { 0 } else { 2 }, cell.trim_end().chars().count());
             if line.chars().count() + gap + length > width {
@@ -104,7 +104,7 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
     for (entry, (status, _)) in entries.iter().zip(states) {
         let (nodes, edges) = counts(entry);
         let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs]
-            .map(|count| count.map_or_else(|| "-".to_owned(), grouped));
+            .map(|count| count.map_or_else(|| "-".to_owned(), group_digits));
         text += &row(
             [&entry.name, status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)],
             &entry.licence,
@@ -131,11 +131,11 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
         format!("made by name too: {}", forms.join(", ")),
         "more of one:  warploom data show NAME     its files:  warploom data fetch NAME".to_owned(),
     ];
-    text + "\n" + &below.map(|line| wrapped(&line, width)).concat()
+    text + "\n" + &below.map(|line| wrap_words(&line, width)).concat()
 }
 
 /// The whole words of a text that fit `LICENCE_LETTERS`.
-fn shortened(text: &str, width: usize) -> String {
+fn shorten_words(text: &str, width: usize) -> String {
     let most = LICENCE_LETTERS.min(width);
     if text.chars().count() <= most {
         return text.to_owned();
@@ -152,7 +152,7 @@ fn shortened(text: &str, width: usize) -> String {
 }
 
 /// A text in lines of whole words.
-fn wrapped(text: &str, width: usize) -> String {
+fn wrap_words(text: &str, width: usize) -> String {
     let (mut lines, mut length) = (String::new(), 0);
     for word in text.split(' ') {
         let letters = word.chars().count();
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn numbers_are_grouped() {
         assert_eq!(
-            [0, 999, 1000, 4_878_875, 114_615_892].map(grouped),
+            [0, 999, 1000, 4_878_875, 114_615_892].map(group_digits),
             ["0", "999", "1,000", "4,878,875", "114,615,892"]
         );
     }

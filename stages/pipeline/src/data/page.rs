@@ -12,13 +12,13 @@ use warploom_contract::{
     row_order,
 };
 
-use super::plot::{Plot, entry as line, grouped, side_by_side};
+use super::plot::{Plot, group_digits, side_by_side, text_entry as line};
 
 /// Bars of one plot, at most.
 const BARS_MOST: usize = 12;
 
 /// What is to be shown.
-pub struct Shown {
+pub struct PageData {
     /// The graph artifact.
     pub graph: Artifact,
     /// The profile artifact.
@@ -30,8 +30,8 @@ pub struct Shown {
 }
 
 /// The whole page.
-pub fn page(shown: &Shown) -> String {
-    let Shown { graph, artifact, profile, names } = shown;
+pub fn page(shown: &PageData) -> String {
+    let PageData { graph, artifact, profile, names } = shown;
     let mut text = String::from("\n");
     if graph.manifest.provenance == Provenance::StandIn {
         text += &line(
@@ -49,9 +49,9 @@ pub fn page(shown: &Shown) -> String {
             ),
         );
     }
-    text += &shape(profile);
-    text += &parts(profile);
-    text += &locality(profile);
+    text += &shape_text(profile);
+    text += &components_text(profile);
+    text += &locality_text(profile);
     if let Some(graphs) = &profile.graphs {
         text += &line("graphs", &graphs_text(graphs));
     }
@@ -70,7 +70,7 @@ pub fn page(shown: &Shown) -> String {
     {
         text += &line("columns", told);
     }
-    text += &learned(profile, graph);
+    text += &learned_text(profile, graph);
     text += &line("profile", &artifact.path.display().to_string());
     text.push('\n');
     text += &degree_table(profile);
@@ -93,11 +93,11 @@ fn share(part: u64, whole: u64) -> String {
 }
 
 /// A number with about three digits.
-fn number(value: f64) -> String {
+fn format_number(value: f64) -> String {
     match value.abs() {
         size if size >= 1e7 => format!("{value:.2e}"),
         size if size >= 1000.0 => {
-            format!("{}{}", if value < 0.0 { "-" } else { "" }, grouped(size.round() as u64))
+            format!("{}{}", if value < 0.0 { "-" } else { "" }, group_digits(size.round() as u64))
         }
         size if size >= 100.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
@@ -108,46 +108,46 @@ fn number(value: f64) -> String {
 }
 
 /// `1 node`, `2 nodes`.
-fn count(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
+fn count_noun(number: u64, what: &str) -> String {
+    format!("{} {what}{}", group_digits(number), if number == 1 { "" } else { "s" })
 }
 
-fn shape(profile: &Profile) -> String {
+fn shape_text(profile: &Profile) -> String {
     let relations = if profile.relations == 1 {
         String::new()
     } else {
-        format!(", {}", count(profile.relations, "relation"))
+        format!(", {}", count_noun(profile.relations, "relation"))
     };
     let kinds = if profile.kind_nodes.is_empty() {
         String::new()
     } else {
-        format!(" of {}", count(profile.kind_nodes.len() as u64, "kind"))
+        format!(" of {}", count_noun(profile.kind_nodes.len() as u64, "kind"))
     };
     let symmetric = if profile.symmetric { "symmetric" } else { "not symmetric" };
     let weighted = if profile.weighted { "weighted" } else { "without weights" };
     let graph = format!(
         "{}{kinds}, {}{relations}: {symmetric}, {weighted}",
-        count(profile.nodes, "node"),
-        count(profile.edges, "edge")
+        count_noun(profile.nodes, "node"),
+        count_noun(profile.edges, "edge")
     );
     let odd = [
-        count(profile.isolated, "isolated node"),
-        count(profile.self_loops, "self loop"),
-        count(profile.parallel_edges, "repeated edge"),
+        count_noun(profile.isolated, "isolated node"),
+        count_noun(profile.self_loops, "self loop"),
+        count_noun(profile.parallel_edges, "repeated edge"),
     ];
     line("graph", &graph) + &line("", &odd.join(", "))
 }
 
-fn parts(profile: &Profile) -> String {
+fn components_text(profile: &Profile) -> String {
     let nodes = profile.nodes;
-    let of = |size: u64| format!("{} ({})", count(size, "node"), share(size, nodes));
+    let of = |size: u64| format!("{} ({})", count_noun(size, "node"), share(size, nodes));
     let components = format!(
         "{}, the largest of {}",
-        count(profile.components, "connected part"),
+        count_noun(profile.components, "connected part"),
         of(profile.component_largest)
     );
     let blocks = |figures: &BlockFigures| {
-        format!("{}, the largest of {}", count(figures.count, "block"), of(figures.largest))
+        format!("{}, the largest of {}", count_noun(figures.count, "block"), of(figures.largest))
     };
     let verdict = match (profile.blocks.diagonal, profile.blocks_nearly.diagonal) {
         (true, _) => "block diagonal: many small graphs, one after the other".to_owned(),
@@ -161,14 +161,14 @@ fn parts(profile: &Profile) -> String {
     let modularity = format!("modularity {:.3}", found.modularity);
     let sizes = format!(
         "of {} nodes on average (deviation {}), the largest of {}",
-        number(found.mean),
-        number(found.deviation),
+        format_number(found.mean),
+        format_number(found.deviation),
         of(found.largest)
     );
     let number_of = if found.count == 1 {
         "1 community".to_owned()
     } else {
-        format!("{} communities", grouped(found.count))
+        format!("{} communities", group_digits(found.count))
     };
     let communities =
         if found.count == 0 { number_of } else { format!("{number_of} {sizes}; {modularity}") };
@@ -177,20 +177,20 @@ fn parts(profile: &Profile) -> String {
     line("parts", &components) + &line("", &communities) + &line("", &format!("{whole}; {verdict}"))
 }
 
-fn locality(profile: &Profile) -> String {
+fn locality_text(profile: &Profile) -> String {
     let figures = &profile.order;
     let rule = row_order::aes_rule(figures.aes, profile.nodes as usize);
     let sides = format!(
         "sqrt(AES) {} {} floor(sqrt(nodes) / 100) = {}",
-        number(rule.left),
+        format_number(rule.left),
         if rule.worth_it { ">" } else { "<=" },
         rule.right
     );
     let advice = if rule.worth_it { "reordering may pay" } else { "neighbours are close already" };
     let order = format!(
         "an edge spans {} rows on average (AES), at most {} (bandwidth)",
-        number(figures.aes),
-        grouped(figures.bandwidth)
+        format_number(figures.aes),
+        group_digits(figures.bandwidth)
     );
     let lines = format!(
         "32 consecutive edges touch {:.1} lines of 128 bytes, of rows of 16 f32 values",
@@ -200,8 +200,11 @@ fn locality(profile: &Profile) -> String {
         line("order", &order) + &line("", &format!("{sides}: {advice}")) + &line("", &lines);
     for (at, window) in profile.windows.iter().enumerate() {
         let mean = window.vectors as f64 / (profile.nodes.div_ceil(window.rows).max(1)) as f64;
-        let vectors =
-            format!("{} vectors each (at most {})", number(mean), grouped(window.vectors_most));
+        let vectors = format!(
+            "{} vectors each (at most {})",
+            format_number(mean),
+            group_digits(window.vectors_most)
+        );
         let full = format!(
             "{} full; {} x 8 tiles {} full",
             percent(window.density),
@@ -219,11 +222,15 @@ fn locality(profile: &Profile) -> String {
 fn graphs_text(graphs: &GraphFigures) -> String {
     let sizes = format!(
         "of {} to {} nodes, {} on average",
-        grouped(graphs.least),
-        grouped(graphs.most),
-        number(graphs.mean)
+        group_digits(graphs.least),
+        group_digits(graphs.most),
+        format_number(graphs.mean)
     );
-    format!("{} {sizes} (deviation {})", grouped(graphs.count), number(graphs.deviation))
+    format!(
+        "{} {sizes} (deviation {})",
+        group_digits(graphs.count),
+        format_number(graphs.deviation)
+    )
 }
 
 fn features_text(features: &FeatureFigures) -> String {
@@ -232,17 +239,17 @@ fn features_text(features: &FeatureFigures) -> String {
     let empty = if features.empty_rows == 0 {
         String::new()
     } else {
-        format!(", {} without any", count(features.empty_rows, "row"))
+        format!(", {} without any", count_noun(features.empty_rows, "row"))
     };
     format!(
         "{of}{}, {} of the values are not 0 ({kept}){empty}",
-        count(features.columns, "column"),
+        count_noun(features.columns, "column"),
         percent(features.density)
     )
 }
 
 /// Labels, splits, homophily.
-fn learned(profile: &Profile, graph: &Artifact) -> String {
+fn learned_text(profile: &Profile, graph: &Artifact) -> String {
     let mut text = String::new();
     let graphs = profile.graphs.as_ref();
     let of_graphs = graphs
@@ -270,7 +277,7 @@ fn learned(profile: &Profile, graph: &Artifact) -> String {
             .counts
             .get(name)
             .filter(|count| **count > 0)
-            .map(|count| format!("{} {name}", grouped(*count)))
+            .map(|count| format!("{} {name}", group_digits(*count)))
     };
     let split: Vec<String> =
         ["train", "validation", "test"].iter().filter_map(|name| part(name)).collect();
@@ -285,12 +292,14 @@ fn learned(profile: &Profile, graph: &Artifact) -> String {
 fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
     let some = |labelled: u64| match members == labelled {
         true => String::new(),
-        false => format!("; {} of {} {what}s have one", grouped(labelled), grouped(members)),
+        false => {
+            format!("; {} of {} {what}s have one", group_digits(labelled), group_digits(members))
+        }
     };
     match labels {
         LabelFigures::Classes { classes, present, labelled, balance, listed } => {
             let absent = if present < classes {
-                format!(", of which {} have a member", grouped(*present))
+                format!(", of which {} have a member", group_digits(*present))
             } else {
                 String::new()
             };
@@ -308,15 +317,19 @@ fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
                 share(most, *labelled)
             );
             let noun = if *classes == 1 { "class" } else { "classes" };
-            format!("{} {noun} of {what}s{absent}, {sizes}{}", grouped(*classes), some(*labelled))
+            format!(
+                "{} {noun} of {what}s{absent}, {sizes}{}",
+                group_digits(*classes),
+                some(*labelled)
+            )
         }
         LabelFigures::Values { labelled, min, mean, max, deviation } => {
             let spread = format!(
                 "{} to {}, mean {}, deviation {}",
-                number(*min),
-                number(*max),
-                number(*mean),
-                number(*deviation)
+                format_number(*min),
+                format_number(*max),
+                format_number(*mean),
+                format_number(*deviation)
             );
             format!("a number a {what}: {spread}{}", some(*labelled))
         }
@@ -330,14 +343,14 @@ fn labels_text(labels: &LabelFigures, members: u64, what: &str) -> String {
         } => {
             let spread = format!(
                 "{} at once on average; {} to {} members",
-                number(*nonzero_mean),
-                grouped(*column_least),
-                grouped(*column_most)
+                format_number(*nonzero_mean),
+                group_digits(*column_least),
+                group_digits(*column_most)
             );
-            format!("{} classes of {what}s, {spread}{}", grouped(*columns), some(*labelled))
+            format!("{} classes of {what}s, {spread}{}", group_digits(*columns), some(*labelled))
         }
         LabelFigures::Rows { columns, labelled, .. } => {
-            format!("{} numbers a {what}{}", grouped(*columns), some(*labelled))
+            format!("{} numbers a {what}{}", group_digits(*columns), some(*labelled))
         }
     }
 }
@@ -348,9 +361,13 @@ fn degree_table(profile: &Profile) -> String {
         "degree", "min", "median", "mean", "max", "deviation", "skew", "gini"
     );
     let mut row = |name: &str, spread: &Spread| {
-        let (mean, deviation, skew) =
-            (number(spread.mean), number(spread.deviation), number(spread.skew));
-        let (min, median, max) = (grouped(spread.min), grouped(spread.median), grouped(spread.max));
+        let (mean, deviation, skew) = (
+            format_number(spread.mean),
+            format_number(spread.deviation),
+            format_number(spread.skew),
+        );
+        let (min, median, max) =
+            (group_digits(spread.min), group_digits(spread.median), group_digits(spread.max));
         text += &format!(
             "{name:<12}{min:>8}{median:>10}{mean:>10}{max:>12}{deviation:>12}{skew:>10}{:>8.3}\n",
             spread.gini
@@ -385,24 +402,25 @@ fn plots(profile: &Profile, names: &Names) -> Vec<Plot> {
         profile
             .labels
             .as_ref()
-            .and_then(|labels| classes("nodes by class", labels, names_of_nodes)),
+            .and_then(|labels| class_plot("nodes by class", labels, names_of_nodes)),
     );
-    plots
-        .extend(graph_labels.and_then(|labels| classes("graphs by class", labels, &names.classes)));
+    plots.extend(
+        graph_labels.and_then(|labels| class_plot("graphs by class", labels, &names.classes)),
+    );
     if profile.relations > 1 {
-        plots.push(most("edges by relation", &profile.relation_edges, &names.relations));
+        plots.push(largest_first("edges by relation", &profile.relation_edges, &names.relations));
     }
     if !profile.kind_nodes.is_empty() {
-        plots.push(most("nodes by kind", &profile.kind_nodes, &names.kinds));
+        plots.push(largest_first("nodes by kind", &profile.kind_nodes, &names.kinds));
     }
     plots
 }
 
-fn named(number: usize, names: &[String]) -> String {
+fn name_or_number(number: usize, names: &[String]) -> String {
     names.get(number).cloned().unwrap_or_else(|| number.to_string())
 }
 
-fn classes(title: &str, labels: &LabelFigures, names: &[String]) -> Option<Plot> {
+fn class_plot(title: &str, labels: &LabelFigures, names: &[String]) -> Option<Plot> {
     let LabelFigures::Classes { present, labelled, listed, .. } = labels else { return None };
     let mut shown: Vec<(usize, u64)> =
         listed.iter().map(|class| (class.class as usize, class.count)).collect();
@@ -410,7 +428,7 @@ fn classes(title: &str, labels: &LabelFigures, names: &[String]) -> Option<Plot>
 }
 
 /// Counts by number, the most first if there are many.
-fn most(title: &str, counts: &[u64], names: &[String]) -> Plot {
+fn largest_first(title: &str, counts: &[u64], names: &[String]) -> Plot {
     let mut shown: Vec<(usize, u64)> = counts.iter().copied().enumerate().collect();
     shown.sort_by_key(|&(number, count)| (std::cmp::Reverse(count), number));
     bars(title, &mut shown, names, counts.len() as u64, counts.iter().sum())
@@ -429,15 +447,21 @@ fn bars(
         shown.sort_unstable();
         return Plot {
             title: title.to_owned(),
-            bars: shown.iter().map(|&(number, count)| (named(number, names), count)).collect(),
+            bars: shown
+                .iter()
+                .map(|&(number, count)| (name_or_number(number, names), count))
+                .collect(),
         };
     }
     shown.truncate(BARS_MOST - 1);
     let rest = all - shown.iter().map(|bar| bar.1).sum::<u64>();
-    let mut plot =
-        Plot { title: format!("{title}, the largest of {}", grouped(present)), ..Plot::default() };
-    plot.bars = shown.iter().map(|&(number, count)| (named(number, names), count)).collect();
-    plot.bars.push((format!("{} others", grouped(present - shown.len() as u64)), rest));
+    let mut plot = Plot {
+        title: format!("{title}, the largest of {}", group_digits(present)),
+        ..Plot::default()
+    };
+    plot.bars =
+        shown.iter().map(|&(number, count)| (name_or_number(number, names), count)).collect();
+    plot.bars.push((format!("{} others", group_digits(present - shown.len() as u64)), rest));
     plot
 }
 
@@ -457,7 +481,7 @@ mod tests {
         profile::{Attributes, measure},
     };
 
-    fn shown(provenance: Provenance, made_up: &[&str], profile: Profile, names: Names) -> Shown {
+    fn shown(provenance: Provenance, made_up: &[&str], profile: Profile, names: Names) -> PageData {
         let document = KeyDocument::new("extract", 1, &[Kind::Profile], json!({}));
         let manifest = Manifest {
             kind: "profile".into(),
@@ -477,7 +501,7 @@ mod tests {
             self_digest: None,
         };
         let artifact = Artifact::new(Kind::Profile, "store".into(), manifest);
-        Shown { graph: artifact.clone(), artifact, profile, names }
+        PageData { graph: artifact.clone(), artifact, profile, names }
     }
 
     #[test]
@@ -546,7 +570,7 @@ mod tests {
     #[test]
     fn numbers_have_about_three_digits() {
         assert_eq!(
-            [0.0, 0.00012, 0.5, 3.217, 28.91, 836.4, 1205.06, 2.5e9, -1500.0].map(number),
+            [0.0, 0.00012, 0.5, 3.217, 28.91, 836.4, 1205.06, 2.5e9, -1500.0].map(format_number),
             ["0", "1.2e-4", "0.50", "3.22", "28.9", "836", "1,205", "2.50e9", "-1,500"]
         );
         assert_eq!(

@@ -41,8 +41,8 @@ impl Plot {
         let row = |(label, count): &(String, u64)| {
             let line = format!(
                 "{:>LABEL$} {:>COUNT$}  {}",
-                shortened(label, LABEL),
-                grouped(*count),
+                shorten(label, LABEL),
+                group_digits(*count),
                 bar(*count, most)
             );
             line.trim_end().to_owned()
@@ -100,7 +100,7 @@ fn binary(power: u64) -> String {
 }
 
 /// A number with a comma every three digits.
-pub fn grouped(number: u64) -> String {
+pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -113,7 +113,7 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// The first letters of a long name.
-fn shortened(name: &str, most: usize) -> String {
+fn shorten(name: &str, most: usize) -> String {
     if name.chars().count() <= most {
         name.to_owned()
     } else {
@@ -123,7 +123,7 @@ fn shortened(name: &str, most: usize) -> String {
 
 /// A line under a name, broken before `WIDTH`, further lines below its text. A word that is too
 /// long stays whole.
-pub fn entry(name: &str, text: &str) -> String {
+pub fn text_entry(name: &str, text: &str) -> String {
     const INDENT: usize = 12;
     let mut lines = String::new();
     let gap = if name.chars().count() < INDENT { "" } else { "  " };
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn numbers_and_bins_read_well() {
-        assert_eq!([0, 999, 1000, 4_878_875].map(grouped), ["0", "999", "1,000", "4,878,875"]);
+        assert_eq!([0, 999, 1000, 4_878_875].map(group_digits), ["0", "999", "1,000", "4,878,875"]);
         let labels: Vec<String> = [0, 1, 2, 3, 10, 11, 12, 20, 21, 33].map(bin_label).into();
         assert_eq!(
             labels,
@@ -178,10 +178,15 @@ mod tests {
         let counts: Vec<usize> = page.lines().map(|line| line.chars().count()).collect();
         assert_eq!(counts.len(), 8, "{page}");
         assert!(
-            entry("about", &"word ".repeat(60)).lines().all(|line| line.chars().count() <= WIDTH)
+            text_entry("about", &"word ".repeat(60))
+                .lines()
+                .all(|line| line.chars().count() <= WIDTH)
         );
-        assert_eq!(entry("a", "b c"), "a           b c\n");
-        assert_eq!(entry("planetoid_citeseer", "The folder"), "planetoid_citeseer  The folder\n");
+        assert_eq!(text_entry("a", "b c"), "a           b c\n");
+        assert_eq!(
+            text_entry("planetoid_citeseer", "The folder"),
+            "planetoid_citeseer  The folder\n"
+        );
     }
 
     #[test]

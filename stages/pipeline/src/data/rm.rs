@@ -23,29 +23,29 @@ const DRAFT: &str = "rm";
 
 /// A set that was imported: its folder, and the entry that an earlier version wrote into the
 /// catalogue's folder.
-pub struct Imported {
+pub struct ImportedSet {
     /// Where its files are, if they are here.
     pub folder: Option<PathBuf>,
     /// The entry, where it is not beside the files.
     pub old_entry: Option<PathBuf>,
 }
 
-impl Imported {
+impl ImportedSet {
     /// The imported set of this name; whether its entry is valid does not matter.
     pub fn find(
         environment: &Environment,
         catalog: &Catalog,
         name: &str,
-    ) -> Result<Option<Imported>, StageError> {
+    ) -> Result<Option<ImportedSet>, StageError> {
         let old_entry = catalog.legacy_import_entry(name);
         for folder in environment.data.iter().map(|data| data.join(name)) {
             let is_made =
                 imported_sets::is_imported(&folder).map_err(|error| catalog_error(&error))?;
             if is_made || old_entry.is_some() && folder.is_dir() {
-                return Ok(Some(Imported { folder: Some(folder), old_entry }));
+                return Ok(Some(ImportedSet { folder: Some(folder), old_entry }));
             }
         }
-        Ok(old_entry.map(|entry| Imported { folder: None, old_entry: Some(entry) }))
+        Ok(old_entry.map(|entry| ImportedSet { folder: None, old_entry: Some(entry) }))
     }
 
     /// What an error calls it.
@@ -57,9 +57,9 @@ impl Imported {
 /// Removes a set and says what went.
 pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     let catalog = Catalog::discover();
-    let removed = match Imported::find(environment, &catalog, name)? {
-        Some(found) => imported_set(found)?,
-        None => raw_files(
+    let removed = match ImportedSet::find(environment, &catalog, name)? {
+        Some(found) => remove_imported_set(found)?,
+        None => remove_raw_files(
             environment,
             &catalog
                 .find_or_infer(name, &environment.data)
@@ -76,7 +76,7 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
 }
 
 /// Refuses to take away what no import put there.
-pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
+pub fn refuse_foreign_files(folder: &Path) -> Result<(), StageError> {
     let Some(stranger) =
         imported_sets::find_foreign_file(folder).map_err(|error| catalog_error(&error))?
     else {
@@ -88,10 +88,10 @@ pub fn refuse_stranger(folder: &Path) -> Result<(), StageError> {
     Err(error.hint(format!("move it away, or remove all of it:  rm -r {}", folder.display())))
 }
 
-fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
+fn remove_imported_set(found: ImportedSet) -> Result<Vec<PathBuf>, StageError> {
     let gone = |path: &Path, error: std::io::Error| StageError::io("remove", path, &error);
     if let Some(folder) = &found.folder {
-        refuse_stranger(folder)?;
+        refuse_foreign_files(folder)?;
         let draft = Beside::begin(folder.parent().unwrap_or(Path::new(".")), DRAFT)?;
         drafts::undisturbed(|| fs::rename(folder, draft.path().join("set")))
             .map_err(|error| gone(folder, error))?;
@@ -103,7 +103,7 @@ fn imported_set(found: Imported) -> Result<Vec<PathBuf>, StageError> {
 }
 
 /// The files of a set of the catalogue, and the folder where nothing else is in it.
-fn raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
+fn remove_raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
     let here = present_files(entry, &environment.data).map_err(|error| catalog_error(&error))?;
     let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
         let error =

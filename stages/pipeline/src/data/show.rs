@@ -22,10 +22,10 @@ use warploom_shell::{Chain, Environment, Options, StageName, execute::execute, p
 use warploom_spec::Pipeline;
 
 use super::{
-    page::{self, Shown},
-    plot::{entry as line, grouped},
+    page::{self, PageData},
+    plot::{group_digits, text_entry as line},
 };
-use crate::programs::refused;
+use crate::programs::mistakes_error;
 
 /// Shows a data set.
 pub fn show(
@@ -34,15 +34,15 @@ pub fn show(
     options: &Options,
     entry: &Entry,
 ) -> Result<(), StageError> {
-    let made =
-        pipeline(options, &entry.name).and_then(|pipeline| measured(environment, talk, &pipeline));
+    let made = pipeline(options, &entry.name)
+        .and_then(|pipeline| load_or_measure(environment, talk, &pipeline));
     // Behind the attempt, which may have brought the files, or found out that they cannot be had.
-    let (status, detail) = super::state(environment, entry);
+    let (status, detail) = super::availability(environment, entry);
     let known = made.as_ref().ok();
     crate::print_as(
         environment,
-        || catalogue(entry, status, &detail) + &known.map(page::page).unwrap_or_default(),
-        || vec![object(entry, status, &detail, known)],
+        || catalogue_text(entry, status, &detail) + &known.map(page::page).unwrap_or_default(),
+        || vec![json_object(entry, status, &detail, known)],
     );
     made.map(drop)
 }
@@ -59,18 +59,18 @@ fn pipeline(options: &Options, name: &str) -> Result<Pipeline, StageError> {
             &set,
         ),
     };
-    let read = read.map_err(|mistakes| refused(&mistakes))?;
+    let read = read.map_err(|mistakes| mistakes_error(&mistakes))?;
     read.into_iter()
         .next()
         .ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))
 }
 
 /// The graph and its profile, out of the store or made now.
-fn measured(
+fn load_or_measure(
     environment: &Environment,
     talk: &Talk,
     pipeline: &Pipeline,
-) -> Result<Shown, StageError> {
+) -> Result<PageData, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
     if Chain::new(&quiet, pipeline).follow_to(StageName::Reorder).is_err() {
@@ -92,7 +92,7 @@ fn measured(
             .ok_or_else(|| StageError::defect("a stage succeeded without its output"))
     };
     let (graph, measured) = (artifact(Kind::Graph)?, artifact(Kind::Profile)?);
-    Ok(Shown {
+    Ok(PageData {
         names: graph::open_names(&graph)?,
         profile: profile::open(&measured)?,
         artifact: measured,
@@ -101,7 +101,7 @@ fn measured(
 }
 
 /// What is known without the graph.
-fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
+fn catalogue_text(entry: &Entry, status: &str, detail: &str) -> String {
     let mut text = line(&entry.name, &entry.about);
     text += &line("data", &format!("{status}: {detail}"));
     text += &line(
@@ -115,7 +115,7 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
     if entry.task != Task::None {
         text += &line(
             "used for",
-            &format!("{}; split: {}", spoken(&json!(entry.task)), split(&entry.split)),
+            &format!("{}; split: {}", spaced_words(&json!(entry.task)), split_text(&entry.split)),
         );
     }
     text += &line("licence", &entry.licence);
@@ -127,7 +127,7 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
     ];
     let expected: Vec<String> = expected
         .iter()
-        .filter_map(|(count, what)| Some(format!("{} {what}", grouped((*count)?))))
+        .filter_map(|(count, what)| Some(format!("{} {what}", group_digits((*count)?))))
         .collect();
     if !expected.is_empty() {
         text += &line("expected", &expected.join(", "));
@@ -136,30 +136,35 @@ fn catalogue(entry: &Entry, status: &str, detail: &str) -> String {
         let further = [(printed.features, "features"), (printed.classes, "classes")];
         let further: String = further
             .iter()
-            .filter_map(|(count, what)| Some(format!(", {} {what}", grouped((*count)?.into()))))
+            .filter_map(|(count, what)| {
+                Some(format!(", {} {what}", group_digits((*count)?.into())))
+            })
             .collect();
         let note =
             if printed.note.is_empty() { String::new() } else { format!("; {}", printed.note) };
-        let counts =
-            format!("{} nodes, {} edges{further}", grouped(printed.nodes), grouped(printed.edges));
+        let counts = format!(
+            "{} nodes, {} edges{further}",
+            group_digits(printed.nodes),
+            group_digits(printed.edges)
+        );
         text += &line("printed", &format!("{counts} ({}{note})", printed.document));
     }
     text
 }
 
 /// `node_classification` as people say it.
-fn spoken(name: &Value) -> String {
+fn spaced_words(name: &Value) -> String {
     name.as_str().unwrap_or("none").replace('_', " ")
 }
 
-fn split(rule: &SplitRule) -> String {
+fn split_text(rule: &SplitRule) -> String {
     match *rule {
         SplitRule::Given => "as published".to_owned(),
         SplitRule::PerClass { train, validation, test } => {
             format!(
                 "{train} of each class train, {} validation, {} test",
-                grouped(validation.into()),
-                grouped(test.into())
+                group_digits(validation.into()),
+                group_digits(test.into())
             )
         }
         SplitRule::Fractions { train, validation, test } => {
@@ -171,10 +176,10 @@ fn split(rule: &SplitRule) -> String {
 }
 
 /// The same for programs.
-fn object(entry: &Entry, status: &str, detail: &str, shown: Option<&Shown>) -> Value {
+fn json_object(entry: &Entry, status: &str, detail: &str, shown: Option<&PageData>) -> Value {
     let mut object =
         json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});
-    if let Some(Shown { graph, artifact, profile, names }) = shown {
+    if let Some(PageData { graph, artifact, profile, names }) = shown {
         let place = |artifact: &Artifact| json!({"key": artifact.manifest.key, "path": artifact.path.to_string_lossy()});
         object["provenance"] = json!(graph.manifest.provenance.name());
         object["made_up"] = json!(graph.manifest.made_up);

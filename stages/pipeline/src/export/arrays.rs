@@ -94,7 +94,7 @@ impl Dtype {
 }
 
 /// A column's flat values, and the width of its rows where these are lists.
-pub fn flat(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
+pub fn flatten(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
     match column.as_fixed_size_list_opt() {
         Some(list) => (list.values().clone(), Some(list.value_length() as usize)),
         None => (column.clone(), None),
@@ -105,7 +105,7 @@ pub fn flat(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
 /// values are missing.
 pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError> {
     let rows = pieces.iter().map(Array::len).sum();
-    let parts: Vec<(ArrayRef, Option<usize>)> = pieces.iter().map(flat).collect();
+    let parts: Vec<(ArrayRef, Option<usize>)> = pieces.iter().map(flatten).collect();
     let width = parts.first().and_then(|(_, width)| *width);
     let shape: Vec<usize> = std::iter::once(rows).chain(width).collect();
     let values: Vec<ArrayRef> = parts.into_iter().map(|(values, _)| values).collect();
@@ -120,30 +120,36 @@ pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError>
     };
     let (dtype, bytes, masked) = match kind {
         DataType::UInt8 if !gaps => {
-            (Dtype::U8, plain::<UInt8Type, 1>(&values, u8::to_le_bytes), false)
+            (Dtype::U8, encode_plain::<UInt8Type, 1>(&values, u8::to_le_bytes), false)
         }
         DataType::UInt16 if !gaps => {
-            (Dtype::U16, plain::<UInt16Type, 2>(&values, u16::to_le_bytes), false)
+            (Dtype::U16, encode_plain::<UInt16Type, 2>(&values, u16::to_le_bytes), false)
         }
         DataType::UInt32 if !gaps => {
-            (Dtype::U32, plain::<UInt32Type, 4>(&values, u32::to_le_bytes), false)
+            (Dtype::U32, encode_plain::<UInt32Type, 4>(&values, u32::to_le_bytes), false)
         }
         DataType::UInt64 if !gaps => {
-            (Dtype::U64, plain::<UInt64Type, 8>(&values, u64::to_le_bytes), false)
+            (Dtype::U64, encode_plain::<UInt64Type, 8>(&values, u64::to_le_bytes), false)
         }
-        DataType::UInt8 => (Dtype::I64, signed::<UInt8Type>(name, &values)?, false),
-        DataType::UInt16 => (Dtype::I64, signed::<UInt16Type>(name, &values)?, false),
-        DataType::UInt32 => (Dtype::I64, signed::<UInt32Type>(name, &values)?, false),
-        DataType::UInt64 => (Dtype::I64, signed::<UInt64Type>(name, &values)?, false),
-        DataType::Int64 => (Dtype::I64, plain::<Int64Type, 8>(&values, i64::to_le_bytes), gaps),
+        DataType::UInt8 => (Dtype::I64, encode_signed::<UInt8Type>(name, &values)?, false),
+        DataType::UInt16 => (Dtype::I64, encode_signed::<UInt16Type>(name, &values)?, false),
+        DataType::UInt32 => (Dtype::I64, encode_signed::<UInt32Type>(name, &values)?, false),
+        DataType::UInt64 => (Dtype::I64, encode_signed::<UInt64Type>(name, &values)?, false),
+        DataType::Int64 => {
+            (Dtype::I64, encode_plain::<Int64Type, 8>(&values, i64::to_le_bytes), gaps)
+        }
         DataType::Float32 => (
             Dtype::F32,
-            reals::<Float32Type>(&values, |real| real.unwrap_or(f32::NAN).to_le_bytes().to_vec()),
+            encode_floats::<Float32Type>(&values, |real| {
+                real.unwrap_or(f32::NAN).to_le_bytes().to_vec()
+            }),
             false,
         ),
         DataType::Float64 => (
             Dtype::F64,
-            reals::<Float64Type>(&values, |real| real.unwrap_or(f64::NAN).to_le_bytes().to_vec()),
+            encode_floats::<Float64Type>(&values, |real| {
+                real.unwrap_or(f64::NAN).to_le_bytes().to_vec()
+            }),
             false,
         ),
         DataType::Boolean => (
@@ -157,7 +163,7 @@ pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError>
             gaps,
         ),
         DataType::Utf8 => {
-            let (points, bytes) = words(name, &values)?;
+            let (points, bytes) = encode_words(name, &values)?;
             (Dtype::Text(points), bytes, gaps)
         }
         other => {
@@ -182,7 +188,7 @@ pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError>
     Ok(all)
 }
 
-fn plain<T: ArrowPrimitiveType, const WIDTH: usize>(
+fn encode_plain<T: ArrowPrimitiveType, const WIDTH: usize>(
     pieces: &[ArrayRef],
     bytes_of: fn(T::Native) -> [u8; WIDTH],
 ) -> Vec<u8> {
@@ -193,7 +199,7 @@ fn plain<T: ArrowPrimitiveType, const WIDTH: usize>(
     bytes
 }
 
-fn reals<T: ArrowPrimitiveType>(
+fn encode_floats<T: ArrowPrimitiveType>(
     pieces: &[ArrayRef],
     bytes_of: impl Fn(Option<T::Native>) -> Vec<u8>,
 ) -> Vec<u8> {
@@ -204,7 +210,10 @@ fn reals<T: ArrowPrimitiveType>(
 }
 
 /// Whole numbers from 0, -1 where there is none.
-fn signed<T: ArrowPrimitiveType>(name: &str, pieces: &[ArrayRef]) -> Result<Vec<u8>, StageError>
+fn encode_signed<T: ArrowPrimitiveType>(
+    name: &str,
+    pieces: &[ArrayRef],
+) -> Result<Vec<u8>, StageError>
 where
     T::Native: Into<u64>,
 {
@@ -229,7 +238,7 @@ where
 }
 
 /// Words of one width, and that width.
-fn words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError> {
+fn encode_words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError> {
     let all = || {
         pieces
             .iter()

@@ -21,23 +21,23 @@ use arrow_schema::DataType;
 use flate2::Crc;
 use warploom_contract::{ErrorKind, StageError};
 
-use super::arrays::{Dense, flat};
+use super::arrays::{Dense, flatten};
 
 const BUFFER: usize = 1 << 20;
 /// What 32 bits of a zip archive cannot say.
 const ZIP32_END: u64 = u32::MAX as u64;
 
-fn create(path: &Path) -> Result<BufWriter<File>, StageError> {
+fn create_file(path: &Path) -> Result<BufWriter<File>, StageError> {
     let file = File::create_new(path).map_err(|error| StageError::io("create", path, &error))?;
     Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
 /// Writes what `fill` gives.
-fn written(
+fn write_file(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
 ) -> Result<(), StageError> {
-    let mut file = create(path)?;
+    let mut file = create_file(path)?;
     fill(&mut file)
         .and_then(|()| file.flush())
         .map_err(|error| StageError::io("write", path, &error))
@@ -63,14 +63,14 @@ fn npy_head(array: &Dense) -> Vec<u8> {
 }
 
 /// Writes an array.
-pub fn npy(path: &Path, array: &Dense) -> Result<(), StageError> {
-    written(path, |file| {
+pub fn write_npy(path: &Path, array: &Dense) -> Result<(), StageError> {
+    write_file(path, |file| {
         file.write_all(&npy_head(array)).and_then(|()| file.write_all(&array.bytes))
     })
 }
 
 /// In 32 bits, or the sign that says to look for 64.
-fn narrow(value: u64) -> u32 {
+fn zip32_field(value: u64) -> u32 {
     if value >= ZIP32_END { u32::MAX } else { value as u32 }
 }
 
@@ -84,7 +84,7 @@ struct Member {
 
 impl Member {
     /// Sizes and place where they need 64 bits.
-    fn extra(&self, with_place: bool) -> Vec<u8> {
+    fn zip64_extra(&self, with_place: bool) -> Vec<u8> {
         let mut wide = Vec::new();
         if self.size >= ZIP32_END {
             wide.extend(self.size.to_le_bytes());
@@ -102,8 +102,8 @@ impl Member {
 
     /// What the local header and the directory share: version to flags, method, time, digest,
     /// sizes, length of the name.
-    fn facts(&self, extra: usize) -> Vec<u8> {
-        let size = narrow(self.size).to_le_bytes();
+    fn header_fields(&self, extra: usize) -> Vec<u8> {
+        let size = zip32_field(self.size).to_le_bytes();
         let version: u16 = if self.size >= ZIP32_END || self.at >= ZIP32_END { 45 } else { 20 };
         // Names are UTF-8 (bit 11), contents stored (0), the time is the first that a zip can say.
         let mut facts = [
@@ -124,8 +124,8 @@ impl Member {
 }
 
 /// Writes arrays into one archive, stored.
-pub fn npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
-    written(path, |file| {
+pub fn write_npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
+    write_file(path, |file| {
         let mut members = Vec::with_capacity(arrays.len());
         let mut at = 0;
         for array in arrays {
@@ -139,34 +139,38 @@ pub fn npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
                 size: (head.len() + array.bytes.len()) as u64,
                 at,
             };
-            let extra = member.extra(false);
-            let local =
-                [b"PK\x03\x04", &member.facts(extra.len())[..], member.name.as_bytes(), &extra]
-                    .concat();
+            let extra = member.zip64_extra(false);
+            let local = [
+                b"PK\x03\x04",
+                &member.header_fields(extra.len())[..],
+                member.name.as_bytes(),
+                &extra,
+            ]
+            .concat();
             file.write_all(&local)?;
             file.write_all(&head)?;
             file.write_all(&array.bytes)?;
             at += local.len() as u64 + member.size;
             members.push(member);
         }
-        let directory: Vec<u8> = members.iter().flat_map(listed).collect();
+        let directory: Vec<u8> = members.iter().flat_map(directory_entry).collect();
         file.write_all(&directory)?;
-        file.write_all(&ending(members.len() as u64, directory.len() as u64, at))
+        file.write_all(&archive_end(members.len() as u64, directory.len() as u64, at))
     })
 }
 
 /// A line of the directory.
-fn listed(member: &Member) -> Vec<u8> {
-    let extra = member.extra(true);
-    let at = narrow(member.at).to_le_bytes();
-    let facts = member.facts(extra.len());
+fn directory_entry(member: &Member) -> Vec<u8> {
+    let extra = member.zip64_extra(true);
+    let at = zip32_field(member.at).to_le_bytes();
+    let facts = member.header_fields(extra.len());
     // Behind the lengths: no comment, first disk, no attributes.
     [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra]
         .concat()
 }
 
 /// The end of an archive, with that of zip64 before it where 32 bits do not do.
-fn ending(count: u64, bytes: u64, at: u64) -> Vec<u8> {
+fn archive_end(count: u64, bytes: u64, at: u64) -> Vec<u8> {
     let mut end = Vec::new();
     if at >= ZIP32_END || bytes >= ZIP32_END || count >= 0xFFFF {
         end.extend(b"PK\x06\x06");
@@ -181,14 +185,14 @@ fn ending(count: u64, bytes: u64, at: u64) -> Vec<u8> {
     end.extend(b"PK\x05\x06\0\0\0\0");
     end.extend(count);
     end.extend(count);
-    end.extend(narrow(bytes).to_le_bytes());
-    end.extend(narrow(at).to_le_bytes());
+    end.extend(zip32_field(bytes).to_le_bytes());
+    end.extend(zip32_field(at).to_le_bytes());
     end.extend([0, 0]);
     end
 }
 
 /// Writes tensors, by name.
-pub fn tensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
+pub fn write_safetensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
     let defect = |error: safetensors::SafeTensorError| {
         StageError::defect(format!("tensors cannot be written: {error}"))
     };
@@ -209,7 +213,7 @@ pub fn tensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
         ));
     }
     let bytes = safetensors::serialize(views, None).map_err(defect)?;
-    written(path, |file| file.write_all(&bytes))
+    write_file(path, |file| file.write_all(&bytes))
 }
 
 /// Writes a table of words and numbers, piece by piece.
@@ -228,7 +232,7 @@ impl<'a> Csv<'a> {
         let mut names = Vec::new();
         for (name, width) in columns {
             match width {
-                None => names.push(quoted(name)),
+                None => names.push(quote_field(name)),
                 // As the reader of tables knows features.
                 Some(width)
                     if ["features", "edge-features"].contains(name)
@@ -237,11 +241,11 @@ impl<'a> Csv<'a> {
                     names.extend((0..*width).map(|column| format!("x{column}")))
                 }
                 Some(width) => {
-                    names.extend((0..*width).map(|column| quoted(&format!("{name}_{column}"))))
+                    names.extend((0..*width).map(|column| quote_field(&format!("{name}_{column}"))))
                 }
             }
         }
-        let mut csv = Csv { path, file: create(path)? };
+        let mut csv = Csv { path, file: create_file(path)? };
         csv.line(&names.join(","))?;
         Ok(csv)
     }
@@ -255,7 +259,7 @@ impl<'a> Csv<'a> {
         let rows = columns.first().map_or(0, Array::len);
         let columns: Vec<(ArrayRef, usize)> = columns
             .iter()
-            .map(|column| flat(column))
+            .map(|column| flatten(column))
             .map(|(values, width)| (values, width.unwrap_or(1)))
             .collect();
         let cells = columns
@@ -319,7 +323,7 @@ fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
             let words = values.as_string::<i32>();
             Box::new(move |at, line| {
                 if words.is_valid(at) {
-                    *line += &quoted(words.value(at));
+                    *line += &quote_field(words.value(at));
                 }
             })
         }
@@ -332,7 +336,7 @@ fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
 }
 
 /// A word as a field: in quotes where it would be read as something else.
-fn quoted(word: &str) -> String {
+fn quote_field(word: &str) -> String {
     let plain = !word.is_empty()
         && !word.contains([',', '"', '\n', '\r', ';', '\t', '|'])
         && word.trim() == word

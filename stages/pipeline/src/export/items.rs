@@ -21,7 +21,7 @@ use warploom_contract::{
 };
 
 use super::{
-    As,
+    ExportForm,
     arrays::{Dense, Dtype},
 };
 
@@ -57,26 +57,29 @@ pub struct Arrays {
     /// Each with its name.
     pub arrays: Vec<Dense>,
     /// What they become unless something is asked for.
-    pub usual: As,
+    pub usual: ExportForm,
 }
 
 /// What is to be written of an artifact.
-pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError> {
+pub fn export_items(
+    artifact: &Artifact,
+    form: Option<ExportForm>,
+) -> Result<Vec<Item>, StageError> {
     match artifact.kind {
-        Kind::Graph => of_graph(artifact, form),
-        Kind::Csr => of_csr(artifact),
-        Kind::Run => of_run(artifact),
+        Kind::Graph => graph_items(artifact, form),
+        Kind::Csr => csr_items(artifact),
+        Kind::Run => run_items(artifact),
         Kind::Profile => Ok(vec![
             Item::Page(artifact.file(profile::PROFILE_FILE)),
-            Item::Table(stored(artifact, profile::DEGREES_FILE)?),
+            Item::Table(stored_table(artifact, profile::DEGREES_FILE)?),
         ]),
         Kind::Permutation => {
             let order = permutation::open(artifact)?;
             let arrays = vec![array("new_of_old", Dtype::U32, &order, u32::to_le_bytes)];
-            let order = Arrays { name: "new_of_old".to_owned(), arrays, usual: As::Npy };
+            let order = Arrays { name: "new_of_old".to_owned(), arrays, usual: ExportForm::Npy };
             Ok(vec![Item::Arrays(order), Item::Page(artifact.file(permutation::QUALITY_FILE))])
         }
-        Kind::Partition => of_partition(artifact),
+        Kind::Partition => partition_items(artifact),
         Kind::Plan | Kind::Cubin | Kind::Tune | Kind::Checkpoint => Ok(artifact
             .manifest
             .files
@@ -87,14 +90,14 @@ pub fn of(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError
 }
 
 /// A table of a division: its column, or all of them together.
-fn of_partition(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+fn partition_items(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let page = partition::open(artifact)?;
     let mut items = Vec::new();
     for facts in page.schemes.iter().flat_map(|division| &division.tables) {
         let table = partition::Table::open(&artifact.path, facts)?;
         let arrays: Vec<Dense> =
             table.columns().iter().map(|(name, column)| dense_column(name, column)).collect();
-        let usual = if arrays.len() == 1 { As::Npy } else { As::Npz };
+        let usual = if arrays.len() == 1 { ExportForm::Npy } else { ExportForm::Npz };
         items.push(Item::Arrays(Arrays { name: facts.name.clone(), arrays, usual }));
     }
     items.push(Item::Page(artifact.file(partition::PARTITION_FILE)));
@@ -125,17 +128,17 @@ fn array<T: Copy, const WIDTH: usize>(
 }
 
 /// Reals as an array.
-pub fn dense_reals(name: &str, values: &[f32]) -> Dense {
+pub fn dense_floats(name: &str, values: &[f32]) -> Dense {
     array(name, Dtype::F32, values, f32::to_le_bytes)
 }
 
 /// Whole numbers as an array.
-pub fn dense_wholes(name: &str, values: &[u64]) -> Dense {
+pub fn dense_integers(name: &str, values: &[u64]) -> Dense {
     array(name, Dtype::U64, values, u64::to_le_bytes)
 }
 
 fn matrix(name: &str, columns: usize, values: &[f32]) -> Dense {
-    let flat = dense_reals(name, values);
+    let flat = dense_floats(name, values);
     Dense { shape: vec![values.len() / columns.max(1), columns], ..flat }
 }
 
@@ -144,7 +147,7 @@ fn field(name: &str, column: &ArrayRef) -> Field {
 }
 
 /// A table whose columns are there as a whole.
-fn whole(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
+fn whole_table(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
     let count = columns.first().map_or(0, |(_, column)| column.len());
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
     Table {
@@ -158,7 +161,7 @@ fn whole(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
 }
 
 /// A Parquet table of the artifact.
-fn stored(artifact: &Artifact, file: &str) -> Result<Table, StageError> {
+fn stored_table(artifact: &Artifact, file: &str) -> Result<Table, StageError> {
     let table = read_table(&artifact.file(file), None)?;
     let fields = table.batch.schema();
     let columns = fields
@@ -167,7 +170,7 @@ fn stored(artifact: &Artifact, file: &str) -> Result<Table, StageError> {
         .map(|field| field.as_ref().clone())
         .zip(table.batch.columns().iter().cloned())
         .collect();
-    Ok(whole(file.strip_suffix(".parquet").unwrap_or(file), columns))
+    Ok(whole_table(file.strip_suffix(".parquet").unwrap_or(file), columns))
 }
 
 fn words<'a>(all: impl IntoIterator<Item = &'a str>) -> ArrayRef {
@@ -184,14 +187,18 @@ fn own_ids(ids: &Ids, rows: &[u32]) -> ArrayRef {
 }
 
 /// Numbers of names: as names in tables, else as they are.
-fn named<T: Number + Into<u32>>(of_row: &[T], names: &[String], form: Option<As>) -> ArrayRef {
+fn name_column<T: Number + Into<u32>>(
+    of_row: &[T],
+    names: &[String],
+    form: Option<ExportForm>,
+) -> ArrayRef {
     if names.is_empty() || form.is_some_and(|form| !form.is_table()) {
         return numbers(of_row.to_vec());
     }
     words(of_row.iter().map(|&number| names.get(number.into() as usize).map_or("", String::as_str)))
 }
 
-fn of_graph(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageError> {
+fn graph_items(artifact: &Artifact, form: Option<ExportForm>) -> Result<Vec<Item>, StageError> {
     let names = graph::open_names(artifact)?;
     let nodes = graph::read_nodes(artifact)?;
     let graphs = graph::read_graphs(artifact)?;
@@ -205,7 +212,7 @@ fn of_graph(artifact: &Artifact, form: Option<As>) -> Result<Vec<Item>, StageErr
         let mut columns = vec![plain("id", graphs.ids.to_array())];
         columns.extend(target_columns(graphs.labels.as_ref(), &graphs.splits, &names, form));
         columns.extend(graphs.columns.iter().map(|(name, column)| plain(name, column.clone())));
-        items.push(Item::Table(whole("graphs", columns)));
+        items.push(Item::Table(whole_table("graphs", columns)));
     }
     items.extend(
         graph::open_features(artifact)?
@@ -237,14 +244,18 @@ fn edge_table(
     artifact: &Artifact,
     ids: Ids,
     names: Names,
-    form: Option<As>,
+    form: Option<ExportForm>,
 ) -> Result<Table, StageError> {
     let edges = graph::read_edges(artifact)?;
     let id = if matches!(ids, Ids::Numbers(_)) { DataType::UInt64 } else { DataType::Utf8 };
     let mut fields = vec![Field::new("source", id.clone(), false), Field::new("target", id, false)];
     fields.extend(edges.weight.is_some().then(|| Field::new("weight", DataType::Float32, false)));
     fields.extend(edges.kind.is_some().then(|| {
-        Field::new("type", named::<u16>(&[], &names.relations, form).data_type().clone(), false)
+        Field::new(
+            "type",
+            name_column::<u16>(&[], &names.relations, form).data_type().clone(),
+            false,
+        )
     }));
     let count = edges.source.len();
     let rows = move |range: Range<usize>| {
@@ -254,7 +265,10 @@ fn edge_table(
         ];
         columns.extend(edges.weight.as_ref().map(|weight| numbers(weight[range.clone()].to_vec())));
         columns.extend(
-            edges.kind.as_ref().map(|kind| named(&kind[range.clone()], &names.relations, form)),
+            edges
+                .kind
+                .as_ref()
+                .map(|kind| name_column(&kind[range.clone()], &names.relations, form)),
         );
         columns
     };
@@ -265,24 +279,26 @@ fn node_table(
     nodes: &graph::NodeTable,
     graphs: Option<&Ids>,
     names: &Names,
-    form: Option<As>,
+    form: Option<ExportForm>,
 ) -> Table {
     let mut columns = vec![plain("id", nodes.ids.to_array())];
-    columns.extend(nodes.kind.as_ref().map(|kind| plain("kind", named(kind, &names.kinds, form))));
+    columns.extend(
+        nodes.kind.as_ref().map(|kind| plain("kind", name_column(kind, &names.kinds, form))),
+    );
     columns.extend(nodes.graph.as_ref().map(|graph| {
         plain("graph", graphs.map_or_else(|| numbers(graph.clone()), |ids| own_ids(ids, graph)))
     }));
     // Names of classes belong to what is learned: to graphs where these have labels.
     columns.extend(target_columns(nodes.labels.as_ref(), &nodes.splits, names, form));
     columns.extend(nodes.columns.iter().map(|(name, column)| plain(name, column.clone())));
-    whole("nodes", columns)
+    whole_table("nodes", columns)
 }
 
 fn target_columns(
     labels: Option<&Labels>,
     splits: &[Vec<u8>],
     names: &Names,
-    form: Option<As>,
+    form: Option<ExportForm>,
 ) -> Vec<(Field, ArrayRef)> {
     let mut columns = Vec::new();
     match labels {
@@ -291,7 +307,7 @@ fn target_columns(
             columns.push(plain("label", Arc::new(UInt32Array::from(classes.clone()))));
             let told =
                 names.classes.iter().enumerate().any(|(number, name)| *name != number.to_string());
-            if told && form.is_none_or(As::is_table) {
+            if told && form.is_none_or(ExportForm::is_table) {
                 let name = |class: &Option<u32>| {
                     class.and_then(|class| names.classes.get(class as usize)).map(String::as_str)
                 };
@@ -310,7 +326,7 @@ fn target_columns(
         let name = if splits.len() == 1 { "split".to_owned() } else { format!("split_{number}") };
         columns.push(plain(
             &name,
-            if form == Some(As::Csv) {
+            if form == Some(ExportForm::Csv) {
                 words(split.iter().map(|&part| part_name(part)))
             } else {
                 Arc::new(UInt8Array::from(split.clone()))
@@ -339,17 +355,17 @@ fn dense(name: &str, columns: usize, values: &[f32]) -> Item {
     Item::Arrays(Arrays {
         name: name.to_owned(),
         arrays: vec![matrix(name, columns, values)],
-        usual: As::Npy,
+        usual: ExportForm::Npy,
     })
 }
 
 /// Sparse features in the form of scipy's `save_npz`; in tables a row for each entry.
-fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) -> Item {
+fn feature_item(name: &str, features: &Features, rows: usize, form: Option<ExportForm>) -> Item {
     let (columns, entries) = match features {
         Features::Dense { columns, values } => return dense(name, *columns, values),
         Features::Sparse { columns, entries } => (*columns, entries),
     };
-    if form.is_some_and(As::is_table) {
+    if form.is_some_and(ExportForm::is_table) {
         let row_of = (0..rows).flat_map(|row| {
             std::iter::repeat_n(
                 row as u32,
@@ -366,7 +382,7 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
             column.push(last.1);
             value.push(0.0);
         }
-        return Item::Table(whole(
+        return Item::Table(whole_table(
             name,
             vec![
                 plain("row", numbers(row)),
@@ -377,8 +393,8 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<As>) 
     }
     Item::Arrays(Arrays {
         name: name.to_owned(),
-        arrays: scipy_csr(columns, entries, form.is_none_or(|form| form == As::Npz)),
-        usual: As::Npz,
+        arrays: scipy_csr(columns, entries, form.is_none_or(|form| form == ExportForm::Npz)),
+        usual: ExportForm::Npz,
     })
 }
 
@@ -418,7 +434,7 @@ pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> V
     arrays
 }
 
-fn of_csr(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+fn csr_items(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let csr = Csr::open(artifact)?;
     let mut arrays = Vec::new();
     for (direction, names) in [
@@ -435,19 +451,19 @@ fn of_csr(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     arrays.extend(
         csr.types.as_ref().map(|types| array("types", Dtype::U16, types, u16::to_le_bytes)),
     );
-    Ok(vec![Item::Arrays(Arrays { name: "csr".to_owned(), arrays, usual: As::Npz })])
+    Ok(vec![Item::Arrays(Arrays { name: "csr".to_owned(), arrays, usual: ExportForm::Npz })])
 }
 
-fn of_run(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
+fn run_items(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let mut items = Vec::new();
     for file in &artifact.manifest.files {
         if file.name.ends_with(".parquet") {
-            items.push(Item::Table(stored(artifact, &file.name)?));
+            items.push(Item::Table(stored_table(artifact, &file.name)?));
         } else if file.name == run::PARAMETERS_FILE {
             items.push(Item::Arrays(Arrays {
                 name: "parameters".to_owned(),
                 arrays: parameters(artifact)?,
-                usual: As::Safetensors,
+                usual: ExportForm::Safetensors,
             }));
         } else {
             items.push(Item::Page(artifact.file(&file.name)));

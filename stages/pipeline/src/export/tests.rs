@@ -29,8 +29,8 @@ fn sample() -> Table {
 #[test]
 fn arrays_of_a_table_come_back() {
     let folder = tempfile::tempdir().unwrap();
-    write_table(&sample(), As::Npz, folder.path()).unwrap();
-    write_table(&sample(), As::Npy, folder.path()).unwrap();
+    write_table(&sample(), ExportForm::Npz, folder.path()).unwrap();
+    write_table(&sample(), ExportForm::Npy, folder.path()).unwrap();
     let npz = Npz::open(&folder.path().join("t.npz")).unwrap();
     assert_eq!(npz.names().collect::<Vec<_>>(), ["class", "count", "id", "scores"]);
     for name in ["class", "count", "id", "scores"] {
@@ -51,7 +51,7 @@ fn arrays_of_a_table_come_back() {
 #[test]
 fn a_table_as_text_keeps_words_gaps_and_bits() {
     let folder = tempfile::tempdir().unwrap();
-    write_table(&sample(), As::Csv, folder.path()).unwrap();
+    write_table(&sample(), ExportForm::Csv, folder.path()).unwrap();
     let text = fs::read_to_string(folder.path().join("t.csv")).unwrap();
     let expected = "id,count,class,scores_0,scores_1\na,1,2,0.5,-1.0\n\"b, \
         \"\"c\"\"\",1152921504606846976,,1e30,NaN\nä,3,0,0.1,2.0\n";
@@ -61,7 +61,7 @@ fn a_table_as_text_keeps_words_gaps_and_bits() {
 #[test]
 fn tensors_come_back_and_words_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let error = write_table(&sample(), As::Safetensors, folder.path()).unwrap_err();
+    let error = write_table(&sample(), ExportForm::Safetensors, folder.path()).unwrap_err();
     assert!(error.what.contains("`id` holds words"), "{error:?}");
     let dense = Dense {
         name: "w".to_owned(),
@@ -73,7 +73,7 @@ fn tensors_come_back_and_words_are_refused() {
     let arrays = || Arrays {
         name: "p".to_owned(),
         arrays: vec![dense.clone(), Dense { name: name.clone(), ..dense.clone() }],
-        usual: As::Safetensors,
+        usual: ExportForm::Safetensors,
     };
     write_arrays(arrays(), None, folder.path()).unwrap();
     let back = warploom_formats::containers::safetensors::read_arrays(
@@ -81,7 +81,7 @@ fn tensors_come_back_and_words_are_refused() {
     )
     .unwrap();
     assert_eq!((back[1].0.as_str(), back[1].1.f32s().unwrap()), ("w", vec![1.0, 2.0]));
-    write_arrays(arrays(), Some(As::Npy), folder.path()).unwrap();
+    write_arrays(arrays(), Some(ExportForm::Npy), folder.path()).unwrap();
     assert_eq!(npy::read(&folder.path().join("p.a_b.npy")).unwrap().shape, [1, 2]);
 }
 
@@ -107,7 +107,7 @@ fn sparse_rows_are_what_scipy_writes() {
         bytes: b"csr".to_vec(),
     });
     write_arrays(
-        Arrays { name: "features".to_owned(), arrays, usual: As::Npz },
+        Arrays { name: "features".to_owned(), arrays, usual: ExportForm::Npz },
         None,
         folder.path(),
     )
@@ -143,14 +143,14 @@ fn a_folder_gets_all_files_or_none() {
     assert_eq!(
         (
             fs::read_to_string(target.join("x.txt")).unwrap().as_str(),
-            names_in(&target).unwrap().len()
+            file_names(&target).unwrap().len()
         ),
         ("two", 1)
     );
     // A folder far below one that is there.
     write_whole(&folder.path().join("a/b/c"), false, write("deep")).unwrap();
     assert_eq!(
-        (names_in(&folder.path().join("a/b/c")).unwrap(), names_in(folder.path()).unwrap()),
+        (file_names(&folder.path().join("a/b/c")).unwrap(), file_names(folder.path()).unwrap()),
         (vec!["x.txt".to_owned()], vec!["a".into(), "out".into()])
     );
     fs::create_dir(target.join("y")).unwrap();
@@ -158,7 +158,7 @@ fn a_folder_gets_all_files_or_none() {
         fs::write(draft.join("y"), "").map_err(|error| StageError::io("write", draft, &error))
     };
     assert!(write_whole(&target, true, into).unwrap_err().what.contains("there already"));
-    assert_eq!(names_in(&target).unwrap(), ["x.txt", "y"]);
+    assert_eq!(file_names(&target).unwrap(), ["x.txt", "y"]);
 }
 
 #[test]
@@ -172,5 +172,5 @@ fn the_manifest_comes_last() {
     files.iter().for_each(|file| fs::write(draft.join(file), "x").unwrap());
     // A file cannot take the name of a folder: what comes after it is not there.
     give_names(&draft, &target, &files).unwrap_err();
-    assert_eq!(names_in(&target).unwrap(), ["edges.csv"]);
+    assert_eq!(file_names(&target).unwrap(), ["edges.csv"]);
 }

@@ -21,7 +21,7 @@ struct Report {
 }
 
 impl Report {
-    fn take(&mut self, talk: &Talk, error: StageError) {
+    fn record_error(&mut self, talk: &Talk, error: StageError) {
         talk.error(&error);
         if error.kind == ErrorKind::Damaged {
             self.damaged += 1;
@@ -32,13 +32,17 @@ impl Report {
 }
 
 /// Looks at all artifacts, or at those whose keys start with these digits.
-pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Result<(), StageError> {
+pub fn verify_store(
+    environment: &Environment,
+    talk: &Talk,
+    digits: Option<&str>,
+) -> Result<(), StageError> {
     let mut report = Report::default();
     for kind in Kind::ALL {
-        let keys = match keys(&environment.store.kind_directory(kind)) {
+        let keys = match list_keys(&environment.store.kind_directory(kind)) {
             Ok(keys) => keys,
             Err(error) => {
-                report.take(talk, error);
+                report.record_error(talk, error);
                 continue;
             }
         };
@@ -55,15 +59,15 @@ pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Resu
             });
             report.looked_at += usize::from(!matches!(opened, Ok(None)));
             if let Err(error) = opened {
-                report.take(talk, error);
+                report.record_error(talk, error);
             }
         }
     }
-    let all = super::all(environment);
+    let all = super::read_all(environment);
     if digits.is_none() {
         warn_of_missing_kinds(environment, talk, &all);
     }
-    let unverified = unverified(&all);
+    let unverified = unverified_artifacts(&all);
     let unverified: Vec<&Artifact> = unverified
         .into_iter()
         .filter(|artifact| {
@@ -77,11 +81,11 @@ pub fn run(environment: &Environment, talk: &Talk, digits: Option<&str>) -> Resu
              it again"
         ));
     }
-    tell(environment, &report, &unverified);
-    end(environment, report, digits)
+    print_report(environment, &report, &unverified);
+    final_error(environment, report, digits)
 }
 
-fn tell(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
+fn print_report(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
     let Report { looked_at, damaged, .. } = report;
     let unreadable = report.unreadable.as_ref().map_or(0, |(_, count)| *count);
     crate::print_as(
@@ -108,7 +112,11 @@ fn tell(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
     );
 }
 
-fn end(environment: &Environment, report: Report, digits: Option<&str>) -> Result<(), StageError> {
+fn final_error(
+    environment: &Environment,
+    report: Report,
+    digits: Option<&str>,
+) -> Result<(), StageError> {
     let Report { looked_at, damaged, unreadable } = report;
     match (damaged, unreadable, digits) {
         (0, Some((error, count)), _) => {
@@ -117,7 +125,9 @@ fn end(environment: &Environment, report: Report, digits: Option<&str>) -> Resul
                 .at(environment.store.root().display())
                 .hint("they are named above: see to their permissions, or to the disk"))
         }
-        (0, None, Some(digits)) if looked_at == 0 => super::find(environment, digits).map(drop),
+        (0, None, Some(digits)) if looked_at == 0 => {
+            super::find_artifacts(environment, digits).map(drop)
+        }
         (0, None, _) => Ok(()),
         _ => Err(StageError::new(
             ErrorKind::CheckFailed,
@@ -128,7 +138,7 @@ fn end(environment: &Environment, report: Report, digits: Option<&str>) -> Resul
 }
 
 /// The keys that a folder of a kind holds; none where there is no such folder.
-fn keys(folder: &Path) -> Result<Vec<Key>, StageError> {
+fn list_keys(folder: &Path) -> Result<Vec<Key>, StageError> {
     let wrong = |error: io::Error| StageError::io("list a folder of the store", folder, &error);
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -171,7 +181,7 @@ fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact
 }
 
 /// Artifacts of which an input was not checked when they were made, and what was made of these.
-fn unverified(all: &[Artifact]) -> Vec<&Artifact> {
+fn unverified_artifacts(all: &[Artifact]) -> Vec<&Artifact> {
     let mut named: BTreeMap<(&str, &str), bool> = BTreeMap::new();
     // Each round knows what is one stage farther.
     for _ in Kind::ALL {

@@ -169,11 +169,11 @@ spec! {
     /// Shares.
     pub FractionsSpec {
         /// For training.
-        train: f64 = 0.6, range(Range::within(0.0, 1.0));
+        train: f64 = 0.6, range(Range::closed(0.0, 1.0));
         /// For validation.
-        validation: f64 = 0.2, range(Range::within(0.0, 1.0));
+        validation: f64 = 0.2, range(Range::closed(0.0, 1.0));
         /// For the test.
-        test: f64 = 0.2, range(Range::within(0.0, 1.0));
+        test: f64 = 0.2, range(Range::closed(0.0, 1.0));
     }
 }
 
@@ -181,7 +181,7 @@ spec! {
     /// Folds.
     pub FoldsSpec {
         /// How many.
-        count: u64 = 10, range(Range::within(3.0, 100.0)), unit("folds");
+        count: u64 = 10, range(Range::closed(3.0, 100.0)), unit("folds");
     }
 }
 

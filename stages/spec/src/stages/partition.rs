@@ -19,35 +19,35 @@ spec! {
     pub PartitionSpec {
         /// How the graph is cut into units of work, one way or several: `rows`, which every run on
         /// a CPU reads, is always among them.
-        scheme: OneOrMore<Scheme> = OneOrMore::of([Scheme::Auto]);
+        scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
         /// How many nonzeros a unit of rows aims at.
-        unit_edges: u64 = 16_384, range(Range::within(64.0, 4_294_967_296.0)), unit("nonzeros");
+        unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
         /// `neighbour-groups`: how many neighbours a group has at most.
-        ngs: u64 = 32, range(Range::within(1.0, PIECE_MOST)), unit("neighbours");
+        ngs: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("neighbours");
         /// `neighbour-groups`: how many threads of a warp share the columns of a group's row.
-        dw: u64 = 32, range(Range::within(1.0, 32.0)), unit("threads");
+        dw: u64 = 32, range(Range::closed(1.0, 32.0)), unit("threads");
         /// `neighbour-groups` and `warp-tiles`: how many threads a block has.
-        block_threads: u64 = 128, range(Range::within(32.0, 1024.0).by(32)), unit("threads");
+        block_threads: u64 = 128, range(Range::closed(32.0, 1024.0).multiple_of(32)), unit("threads");
         /// `merge-path`: how many rows and nonzeros together a chunk has.
-        merge_items: u64 = 1024, range(Range::within(1.0, PIECE_MOST)), unit("rows and nonzeros");
+        merge_items: u64 = 1024, range(Range::closed(1.0, PIECE_MOST)), unit("rows and nonzeros");
         /// `warp-tiles`: how many nonzeros a warp stages at once.
-        warp_tile: u64 = 32, range(Range::within(1.0, PIECE_MOST)), unit("nonzeros");
+        warp_tile: u64 = 32, range(Range::closed(1.0, PIECE_MOST)), unit("nonzeros");
         /// `block-tiles`: how many nonzeros a block stages at once.
-        block_tile: u64 = 64, range(Range::within(1.0, PIECE_MOST)), unit("nonzeros");
+        block_tile: u64 = 64, range(Range::closed(1.0, PIECE_MOST)), unit("nonzeros");
         /// `warp-tiles` and `block-tiles`: how much shared memory a block has for its tiles, 8
         /// bytes a nonzero.
-        shared_bytes: u64 = 49_152, range(Range::within(1024.0, 232_448.0)), unit("bytes");
+        shared_bytes: u64 = 49_152, range(Range::closed(1024.0, 232_448.0)), unit("bytes");
         /// `interleaved`: how many vertices a group has, each a lane.
-        lanes: u64 = 32, range(Range::within(1.0, 1024.0)), unit("vertices");
+        lanes: u64 = 32, range(Range::closed(1.0, 1024.0)), unit("vertices");
         /// `packed-graphs`: how many nodes a block of graphs has at most; a larger graph has a
         /// block of its own.
-        block_nodes: u64 = 256, range(Range::within(1.0, PIECE_MOST)), unit("nodes");
+        block_nodes: u64 = 256, range(Range::closed(1.0, PIECE_MOST)), unit("nodes");
         /// `file`: a Parquet table with the columns `node`, `start` and `end`, a group of a node's
         /// in-neighbours in each row; in YAML relative to the file, on the command line to the
         /// current folder.
         groups: Option<PathBuf> = None;
         /// How many shards the graph is cut into, one per GPU.
-        parts: u64 = 1, range(Range::within(1.0, 1.0)), unit("shards"), hint("leave it at 1: more \
+        parts: u64 = 1, range(Range::closed(1.0, 1.0)), unit("shards"), hint("leave it at 1: more \
             parts come with several GPUs");
     }
 }

@@ -19,15 +19,15 @@ spec! {
         /// Smallest degree first, for `degree` and `approx-degree`.
         ascending: bool = false;
         /// How many classes of degrees `approx-degree` tells apart.
-        buckets: u64 = 1000, range(Range::within(1.0, 1_048_576.0)), unit("buckets");
+        buckets: u64 = 1000, range(Range::closed(1.0, 1_048_576.0)), unit("buckets");
         /// How many parts `metis` cuts the graph into.
-        parts: u64 = 64, range(Range::within(1.0, 16_777_216.0)), unit("parts");
+        parts: u64 = 64, range(Range::closed(1.0, 16_777_216.0)), unit("parts");
         /// How long METIS may take.
-        seconds: u64 = 600, range(Range::within(1.0, 1e6)), unit("seconds");
+        seconds: u64 = 600, range(Range::closed(1.0, 1e6)), unit("seconds");
         /// Width of the rows that `auto` decides for, in numbers of 4 bytes.
-        columns: u64 = 64, range(Range::within(1.0, 65_536.0)), unit("columns");
+        columns: u64 = 64, range(Range::closed(1.0, 65_536.0)), unit("columns");
         /// How many runs `auto` takes to share the order, which is made once and kept.
-        runs: u64 = 10, range(Range::within(1.0, 1e6)), unit("runs");
+        runs: u64 = 10, range(Range::closed(1.0, 1e6)), unit("runs");
     }
 }
 

@@ -16,7 +16,7 @@ spec! {
         /// Whether the program is trained, applied or iterated.
         mode: Mode = Mode::Auto;
         /// How often all training nodes, or graphs, are seen.
-        epochs: u64 = 200, range(Range::within(1.0, 1e6)), unit("epochs");
+        epochs: u64 = 200, range(Range::closed(1.0, 1e6)), unit("epochs");
         /// How parameters follow their gradients.
         optimizer: Optimizer = Optimizer::default();
         /// How the step size changes from epoch to epoch.
@@ -38,10 +38,10 @@ spec! {
         seed: u64 = 0;
         /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of
         /// its own, and their mean is told.
-        repeat: u64 = 1, range(Range::within(1.0, 10_000.0)), unit("runs");
+        repeat: u64 = 1, range(Range::closed(1.0, 10_000.0)), unit("runs");
         /// How often a program that is computed once, applied or without a loop, is computed, for
         /// the time of one; the results are those of one.
-        passes: u64 = 1, range(Range::within(1.0, 100_000.0)), unit("passes");
+        passes: u64 = 1, range(Range::closed(1.0, 100_000.0)), unit("passes");
         /// Which of the published splits is used, from 0.
         split: u64 = 0;
         /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3,
@@ -56,7 +56,7 @@ spec! {
         /// When the state of a run is saved.
         checkpoint: CheckpointSpec = CheckpointSpec::default();
         /// How many supersteps a loop may take.
-        max_supersteps: u64 = 10_000, range(Range::from(1.0)), unit("supersteps");
+        max_supersteps: u64 = 10_000, range(Range::at_least(1.0)), unit("supersteps");
         /// Whether a loop that reached `max_supersteps` is a success.
         allow_unconverged: bool = false;
     }
@@ -66,9 +66,9 @@ spec! {
     /// When the state of a run is saved.
     pub CheckpointSpec {
         /// Save after so many epochs or supersteps, whatever the time.
-        every_epochs: Option<u64> = None, range(Range::from(1.0)), unit("epochs");
+        every_epochs: Option<u64> = None, range(Range::at_least(1.0)), unit("epochs");
         /// Save when so much time has passed since the last one.
-        every_seconds: u64 = 600, range(Range::from(1.0)), unit("seconds");
+        every_seconds: u64 = 600, range(Range::at_least(1.0)), unit("seconds");
     }
 }
 
@@ -94,15 +94,15 @@ spec! {
     /// Settings of `adam` and `adamw`.
     pub AdamSpec {
         /// The step size.
-        lr: f64 = 0.01, range(Range::above(0.0));
+        lr: f64 = 0.01, range(Range::more_than(0.0));
         /// How much of the mean gradient stays at each step.
-        beta1: f64 = 0.9, range(Range::below(0.0, 1.0));
+        beta1: f64 = 0.9, range(Range::half_open(0.0, 1.0));
         /// How much of the mean squared gradient stays at each step.
-        beta2: f64 = 0.999, range(Range::below(0.0, 1.0));
+        beta2: f64 = 0.999, range(Range::half_open(0.0, 1.0));
         /// Added below the fraction.
-        eps: f64 = 1e-8, range(Range::above(0.0));
+        eps: f64 = 1e-8, range(Range::more_than(0.0));
         /// How strongly parameters are drawn to zero.
-        weight_decay: f64 = 0.0, range(Range::from(0.0));
+        weight_decay: f64 = 0.0, range(Range::at_least(0.0));
         /// Globs over parameter names; only these decay. Empty: all.
         decay_only: Vec<String> = Vec::new();
     }
@@ -112,11 +112,11 @@ spec! {
     /// Settings of `sgd`.
     pub SgdSpec {
         /// The step size.
-        lr: f64 = 0.01, range(Range::above(0.0));
+        lr: f64 = 0.01, range(Range::more_than(0.0));
         /// How much of the last step stays.
-        momentum: f64 = 0.0, range(Range::below(0.0, 1.0));
+        momentum: f64 = 0.0, range(Range::half_open(0.0, 1.0));
         /// How strongly parameters are drawn to zero.
-        weight_decay: f64 = 0.0, range(Range::from(0.0));
+        weight_decay: f64 = 0.0, range(Range::at_least(0.0));
         /// Globs over parameter names; only these decay. Empty: all.
         decay_only: Vec<String> = Vec::new();
     }
@@ -150,7 +150,7 @@ spec! {
     /// Settings of `constant`.
     pub ConstantSpec {
         /// Epochs in which the step grows from nothing to its size.
-        warmup: u64 = 0, range(Range::within(0.0, 1e6)), unit("epochs");
+        warmup: u64 = 0, range(Range::closed(0.0, 1e6)), unit("epochs");
     }
 }
 
@@ -158,9 +158,9 @@ spec! {
     /// Settings of `step`.
     pub StepSpec {
         /// Epochs between two changes.
-        every: u64 = 50, range(Range::within(1.0, 1e6)), unit("epochs");
+        every: u64 = 50, range(Range::closed(1.0, 1e6)), unit("epochs");
         /// What the step is multiplied with.
-        factor: f64 = 0.5, range(Range::above(0.0));
+        factor: f64 = 0.5, range(Range::more_than(0.0));
     }
 }
 
@@ -168,7 +168,7 @@ spec! {
     /// Settings of `exponential`.
     pub ExponentialSpec {
         /// What the step is multiplied with.
-        factor: f64 = 0.99, range(Range::above(0.0));
+        factor: f64 = 0.99, range(Range::more_than(0.0));
     }
 }
 
@@ -176,9 +176,9 @@ spec! {
     /// Settings of `linear` and `cosine`.
     pub FallSpec {
         /// Epochs in which the step grows from nothing to its size, before it falls.
-        warmup: u64 = 0, range(Range::within(0.0, 1e6)), unit("epochs");
+        warmup: u64 = 0, range(Range::closed(0.0, 1e6)), unit("epochs");
         /// What is left of it after the last epoch.
-        last: f64 = 0.0, range(Range::within(0.0, 1.0));
+        last: f64 = 0.0, range(Range::closed(0.0, 1.0));
     }
 }
 
@@ -186,11 +186,11 @@ spec! {
     /// Settings of `plateau`.
     pub PlateauSpec {
         /// How many epochs may pass without a better one.
-        patience: u64 = 10, range(Range::within(1.0, 1e6)), unit("epochs");
+        patience: u64 = 10, range(Range::closed(1.0, 1e6)), unit("epochs");
         /// What the step is multiplied with.
-        factor: f64 = 0.5, range(Range::within(0.0, 1.0));
+        factor: f64 = 0.5, range(Range::closed(0.0, 1.0));
         /// What at least is left of it.
-        least: f64 = 0.0, range(Range::within(0.0, 1.0));
+        least: f64 = 0.0, range(Range::closed(0.0, 1.0));
     }
 }
 
@@ -199,7 +199,7 @@ spec! {
     pub EarlyStopSpec {
         /// How many epochs may pass without a better one on the validation nodes, or graphs;
         /// without, all epochs are done.
-        patience: Option<u64> = None, range(Range::within(1.0, 1e6)), unit("epochs");
+        patience: Option<u64> = None, range(Range::closed(1.0, 1e6)), unit("epochs");
     }
 }
 

@@ -5,7 +5,7 @@
 //!        NAME: a catalogue entry with a stand-in or a generator of planted graphs
 use warploom_bench::{start_threads, time};
 use warploom_catalog::{Catalog, Generator};
-use warploom_ingest::generate::synthetic_source::graph_of;
+use warploom_ingest::generate::synthetic_source::generate_recipe;
 
 const ROUNDS: usize = 5;
 
@@ -23,7 +23,7 @@ fn main() {
         let mut first = None;
         for _ in 0..ROUNDS {
             let (seconds, made) =
-                time(|| graph_of(&recipe, recipe.seed).expect("a possible recipe"));
+                time(|| generate_recipe(&recipe, recipe.seed).expect("a possible recipe"));
             best = best.min(seconds);
             let kept = first.get_or_insert(made);
             assert_eq!(kept.0.edges.len() as u64, recipe.edges, "the number of edges");

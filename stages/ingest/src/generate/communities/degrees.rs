@@ -12,8 +12,8 @@ use crate::generate::counter::Counter;
 const ALPHA: f64 = 1.5;
 
 /// `nodes` degrees of at most `most` each with this sum.
-pub fn degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u32> {
-    let least = least_of_pareto(sum as f64 / f64::from(nodes), f64::from(most));
+pub fn draw_degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u32> {
+    let least = pareto_lower_bound(sum as f64 / f64::from(nodes), f64::from(most));
     let kept = 1.0 - (least / f64::from(most)).powf(ALPHA);
     let floor = u32::from(sum >= u64::from(nodes));
     let draw = |node: u32| {
@@ -27,13 +27,13 @@ pub fn degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u32> {
         .max_by_key(|&node| (degrees[node], std::cmp::Reverse(node)))
         .unwrap_or(0);
     degrees[top] = most.min(sum.min(u64::from(u32::MAX)) as u32);
-    fit(&mut degrees, top, most, floor, sum);
+    fit_sum(&mut degrees, top, most, floor, sum);
     degrees
 }
 
 /// Changes degrees until their sum is right; the one at `top` only where the others cannot change
 /// any more.
-fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
+fn fit_sum(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
     let count = degrees.len() as u64;
     let mut found: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
     for lowest in [floor, 0] {
@@ -68,7 +68,7 @@ fn fit(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
 }
 
 /// The lower bound of a bounded Pareto distribution with this mean and upper bound.
-fn least_of_pareto(mean: f64, most: f64) -> f64 {
+fn pareto_lower_bound(mean: f64, most: f64) -> f64 {
     let mean_of = |least: f64| {
         let kept = 1.0 - (least / most).powf(ALPHA);
         least.powf(ALPHA) / kept * ALPHA / (ALPHA - 1.0)

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use super::{MASK, Recipe, pack};
+use super::{MASK, Recipe, pack_pair};
 use crate::{
     generate::counter::Counter,
     transform::sort::{PIECE_EDGES, sort_stable},
@@ -33,7 +33,7 @@ pub struct Task<'a> {
 }
 
 /// Pairs all stubs; ascending lists of pairs, none of which is in another.
-pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes) {
+pub fn pair_stubs(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes) {
     let counter = Counter::new(task.recipe.seed, "anywhere");
     let symmetric = task.recipe.symmetric;
     let mut accepted: Vec<u64> = Vec::new();
@@ -42,10 +42,10 @@ pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes)
         let counter = counter.part(round);
         if symmetric {
             heads.append(&mut tails);
-            heads = shuffled(heads, counter);
+            heads = shuffle(heads, counter);
             tails = heads.split_off(heads.len() / 2);
         } else {
-            tails = shuffled(tails, counter);
+            tails = shuffle(tails, counter);
         }
         let mut keys: Vec<u64> = heads
             .par_iter()
@@ -55,7 +55,7 @@ pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes)
             .collect();
         sort_stable::<()>(&mut keys, None, u64::BITS - task.recipe.nodes.leading_zeros(), &|_| {});
         let fresh;
-        (fresh, heads, tails) = sieve(&keys, &accepted, task.community);
+        (fresh, heads, tails) = sieve_pairs(&keys, &accepted, task.community);
         if accepted.is_empty() {
             accepted = fresh;
         } else {
@@ -67,22 +67,22 @@ pub fn pair(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes)
             break;
         }
     }
-    let changes = place(task, &accepted, &heads, &tails);
+    let changes = place_leftovers(task, &accepted, &heads, &tails);
     (accepted, changes)
 }
 
 fn key(symmetric: bool, head: u32, tail: u32) -> u64 {
-    if symmetric { pack(head.min(tail), head.max(tail)) } else { pack(head, tail) }
+    if symmetric { pack_pair(head.min(tail), head.max(tail)) } else { pack_pair(head, tail) }
 }
 
 /// Parts sorted pairs into new ones and the ends of loops, repeats, those that are known and those
 /// inside a community.
-fn sieve(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
+fn sieve_pairs(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
     let mut fresh = Vec::with_capacity(keys.len());
     let (mut heads, mut tails) = (Vec::new(), Vec::new());
     let mut at = 0;
     for &key in keys {
-        at = advance(known, at, key);
+        at = seek_from(known, at, key);
         let (head, tail) = ((key >> 32) as u32, key as u32);
         if community[head as usize] == community[tail as usize]
             || fresh.last() == Some(&key)
@@ -98,7 +98,7 @@ fn sieve(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>,
 }
 
 /// The first place from `at` on whose key is not below `key`; steps that double, then halve.
-fn advance(list: &[u64], at: usize, key: u64) -> usize {
+fn seek_from(list: &[u64], at: usize, key: u64) -> usize {
     let mut step = 1;
     let mut low = at;
     while low + step < list.len() && list[low + step] < key {
@@ -122,7 +122,7 @@ pub struct Changes {
 
 /// Finds places for the pairs that are left over: a left-over pair (a, b) and a pair (c, d) that
 /// holds become (a, d) and (c, b).
-fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes {
+fn place_leftovers(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes {
     let symmetric = task.recipe.symmetric;
     let counter = Counter::new(task.recipe.seed, "place");
     let mut change = Change {
@@ -145,7 +145,7 @@ fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes 
                 } else {
                     old
                 };
-                change.switch(
+                change.switch_pair(
                     old,
                     key(symmetric, head, way as u32),
                     key(symmetric, (way >> 32) as u32, tail),
@@ -155,7 +155,7 @@ fn place(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes 
             homeless.push((head, tail));
         }
     }
-    put_anywhere(task.recipe, task.degrees, &mut change, &homeless);
+    place_unpaired(task.recipe, task.degrees, &mut change, &homeless);
     let mut added: Vec<u64> = change.added.into_iter().collect();
     added.sort_unstable();
     Changes { removed: change.removed, removed_inside: change.removed_inside, added }
@@ -186,7 +186,7 @@ impl Change<'_> {
     }
 
     /// Takes out a pair of `accepted` and puts in two; whether that was possible.
-    fn switch(&mut self, old: u64, one: u64, two: u64) -> bool {
+    fn switch_pair(&mut self, old: u64, one: u64, two: u64) -> bool {
         let possible =
             one != two && !self.removed.contains(&old) && self.is_free(one) && self.is_free(two);
         if possible {
@@ -200,7 +200,12 @@ impl Change<'_> {
 /// Puts as many new pairs as are without a home: the ends with the largest degrees keep theirs and
 /// get any partner, where none is found, both ends are drawn evenly. The hub then gets what it
 /// still lacks from pairs that hold.
-fn put_anywhere(recipe: &Recipe, degrees: Vec<u32>, change: &mut Change, homeless: &[(u32, u32)]) {
+fn place_unpaired(
+    recipe: &Recipe,
+    degrees: Vec<u32>,
+    change: &mut Change,
+    homeless: &[(u32, u32)],
+) {
     let counter = Counter::new(recipe.seed, "anywhere, evenly");
     // Of each end: the node, and whether the pair begins there.
     let mut owed: Vec<(u32, bool)> =
@@ -217,20 +222,20 @@ fn put_anywhere(recipe: &Recipe, degrees: Vec<u32>, change: &mut Change, homeles
     });
     for &(node, begins) in &owed[..homeless.len()] {
         let kept = (0..TRIES).any(|_| {
-            let other = places.any();
+            let other = places.any_node();
             let (head, tail) = if begins { (node, other) } else { (other, node) };
-            places.put(change, head, tail, false)
+            places.put_pair(change, head, tail, false)
         });
         // At most a quarter of all pairs is taken, so a try seldom fails but for the degrees; these
         // are let go after many.
         let _placed = kept
             || (0u64..).any(|tried| {
-                let (head, tail) = (places.any(), places.any());
-                places.put(change, head, tail, tried > TRIES)
+                let (head, tail) = (places.any_node(), places.any_node());
+                places.put_pair(change, head, tail, tried > TRIES)
             });
     }
     for (hub, begins) in hubs {
-        let _found = (0..TRIES).any(|_| places.take_over(change, hub, begins));
+        let _found = (0..TRIES).any(|_| places.give_end_to_hub(change, hub, begins));
     }
 }
 
@@ -244,22 +249,22 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// Any node.
-    fn any(&mut self) -> u32 {
+    fn any_node(&mut self) -> u32 {
         self.drawn += 1;
         self.counter.below(self.drawn - 1, u64::from(self.recipe.nodes)) as u32
     }
 
     /// Lets the hub take the place of an end of a pair that holds, inside a community or between
     /// two; whether that was possible.
-    fn take_over(&mut self, change: &mut Change, hub: u32, begins: bool) -> bool {
+    fn give_end_to_hub(&mut self, change: &mut Change, hub: u32, begins: bool) -> bool {
         let between = change.accepted;
-        let inside = &change.inside[self.below(change.inside.len())..];
-        let list = if self.below(2) == 0 && !between.is_empty() {
+        let inside = &change.inside[self.draw_below(change.inside.len())..];
+        let list = if self.draw_below(2) == 0 && !between.is_empty() {
             between
         } else {
             inside.first().map_or(between, Vec::as_slice)
         };
-        let Some(&old) = list.get(self.below(list.len())) else { return false };
+        let Some(&old) = list.get(self.draw_below(list.len())) else { return false };
         let (head, tail) = ((old >> 32) as u32, (old & MASK) as u32);
         let new = if begins {
             key(self.recipe.symmetric, hub, tail)
@@ -278,13 +283,13 @@ impl Places<'_> {
     }
 
     /// A number below `most`; 0 where there is none.
-    fn below(&mut self, most: usize) -> usize {
+    fn draw_below(&mut self, most: usize) -> usize {
         self.drawn += 1;
         if most == 0 { 0 } else { self.counter.below(self.drawn - 1, most as u64) as usize }
     }
 
     /// Puts a pair, if it is free and both ends have room for it, or none is asked.
-    fn put(&mut self, change: &mut Change, head: u32, tail: u32, beyond: bool) -> bool {
+    fn put_pair(&mut self, change: &mut Change, head: u32, tail: u32, beyond: bool) -> bool {
         let key = key(self.recipe.symmetric, head, tail);
         let has_room = beyond
             || [head, tail]
@@ -301,7 +306,7 @@ impl Places<'_> {
 }
 
 /// A list in random order: sorted by random keys, in parallel.
-pub fn shuffled(mut list: Vec<u32>, counter: Counter) -> Vec<u32> {
+pub fn shuffle(mut list: Vec<u32>, counter: Counter) -> Vec<u32> {
     const KEY_BITS: u32 = 32;
     let mut keys: Vec<u64> = (0..list.len() as u64)
         .into_par_iter()

@@ -3,7 +3,7 @@
 //! promises  no loop, no repeat; a node gets no more stubs used than it has; ascending pairs
 //! how       the stubs are shuffled and paired; loops and repeats are shuffled again, and what
 //!           resists is switched with pairs that hold
-use super::pack;
+use super::pack_pair;
 use crate::generate::{counter::Counter, pairs::Pairs};
 
 /// Times that stubs are shuffled.
@@ -28,7 +28,7 @@ pub struct Task<'a> {
 }
 
 /// Pairs that hold, ascending, and the stubs that are left over.
-pub struct Paired {
+pub struct StubPairs {
     /// `head << 32 | tail` by position; of symmetric pairs the smaller is the head.
     pub accepted: Vec<u64>,
     /// Left over; of a symmetric graph all of them.
@@ -45,13 +45,13 @@ pub struct Scratch {
 }
 
 /// Pairs a share of the stubs of one community with each other.
-pub fn pair(scratch: &mut Scratch, task: &Task) -> Paired {
-    let (mut heads, mut rest) = stubs(task);
+pub fn pair_stubs(scratch: &mut Scratch, task: &Task) -> StubPairs {
+    let (mut heads, mut rest) = split_stubs(task);
     if task.symmetric && heads.len() % 2 == 1 {
         rest.extend(heads.pop());
     }
     let mut tails = if task.symmetric { Vec::new() } else { heads.clone() };
-    let mut pairs = Pairs::with(std::mem::take(&mut scratch.bits), task.degrees.len());
+    let mut pairs = Pairs::from_bits(std::mem::take(&mut scratch.bits), task.degrees.len());
     scratch.held.clear();
     for round in 0..ROUNDS {
         let counter = task.counter.part(round);
@@ -63,8 +63,8 @@ pub fn pair(scratch: &mut Scratch, task: &Task) -> Paired {
         }
         let mut left = 0;
         for at in 0..heads.len() {
-            let (head, tail) = ordered(task.symmetric, heads[at], tails[at]);
-            if head != tail && pairs.join(head, tail) {
+            let (head, tail) = order_pair(task.symmetric, heads[at], tails[at]);
+            if head != tail && pairs.insert(head, tail) {
                 scratch.held.push((head, tail));
             } else {
                 (heads[left], tails[left]) = (head, tail);
@@ -80,9 +80,9 @@ pub fn pair(scratch: &mut Scratch, task: &Task) -> Paired {
             heads.append(&mut tails);
         }
     }
-    switch(task, &mut pairs, &mut scratch.held, &mut heads, &mut tails);
+    switch_pairs(task, &mut pairs, &mut scratch.held, &mut heads, &mut tails);
     let mut accepted = Vec::with_capacity(scratch.held.len());
-    pairs.for_each(|head, tail| accepted.push(pack(task.start + head, task.start + tail)));
+    pairs.for_each(|head, tail| accepted.push(pack_pair(task.start + head, task.start + tail)));
     scratch.bits = pairs.into_bits();
     let place = |list: &mut Vec<u32>| list.iter_mut().for_each(|node| *node += task.start);
     if task.symmetric {
@@ -94,11 +94,11 @@ pub fn pair(scratch: &mut Scratch, task: &Task) -> Paired {
     }
     place(&mut heads);
     place(&mut tails);
-    Paired { accepted, heads, tails }
+    StubPairs { accepted, heads, tails }
 }
 
 /// The stubs to pair here, and the others.
-fn stubs(task: &Task) -> (Vec<u32>, Vec<u32>) {
+fn split_stubs(task: &Task) -> (Vec<u32>, Vec<u32>) {
     let (mut here, mut rest) = (Vec::new(), Vec::new());
     let counter = task.counter.part(u64::MAX);
     for (node, &degree) in task.degrees.iter().enumerate() {
@@ -110,13 +110,13 @@ fn stubs(task: &Task) -> (Vec<u32>, Vec<u32>) {
     (here, rest)
 }
 
-fn ordered(symmetric: bool, head: u32, tail: u32) -> (u32, u32) {
+fn order_pair(symmetric: bool, head: u32, tail: u32) -> (u32, u32) {
     if symmetric && head > tail { (tail, head) } else { (head, tail) }
 }
 
 /// A left-over pair (a, b) and a pair (c, d) that holds become (a, d) and (c, b), so that all
 /// degrees stay; what finds no partner stays left over.
-fn switch(
+fn switch_pairs(
     task: &Task,
     pairs: &mut Pairs,
     held: &mut Vec<(u32, u32)>,
@@ -135,20 +135,20 @@ fn switch(
                 (from, to) = (to, from);
             }
             let (one, two) =
-                (ordered(task.symmetric, head, to), ordered(task.symmetric, from, tail));
+                (order_pair(task.symmetric, head, to), order_pair(task.symmetric, from, tail));
             let free = one != two
                 && one.0 != one.1
                 && two.0 != two.1
-                && !pairs.has(one.0, one.1)
-                && !pairs.has(two.0, two.1);
+                && !pairs.contains(one.0, one.1)
+                && !pairs.contains(two.0, two.1);
             free.then_some((index, one, two))
         });
         match found {
             Some((index, one, two)) => {
                 let old = held[index];
-                pairs.part(old.0, old.1);
-                pairs.join(one.0, one.1);
-                pairs.join(two.0, two.1);
+                pairs.remove(old.0, old.1);
+                pairs.insert(one.0, one.1);
+                pairs.insert(two.0, two.1);
                 held[index] = one;
                 held.push(two);
             }

@@ -38,11 +38,11 @@ fn degrees(made: &Generated) -> Vec<u64> {
 /// Checks what is promised of any recipe; returns the largest out-degree and the share of edges
 /// inside communities.
 fn verify(recipe: &Recipe) -> (u64, f64) {
-    verified(recipe).1
+    generate_and_verify(recipe).1
 }
 
 /// `verify`, with what was made.
-fn verified(recipe: &Recipe) -> (Generated, (u64, f64)) {
+fn generate_and_verify(recipe: &Recipe) -> (Generated, (u64, f64)) {
     let made = generate(recipe).unwrap();
     let edges = &made.edges;
     assert_eq!(
@@ -54,7 +54,7 @@ fn verified(recipe: &Recipe) -> (Generated, (u64, f64)) {
         .source
         .iter()
         .zip(&edges.target)
-        .map(|(&source, &target)| pack(source, target))
+        .map(|(&source, &target)| pack_pair(source, target))
         .collect();
     keys.par_sort_unstable();
     assert!(keys.is_sorted_by(|a, b| a < b), "{recipe:?}");
@@ -84,7 +84,7 @@ fn verified(recipe: &Recipe) -> (Generated, (u64, f64)) {
 #[test]
 fn the_stand_in_of_amazon0505_is_as_its_recipe_says() {
     let recipe = amazon();
-    let (made, (largest, inside)) = verified(&recipe);
+    let (made, (largest, inside)) = generate_and_verify(&recipe);
     assert!((2760..=2761).contains(&largest), "{largest}");
     assert!((0.69..0.71).contains(&inside), "{inside}");
     let degrees: Vec<f64> = degrees(&made).into_iter().map(|degree| degree as f64).collect();

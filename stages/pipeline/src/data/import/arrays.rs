@@ -40,7 +40,7 @@ use warploom_formats::{
 };
 use warploom_shell::requests::read_error;
 
-use super::given_files::{Placed, Thing};
+use super::given_files::{GraphPart, PlacedFile};
 use crate::export::{self, Dense};
 
 /// What a sparse matrix is made of, as scipy calls it.
@@ -50,9 +50,9 @@ const MATRIX: [&str; 4] = ["indices", "indptr", "shape", "data"];
 const MANIFEST_BYTES_MOST: u64 = 16 << 20;
 
 /// Writes arrays as a table.
-pub fn write_table(placed: &Placed, names: &Names, to: &Path) -> Result<(), StageError> {
+pub fn write_table(placed: &PlacedFile, names: &Names, to: &Path) -> Result<(), StageError> {
     let columns = named_arrays(placed).and_then(|arrays| match placed.thing {
-        Thing::Edges => edge_columns(placed.first(), arrays, names),
+        GraphPart::Edges => edge_columns(placed.first(), arrays, names),
         _ => node_columns(placed.first(), arrays, names),
     });
     let columns = columns.map_err(|error| read_error(&error))?;
@@ -74,7 +74,7 @@ pub fn write_table(placed: &Placed, names: &Names, to: &Path) -> Result<(), Stag
 }
 
 /// Writes the parts of a sparse matrix, each in a file of its own, as one archive.
-pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
+pub fn write_matrix(placed: &PlacedFile, to: &Path) -> Result<(), StageError> {
     let read = || -> Read<Vec<Dense>> {
         let arrays = named_arrays(placed)?;
         let found: Vec<&str> = arrays.iter().map(|(name, _)| name.as_str()).collect();
@@ -86,8 +86,8 @@ pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
             return Err(Box::new(error.expected(MATRIX.join(", "), found.join(", "))));
         }
         let dense = |(name, array): &(String, Array)| match name.as_str() {
-            "data" => Ok(export::dense_reals(name, &array.f32s()?)),
-            _ => Ok(export::dense_wholes(name, &array.u64s()?)),
+            "data" => Ok(export::dense_floats(name, &array.f32s()?)),
+            _ => Ok(export::dense_integers(name, &array.u64s()?)),
         };
         arrays.iter().filter(|(name, _)| MATRIX.contains(&name.as_str())).map(dense).collect()
     };
@@ -96,9 +96,9 @@ pub fn write_matrix(placed: &Placed, to: &Path) -> Result<(), StageError> {
 
 /// Writes sparse rows of an artifact as an archive; how wide they are stands in the manifest beside
 /// them.
-pub fn write_sparse_rows(placed: &Placed, to: &Path) -> Result<(), StageError> {
+pub fn write_sparse_rows(placed: &PlacedFile, to: &Path) -> Result<(), StageError> {
     let path = placed.first();
-    let Thing::Beside(name) = &placed.thing else {
+    let GraphPart::Beside(name) = &placed.thing else {
         return Err(StageError::defect("sparse rows that are no features"));
     };
     let counted = name
@@ -121,7 +121,7 @@ pub fn write_sparse_rows(placed: &Placed, to: &Path) -> Result<(), StageError> {
 }
 
 /// Arrays with their names: of an archive, or of files that are called `THING.NAME.npy`.
-fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
+fn named_arrays(placed: &PlacedFile) -> Read<Vec<(String, Array)>> {
     if let [only] = &placed.from[..] {
         let name = only.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
         let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
@@ -130,7 +130,7 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
             return npz.names().map(|name| Ok((name.to_owned(), npz.array(name)?))).collect();
         } else if name.ends_with(".safetensors") {
             return safetensors::read_arrays(only);
-        } else if placed.thing == Thing::Edges && own_name(only).is_none() {
+        } else if placed.thing == GraphPart::Edges && array_name(only).is_none() {
             return Ok(vec![("edge_index".to_owned(), npy::read(only)?)]);
         }
     }
@@ -140,7 +140,7 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
                 .expected("NAME.COLUMN.npy", "no column")
         };
         Ok((
-            own_name(path).ok_or_else(|| {
+            array_name(path).ok_or_else(|| {
                 Box::new(
                     unnamed().hint(
                         "write all columns into one file:  numpy.savez(FILE, id=..., label=...)",
@@ -154,7 +154,7 @@ fn named_arrays(placed: &Placed) -> Read<Vec<(String, Array)>> {
 }
 
 /// What stands between the first dot of a file's name and its ending.
-fn own_name(path: &Path) -> Option<String> {
+fn array_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let (_, rest) = name.split_once('.')?;
     let (own, _) = rest.split_once(".npy")?;
@@ -178,14 +178,14 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     }
     for (name, array) in &arrays {
         match name.to_lowercase().as_str() {
-            "edge_index" | "edges" => columns.extend(both_ends(array)?),
-            "source" | "src" | "row" => columns.push(("source", ids(array)?)),
-            "target" | "dst" | "col" => columns.push(("target", ids(array)?)),
+            "edge_index" | "edges" => columns.extend(edge_ends(array)?),
+            "source" | "src" | "row" => columns.push(("source", id_column(array)?)),
+            "target" | "dst" | "col" => columns.push(("target", id_column(array)?)),
             "weight" | "edge_weight" => {
                 columns.push(("weight", Arc::new(Float32Array::from(array.f32s()?)) as ArrayRef))
             }
             "type" | "edge_type" => {
-                columns.push(("type", numbered(array, &names.relations, "relation")?))
+                columns.push(("type", name_numbers(array, &names.relations, "relation")?))
             }
             _ => {
                 let error = array.error("an array of this name is not read as part of edges here");
@@ -205,7 +205,7 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     if ends != [1, 1] || columns.windows(2).any(|pair| pair[0].0 == pair[1].0) {
         return Err(lacks_ends());
     }
-    of_one_length(
+    check_equal_lengths(
         path,
         columns.into_iter().map(|(name, column)| (name.to_owned(), column)).collect(),
     )
@@ -223,15 +223,17 @@ fn node_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     };
     let columns = arrays.iter().filter(|(name, _)| !is_mask(name)).map(|(name, array)| {
         let column = match name.as_str() {
-            "kind" => numbered(array, &names.kinds, "kind of nodes")?,
-            _ => column(array, masks.iter().find(|(of, _)| of == name).map(|(_, mask)| mask))?,
+            "kind" => name_numbers(array, &names.kinds, "kind of nodes")?,
+            _ => {
+                array_column(array, masks.iter().find(|(of, _)| of == name).map(|(_, mask)| mask))?
+            }
         };
         Ok((name.clone(), column))
     });
-    of_one_length(path, columns.collect::<Read<_>>()?)
+    check_equal_lengths(path, columns.collect::<Read<_>>()?)
 }
 
-fn of_one_length(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
+fn check_equal_lengths(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
     let Some((first, count)) = columns.first().map(|(name, column)| (name, column.len())) else {
         return Err(Box::new(
             ReadError::new(path, "there is no array").expected("an array for each column", "none"),
@@ -251,7 +253,7 @@ fn of_one_length(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
 
 /// An array as a column: a list of values, or rows of numbers; where the mask says so there is no
 /// value.
-fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
+fn array_column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     let (rows, width) = array.rows()?;
     if array.shape.len() > 1 {
         return Ok(export::lists(width, Arc::new(Float32Array::from(array.f32s()?))));
@@ -265,21 +267,23 @@ fn column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
             array.error("the array of what is missing does not have a value for each of its");
         return Err(Box::new(error.expected(rows.to_string(), missing.len().to_string())));
     }
-    fn there<T>(values: Vec<T>, missing: &[bool]) -> impl Iterator<Item = Option<T>> {
+    fn mask_missing<T>(values: Vec<T>, missing: &[bool]) -> impl Iterator<Item = Option<T>> {
         values.into_iter().zip(missing).map(|(value, &missing)| (!missing).then_some(value))
     }
     Ok(match array.dtype.kind {
-        _ if array.is_text() => Arc::new(StringArray::from_iter(there(array.words()?, &missing))),
-        ValueKind::Bool | ValueKind::Unsigned => {
-            Arc::new(UInt64Array::from_iter(there(array.u64s()?, &missing)))
+        _ if array.is_text() => {
+            Arc::new(StringArray::from_iter(mask_missing(array.words()?, &missing)))
         }
-        ValueKind::Signed => Arc::new(Int64Array::from_iter(there(array.i64s()?, &missing))),
-        _ => Arc::new(Float64Array::from_iter(there(array.f64s()?, &missing))),
+        ValueKind::Bool | ValueKind::Unsigned => {
+            Arc::new(UInt64Array::from_iter(mask_missing(array.u64s()?, &missing)))
+        }
+        ValueKind::Signed => Arc::new(Int64Array::from_iter(mask_missing(array.i64s()?, &missing))),
+        _ => Arc::new(Float64Array::from_iter(mask_missing(array.f64s()?, &missing))),
     })
 }
 
 /// Numbers from 0, or words; a list.
-fn ids(array: &Array) -> Read<ArrayRef> {
+fn id_column(array: &Array) -> Read<ArrayRef> {
     if array.shape.len() != 1 {
         let error = array
             .error("ends of edges are not a list")
@@ -294,9 +298,9 @@ fn ids(array: &Array) -> Read<ArrayRef> {
 }
 
 /// Numbers of names, as the names; as they are where there are none.
-fn numbered(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
+fn name_numbers(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
     if names.is_empty() || array.is_text() {
-        return ids(array);
+        return id_column(array);
     }
     let numbers = array.u64s()?;
     let name = |(at, &number): (usize, &u64)| {
@@ -311,7 +315,7 @@ fn numbered(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
 }
 
 /// The two rows, or the two columns, of an array.
-fn both_ends(array: &Array) -> Read<[(&'static str, ArrayRef); 2]> {
+fn edge_ends(array: &Array) -> Read<[(&'static str, ArrayRef); 2]> {
     let [source, target] =
         edge_arrays::both_ends(array)?.map(|ends| Arc::new(UInt64Array::from(ends)) as ArrayRef);
     Ok([("source", source), ("target", target)])

@@ -15,14 +15,14 @@ use warploom_formats::{
     raw_graph::{Labels, RawGraph},
 };
 
-use super::Found;
+use super::ReadSet;
 use crate::arguments::Import;
 
 /// The text of the entry; `draft` is where the files are now.
-pub fn text(
+pub fn entry_text(
     asked: &Import,
     options: &Options,
-    found: &Found,
+    found: &ReadSet,
     draft: &Path,
 ) -> Result<String, StageError> {
     let graph = &found.graph;

@@ -41,7 +41,7 @@ pub enum Family {
 
 /// What a file says of a graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum GraphPart {
     /// Its edges.
     Edges,
     /// Its nodes.
@@ -56,15 +56,15 @@ pub enum Thing {
 
 /// Something that was given.
 #[derive(Clone, Debug)]
-struct Given {
-    thing: Thing,
+struct InputFile {
+    thing: GraphPart,
     /// A file; several where each is one array.
     files: Vec<PathBuf>,
 }
 
 /// How a file of the set is made of what was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Made {
+pub enum FileConversion {
     /// It is a copy.
     Copied,
     /// Arrays become a table.
@@ -77,18 +77,18 @@ pub enum Made {
 
 /// What was given, and the name it gets.
 #[derive(Clone, Debug)]
-pub struct Placed {
+pub struct PlacedFile {
     /// What it says.
-    pub thing: Thing,
+    pub thing: GraphPart,
     /// The files that it comes from.
     pub from: Vec<PathBuf>,
     /// Its name in the set.
     pub name: String,
     /// How it is made.
-    pub made: Made,
+    pub made: FileConversion,
 }
 
-impl Placed {
+impl PlacedFile {
     /// The first file that it comes from.
     pub fn first(&self) -> &Path {
         self.from.first().map_or(Path::new(""), PathBuf::as_path)
@@ -96,21 +96,21 @@ impl Placed {
 }
 
 /// All files with their names, and what is not real in them.
-pub fn placed(asked: &Import) -> Result<(Vec<Placed>, InheritedProvenance), StageError> {
+pub fn place_files(asked: &Import) -> Result<(Vec<PlacedFile>, InheritedProvenance), StageError> {
     let given = match &asked.from {
-        Some(folder) => in_folder(folder)?,
-        None => on_command_line(asked)?,
+        Some(folder) => files_from_export(folder)?,
+        None => files_from_arguments(asked)?,
     };
-    let exported = asked.from.as_deref().or_else(|| exported_beside(asked.edges.as_deref()?));
+    let exported = asked.from.as_deref().or_else(|| find_export_folder(asked.edges.as_deref()?));
     let inherited = exported
         .map(InheritedProvenance::from_manifest)
         .transpose()
         .map_err(|error| catalog_error(&error))?;
-    Ok((place(&given)?, inherited.unwrap_or_default()))
+    Ok((assign_names(&given)?, inherited.unwrap_or_default()))
 }
 
 /// The folder of edges that lie as an export leaves them.
-fn exported_beside(edges: &Path) -> Option<&Path> {
+fn find_export_folder(edges: &Path) -> Option<&Path> {
     split_name(edges)
         .0
         .split('.')
@@ -119,30 +119,30 @@ fn exported_beside(edges: &Path) -> Option<&Path> {
         .and_then(|_| edges.parent())
 }
 
-fn on_command_line(asked: &Import) -> Result<Vec<Given>, StageError> {
-    let beside = |name: &str| Thing::Beside(name.to_owned());
+fn files_from_arguments(asked: &Import) -> Result<Vec<InputFile>, StageError> {
+    let beside = |name: &str| GraphPart::Beside(name.to_owned());
     let all = [
-        (&asked.edges, Thing::Edges),
-        (&asked.nodes, Thing::Nodes),
-        (&asked.graphs, Thing::Graphs),
+        (&asked.edges, GraphPart::Edges),
+        (&asked.nodes, GraphPart::Nodes),
+        (&asked.graphs, GraphPart::Graphs),
         (&asked.features, beside("features")),
         (&asked.labels, beside("labels")),
         (&asked.split, beside("split")),
         (&asked.ids, beside("ids")),
-        (&asked.names, Thing::Names),
+        (&asked.names, GraphPart::Names),
     ];
-    let given = |(path, thing): (&Option<PathBuf>, Thing)| {
-        path.clone().map(|path| Given { thing, files: vec![path] })
+    let given = |(path, thing): (&Option<PathBuf>, GraphPart)| {
+        path.clone().map(|path| InputFile { thing, files: vec![path] })
     };
-    let given: Vec<Given> = all.into_iter().filter_map(given).collect();
+    let given: Vec<InputFile> = all.into_iter().filter_map(given).collect();
     given.iter().flat_map(|given| &given.files).try_for_each(|path| refuse_no_file(path))?;
     Ok(given)
 }
 
 /// Refuses what is no file before it is opened: opening a pipe would wait for somebody to write.
 fn refuse_no_file(path: &Path) -> Result<(), StageError> {
-    let facts =
-        fs::metadata(path).map_err(|error| missing(path, StageError::io("read", path, &error)))?;
+    let facts = fs::metadata(path)
+        .map_err(|error| missing_file_error(path, StageError::io("read", path, &error)))?;
     let (found, hint) = match (facts.is_file(), facts.is_dir()) {
         (true, _) => return Ok(()),
         (false, true) => (
@@ -161,7 +161,7 @@ fn refuse_no_file(path: &Path) -> Result<(), StageError> {
 }
 
 /// What helps where a path leads nowhere: the names that are near, or where to begin.
-fn missing(path: &Path, error: StageError) -> StageError {
+fn missing_file_error(path: &Path, error: StageError) -> StageError {
     if error.hint.is_some() || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_symlink()) {
         return error;
     }
@@ -200,14 +200,14 @@ fn missing(path: &Path, error: StageError) -> StageError {
 }
 
 /// What an export left in a folder.
-fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
+fn files_from_export(folder: &Path) -> Result<Vec<InputFile>, StageError> {
     let entries = fs::read_dir(folder)
-        .map_err(|error| missing(folder, StageError::io("list", folder, &error)))?;
+        .map_err(|error| missing_file_error(folder, StageError::io("list", folder, &error)))?;
     // A file that is passed over unseen would be missing in the set.
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
     let mut paths = paths.map_err(|error| StageError::io("list", folder, &error))?;
     paths.sort();
-    let mut all: Vec<Given> = Vec::new();
+    let mut all: Vec<InputFile> = Vec::new();
     for path in paths {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if name.starts_with('.') || name == MANIFEST_FILE {
@@ -245,10 +245,10 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
                      --nodes FILE",
                 ));
             }
-            None => all.push(Given { thing, files: vec![path] }),
+            None => all.push(InputFile { thing, files: vec![path] }),
         }
     }
-    if all.iter().any(|given| given.thing == Thing::Edges) {
+    if all.iter().any(|given| given.thing == GraphPart::Edges) {
         return Ok(all);
     }
     let error = StageError::new(
@@ -260,10 +260,10 @@ fn in_folder(folder: &Path) -> Result<Vec<Given>, StageError> {
 }
 
 /// What a file of an exported graph holds, and whether it is one array of several.
-fn part_of_export(path: &Path) -> Option<(Thing, bool)> {
+fn part_of_export(path: &Path) -> Option<(GraphPart, bool)> {
     let (stem, end, _) = split_name(path);
     if (stem.as_str(), end.as_str()) == ("names", "json") {
-        return Some((Thing::Names, false));
+        return Some((GraphPart::Names, false));
     }
     let (stem, one_array) = match stem.split_once('.') {
         Some((stem, _)) if end == "npy" => (stem, true),
@@ -272,15 +272,17 @@ fn part_of_export(path: &Path) -> Option<(Thing, bool)> {
     };
     let family = family_of(&end);
     let thing = match stem {
-        "edges" => Thing::Edges,
-        "nodes" => Thing::Nodes,
-        "graphs" => Thing::Graphs,
-        "labels" | "split" | "ids" if family == Family::Arrays => Thing::Beside(stem.to_owned()),
-        stem if stem.starts_with("features") && stem.ends_with(SPARSE) && end == "arrow" => {
-            Thing::Beside(stem[..stem.len() - SPARSE.len()].to_owned())
+        "edges" => GraphPart::Edges,
+        "nodes" => GraphPart::Nodes,
+        "graphs" => GraphPart::Graphs,
+        "labels" | "split" | "ids" if family == Family::Arrays => {
+            GraphPart::Beside(stem.to_owned())
         }
-        "features" | "edge-features" => Thing::Beside(stem.to_owned()),
-        stem if stem.starts_with("features-") => Thing::Beside(stem.to_owned()),
+        stem if stem.starts_with("features") && stem.ends_with(SPARSE) && end == "arrow" => {
+            GraphPart::Beside(stem[..stem.len() - SPARSE.len()].to_owned())
+        }
+        "features" | "edge-features" => GraphPart::Beside(stem.to_owned()),
+        stem if stem.starts_with("features-") => GraphPart::Beside(stem.to_owned()),
         _ => return None,
     };
     (family != Family::Other).then_some((thing, one_array))
@@ -306,14 +308,14 @@ fn family_of(end: &str) -> Family {
 }
 
 /// What all files are, by what the edges are.
-fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
-    let edges = given.iter().find(|given| given.thing == Thing::Edges);
+fn assign_names(given: &[InputFile]) -> Result<Vec<PlacedFile>, StageError> {
+    let edges = given.iter().find(|given| given.thing == GraphPart::Edges);
     let Some(path) = edges.and_then(|edges| edges.files.first()) else {
         return Err(StageError::defect("an import without edges"));
     };
     let (_, end, packed) = split_name(path);
     let family = family_of(&end);
-    let has_nodes = given.iter().any(|given| given.thing == Thing::Nodes);
+    let has_nodes = given.iter().any(|given| given.thing == GraphPart::Nodes);
     let system = |error: Box<ReadError>| read_error(&error);
     let is_graph = end == "npz"
         && npz::FORMAT
@@ -331,14 +333,14 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
         .map(|given| {
             let first = given.files.first().map_or(Path::new(""), PathBuf::as_path);
             let (name, made) = match &given.thing {
-                Thing::Edges => match family {
-                    Family::Arrays if is_graph => (format!("graph.{end}"), Made::Copied),
-                    Family::Arrays if is_whole => (format!("edges.{end}"), Made::Copied),
-                    Family::Arrays => ("edges.parquet".to_owned(), Made::Table),
-                    Family::Columns => (format!("edges.{end}{packed}"), Made::Copied),
+                GraphPart::Edges => match family {
+                    Family::Arrays if is_graph => (format!("graph.{end}"), FileConversion::Copied),
+                    Family::Arrays if is_whole => (format!("edges.{end}"), FileConversion::Copied),
+                    Family::Arrays => ("edges.parquet".to_owned(), FileConversion::Table),
+                    Family::Columns => (format!("edges.{end}{packed}"), FileConversion::Copied),
                     _ if text => (
                         format!("edges.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }),
-                        Made::Copied,
+                        FileConversion::Copied,
                     ),
                     _ => (
                         path.file_name()
@@ -346,37 +348,38 @@ fn place(given: &[Given]) -> Result<Vec<Placed>, StageError> {
                             .to_string_lossy()
                             .trim_start_matches('.')
                             .to_owned(),
-                        Made::Copied,
+                        FileConversion::Copied,
                     ),
                 },
-                Thing::Nodes => table_beside(first, "nodes", text, tables, &end)?,
-                Thing::Graphs => table_beside(first, "graphs", text, tables, &end)?,
-                Thing::Beside(what) => beside(given, what)?,
-                Thing::Names => {
-                    (warploom_formats::side_files::names_json::FILE.to_owned(), Made::Copied)
-                }
+                GraphPart::Nodes => table_name(first, "nodes", text, tables, &end)?,
+                GraphPart::Graphs => table_name(first, "graphs", text, tables, &end)?,
+                GraphPart::Beside(what) => side_file_name(given, what)?,
+                GraphPart::Names => (
+                    warploom_formats::side_files::names_json::FILE.to_owned(),
+                    FileConversion::Copied,
+                ),
             };
-            Ok(Placed { thing: given.thing.clone(), from: given.files.clone(), name, made })
+            Ok(PlacedFile { thing: given.thing.clone(), from: given.files.clone(), name, made })
         })
         .collect()
 }
 
 /// A table of nodes or of graphs is read as the edges are.
-fn table_beside(
+fn table_name(
     path: &Path,
     name: &str,
     text: bool,
     tables: bool,
     edges_end: &str,
-) -> Result<(String, Made), StageError> {
+) -> Result<(String, FileConversion), StageError> {
     let (_, end, packed) = split_name(path);
     match family_of(&end) {
         Family::Text | Family::Other if text => Ok((
             format!("{name}.{}{packed}", if end == "tsv" { "tsv" } else { "csv" }),
-            Made::Copied,
+            FileConversion::Copied,
         )),
-        Family::Columns if tables => Ok((format!("{name}.{end}{packed}"), Made::Copied)),
-        Family::Arrays if tables => Ok((format!("{name}.parquet"), Made::Table)),
+        Family::Columns if tables => Ok((format!("{name}.{end}{packed}"), FileConversion::Copied)),
+        Family::Arrays if tables => Ok((format!("{name}.parquet"), FileConversion::Table)),
         _ => {
             let error = StageError::new(
                 ErrorKind::Input,
@@ -389,18 +392,18 @@ fn table_beside(
     }
 }
 
-fn beside(given: &Given, what: &str) -> Result<(String, Made), StageError> {
+fn side_file_name(given: &InputFile, what: &str) -> Result<(String, FileConversion), StageError> {
     let (_, end, packed) = given.files.first().map(|path| split_name(path)).unwrap_or_default();
     let is_matrix = given.files.iter().any(|path| split_name(path).0.contains('.'));
     let is_sparse =
         given.files.first().is_some_and(|path| split_name(path).0 == format!("{what}{SPARSE}"));
     let may_be_table = what.starts_with("features") || what == "edge-features";
     match family_of(&end) {
-        Family::Columns if is_sparse => Ok((format!("{what}.npz"), Made::SparseRows)),
-        Family::Arrays if is_matrix => Ok((format!("{what}.npz"), Made::Matrix)),
-        Family::Arrays => Ok((format!("{what}.{end}{packed}"), Made::Copied)),
+        Family::Columns if is_sparse => Ok((format!("{what}.npz"), FileConversion::SparseRows)),
+        Family::Arrays if is_matrix => Ok((format!("{what}.npz"), FileConversion::Matrix)),
+        Family::Arrays => Ok((format!("{what}.{end}{packed}"), FileConversion::Copied)),
         Family::Columns | Family::Text if may_be_table => {
-            Ok((format!("{what}.{end}{packed}"), Made::Copied))
+            Ok((format!("{what}.{end}{packed}"), FileConversion::Copied))
         }
         _ => {
             let error = StageError::new(

@@ -1,7 +1,7 @@
 //! Any bytes as tables: a graph or an error, in bounded memory; and what an import leaves when it
 //! was killed.
 use super::*;
-use crate::export::{Dense, archive, dense_reals, dense_wholes};
+use crate::export::{Dense, archive, dense_floats, dense_integers};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 use warploom_contract::parquet_file::TableWriter;
@@ -13,16 +13,16 @@ const GROWTH_MOST: u64 = 768 << 20;
 const FORMS: [&str; 8] = ["csv", "tsv", "npy", "npz", "safetensors", "parquet", "arrow", "txt"];
 
 /// The most memory that this process had at once.
-fn peak() -> u64 {
+fn peak_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
-static BEFORE: LazyLock<u64> = LazyLock::new(peak);
+static BEFORE: LazyLock<u64> = LazyLock::new(peak_memory);
 
 /// An import of files by their flags.
-fn asked(files: &[(&str, PathBuf)]) -> Import {
+fn import_of(files: &[(&str, PathBuf)]) -> Import {
     let of =
         |flag: &str| files.iter().find(|(known, _)| *known == flag).map(|(_, path)| path.clone());
     Import {
@@ -42,13 +42,13 @@ fn asked(files: &[(&str, PathBuf)]) -> Import {
 }
 
 /// Reads what is asked for; a defect of ours is a failure of the test.
-fn tried(asked: &Import) -> Result<Found, StageError> {
+fn try_import(asked: &Import) -> Result<ReadSet, StageError> {
     let before = *BEFORE;
     let folder = tempfile::tempdir().unwrap();
     let draft = folder.path().join("draft");
     fs::create_dir(&draft).unwrap();
-    let done = given_files::placed(asked).and_then(|(files, _)| {
-        copy(&files, &draft).and_then(|()| read(&draft, &files, &Options::default()))
+    let done = given_files::place_files(asked).and_then(|(files, _)| {
+        copy_files(&files, &draft).and_then(|()| read_set(&draft, &files, &Options::default()))
     });
     if let Err(error) = &done {
         assert_ne!(error.kind, ErrorKind::Defect, "{error}");
@@ -57,13 +57,13 @@ fn tried(asked: &Import) -> Result<Found, StageError> {
             "an error speaks of the copy: {error}"
         );
     }
-    let grown = peak().saturating_sub(before);
+    let grown = peak_memory().saturating_sub(before);
     assert!(grown < GROWTH_MOST, "{} MiB more than before", grown >> 20);
     done
 }
 
 /// Imports bytes as tables in these forms.
-fn tried_bytes(tables: &[(&str, &str, &[u8])]) -> Result<Found, StageError> {
+fn try_bytes(tables: &[(&str, &str, &[u8])]) -> Result<ReadSet, StageError> {
     let folder = tempfile::tempdir().unwrap();
     let written = |(flag, form, bytes): &(&'static str, &str, &[u8])| {
         let path = folder.path().join(format!("given-{flag}.{form}"));
@@ -83,23 +83,23 @@ fn tried_bytes(tables: &[(&str, &str, &[u8])]) -> Result<Found, StageError> {
             )
         })
         .collect();
-    tried(&asked(&tables.iter().map(written).collect::<Vec<_>>()))
+    try_import(&import_of(&tables.iter().map(written).collect::<Vec<_>>()))
 }
 
 fn edges() -> Vec<Dense> {
     vec![
-        dense_wholes("source", &[0, 1, 2]),
-        dense_wholes("target", &[1, 2, 0]),
-        dense_reals("weight", &[0.5, 1.0, 2.0]),
+        dense_integers("source", &[0, 1, 2]),
+        dense_integers("target", &[1, 2, 0]),
+        dense_floats("weight", &[0.5, 1.0, 2.0]),
     ]
 }
 
 fn nodes() -> Vec<Dense> {
     vec![
-        dense_wholes("id", &[0, 1, 2]),
-        dense_wholes("label", &[1, 0, 1]),
-        dense_wholes("kind", &[0, 1, 0]),
-        dense_wholes("graph", &[4, 4, 4]),
+        dense_integers("id", &[0, 1, 2]),
+        dense_integers("label", &[1, 0, 1]),
+        dense_integers("kind", &[0, 1, 0]),
+        dense_integers("graph", &[4, 4, 4]),
     ]
 }
 
@@ -109,14 +109,14 @@ fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
     let path = folder.path().join("sample");
     match form {
         "npz" => archive(&path, arrays).unwrap(),
-        "safetensors" => crate::export::tensors(&path, arrays).unwrap(),
+        "safetensors" => crate::export::write_safetensors(&path, arrays).unwrap(),
         "npy" => {
             let both = Dense {
                 shape: vec![2, 3],
                 bytes: [&arrays[0].bytes[..], &arrays[1].bytes[..]].concat(),
                 ..arrays[0].clone()
             };
-            crate::export::npy(&path, &both).unwrap();
+            crate::export::write_npy(&path, &both).unwrap();
         }
         "parquet" | "arrow" => {
             let columns: Vec<(String, arrow_array::ArrayRef)> = arrays
@@ -152,7 +152,7 @@ fn sample(arrays: &[Dense], form: &str) -> Vec<u8> {
 #[test]
 fn samples_are_graphs() {
     for form in FORMS {
-        let found = tried_bytes(&[("edges", form, &sample(&edges(), form))])
+        let found = try_bytes(&[("edges", form, &sample(&edges(), form))])
             .unwrap_or_else(|error| panic!("{form}: {error}"));
         assert_eq!((found.graph.nodes(), found.graph.edges.len()), (3, 3), "{form}");
     }
@@ -165,7 +165,7 @@ fn samples_are_graphs() {
         ("npz", "parquet"),
     ] {
         let (edges, nodes) = (sample(&edges(), edge_form), sample(&nodes(), node_form));
-        let found = tried_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)])
+        let found = try_bytes(&[("edges", edge_form, &edges), ("nodes", node_form, &nodes)])
             .unwrap_or_else(|error| panic!("{edge_form}, {node_form}: {error}"));
         assert!(
             found.graph.labels.is_some()
@@ -180,7 +180,7 @@ fn samples_are_graphs() {
 fn what_does_not_fit_is_said_of_the_files_that_were_given() {
     let parquet = sample(&edges(), "parquet");
     let error =
-        tried_bytes(&[("edges", "csv", b"source,target\n1,2\n"), ("nodes", "parquet", &parquet)])
+        try_bytes(&[("edges", "csv", b"source,target\n1,2\n"), ("nodes", "parquet", &parquet)])
             .map(drop)
             .unwrap_err();
     assert!(
@@ -188,33 +188,32 @@ fn what_does_not_fit_is_said_of_the_files_that_were_given() {
         "{error}"
     );
     let strange = vec![
-        dense_wholes("source", &[0]),
-        dense_wholes("target", &[0]),
-        dense_wholes("colour", &[0]),
+        dense_integers("source", &[0]),
+        dense_integers("target", &[0]),
+        dense_integers("colour", &[0]),
     ];
     // By itself it is read as a folder would be; beside a table of nodes it becomes a table, which
     // has no such column.
-    let found = tried_bytes(&[("edges", "npz", &sample(&strange, "npz"))])
+    let found = try_bytes(&[("edges", "npz", &sample(&strange, "npz"))])
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.graph.passed_over, ["array `colour`"]);
     let table = sample(&nodes(), "npz");
-    let error =
-        tried_bytes(&[("edges", "npz", &sample(&strange, "npz")), ("nodes", "npz", &table)])
-            .map(drop)
-            .unwrap_err();
+    let error = try_bytes(&[("edges", "npz", &sample(&strange, "npz")), ("nodes", "npz", &table)])
+        .map(drop)
+        .unwrap_err();
     assert!(
         error.to_string().contains("found `colour`")
             && error.to_string().contains("given-edges.npz"),
         "{error}"
     );
-    let uneven = vec![dense_wholes("id", &[0, 1]), dense_wholes("label", &[0])];
+    let uneven = vec![dense_integers("id", &[0, 1]), dense_integers("label", &[0])];
     let error =
-        tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))])
+        try_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))])
             .map(drop)
             .unwrap_err();
     assert!(error.to_string().contains("`label` has not as many values as `id`"), "{error}");
     let error =
-        tried_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))])
+        try_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))])
             .map(drop)
             .unwrap_err();
     assert!(
@@ -227,11 +226,11 @@ fn what_does_not_fit_is_said_of_the_files_that_were_given() {
 proptest! {
     #[test]
     fn any_bytes_are_a_graph_or_an_error(form in 0..FORMS.len(), other in 0..FORMS.len(), bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-        let _ = tried_bytes(&[("edges", FORMS[form], &bytes)]);
+        let _ = try_bytes(&[("edges", FORMS[form], &bytes)]);
         for edges_form in ["csv", "parquet"] {
             let edges = sample(&edges(), edges_form);
-            let _ = tried_bytes(&[("edges", edges_form, &edges), ("nodes", FORMS[other], &bytes)]);
-            let _ = tried_bytes(&[("edges", edges_form, &edges), ("features", FORMS[other], &bytes)]);
+            let _ = try_bytes(&[("edges", edges_form, &edges), ("nodes", FORMS[other], &bytes)]);
+            let _ = try_bytes(&[("edges", edges_form, &edges), ("features", FORMS[other], &bytes)]);
         }
     }
 
@@ -247,12 +246,12 @@ proptest! {
             }
             bytes
         };
-        let _ = tried_bytes(&[("edges", FORMS[form], &changed(sample(&edges(), FORMS[form])))]);
+        let _ = try_bytes(&[("edges", FORMS[form], &changed(sample(&edges(), FORMS[form])))]);
         let parquet = sample(&edges(), "parquet");
-        let _ = tried_bytes(&[("edges", "parquet", &parquet), ("nodes", FORMS[other], &changed(sample(&nodes(), FORMS[other])))]);
-        let _ = tried_bytes(&[("edges", "csv", b"source,target\n0,1\n1,2\n"), ("nodes", "csv", &changed(sample(&nodes(), "csv")))]);
+        let _ = try_bytes(&[("edges", "parquet", &parquet), ("nodes", FORMS[other], &changed(sample(&nodes(), FORMS[other])))]);
+        let _ = try_bytes(&[("edges", "csv", b"source,target\n0,1\n1,2\n"), ("nodes", "csv", &changed(sample(&nodes(), "csv")))]);
         let text = b"row,column,value\n0,3,1\n2,1,0.5\n".to_vec();
-        let _ = tried_bytes(&[("edges", "parquet", &parquet), ("features", "csv", &changed(text))]);
+        let _ = try_bytes(&[("edges", "parquet", &parquet), ("features", "csv", &changed(text))]);
     }
 }
 
@@ -260,23 +259,23 @@ proptest! {
 fn what_killed_imports_left_makes_way() {
     let folder = tempfile::tempdir().unwrap();
     let place = Place { folder: folder.path().join("raw/mine"), replaces: false, old_entry: None };
-    fs::create_dir_all(place.data()).unwrap();
+    fs::create_dir_all(place.data_folder()).unwrap();
     let file = folder.path().join("e.csv");
     fs::write(&file, "source,target\n0,1\n").unwrap();
-    let asked = asked(&[("edges", file)]);
-    let (files, _) = given_files::placed(&asked).unwrap();
+    let asked = import_of(&[("edges", file)]);
+    let (files, _) = given_files::place_files(&asked).unwrap();
     // Another process's, which has ended: a draft, and a set that an earlier version left between
     // its two names.
     let mut child = std::process::Command::new("true").spawn().unwrap();
     let process = child.id();
     child.wait().unwrap();
     let host = warploom_contract::store::lease::host();
-    for there in [&place.folder, place.data()] {
+    for there in [&place.folder, place.data_folder()] {
         fs::create_dir_all(there.join(format!(".tmp-import-{process}-0@{host}/x"))).unwrap();
     }
-    make_way(&place.folder).unwrap();
+    remove_unfinished_import(&place.folder).unwrap();
     assert!(!place.folder.exists());
-    made(&place, &asked, &files, &Options::default(), InheritedProvenance::default()).unwrap();
+    draft_set(&place, &asked, &files, &Options::default(), InheritedProvenance::default()).unwrap();
     let names = |folder: &Path| {
         let names = fs::read_dir(folder)
             .unwrap()
@@ -284,7 +283,7 @@ fn what_killed_imports_left_makes_way() {
         names.collect::<std::collections::BTreeSet<_>>().into_iter().collect::<Vec<_>>()
     };
     assert_eq!(
-        (names(place.data()), names(&place.folder)),
+        (names(place.data_folder()), names(&place.folder)),
         (vec!["mine".into()], vec!["edges.csv".into(), ENTRY_FILE.into()])
     );
 }
@@ -297,13 +296,13 @@ fn options_are_written_as_in_an_entry() {
         "[ head, relation , 'tail' ]",
         "[\"head\", \"relation\", \"tail\"]",
     ] {
-        assert_eq!(value_of(text), expected, "{text}");
+        assert_eq!(parse_value(text), expected, "{text}");
     }
     assert_eq!(
-        (value_of("3"), value_of("true"), value_of("from_id")),
+        (parse_value("3"), parse_value("true"), parse_value("from_id")),
         (3.into(), true.into(), "from_id".into())
     );
-    assert!(options_of(&["columns=[head,relation,tail]".to_owned()]).is_ok());
+    assert!(parse_read_options(&["columns=[head,relation,tail]".to_owned()]).is_ok());
 }
 
 /// A set that makes way is never gone before the new one has its name, by one step or, where a file
