@@ -277,14 +277,14 @@ fn imported_files_are_compared_with_their_digests() {
     let changed = EDGES.replace("5,7,2", "5,3,2");
     fs::write(&file, &changed).unwrap();
     let what = format!(
-        "is not the one that the catalogue's entry tells of: expected {} bytes with the digest ",
+        "differs from the catalogue's entry: expected {} bytes with the digest ",
         EDGES.len()
     );
     let told = [
         what.as_str(),
         "found 79 bytes with ",
         "mine/edges.csv",
-        "hint: put the old one there again",
+        "hint: restore the old one",
         "mine/warploom.yaml",
     ];
     sandbox.warploom(&["data", "show", "mine"]).expect(1).says(&told);

@@ -1,11 +1,12 @@
-//! Digests of raw files, remembered so that a hit reads no raw data.
+//! digest_cache: digests of raw files, cached so that a cache hit reads no raw data.
 //!
 //! promises  the BLAKE3 digest of the file's bytes; a file whose size, time or inode differs from
-//!           what is remembered is read again
-//! promises  a remembered digest is written beside and renamed; two processes may do so at once
-//! never     fails because the folder is missing, read-only or holds nonsense
+//!           the cached ones is read again
+//! promises  a cached digest is written to a temporary file and renamed; two processes may do so at
+//!           once
+//! never     fails because the cache folder is missing, read-only or holds invalid files
 //! limits    a file that is rewritten in place with the same size and the same time to the
-//!           nanosecond is not noticed: `reread` is for that
+//!           nanosecond is not noticed, unless `reread` is set
 use serde::{Deserialize, Serialize};
 use std::{
     fs, io,
@@ -13,7 +14,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// What is remembered of a file.
+/// The cached digest of a file.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct CachedDigest {
     path: PathBuf,
@@ -21,7 +22,7 @@ struct CachedDigest {
     digest: String,
 }
 
-/// What changes when a file does.
+/// The metadata that changes when a file does.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Stamp {
     size: u64,
@@ -55,18 +56,18 @@ pub fn digest(path: &Path, seen_dir: Option<&Path>, reread: bool) -> io::Result<
         )));
     }
     let digest = hasher.finalize().to_hex().to_string();
-    // A file that changed under the reader is not remembered.
+    // The digest of a file that changed while it was read is not cached.
     if let Some(memory) = memory
         && stamp(&path)? == before
     {
-        // What is not remembered is read again.
+        // A file without a cached digest is read again.
         let _ =
             write_cached(&memory, &CachedDigest { path, stamp: before, digest: digest.clone() });
     }
     Ok(digest)
 }
 
-/// Refuses what has no end, or whose writer may never come.
+/// Refuses a device or a FIFO, which may never end or never have a writer.
 fn refuse_irregular(path: &Path) -> io::Result<()> {
     match fs::metadata(path)?.file_type() {
         kind if kind.is_file() => Ok(()),
@@ -75,7 +76,8 @@ fn refuse_irregular(path: &Path) -> io::Result<()> {
     }
 }
 
-/// A folder below `dir` for what comes out of this archive, as long as the archive stays the same.
+/// A folder below `dir` for the unpacked files of this archive, as long as the archive stays the
+/// same.
 pub(crate) fn unpack_folder(dir: &Path, archive: &Path, inside: &str) -> io::Result<PathBuf> {
     let path = archive.canonicalize()?;
     let stamp = stamp(&path)?;

@@ -1,11 +1,11 @@
-//! What a file was when it came: size and digest, in the catalogue's entry, or in `.digests.json`
-//! beside the files that were fetched.
+//! digests: size and digest of each file when it was downloaded, in the catalogue's entry, or in
+//! `.digests.json` beside the downloaded files.
 //!
-//! promises  a file is recorded once and compared ever after; a changed one is named with what to
-//!           do
-//! promises  the record is written beside and renamed; a folder in place of a file is said to be
-//!           one
-//! never     records a file that nobody fetched
+//! promises  a file is recorded once and compared at each later use; the error of a changed one
+//!           says what to do
+//! promises  the record is written to a temporary file and renamed; a folder in place of a file is
+//!           named as one
+//! never     records a file that was not downloaded
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde::{Deserialize, Serialize};
@@ -15,17 +15,17 @@ use crate::{
     metadata_if_present,
 };
 
-/// Its name in the folder of the set.
+/// Name of the record in the folder of the set.
 pub const RECORD_FILE: &str = ".digests.json";
 
-/// What a file was.
+/// Size, digest and origin of a file when it was recorded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Its size.
     pub bytes: u64,
     /// Its BLAKE3 digest in hexadecimal.
     pub blake3: String,
-    /// Where it came from, or that it was put there by hand.
+    /// Its address, or that it was put there by hand.
     pub from: String,
 }
 
@@ -54,7 +54,7 @@ fn record_name(folder: &Path, path: &Path) -> String {
     path.strip_prefix(folder).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Refuses a folder that lies where a file of the set should.
+/// Refuses a folder in the place of a file of the set.
 pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), CatalogError> {
     if !path.is_dir() {
         return Ok(());
@@ -71,8 +71,8 @@ pub fn refuse_folder(entry: &Entry, file: &RawFile, path: &Path) -> Result<(), C
     )))
 }
 
-/// Compares a file whose digest is known with what the entry says of it, and with the record of its
-/// set's folder; what neither knows is sound.
+/// Compares a file of this digest with the entry, and with the record of its set's folder; a file
+/// that neither knows is accepted.
 pub fn check_file(
     entry: &Entry,
     file: &RawFile,
@@ -83,7 +83,7 @@ pub fn check_file(
     check_bytes(entry, file, folder, path, file_length(path)?, digest)
 }
 
-/// Judges a file that is about to be put under its path.
+/// Checks a downloaded file before it is renamed to its path.
 pub(crate) fn check_download(
     entry: &Entry,
     file: &RawFile,
@@ -94,7 +94,7 @@ pub(crate) fn check_download(
     let read = |error: io::Error| DownloadError::disk("cannot read what came", &error);
     let digest = digest_cache::digest(beside, None, true).map_err(read)?;
     let bytes = fs::metadata(beside).map_err(read)?.len();
-    // Bytes that the entry knows by their digest are the file, whatever they look like.
+    // A file whose digest is that of the entry is accepted, whatever it looks like.
     if file.blake3.as_deref() != Some(&digest) {
         refuse_mistaken(path, beside)?;
     }
@@ -111,7 +111,7 @@ pub(crate) fn check_download(
     })
 }
 
-/// Refuses what came in the place of the file or archive that is to have this path.
+/// Refuses a web page or a pointer that came in place of the file or archive of this path.
 pub(crate) fn refuse_mistaken(path: &Path, beside: &Path) -> Result<(), DownloadError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     match warploom_formats::mistaken(&name, beside)
@@ -137,14 +137,14 @@ fn check_bytes(
         || file.bytes.is_some_and(|known| known != bytes)
     {
         let what = mismatch_error(
-            "the file is not the one that the catalogue's entry tells of",
+            "the file differs from the catalogue's entry",
             file.bytes,
             file.blake3.as_deref(),
             bytes,
             digest,
         );
         return Err(CatalogError::new(what).at(path.display()).hint(format!(
-            "put the old one there again; to take the new one, remove `bytes` and `blake3` of `{}` \
+            "restore the old one; to take the new one, remove `bytes` and `blake3` of `{}` \
              from  {}",
             file.file, entry.place
         )));
@@ -170,7 +170,7 @@ fn check_bytes(
     }
 }
 
-/// What was expected, as far as that is known, against what was found.
+/// The error with the expected size and digest, as far as they are known, and those found.
 fn mismatch_error(
     what: &str,
     bytes_expected: Option<u64>,
@@ -188,7 +188,7 @@ fn mismatch_error(
     format!("{what}: expected {expected}, found {bytes} bytes with {}", short_digest(digest))
 }
 
-/// Compares a file with the record, or records it.
+/// Compares a file with the record, or records a new one.
 pub fn compare_or_record(
     entry: &Entry,
     file: &RawFile,
@@ -206,7 +206,7 @@ pub fn compare_or_record(
         ))
         .at(path.display());
         return Err(error.hint(format!(
-            "fetch it anew:  rm {}  and  warploom data fetch {}",
+            "download it again:  rm {}  and  warploom data fetch {}",
             path.display(),
             entry.name
         )));

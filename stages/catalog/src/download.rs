@@ -1,13 +1,13 @@
-//! One file from one address: streamed, resumed, tried again.
+//! download: one file from one address, streamed, resumed and retried.
 //!
-//! promises  a file under its final name is complete, and the one that was expected: it is written
-//!           beside as `.part`, judged and renamed
-//! promises  a part is only continued if the server says that it is still the same file (`ETag` or
-//!           `Last-Modified`, and its size); else it begins anew
-//! promises  every try ends: 5 s to connect, 20 s without a byte, and a limit on the whole; between
-//!           tries it waits 1, 2, 4, ... s
-//! never     follows a redirect from https to http; overwrites a file that is there; tries again
-//!           what cannot get better (404, no room on the disk)
+//! promises  a file under its final name is complete and is the expected one: it is written as
+//!           `.part`, checked and renamed
+//! promises  a part is resumed only if the server says that it is still the same file (`ETag` or
+//!           `Last-Modified`, and its size); else the download restarts
+//! promises  each try is limited: 5 s to connect, 20 s without a byte, and a limit for all tries;
+//!           between tries it waits 1, 2, 4, ... s
+//! never     follows a redirect from https to http; overwrites an existing file; retries a
+//!           permanent error (404, a full disk)
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -21,17 +21,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::download_error::DownloadError;
 
-/// The bytes that are moved at once.
+/// Bytes of the copy buffer.
 const BUFFER_BYTES: usize = 1 << 16;
-/// Tries that found no server after which there is no other.
+/// Tries without an answer of a server after which the download fails.
 const UNREACHABLE_TRIES_MOST: u32 = 2;
-/// Variables of the environment that name a proxy, in the order in which they count.
+/// Environment variables that name a proxy, in order of precedence.
 const PROXY_VARIABLES: &[&str] =
     &["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-/// Statuses after which a server may recover: time-out, too many requests, and its own faults.
+/// HTTP statuses that are retried: time-out, too many requests, and server errors.
 const RETRY_STATUSES: &[u16] = &[408, 429, 500, 502, 503, 504];
 
-/// How far a download has come.
+/// Progress of a download.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress<'a> {
     /// The file.
@@ -42,18 +42,18 @@ pub struct Progress<'a> {
     pub total: Option<u64>,
 }
 
-/// How long a download may take.
+/// Time limits of a download.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// To connect, name look-up included twice.
+    /// To connect, with two DNS look-ups.
     pub connect: Duration,
-    /// Without a byte.
+    /// Longest time without a byte.
     pub silence: Duration,
     /// For one file, all tries together.
     pub whole: Duration,
     /// Tries.
     pub tries: u32,
-    /// Before the second try; twice as long before each further one.
+    /// Wait before the second try; it doubles before each further one.
     pub pause: Duration,
     /// Whether the proxy variables of the environment count.
     pub proxy: bool,
@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// What a part is a part of; stands beside it as `.part.json`.
+/// The source of a part: address, validator and size, stored beside it as `.part.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct PartSource {
@@ -83,17 +83,17 @@ struct PartSource {
 }
 
 impl PartSource {
-    /// What proves that a server still means the same file; a weak tag does not.
+    /// The validator that proves that the server still has the same file; a weak tag does not.
     fn validator(&self) -> Option<&str> {
         self.etag.as_deref().filter(|tag| !tag.starts_with("W/")).or(self.modified.as_deref())
     }
 }
 
-/// Why a try failed, and whether another may do better.
+/// Why a try failed, and whether it is retried.
 struct Failure {
     trouble: DownloadError,
     again: bool,
-    /// Whether a server answered at all: without a network nobody waits for all tries.
+    /// Whether a server answered at all: without a network not all tries are made.
     reached: bool,
 }
 
@@ -111,7 +111,7 @@ impl Failure {
     }
 }
 
-/// A part on the disk; a second process that loads the same file works on one of its own.
+/// A partial file on disk; a second process that downloads the same file has its own.
 struct Part {
     path: PathBuf,
     beside: PathBuf,
@@ -134,7 +134,7 @@ impl Part {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&shared)?;
         // Another process may have finished and renamed it between the two lines above: then this
-        // is no part any more.
+        // is no longer a part.
         let still_named = || {
             fs::metadata(&shared)
                 .is_ok_and(|named| file.metadata().is_ok_and(|own| own.ino() == named.ino()))
@@ -158,7 +158,7 @@ impl Part {
         })
     }
 
-    /// Bytes that are there of the file that `beside` describes, and that description.
+    /// Bytes already downloaded of the file that `.part.json` describes, and that description.
     fn resumable_bytes(&self, url: &str) -> (u64, PartSource) {
         let of: PartSource = fs::read(&self.beside)
             .ok()
@@ -172,28 +172,27 @@ impl Part {
         }
     }
 
-    /// Empties it; what comes is a part of `of`.
+    /// Truncates the part and records its source `of`.
     fn restart(&mut self, of: &PartSource) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0))?;
         fs::write(&self.beside, serde_json::to_vec(of)?)
     }
 
-    /// Removes it unless it can be continued.
+    /// Removes the part unless it can be resumed.
     fn remove_unless_resumable(self, url: &str) {
         if !self.shared || self.resumable_bytes(url).0 == 0 {
-            // A part that cannot be removed does no harm: it is emptied before it is used again.
+            // A part that cannot be removed does no harm: it is truncated before it is used again.
             let _ = fs::remove_file(&self.path);
             let _ = fs::remove_file(&self.beside);
         }
     }
 }
 
-/// Says of a file that is whole, and not yet under its name, whether it is the one that was
-/// expected.
+/// Decides whether a complete file, not yet renamed, is the expected one.
 pub(crate) type Judge<'a> = &'a dyn Fn(&Path) -> Result<(), DownloadError>;
 
-/// Downloads a file to `path`; one that `judge` refuses goes again.
+/// Downloads a file to `path`; one that `judge` refuses is removed.
 pub(crate) fn download(
     name: &str,
     url: &str,
@@ -245,7 +244,7 @@ pub(crate) fn download(
     kept.map_err(unwritten)
 }
 
-/// One try: asks for what is missing, and appends it.
+/// One try: requests the missing bytes and appends them.
 fn run_attempt(
     part: &mut Part,
     name: &str,
@@ -277,7 +276,7 @@ fn run_attempt(
                 && (of.etag.is_none() || of.etag == known.etag);
             if !same {
                 part.restart(&PartSource::default()).map_err(disk)?;
-                return Err(Failure::transient("the server continued another file"));
+                return Err(Failure::transient("the server resumed another file"));
             }
             of = known;
             part.file.seek(SeekFrom::End(0)).map_err(disk)?;
@@ -293,13 +292,13 @@ fn run_attempt(
             part.restart(&of).map_err(disk)?;
         }
         416 if have > 0 => {
-            // All of it was here, or more than there is.
+            // The part is complete, or longer than the file.
             if range == Some((None, Some(have))) {
                 return Ok(());
             }
             part.restart(&PartSource::default()).map_err(disk)?;
             return Err(Failure::transient(
-                "the server has another file than the part that was kept",
+                "the server's file differs from the part that was kept",
             ));
         }
         code => {
@@ -350,7 +349,7 @@ fn run_attempt(
     }
 }
 
-/// The first signs of an answer, as far as its first line.
+/// The first characters of an answer, up to the end of its first line.
 fn first_line(bytes: &[u8]) -> String {
     let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes);
     let shown = line[..line.len().min(40)]
@@ -384,8 +383,7 @@ fn agent(limits: &Limits, url: &str) -> ureq::Agent {
     ureq::Agent::new_with_config(config.build())
 }
 
-/// First byte and size of the whole in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no
-/// size.
+/// First byte and total size in `bytes 5-9/10`; `bytes */10` has no first byte, `/*` no size.
 fn parse_content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (range, total) = text.strip_prefix("bytes ")?.split_once('/')?;
     let first = match range {
@@ -399,8 +397,7 @@ fn parse_content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     Some((first, total))
 }
 
-/// The variable of the environment that names the proxy through which an address is asked, and host
-/// and port of that proxy.
+/// The environment variable that names the proxy for an address, and host and port of that proxy.
 fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
     if !limits.proxy {
         return None;
@@ -414,7 +411,7 @@ fn proxy_of(url: &str, limits: &Limits) -> Option<(&'static str, String)> {
     Some((*name, format!("{}:{}", proxy.host(), proxy.port())))
 }
 
-/// Why no answer came, in one line.
+/// Why no answer came, as a failure with one line.
 fn connection_failure(error: &ureq::Error, url: &str, limits: &Limits) -> Failure {
     if let ureq::Error::RequireHttpsOnly(other) = error {
         let what = format!(

@@ -1,28 +1,27 @@
-//! Why a file did not come: the network or what came over it, or the disk that it was to be kept
-//! on.
+//! download_error: why a download failed: the network, the downloaded content, or the disk.
 //!
-//! promises  one line without a place; whether the disk is at fault, for then nothing can be done
-//!           by hand either
+//! promises  one line without a place; says whether the disk is at fault, since a copy by hand
+//!           would fail too
 use std::io;
 
-/// Why a file did not come.
+/// Why a download failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DownloadError {
     /// One line.
     pub what: String,
-    /// What the disk said, where it is at fault.
+    /// The error of the disk, if it is at fault.
     pub disk: Option<io::ErrorKind>,
-    /// What to do, where it is another thing than to fetch the file by hand.
+    /// What to do, where it is not to fetch the file by hand.
     pub hint: Option<Box<str>>,
 }
 
 impl DownloadError {
-    /// Of the network, or with what came.
+    /// An error of the network or of the downloaded content.
     pub fn new(what: impl Into<String>) -> DownloadError {
         DownloadError { what: what.into(), disk: None, hint: None }
     }
 
-    /// Of the disk.
+    /// An error of the disk.
     pub fn disk(what: impl Into<String>, error: &io::Error) -> DownloadError {
         DownloadError {
             what: format!("{}: {error}", what.into()),
@@ -31,12 +30,12 @@ impl DownloadError {
         }
     }
 
-    /// Whether a file may not grow, however much room there is.
+    /// Whether a limit on file sizes was reached.
     pub fn is_file_size_limit(&self) -> bool {
         self.disk == Some(io::ErrorKind::FileTooLarge)
     }
 
-    /// Whether there is no room left.
+    /// Whether the disk is full.
     pub fn is_disk_full(&self) -> bool {
         self.disk.is_some_and(|kind| {
             matches!(

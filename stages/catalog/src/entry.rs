@@ -1,7 +1,7 @@
-//! An entry of the catalogue: everything that is known of one data set.
+//! entry: an entry of the catalogue, with everything that is known about one data set.
 //!
 //! promises  an unknown field, a wrong type or a value out of range is an error with its line
-//! never     names a path on this machine; decides between real files and the stand-in (`locate`
+//! never     holds a path of this machine; decides between real files and the stand-in (`locate`
 //!           does)
 pub use crate::generator::Recipe;
 use crate::{CatalogError, Generator};
@@ -12,70 +12,69 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// Its name, that of its file too.
+    /// Name of the data set and of the entry's file.
     pub name: String,
-    /// One or two sentences.
+    /// Description, one or two sentences.
     pub about: String,
-    /// Further places where its files are looked for, in every data folder: a folder, or an archive
+    /// Further paths below each data folder where its files are searched: a folder, or an archive
     /// that holds them (`others/sets.zip`).
     #[serde(default)]
     pub found_as: Vec<String>,
-    /// All files of the set that are read; each may also lie there as `.gz` or `.zst`. None for a
-    /// set that a generator makes.
+    /// All files of the set that are read; each may be compressed as `.gz` or `.zst`. Empty for a
+    /// generated set.
     #[serde(default)]
     pub files: Vec<RawFile>,
-    /// Where files without an address of their own are packed together.
+    /// The archive with the files that have no address of their own.
     #[serde(default)]
     pub archive: Option<Archive>,
-    /// How the files are read.
+    /// The format of the files.
     pub format: Format,
-    /// What the format leaves open.
+    /// Parser options that the format leaves open.
     #[serde(default)]
     pub read: warploom_formats::Options,
-    /// Whether an edge as stored has a direction that means something.
+    /// Whether edges are directed.
     pub directed: bool,
-    /// What `symmetrize: auto` means for this set.
+    /// Value of `symmetrize: auto` for this set.
     pub symmetrize: bool,
-    /// The kinds of nodes that types of entities become where the pipeline says nothing; none:
-    /// nodes stay of one kind.
+    /// How types of entities become node types where the pipeline does not say; none: all nodes
+    /// have one type.
     #[serde(default)]
     pub entity_types: Option<EntityTypes>,
-    /// What the set is usually used for.
+    /// The usual task of the set.
     pub task: Task,
-    /// Who made it and under which terms it may be used.
+    /// Author and licence.
     pub licence: String,
     /// Counts of the files as stored; a mismatch is an error.
     #[serde(default)]
     pub expected: ExpectedCounts,
-    /// What else the files hold; shown, and a mismatch is an error.
+    /// Further counts of the files; shown, and a mismatch is an error.
     #[serde(default)]
     pub holds: ExpectedContents,
-    /// Counts as documents print them.
+    /// Counts as publications print them.
     #[serde(default)]
     pub printed: Vec<PublishedCounts>,
-    /// What is drawn where the set itself has none.
+    /// Sizes of synthetic features and labels, drawn where the set itself has none.
     #[serde(default)]
     pub made_up: SyntheticData,
-    /// How nodes are parted into train, validation and test.
+    /// How nodes are split into training, validation and test.
     pub split: SplitRule,
-    /// What is generated when the files cannot be had.
+    /// Recipe of the stand-in, generated when the files are missing.
     #[serde(default)]
     pub stand_in: Option<Recipe>,
-    /// What is not real in the files, where they came out of another graph.
+    /// Synthetic data in the files, where they were exported from another graph.
     #[serde(default, skip_serializing_if = "InheritedProvenance::is_nothing")]
     pub inherited: InheritedProvenance,
-    /// Whether there is no entry: a folder of files, of which all is known that they say
-    /// themselves.
+    /// Whether the entry was inferred from a folder of files.
     #[serde(skip)]
     pub inferred: bool,
-    /// What makes the set, if it is one that is made and not found.
+    /// The generator, if the set is generated.
     #[serde(default)]
     pub generator: Option<Generator>,
-    /// The folder of an imported set, which has the entry beside the files: they are looked for
-    /// nowhere else.
+    /// The folder of an imported set, whose entry is beside its files: they are searched only
+    /// there.
     #[serde(skip)]
     pub home: Option<PathBuf>,
-    /// The file that says all this, as errors call it.
+    /// The file of the entry, for errors.
     #[serde(skip)]
     pub place: String,
 }
@@ -84,44 +83,44 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RawFile {
-    /// Its plain name, without `.gz` or `.zst`; it may lie in folders below, `/` between.
+    /// Its plain name, without `.gz` or `.zst`; it may be in subfolders, with `/` between.
     pub file: String,
-    /// Other names under which it is found: files get renamed on their way.
+    /// Other names under which it may be stored.
     #[serde(default)]
     pub also: Vec<String>,
-    /// Where it can be had; if that ends in `.gz` or `.zst` it is kept so. None: in the set's
-    /// archive, or nowhere.
+    /// Its address; if that ends in `.gz` or `.zst` the file is stored compressed. None: it is in
+    /// the set's archive, or has no address.
     #[serde(default)]
     pub url: Option<String>,
-    /// Its size as it is kept, packed or not; one of another size is an error.
+    /// Its size as stored, compressed or not; another size is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Its BLAKE3 digest in hexadecimal, as it is kept; a file with another one is an error.
+    /// Its BLAKE3 digest in hexadecimal, as stored; another digest is an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blake3: Option<String>,
 }
 
-/// Several files in one: a zip, or a tar with or without gzip.
+/// An archive of several files: a zip, or a tar with or without gzip.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Archive {
-    /// Where it can be had.
+    /// Its address.
     pub url: String,
-    /// The folder inside it that holds the files, without a last `/`; empty: none.
+    /// The folder inside it that holds the files, without a trailing `/`; empty: none.
     #[serde(default)]
     pub folder: String,
 }
 
-/// What the format of a set is called that a generator makes.
+/// Name of the format of generated sets.
 pub const GENERATED: &str = "generated";
 
-/// How files are read: the name of one of `warploom_formats::FORMATS`, or `generated`.
+/// The format of files: the name of one of `warploom_formats::FORMATS`, or `generated`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Format(String);
 
 impl Format {
-    /// That of a reader.
+    /// The format of a reader.
     pub fn from_reader(format: &warploom_formats::Format) -> Format {
         Format(format.name.to_owned())
     }
@@ -131,7 +130,7 @@ impl Format {
         &self.0
     }
 
-    /// That of a set that a generator makes.
+    /// The format of a generated set.
     pub fn generated() -> Self {
         Format(GENERATED.to_owned())
     }
@@ -169,27 +168,28 @@ impl From<Format> for String {
     }
 }
 
-/// How types of entities become kinds of nodes.
+/// How types of entities become node types.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EntityTypes {
-    /// The relation whose targets are types, by its whole name or by what follows its last `#` or
+    /// The relation whose targets are types, by its full name or by the part after its last `#` or
     /// `/`.
     pub relation: String,
-    /// Of several types of a node the one that comes first here; else the first by bytes.
+    /// Precedence of types: a node with several types has the first one of this list, else the
+    /// first by bytes.
     pub order: Vec<String>,
-    /// Whether statements of types stay edges.
+    /// Whether type statements stay edges.
     pub edges: TypeEdges,
 }
 
-/// What becomes of statements of types.
+/// What becomes of type statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TypeEdges {
-    /// They are edges as all others.
+    /// They stay edges.
     #[default]
     Keep,
-    /// They are no edges, and what is nothing but a type is no node.
+    /// They are removed, with the nodes that are only types.
     Drop,
 }
 
@@ -203,21 +203,21 @@ impl Default for EntityTypes {
     }
 }
 
-/// What a set is usually used for.
+/// The usual task of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Task {
-    /// One class a node.
+    /// Node classification: one class for each node.
     NodeClassification,
-    /// Any number of classes a node.
+    /// Multi-label node classification.
     MultiLabel,
-    /// One class a graph.
+    /// Graph classification: one class for each graph.
     GraphClassification,
-    /// One number a graph.
+    /// Graph regression: one number for each graph.
     GraphRegression,
-    /// Which pairs of nodes are joined.
+    /// Link prediction.
     LinkPrediction,
-    /// Structure alone.
+    /// No labels: structure alone.
     None,
 }
 
@@ -235,11 +235,11 @@ pub struct ExpectedCounts {
     pub symmetric: Option<u64>,
 }
 
-/// What the files hold beside nodes and edges, as far as it is known.
+/// Counts of the files beside nodes and edges, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExpectedContents {
-    /// Graphs, of a set of many.
+    /// Graphs, in a set of many graphs.
     pub graphs: Option<u64>,
     /// Feature width.
     pub features: Option<u32>,
@@ -251,11 +251,11 @@ pub struct ExpectedContents {
     pub relations: Option<u32>,
 }
 
-/// Counts as a document prints them.
+/// Counts as a publication prints them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedCounts {
-    /// Which document and table.
+    /// Which publication and table.
     pub document: String,
     /// Nodes.
     pub nodes: u64,
@@ -265,11 +265,11 @@ pub struct PublishedCounts {
     pub features: Option<u32>,
     /// Classes.
     pub classes: Option<u32>,
-    /// Which options lead from the stored files to these counts.
+    /// Which options give these counts from the stored files.
     pub note: String,
 }
 
-/// What is drawn where a set itself has none; 0: nothing is.
+/// Sizes of synthetic features and labels, drawn where a set has none; 0: nothing is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SyntheticData {
@@ -279,24 +279,24 @@ pub struct SyntheticData {
     pub classes: u32,
 }
 
-/// What is not real in files that came out of another graph: as the manifest beside them says.
+/// Synthetic data in files that were exported from another graph, as the manifest beside them says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct InheritedProvenance {
-    /// The graph was a stand-in as a whole, and so is what is made of the files.
+    /// The graph was a stand-in, and so are graphs built from these files.
     pub stand_in: bool,
-    /// What was drawn for a real graph: `features`, `labels`.
+    /// Synthetic parts of a real graph: `features`, `labels`.
     pub made_up: Vec<String>,
 }
 
 impl InheritedProvenance {
-    /// Whether all is as real as the files are.
+    /// Whether nothing is synthetic.
     pub fn is_nothing(&self) -> bool {
         *self == InheritedProvenance::default()
     }
 
-    /// What the manifest in a folder says of a graph; nothing, if there is none. One that cannot be
-    /// read is an error: files of a stand-in would be taken for real ones.
+    /// The provenance in a folder's manifest; nothing, if there is no manifest. An unreadable
+    /// manifest is an error: files of a stand-in would be taken for real ones.
     pub fn from_manifest(folder: &std::path::Path) -> Result<InheritedProvenance, CatalogError> {
         let path = folder.join("manifest.json");
         let text = match std::fs::metadata(&path)
@@ -315,7 +315,7 @@ impl InheritedProvenance {
                 CatalogError::new(format!("cannot read: {error}")).at(path.display())
             })?,
         };
-        // Any other page of that name says nothing of a graph of ours.
+        // Another JSON page of that name is not a manifest of a graph artifact.
         let manifest = serde_json::from_slice::<serde_json::Value>(&text).ok();
         let manifest = manifest.filter(|manifest| manifest["kind"] == "graph").unwrap_or_default();
         let made_up = manifest["made_up"]
@@ -328,13 +328,13 @@ impl InheritedProvenance {
     }
 }
 
-/// How nodes are parted.
+/// How nodes are split.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "rule", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SplitRule {
-    /// As published with the set.
+    /// The published split of the set.
     Given,
-    /// So many nodes of each class for training, so many of all others for validation and test.
+    /// A number of training nodes for each class; validation and test nodes from all others.
     PerClass {
         /// Training nodes of each class.
         train: u32,
@@ -343,7 +343,7 @@ pub enum SplitRule {
         /// Test nodes in all.
         test: u32,
     },
-    /// Shares of all nodes that have a label; the rest is in no part.
+    /// Shares of all labelled nodes; the rest is in no split.
     Fractions {
         /// From 0 to 1.
         train: f64,
@@ -352,23 +352,22 @@ pub enum SplitRule {
         /// From 0 to 1.
         test: f64,
     },
-    /// Folds with even classes; split `i` tests on fold `i`.
+    /// Stratified cross-validation; split `i` tests on fold `i`.
     Folds {
-        /// How many.
+        /// Number of folds.
         count: u32,
     },
     /// No split.
     None,
 }
 
-/// The longest text of an entry: a hundred times the longest that there is.
+/// The longest text of an entry: a hundred times the longest shipped one.
 pub const BYTES_MOST: usize = 256 << 10;
 /// The deepest nesting, in brackets and in columns before a line's text: entries have 3 and 4. The
 /// parser's time grows with the square.
 const DEPTH_MOST: usize = 64;
 
-/// Refuses a text that would keep the parser busy for seconds, by its length, its brackets and its
-/// indents.
+/// Refuses a text that would take the parser seconds, by its length, its brackets and its indents.
 fn refuse_outsized(text: &str) -> Result<(), String> {
     if text.len() > BYTES_MOST {
         return Err(format!("expected at most {BYTES_MOST} bytes, found {}", text.len()));
@@ -382,7 +381,7 @@ fn refuse_outsized(text: &str) -> Result<(), String> {
         }
         deepest = deepest.max(open);
     }
-    // `- - -` nests as indents do.
+    // `- - -` nests like indentation.
     let indent = |line: &str| line.bytes().take_while(|byte| b" \t-?:".contains(byte)).count();
     deepest = deepest.max(text.lines().map(indent).max().unwrap_or(0));
     if deepest > DEPTH_MOST {
@@ -458,8 +457,8 @@ impl Entry {
         Ok(entry)
     }
 
-    /// Whether files, archive, format and generator fit each other; else the field and what is
-    /// wrong with it.
+    /// Checks that files, archive, format and generator fit each other; the error has the field and
+    /// what is wrong with it.
     fn check_sources(&self) -> Result<(), (&'static str, String)> {
         let generated = self.format.as_str() == GENERATED;
         match (&self.generator, self.files.is_empty()) {
@@ -538,7 +537,7 @@ impl Entry {
         }
     }
 
-    /// What to do to have the files, for a hint: a download, where any has an address, else what to
+    /// How to get the files, for a hint: a download, where any has an address, else which file to
     /// put where.
     pub fn download_hint(&self) -> String {
         if self.archive.is_some() || self.files.iter().any(|file| file.url.is_some()) {
@@ -557,8 +556,8 @@ impl Entry {
         )
     }
 
-    /// What shapes an artifact that is made from this entry, for a key: no texts, addresses, names
-    /// of files or counts that are only checked.
+    /// The fields that determine an artifact of this entry, for its key: no texts, addresses, file
+    /// names or counts that are only checked.
     pub fn key_fields(&self) -> serde_json::Value {
         let mut shape = serde_json::json!({
             "format": self.format,

@@ -1,6 +1,6 @@
-//! What can go wrong with the catalogue, said so that a person can act on it.
+//! error: errors of the catalogue, each with what a user can do.
 //!
-//! promises  what is wrong, where, and if anything helps a hint that can be pasted
+//! promises  what is wrong, where, and, where there is a remedy, a hint that can be pasted
 //! never     carries a type of another crate
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub struct CatalogError {
     pub detail: Option<String>,
     /// What to type or change.
     pub hint: Option<String>,
-    /// Whether there is no room left for a file.
+    /// Whether the disk is full.
     pub disk_full: bool,
 }
 
@@ -25,7 +25,7 @@ impl CatalogError {
         CatalogError { what: what.into(), place: None, detail: None, hint: None, disk_full: false }
     }
 
-    /// Where.
+    /// Adds the place: a path, a path with line and column, or a URL.
     pub fn at(mut self, place: impl fmt::Display) -> Self {
         self.place = Some(place.to_string());
         self

@@ -1,13 +1,12 @@
-//! Gets the files of a data set: each from its address, or all from their archive.
+//! fetch: downloads the files of a data set, each from its address, or all from their archive.
 //!
-//! promises  a file under its final name is complete; its size and digest are recorded when it
-//!           comes, and compared ever after
-//! promises  files that are here in another place that the entry knows are not fetched again
-//! promises  a failure leaves no empty folder behind; a page or a pointer in the place of a file
-//!           never gets its name
-//! promises  an archive that somebody put into the set's folder is unpacked without a network, and
-//!           left there
-//! never     overwrites a file that is there; asks a question; runs unless `fetch` or `locate` with
+//! promises  a file under its final name is complete; its size and digest are recorded at the
+//!           download, and compared at each later use
+//! promises  files that are found in another place of the entry are not downloaded again
+//! promises  a failure leaves no empty folder; a web page or a pointer in place of a file never
+//!           gets its name
+//! promises  an archive in the set's folder is unpacked without a network, and kept
+//! never     overwrites an existing file; asks a question; runs unless `fetch` or `locate` with
 //!           `Attempt::Once` is called
 use std::{
     path::{Path, PathBuf},
@@ -22,21 +21,20 @@ use crate::{
     retrieval::{MissedFile, NewFolders, retrieve_files},
 };
 
-/// Tries for one file, when somebody asked for it.
+/// Tries for one file of `warploom data fetch`.
 const TRIES: u32 = 6;
 
-/// The files of a set, and whether they were here already in another place than the first data
-/// folder's own.
+/// The files of a set, and the place that has them already, if it is not in the first data folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchedFiles {
     /// One path for each file of the entry, in its order.
     pub paths: Vec<PathBuf>,
-    /// The folder or archive elsewhere that has them, where nothing had to be fetched.
+    /// The other folder or archive that has them, where nothing had to be downloaded.
     pub elsewhere: Option<PathBuf>,
 }
 
-/// Gets every file of a set that `<data_dirs[0]>/<name>/` lacks, unless all are here in another
-/// place that the entry knows; forgets an earlier failure first (noted in `kept`, see `locate`).
+/// Downloads every file of a set that `<data_dirs[0]>/<name>/` lacks, unless all are in another
+/// place of the entry. Removes the note of an earlier failure in `kept` first (see `locate`).
 pub fn fetch(
     entry: &Entry,
     data_dirs: &[PathBuf],
@@ -56,8 +54,8 @@ pub(crate) fn fetch_within(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<FetchedFiles, CatalogError> {
     if entry.generator.is_some() {
-        return Err(CatalogError::new(format!("`{}` is made and not fetched", entry.name))
-            .hint("a pipeline makes it when it is needed:  warploom pipeline FILE"));
+        return Err(CatalogError::new(format!("`{}` is generated, not downloaded", entry.name))
+            .hint("a pipeline generates it when it is needed:  warploom pipeline FILE"));
     }
     let folder =
         own_folder(entry, data_dirs).unwrap_or_else(|| Path::new("data/raw").join(&entry.name));
@@ -78,8 +76,7 @@ pub(crate) fn fetch_within(
     Ok(FetchedFiles { paths, elsewhere: None })
 }
 
-/// All files of a set in another place than `folder`, if they are there and are those that the
-/// entry tells of.
+/// All files of a set in another place than `folder`, if they are there and match the entry.
 fn find_elsewhere(
     entry: &Entry,
     folder: &Path,
@@ -89,8 +86,7 @@ fn find_elsewhere(
     let here = present_files(entry, data_dirs)?;
     let place = if here.missing.is_empty() { here.folder } else { here.packed };
     let Some(place) = place.filter(|place| !place.starts_with(folder)) else { return Ok(None) };
-    // A folder that lacks an entry's files never comes here; an archive that does not hold them is
-    // passed by.
+    // A folder that lacks files of the entry never comes here; an archive without them is skipped.
     let Ok(Source::Real { folder, files: paths }) = locate(entry, data_dirs, kept, Attempt::Never)
     else {
         return Ok(None);
@@ -105,8 +101,8 @@ fn find_elsewhere(
     Ok(Some(FetchedFiles { paths, elsewhere: Some(place) }))
 }
 
-/// The error of a file that could not be had, with the way to do it by hand, or to have room for
-/// it.
+/// The error of a file that could not be downloaded, with how to copy it by hand or to make room
+/// for it.
 fn manual_copy_error(entry: &Entry, missed: &MissedFile, folder: &Path) -> CatalogError {
     let error = CatalogError::new(format!(
         "cannot fetch `{}` of `{}`: {}",
@@ -134,7 +130,7 @@ fn manual_copy_error(entry: &Entry, missed: &MissedFile, folder: &Path) -> Catal
             "choose a folder that can be written with  --data DIR , or change its permissions",
         ),
         Some(url) => {
-            // All that is missing, not to be told of one file after the other.
+            // The hint names all missing files at once.
             let wanted = match &entry.archive {
                 Some(archive) if archive.url == *url => vec![(missed.path.clone(), url.clone())],
                 _ => missing_files(entry, folder),
@@ -156,7 +152,7 @@ fn manual_copy_error(entry: &Entry, missed: &MissedFile, folder: &Path) -> Catal
     }
 }
 
-/// The files with an address that are not there: where each should lie, and its address.
+/// The missing files that have an address: path and address of each.
 fn missing_files(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
     let absent = entry.files.iter().filter(|file| find_file(folder, file).is_none());
     absent
@@ -166,7 +162,7 @@ fn missing_files(entry: &Entry, folder: &Path) -> Vec<(PathBuf, String)> {
         .collect()
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 fn shell_quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text.chars().all(|letter| letter.is_alphanumeric() || "/._-@+".contains(letter));

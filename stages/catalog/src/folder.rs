@@ -1,9 +1,9 @@
-//! A folder of files that no entry describes: it is a data set too, of which all is known that its
-//! files say themselves.
+//! folder: a folder of files without an entry is a data set too; its entry is inferred from its
+//! files.
 //!
-//! promises  the format is detected from contents and names; a folder that is there but is no data
-//!           set is an error that says why
-//! never     makes anything up for such a set; follows a link to a folder; looks deeper than
+//! promises  the format is detected from contents and names; an existing folder that is no data set
+//!           is an error that says why
+//! never     draws features or labels for such a set; follows a link to a folder; looks deeper than
 //!           `DEPTH_MOST` folders
 use crate::{
     CatalogError, Entry,
@@ -19,14 +19,14 @@ use std::{
 };
 use warploom_formats::side_files;
 
-/// Folders below that of the set.
+/// Deepest folder below that of the set.
 const DEPTH_MOST: usize = 4;
-/// Files of no use that are named.
+/// Unused files that are named.
 const OTHERS_MOST: usize = 12;
-/// Files in all.
+/// Most files in all.
 const FILES_MOST: usize = 100_000;
 
-/// The entry of `<data>/<name>/`, if there is such a folder.
+/// The inferred entry of `<data>/<name>/`, if there is such a folder.
 pub fn infer_entry(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogError> {
     let Some(folder) = folder_of(name, data_dirs)? else { return Ok(None) };
     imported_sets::refuse_without_entry(name, &folder)?;
@@ -102,7 +102,7 @@ fn folder_of(name: &str, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, Catal
     Ok(None)
 }
 
-/// The hint for a name that is the path of something that is there.
+/// The hint for a name that is an existing path.
 pub(crate) fn path_hint(name: &str) -> Option<String> {
     let path = Path::new(name);
     let last = path.file_name()?.to_string_lossy();
@@ -122,8 +122,8 @@ pub(crate) fn path_hint(name: &str) -> Option<String> {
     })
 }
 
-/// The files of a folder that are not among these, by name, and what each is: of a set without an
-/// entry they are passed over. Texts about the set are no files of it.
+/// The files of a folder that are not among these, by name, and what each is: a set without an
+/// entry ignores them. README and licence texts are not listed.
 pub fn unlisted_files(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, CatalogError> {
     let FolderListing { files: mut all, pipes } = FolderListing::read(folder)?;
     all.sort();
@@ -144,13 +144,13 @@ pub fn unlisted_files(folder: &Path, files: &[PathBuf]) -> Result<Vec<String>, C
         .collect())
 }
 
-/// What cannot be read as a file is: opening it might wait for somebody to write.
+/// Why a pipe is not read: opening it might wait for a writer.
 const PIPE: &str = "a pipe, a socket or a device, which is not read";
 
-/// What lies below a folder, but for what is hidden.
+/// The files below a folder, without hidden ones.
 #[derive(Default)]
 struct FolderListing {
-    /// Plain files, links to such, and links that lead nowhere.
+    /// Regular files, links to them, and dangling links.
     files: Vec<PathBuf>,
     pipes: Vec<PathBuf>,
 }
@@ -174,14 +174,13 @@ impl FolderListing {
             if kind.is_dir() && depth < DEPTH_MOST {
                 let before = self.files.len();
                 self.add(&entry.path(), depth + 1)?;
-                // An empty folder under the name of a file is no file: it is named if nothing else
-                // is there.
+                // An empty folder under the name of a file is reported if there is nothing else.
                 if self.files.len() == before && self.files.len() < FILES_MOST {
                     self.files.push(entry.path());
                 }
                 continue;
             }
-            // A link that leads nowhere is named, if nothing else is there to be read.
+            // A dangling link is reported, if there is nothing else to read.
             let facts = fs::metadata(entry.path());
             match facts {
                 _ if self.files.len() >= FILES_MOST => {}

@@ -1,4 +1,4 @@
-//! generated_entry: the entry of a data set that a generator makes and that no file describes.
+//! generated_entry: the entry of a generated data set, such as `rmat-20`, that has no file.
 use crate::{
     Entry, Generator,
     entry::{
@@ -7,11 +7,11 @@ use crate::{
     },
 };
 
-/// Width of made-up features and number of made-up classes of `clique-batch`.
+/// Columns of synthetic features and number of synthetic classes of `clique-batch`.
 const BATCH_MADE_UP: SyntheticData = SyntheticData { features: 16, classes: 2 };
 
 impl Generator {
-    /// The entry of a set that is made this way and that no file describes.
+    /// The entry of a set of this generator, which no file describes.
     pub fn entry(self, name: &str) -> Entry {
         let many = self.graphs().is_some();
         Entry {

@@ -1,24 +1,24 @@
-//! Data sets that are made and not found: what a generator is told, and names that say it, such as
+//! generator: generated data sets: parameters of each generator, and names that hold them, such as
 //! `rmat-20`.
 //!
-//! promises  a name of a known kind is a generator or an error that says what is wrong with which
-//!           number
-//! never     makes an edge (`ingest` does)
+//! promises  a name of a known kind is a generator, or an error with the number that is wrong and
+//!           why
+//! never     generates an edge (`ingest` does)
 use crate::CatalogError;
 use serde::{Deserialize, Serialize};
 
-/// Most nodes of a graph: row numbers and one spare value fit in `u32`.
+/// Most nodes of a graph: row numbers and one sentinel fit in `u32`.
 const NODES_MOST: u64 = u32::MAX as u64 - 1;
-/// Most edges that a name may ask for: 128 GiB as a list.
+/// Most edges of a generated set: 128 GiB as a list.
 const EDGES_MOST: u64 = 1 << 34;
-/// Edges a node of `rmat-<scale>`, as in Graph500.
+/// Edges per node of `rmat-<scale>`, as in Graph500.
 const RMAT_EDGES_A_NODE: u64 = 16;
-/// What a generator is told.
+/// A generator and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Generator {
-    /// R-MAT with a 0.57, b 0.19, c 0.19, d 0.05; edges as drawn: repeats and self loops stay until
-    /// options say otherwise.
+    /// R-MAT with a 0.57, b 0.19, c 0.19, d 0.05; edges as drawn: repeats and self loops stay
+    /// unless options remove them.
     Rmat {
         /// Nodes; a pair beyond them is drawn again.
         nodes: u64,
@@ -27,7 +27,7 @@ pub enum Generator {
         /// Everything is drawn from it.
         seed: u64,
     },
-    /// Pairs of different nodes, drawn evenly; repeats stay until options say otherwise.
+    /// Pairs of different nodes, drawn uniformly; repeats stay unless options remove them.
     Random {
         /// Nodes.
         nodes: u64,
@@ -36,31 +36,32 @@ pub enum Generator {
         /// Everything is drawn from it.
         seed: u64,
     },
-    /// Each node is joined with those left, right, above and below, in both directions.
+    /// 2D grid: each node has edges to its neighbours left, right, above and below, in both
+    /// directions.
     Grid {
         /// Nodes in a row.
         width: u64,
         /// Rows.
         height: u64,
     },
-    /// Node 0 is joined with all others, in both directions.
+    /// Star: edges between node 0 and all others, in both directions.
     Star {
-        /// Nodes, the middle among them.
+        /// Nodes, with the centre.
         nodes: u64,
     },
-    /// Many graphs of equal size, in each of which every node is joined with every other.
+    /// Many complete graphs of equal size.
     CliqueBatch {
         /// Graphs.
         count: u64,
         /// Nodes of each.
         size: u64,
     },
-    /// Communities and power-law degrees, or many small graphs: what stand-ins are made with.
+    /// Communities and power-law degrees, or many small graphs: the generator of stand-ins.
     Planted(Recipe),
 }
 
 impl Generator {
-    /// What the entry of a name such as `rmat-20` says; none if the name is of no known kind.
+    /// The generator of a name such as `rmat-20`; none if the name has no known kind.
     pub fn from_name(name: &str) -> Option<Result<Generator, CatalogError>> {
         let (kind, form) = FORMS.iter().find(|(kind, _)| {
             name == *kind || name.strip_prefix(kind).is_some_and(|rest| rest.starts_with('-'))
@@ -94,7 +95,7 @@ impl Generator {
         Some(made.and_then(|made| made.check().map(|()| made)).map_err(wrong))
     }
 
-    /// Whether such a graph can be.
+    /// Checks that such a graph is possible.
     pub fn check(&self) -> Result<(), String> {
         let (nodes, edges) = (self.nodes(), self.edges());
         if nodes > NODES_MOST {
@@ -140,7 +141,7 @@ impl Generator {
         }
     }
 
-    /// Graphs, of a set of many.
+    /// Number of graphs, in a set of many.
     pub fn graphs(&self) -> Option<u64> {
         match *self {
             Generator::CliqueBatch { count, .. } => Some(count),
@@ -149,7 +150,7 @@ impl Generator {
         }
     }
 
-    /// Whether edges have directions that mean something.
+    /// Whether edges are directed.
     pub(crate) fn is_directed(&self) -> bool {
         match self {
             Generator::Rmat { .. } | Generator::Random { .. } => true,
@@ -158,7 +159,7 @@ impl Generator {
         }
     }
 
-    /// What is made, in a sentence.
+    /// Description of the graph, in a sentence.
     pub(crate) fn description(&self) -> String {
         match self {
             Generator::Rmat { nodes, edges, .. } => {
@@ -187,14 +188,14 @@ impl Generator {
     }
 }
 
-/// A seeded graph that stands in for one that cannot be had.
+/// A seeded graph that replaces a data set whose files are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
     /// Nodes.
     pub nodes: u32,
-    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair, and one odd
-    /// edge more is a self loop.
+    /// Distinct directed edges, self loops included; in a symmetric graph two for each pair, and an
+    /// odd one is a self loop.
     pub edges: u64,
     /// Whether each edge has its reverse.
     pub symmetric: bool,
@@ -203,16 +204,16 @@ pub struct Recipe {
     /// Edges that are self loops, where the set has them.
     #[serde(default)]
     pub loops: u64,
-    /// Graphs of a set of many; 0: it is one graph.
+    /// Number of graphs in a set of many; 0: one graph.
     #[serde(default)]
     pub graphs: u32,
-    /// Relations; 0: edges are all alike.
+    /// Relations; 0: edges have no types.
     #[serde(default)]
     pub relations: u16,
-    /// Nodes that get a label; 0: all.
+    /// Labelled nodes; 0: all.
     #[serde(default)]
     pub labelled: u32,
-    /// Nodes in a community, in the mean.
+    /// Mean number of nodes in a community.
     #[serde(default = "community_default")]
     pub community: u32,
     /// Share of the edges inside communities.
@@ -242,7 +243,7 @@ fn rmat(scale: u64, edges_a_node: u64) -> Result<Generator, String> {
     Ok(Generator::Rmat { nodes, edges: edges_a_node.saturating_mul(nodes), seed: 0 })
 }
 
-/// Kinds that have a name, the longer first where one begins with another, and how each is written.
+/// Kinds of names, the longer first where one begins with another, and the form of each.
 pub const FORMS: &[(&str, &str)] = &[
     (
         "rmat",

@@ -1,9 +1,8 @@
-//! Imported sets: a folder of files with its entry beside them, found wherever the folder is found.
+//! imported_sets: imported data sets, each a folder with its files and their entry.
 //!
-//! promises  the entry beside the files wins over the catalogue, and its files are looked for in
-//!           its own folder alone
-//! never     uses a folder that was imported and has lost its entry: what the entry says is not to
-//!           be guessed from the files
+//! promises  the entry beside the files takes precedence over the catalogue, and its files are
+//!           searched only in its folder
+//! never     uses an imported folder without its entry: the entry cannot be inferred from the files
 use std::{
     collections::BTreeSet,
     ffi::OsString,
@@ -15,12 +14,12 @@ use crate::{
     read_entry_text, set_folders,
 };
 
-/// The entry in the folder of an imported set.
+/// File name of the entry in the folder of an imported set.
 pub const ENTRY_FILE: &str = "warploom.yaml";
-/// How `about` of an imported set begins.
+/// Prefix of `about` of an imported set.
 pub const ABOUT: &str = "Imported from ";
-/// How the names of hidden files begin that imports leave in a folder whose entry is elsewhere, or
-/// was never written.
+/// Prefixes of hidden files that earlier versions left in a folder whose entry is elsewhere, or was
+/// never written.
 const MARKS: [&str; 2] = [".imported", ".tmp-import-"];
 
 /// The entry of an imported set of this name, in the first data folder that has one.
@@ -34,7 +33,7 @@ pub fn find(name: &str, data_dirs: &[PathBuf]) -> Result<Option<Entry>, CatalogE
     Ok(Some(Entry { home: Some(home), ..entry }))
 }
 
-/// The folder of the imported set of this name, be its entry sound or not.
+/// The folder of the imported set of this name, whether its entry is valid or not.
 pub(crate) fn set_folder(
     name: &str,
     data_dirs: &[PathBuf],
@@ -59,29 +58,28 @@ pub fn names(data_dirs: &[PathBuf]) -> Result<BTreeSet<String>, CatalogError> {
     Ok(names)
 }
 
-/// Whether an import made this folder: its entry says so, or what an earlier version left. Another
-/// entry beside files is a user's.
+/// Whether an import wrote this folder: its entry says so, or a hidden file of an earlier version.
+/// Any other entry beside files is a user's.
 pub fn is_imported(folder: &Path) -> Result<bool, CatalogError> {
     Ok(find_import_mark(folder)?.is_some()
         || own_entry(folder)?.is_some_and(|entry| entry.about.starts_with(ABOUT)))
 }
 
-/// The first file or folder in the folder of an imported set that its entry does not list: somebody
-/// else put it there.
+/// The first file or folder in the folder of an imported set that its entry does not list.
 pub fn find_foreign_file(folder: &Path) -> Result<Option<PathBuf>, CatalogError> {
     let Some(entry) = own_entry(folder)? else { return Ok(None) };
     let listed: Vec<String> = entry.files.into_iter().map(|file| file.file).collect();
     let is_own = |name: &str| {
         name == ENTRY_FILE || name == RECORD_FILE || MARKS.iter().any(|mark| name.starts_with(mark))
     };
-    // A file of a set may stand in a folder of it.
+    // A file of a set may be in a subfolder.
     let is_listed = |name: &str| listed.iter().any(|file| file.split('/').next() == Some(name));
     let is_known =
         |name: &OsString| name.to_str().is_some_and(|name| is_own(name) || is_listed(name));
     Ok(list_names(folder)?.into_iter().find(|name| !is_known(name)).map(|name| folder.join(name)))
 }
 
-/// The entry in a folder. One that is not valid is told of where the set is used.
+/// The entry in a folder; none if it is not valid, which is reported where the set is used.
 fn own_entry(folder: &Path) -> Result<Option<Entry>, CatalogError> {
     let (text, name) = (
         read_entry_text(&folder.join(ENTRY_FILE))?,
@@ -95,12 +93,12 @@ fn find_import_mark(folder: &Path) -> Result<Option<String>, CatalogError> {
     Ok(names.into_iter().find(|found| MARKS.iter().any(|mark| found.starts_with(mark))))
 }
 
-/// Refuses a folder that an import made and that has no entry.
+/// Refuses an imported folder without an entry.
 pub(crate) fn refuse_without_entry(name: &str, folder: &Path) -> Result<(), CatalogError> {
     let Some(mark) = find_import_mark(folder)? else { return Ok(()) };
     let what = format!(
-        "`{name}` was imported, and its entry `{ENTRY_FILE}` is not beside its files: what it says \
-         of them is not known"
+        "`{name}` was imported, and its entry `{ENTRY_FILE}` is missing beside its files: nothing \
+         else describes them"
     );
     Err(CatalogError::new(what).at(folder.display()).hint(format!(
         "import the files again:  warploom data import {name} --force --edges FILE ;  or copy its \

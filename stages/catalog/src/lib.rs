@@ -1,11 +1,12 @@
-//! catalog: which data sets are known, where their files are, and what stands in for them.
+//! catalog: the known data sets, where their files are, and the stand-ins of missing ones.
 //!
-//! reads     `data/catalog/<name>.yaml`, in the binary and from a folder that wins file by file;
-//!           the data folders; at most one download
-//! promises  one entry a data set, read strictly; an unknown name is answered with the nearest ones
-//! never     parses the data itself (`ingest` does); touches the network unless `locate` is told
+//! reads     `data/catalog/<name>.yaml`, in the binary and from a folder that takes precedence file
+//!           by file; the data folders; at most one download
+//! promises  one entry for each data set, read strictly; the error of an unknown name has the
+//!           nearest ones
+//! never     parses data files (`ingest` does); uses the network unless `locate` gets
 //!           `Attempt::Once` or `fetch` is called
-//! limits    a download is bounded in time, and its memory by one buffer
+//! limits    a download is limited in time, and needs memory for one buffer
 pub mod digest_cache;
 pub mod digests;
 mod download;
@@ -39,39 +40,39 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Names the folder whose entries win over those in the binary.
+/// Environment variable with the folder whose entries take precedence over those in the binary.
 pub const FOLDER_VARIABLE: &str = "WARPLOOM_CATALOG";
-/// Name and text of each entry that the binary carries, by name.
+/// Name and text of each entry in the binary, by name.
 const EMBEDDED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
-/// How many near names an unknown one is answered with.
+/// Most near names in the error of an unknown one.
 const NEAREST_MOST: usize = 3;
 
-/// The entries of the binary, and those of a folder that win over them.
+/// The entries of the binary, and those of a folder that take precedence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Catalog {
     folder: Option<PathBuf>,
 }
 
-/// The names of all entries, sorted, seen from the current folder.
+/// The names of all entries, sorted, with the catalogue folder of the current folder.
 pub fn names() -> Vec<String> {
     Catalog::discover().names()
 }
 
-/// The entry of this name, seen from the current folder.
+/// The entry of this name, with the catalogue folder of the current folder.
 pub fn find(name: &str) -> Result<Entry, CatalogError> {
     Catalog::discover().find(name)
 }
 
 impl Catalog {
     /// The binary's entries and those of the folder that `WARPLOOM_CATALOG` names, else of
-    /// `data/catalog` here or in a folder above.
+    /// `data/catalog` in the current folder or a parent.
     pub fn discover() -> Self {
         let named =
             env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let above = || {
             let here = env::current_dir().ok()?;
-            // One that cannot be looked at is the one: each entry that is asked for says why it
-            // cannot be read. One of others is none.
+            // A folder without permissions is taken: each requested entry then says why it cannot
+            // be read. A folder of another user is not.
             let is_one = |folder: &PathBuf| match fs::metadata(folder) {
                 Ok(facts) => facts.is_dir(),
                 Err(error) => !is_absence(&error) && error.kind() != ErrorKind::PermissionDenied,
@@ -81,12 +82,12 @@ impl Catalog {
         Catalog { folder: named.or_else(above) }
     }
 
-    /// The binary's entries and those of a folder.
+    /// A catalogue of the binary's entries and those of a folder.
     pub fn with_folder(folder: &Path) -> Self {
         Catalog { folder: Some(folder.to_path_buf()) }
     }
 
-    /// The folder whose entries win, if there is one.
+    /// The folder whose entries take precedence, if there is one.
     pub fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
@@ -95,8 +96,8 @@ impl Catalog {
     pub fn names(&self) -> Vec<String> {
         let mut names: BTreeSet<String> =
             EMBEDDED.iter().map(|(name, _)| name.to_string()).collect();
-        // A folder that cannot be listed has no names to tell; `find` says what is wrong with an
-        // entry in it.
+        // A folder that cannot be listed adds no names; `find` says what is wrong with an entry in
+        // it.
         let files =
             self.folder.iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         names.extend(
@@ -118,7 +119,7 @@ impl Catalog {
         Ok(read_entry_text(&path)?.map(|text| (path, text)))
     }
 
-    /// The entry of this name; an unknown name is an error with the nearest ones.
+    /// The entry of this name; the error of an unknown name has the nearest ones.
     pub fn find(&self, name: &str) -> Result<Entry, CatalogError> {
         self.find_known(name, &[])
     }
@@ -138,8 +139,7 @@ impl Catalog {
         }
     }
 
-    /// The entry of this name: that beside the files of an imported set, else that of the
-    /// catalogue.
+    /// The entry of this name: that of an imported set, else that of the catalogue.
     pub fn find_in(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
         match imported_sets::find(name, data_dirs)? {
             Some(entry) => Ok(entry),
@@ -147,7 +147,7 @@ impl Catalog {
         }
     }
 
-    /// The same, else that of a folder that no entry describes.
+    /// The entry of this name as by `find_in`, else that of a folder without an entry.
     pub fn find_or_infer(&self, name: &str, data_dirs: &[PathBuf]) -> Result<Entry, CatalogError> {
         let is_known =
             imported_sets::set_folder(name, data_dirs)?.is_some() || self.has_entry(name)?;
@@ -157,7 +157,7 @@ impl Catalog {
         }
     }
 
-    /// Whether the catalogue has an entry of this name, be it sound or not.
+    /// Whether the catalogue has an entry of this name, valid or not.
     pub fn has_entry(&self, name: &str) -> Result<bool, CatalogError> {
         Ok(EMBEDDED.iter().any(|(known, _)| *known == name) || self.own_entry(name)?.is_some())
     }
@@ -169,8 +169,8 @@ impl Catalog {
         Ok(names.into_iter().collect())
     }
 
-    /// The file of an entry that an earlier version wrote when it imported a set: into the
-    /// catalogue's folder, not beside the files.
+    /// The entry file of an import by an earlier version, which wrote it to the catalogue's folder,
+    /// not beside the files.
     pub fn legacy_import_entry(&self, name: &str) -> Option<PathBuf> {
         let (path, text) = self.own_entry(name).ok()??;
         Entry::from_yaml(name, &text, "")
@@ -220,7 +220,7 @@ impl Catalog {
 }
 
 impl Catalog {
-    /// The names of entries whose files are found in folders of this name.
+    /// The names of entries whose files may be in folders of this name.
     fn entries_found_in(&self, folder: &str) -> Vec<String> {
         let found = |name: &String| {
             self.find(name).is_ok_and(|entry| entry.found_as.iter().any(|known| known == folder))
@@ -229,12 +229,12 @@ impl Catalog {
     }
 }
 
-/// Whether a name can be that of a folder below another, and is not hidden.
+/// Whether a name can be that of a visible subfolder.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.')
 }
 
-/// Whether an error says that there is nothing at a path.
+/// Whether an error says that a path does not exist.
 fn is_absence(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -242,8 +242,8 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// What is at a path, if there is something. What cannot be looked at is an error: another file
-/// would be taken in its place.
+/// Metadata of a path, if it exists. A path without permissions is an error: another file would be
+/// taken in its place.
 fn metadata_if_present(path: &Path) -> Result<Option<fs::Metadata>, CatalogError> {
     match fs::metadata(path) {
         Ok(facts) => Ok(Some(facts)),
@@ -256,13 +256,13 @@ fn metadata_if_present(path: &Path) -> Result<Option<fs::Metadata>, CatalogError
     }
 }
 
-/// Whether a data folder is there and cannot be looked into.
+/// Whether a data folder exists and cannot be listed.
 fn is_inaccessible(dir: &Path) -> bool {
     fs::metadata(dir.join(".")).is_err_and(|error| !is_absence(&error))
 }
 
-/// The data folders in order, but those last that cannot be looked into: they take no set that
-/// stands in another.
+/// The data folders in order, with inaccessible ones last: they do not hide a set of another
+/// folder.
 fn accessible_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     let (closed, mut open): (Vec<PathBuf>, Vec<PathBuf>) =
         data_dirs.iter().cloned().partition(|dir| is_inaccessible(dir));
@@ -270,9 +270,8 @@ fn accessible_first(data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     open
 }
 
-/// The folders that a set of this name may have, in order. In data folders that cannot be looked
-/// into it has one only where nothing else is of this name: neither a folder nor a graph that is
-/// made.
+/// The folders that a set of this name may have, in order. Inaccessible data folders count only if
+/// nothing else has this name: neither a folder nor a generated graph.
 fn set_folders(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     if !is_plain(name) {
         return Vec::new();
@@ -285,7 +284,7 @@ fn set_folders(name: &str, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     dirs.map(|dir| dir.join(name)).collect()
 }
 
-/// The names in a folder; none where there is no folder.
+/// The names in a folder; none if it does not exist.
 fn list_names(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
     let list = || match fs::read_dir(folder) {
         Err(error) if is_absence(&error) => Ok(Vec::new()),
@@ -296,8 +295,8 @@ fn list_names(folder: &Path) -> Result<Vec<OsString>, CatalogError> {
     })
 }
 
-/// The text of an entry in a folder, if there is one. One that cannot be read is an error: the
-/// binary's entry of that name is another.
+/// The text of an entry in a folder, if there is one. An unreadable one is an error: the binary's
+/// entry of that name may differ.
 fn read_entry_text(path: &Path) -> Result<Option<String>, CatalogError> {
     let wrong = |what: String| {
         CatalogError::new(format!("cannot read the entry of the set: {what}")).at(path.display())
@@ -332,7 +331,7 @@ fn nearest_names(name: &str, names: &[String]) -> Vec<String> {
     near.into_iter().take(NEAREST_MOST).map(|(_, known)| format!("`{known}`")).collect()
 }
 
-/// How many letters must be put in, taken out or changed to get from one word to the other.
+/// Levenshtein distance: insertions, deletions and substitutions from one word to the other.
 fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();

@@ -1,11 +1,11 @@
-//! Decides where a data set comes from: files that are there, one download, else the stand-in.
+//! locate: decides where a data set comes from: existing files, one download, else the stand-in.
 //!
-//! promises  real files win, then an archive that holds them, in any data folder: it is unpacked
-//!           beside the store; a set of which a part is there is said to be so; a failed download
-//!           is remembered beside the store and not tried again
-//! never     touches the network with `Attempt::Look` or `Attempt::Never`, or when `.absent` is
-//!           there; fails because a folder is missing or read-only; writes into a data folder but
-//!           for the files that a download brings
+//! promises  real files come first, then an archive that holds them, in any data folder: it is
+//!           unpacked beside the store; the error of an incomplete set names the missing files; a
+//!           failed download is noted beside the store and not tried again
+//! never     uses the network with `Attempt::Look` or `Attempt::Never`, or if `.absent` exists;
+//!           fails because a folder is missing or read-only; writes into a data folder anything but
+//!           downloaded files
 use crate::{
     CatalogError, Entry, accessible_first, digest_cache, digests,
     download::Limits,
@@ -20,51 +20,50 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// In the folder of a set, put there by hand: no download is to be tried, and why.
+/// A file in the folder of a set, written by hand: no download is tried; its text says why.
 pub(crate) const ABSENT: &str = ".absent";
-/// Folders of what is kept beside the store: a note for each download that failed, and files that
-/// came out of archives.
+/// Folders beside the store: notes of failed downloads, and files unpacked from archives.
 const NOTES: &str = "absent";
 const UNPACKED: &str = "unpacked";
 
-/// Folders below a data folder that are looked into for files whose names say whose they are, and
-/// how deep.
+/// Most folders below a data folder, and their depth, that are searched for files whose names hold
+/// that of their set.
 const FOLDERS_MOST: usize = 512;
 const DEPTH_MOST: usize = 3;
 
 /// Whether a download may be tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attempt {
-    /// Only look at what is there; nothing is unpacked.
+    /// Only look for existing files; unpack nothing.
     Look,
-    /// Only what is there.
+    /// Only existing files and archives.
     Never,
-    /// One try, unless an earlier one failed.
+    /// One download, unless an earlier one failed.
     Once,
 }
 
 /// Where a data set comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// All files are there.
+    /// All files exist.
     Real {
         /// The folder that holds them.
         folder: PathBuf,
         /// One path for each file of the entry, in its order.
         files: Vec<PathBuf>,
     },
-    /// It is made and not found.
+    /// The set is generated.
     Generated,
-    /// The files cannot be had.
+    /// The files are missing; the stand-in replaces them.
     StandIn {
-        /// One line: what was looked for and why it failed.
+        /// One line: what was searched and why it failed.
         why: String,
     },
 }
 
-/// Where a data set comes from; an error only if its files cannot be had and it has no stand-in.
-/// `kept`: the folder beside the store for notes of failed downloads and for what comes out of
-/// archives; none: neither is done.
+/// Where a data set comes from; an error only if its files are missing and it has no stand-in.
+/// `kept` is the folder beside the store for notes of failed downloads and for unpacked files;
+/// without it neither is written.
 pub fn locate(
     entry: &Entry,
     data_dirs: &[PathBuf],
@@ -99,7 +98,7 @@ pub(crate) fn locate_within(
                 present.missing.join(", ")
             )
         }
-        None if data_dirs.is_empty() => "no data folder was looked into".to_owned(),
+        None if data_dirs.is_empty() => "no data folder was searched".to_owned(),
         None => format!("no file of it is in {}", searched_folders(entry, data_dirs)),
     };
     if let (Some(archive), Some(kept), true) = (&present.packed, kept, attempt != Attempt::Look) {
@@ -122,8 +121,7 @@ pub(crate) fn locate_within(
     use_stand_in(entry, format!("{missing}; {download}"))
 }
 
-/// The set's files out of an archive, in a folder that is the archive's alone as long as it stays
-/// the same.
+/// Unpacks the set's files from an archive into a folder of this version of the archive.
 fn unpack_archive(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, String> {
     let inside = entry.archive.as_ref().map_or("", |archive| archive.folder.as_str());
     let folder = digest_cache::unpack_folder(&kept.join(UNPACKED), archive, inside)
@@ -135,7 +133,7 @@ fn unpack_archive(entry: &Entry, archive: &Path, kept: &Path) -> Result<Source, 
     }
     let names: Vec<&str> = entry.files.iter().map(|file| file.file.as_str()).collect();
     let out = |inside: &str| unpack(archive, inside, &names, &folder, &|_, _| Ok(()));
-    // An archive from elsewhere may hold the files without a folder around them.
+    // An archive from another source may hold the files without the inner folder.
     let files = out(inside)
         .or_else(|trouble| if inside.is_empty() { Err(trouble) } else { out("") })
         .map_err(|trouble| trouble.what)?;
@@ -149,27 +147,27 @@ fn use_stand_in(entry: &Entry, why: String) -> Result<Source, CatalogError> {
     }
     let hint = format!("get them with  {}", entry.download_hint());
     Err(CatalogError::new(format!(
-        "the files of `{}` cannot be had and it has no stand-in: {why}",
+        "the files of `{}` are missing and it has no stand-in: {why}",
         entry.name
     ))
     .hint(hint))
 }
 
-/// What of a set is here.
+/// The existing files of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PresentFiles {
-    /// The first folder with all files, else the one with most; none if there is not one file.
+    /// The first folder with all files, else the one with most; none if no file exists.
     pub folder: Option<PathBuf>,
-    /// The paths of the files that are there, in the entry's order.
+    /// The paths of existing files, in the entry's order.
     pub files: Vec<PathBuf>,
-    /// The names of the others.
+    /// The names of missing files.
     pub missing: Vec<String>,
     /// The first archive that may hold all of them, where files are missing.
     pub packed: Option<PathBuf>,
 }
 
-/// What of a set is in the data folders, whether it can be read or not; no file is opened. A folder
-/// that cannot be listed is an error: the files may be in it.
+/// The files of a set in the data folders, readable or not; no file is opened. A folder that cannot
+/// be listed is an error: the files may be in it.
 pub fn present_files(entry: &Entry, data_dirs: &[PathBuf]) -> Result<PresentFiles, CatalogError> {
     let mut most = PresentFiles {
         missing: entry.files.iter().map(|file| file.file.clone()).collect(),
@@ -201,9 +199,9 @@ pub fn present_files(entry: &Entry, data_dirs: &[PathBuf]) -> Result<PresentFile
 }
 
 /// The first folder at most `DEPTH_MOST` below a data folder that has all files of a set under
-/// their exact names, where these say whose they are: `CiteSeer/raw/ind.citeseer.x`, as PyG lays it
-/// out. Names that other sets have too, such as `edges.csv`, are not looked for. Where the set has
-/// a folder of its own name, only that one is looked into.
+/// their exact names, if these hold the set's name: `CiteSeer/raw/ind.citeseer.x`, as PyG stores
+/// them. Names that other sets have too, such as `edges.csv`, are not searched. If the set has a
+/// folder of its own name, only that one is searched.
 fn find_in_subfolders(
     entry: &Entry,
     data_dirs: &[PathBuf],
@@ -231,8 +229,8 @@ fn find_in_subfolders(
         for folder in folders_below(dir)? {
             let files: Option<Vec<PathBuf>> =
                 entry.files.iter().map(|file| find_spelling(&folder, &file.file)).collect();
-            // A folder that others keep to themselves, such as `lost+found`, says nothing of a set
-            // that it is not named after.
+            // A folder without permissions, such as `lost+found`, is skipped, unless it has the
+            // name of the set.
             if let Some(files) = files.filter(|files| {
                 !own.is_empty() || files.iter().all(|path| fs::metadata(path).is_ok())
             }) {
@@ -247,8 +245,7 @@ fn find_in_subfolders(
     Ok(None)
 }
 
-/// Whether the name of a file holds that of a set, in any case of letters, with nothing of a longer
-/// word around it.
+/// Whether a file name holds that of a set as a whole word, ignoring case.
 fn names_set(file: &str, name: &str) -> bool {
     let (file, name) = (file.to_lowercase(), name.to_lowercase());
     let is_apart = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric());
@@ -257,8 +254,7 @@ fn names_set(file: &str, name: &str) -> bool {
     })
 }
 
-/// Folders below one, those that are nearer first, by name; hidden ones and what is behind links
-/// are left out.
+/// Subfolders in breadth-first order, by name, without hidden ones and links.
 fn folders_below(dir: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     let mut found = vec![dir.to_path_buf()];
     let mut begin = 0;
@@ -277,8 +273,8 @@ fn folders_below(dir: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     Ok(found.split_off(1))
 }
 
-/// The folders in one, but for hidden ones. One that is gone has none, nor has one that others keep
-/// to themselves, such as `lost+found`.
+/// The visible folders in one. A missing folder has none, nor has one without permissions, such as
+/// `lost+found`.
 fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     match fs::read_dir(folder) {
@@ -297,7 +293,8 @@ fn folders_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Where the files of a set may lie, in order: an imported set has them beside its entry.
+/// The folders that may hold the files of a set, in order; those of an imported set are beside its
+/// entry.
 fn candidate_folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     match &entry.home {
         Some(home) => vec![home.clone()],
@@ -310,14 +307,14 @@ fn candidate_folders(entry: &Entry, data_dirs: &[PathBuf]) -> Vec<PathBuf> {
     }
 }
 
-/// Where a download brings the files of a set: beside the entry of an imported one, else into the
-/// first data folder.
+/// The folder for downloads of a set: that of the entry of an imported one, else one in the first
+/// data folder.
 pub(crate) fn own_folder(entry: &Entry, data_dirs: &[PathBuf]) -> Option<PathBuf> {
     entry.home.clone().or_else(|| data_dirs.first().map(|dir| dir.join(&entry.name)))
 }
 
-/// An archive of the set in a data folder: one that `found_as` names, or the one of its address in
-/// a folder of the set.
+/// An archive of the set in a data folder: one that `found_as` names, or the archive's own file
+/// name in a folder of the set.
 fn find_archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>, CatalogError> {
     let own = entry.archive.as_ref().and_then(|archive| archive.url.rsplit('/').next());
     let names = || std::iter::once(&entry.name).chain(&entry.found_as);
@@ -333,14 +330,14 @@ fn find_archive(entry: &Entry, data_dirs: &[PathBuf]) -> Result<Option<PathBuf>,
     Ok(None)
 }
 
-/// The folders that were looked into.
+/// The folders that were searched, for a message.
 fn searched_folders(entry: &Entry, data_dirs: &[PathBuf]) -> String {
     let own = || data_dirs.iter().map(|dir| dir.join(&entry.name)).collect();
     let folders: Vec<PathBuf> = entry.home.clone().map_or_else(own, |home| vec![home]);
     folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<_>>().join(", ")
 }
 
-/// Downloads what is missing unless an earlier try failed, and remembers a failure.
+/// Downloads missing files unless an earlier try failed, and notes a failure.
 fn download_once(
     entry: &Entry,
     folder: &Path,
@@ -353,7 +350,7 @@ fn download_once(
     let made = NewFolders::missing(entry, folder);
     match retrieve_files(entry, folder, limits, &mut |_| {}) {
         Ok(files) => {
-            // A folder that cannot be written to has no record, and nothing to compare with.
+            // A read-only folder has no record to compare with.
             let recorded =
                 entry.files.iter().zip(&files).try_for_each(|(file, path)| {
                     digests::compare_or_record(entry, file, folder, path)
@@ -364,8 +361,7 @@ fn download_once(
         Err(missed) => {
             let what = missed.message();
             made.remove_empty();
-            // A store that cannot be written is no error: the next run finds out again. A disk that
-            // is full today is not to be remembered.
+            // A read-only store is no error: the next run tries again. A full disk is not noted.
             if let (false, Some(note)) =
                 (missed.is_disk_fault(), kept.map(|kept| failure_note(kept, entry)))
             {
@@ -377,10 +373,10 @@ fn download_once(
     }
 }
 
-/// That an earlier download failed, and why, if it is remembered.
+/// Why an earlier download failed, if it is noted.
 fn earlier_failure(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<String> {
     let notes = [Some(folder.join(ABSENT)), kept.map(|kept| failure_note(kept, entry))];
-    // One that is there counts, also where it cannot be read.
+    // An existing note counts even if it cannot be read.
     let note = notes.into_iter().flatten().find(|path| may_be_there(path))?;
     let reason = read_entry_text(&note)
         .ok()
@@ -389,12 +385,12 @@ fn earlier_failure(entry: &Entry, folder: &Path, kept: Option<&Path>) -> Option<
     Some(format!("an earlier download failed ({})", reason.lines().collect::<Vec<_>>().join(": ")))
 }
 
-/// Where a failed download of a set is remembered.
+/// Path of the note of a failed download.
 fn failure_note(kept: &Path, entry: &Entry) -> PathBuf {
     kept.join(NOTES).join(&entry.name)
 }
 
-/// Forgets a failed download, also one that is noted in the set's folder; an error names the note
+/// Removes the notes of a failed download, also that in the set's folder; an error names the note
 /// that stays.
 pub(crate) fn forget_failure(
     entry: &Entry,

@@ -1,7 +1,7 @@
-//! retrieval: the files of a set that its folder lacks, from their addresses or their archive.
+//! retrieval: downloads the missing files of a set, from their addresses or their archive.
 //!
-//! promises  a file under its final name is complete, and is what the entry tells of
-//! never     overwrites a file that is there
+//! promises  a file under its final name is complete and matches the entry
+//! never     overwrites an existing file
 use std::{
     collections::BTreeSet,
     fs,
@@ -17,11 +17,11 @@ use crate::{
     unpack::unpack,
 };
 
-/// The folders that a download has to make.
+/// The folders that a download creates.
 pub(crate) struct NewFolders(BTreeSet<PathBuf>);
 
 impl NewFolders {
-    /// Those of this set that are not there.
+    /// The folders of this set that do not exist.
     pub(crate) fn missing(entry: &Entry, folder: &Path) -> NewFolders {
         let parents = entry
             .files
@@ -37,35 +37,35 @@ impl NewFolders {
         NewFolders(parents.chain([folder.to_path_buf()]).flat_map(absent).collect())
     }
 
-    /// Takes away those that hold nothing: a part that a later try goes on from keeps its folder.
+    /// Removes those that are empty: a part that a later try resumes keeps its folder.
     pub(crate) fn remove_empty(&self) {
-        // What is below goes first.
+        // Subfolders first.
         self.0.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
-/// A file that could not be had.
+/// A file that could not be downloaded.
 pub(crate) struct MissedFile {
     pub(crate) file: String,
     pub(crate) url: Option<String>,
-    /// Where it should lie.
+    /// Its path.
     pub(crate) path: PathBuf,
     pub(crate) why: DownloadError,
 }
 
 impl MissedFile {
-    /// In one line.
+    /// The error in one line.
     pub(crate) fn message(&self) -> String {
         format!("`{}`: {}", self.file, self.why.what)
     }
 
-    /// Whether it could be had if there were room, or leave to write.
+    /// Whether the disk is at fault: it is full, or not writable.
     pub(crate) fn is_disk_fault(&self) -> bool {
         self.why.disk.is_some()
     }
 }
 
-/// All files of a set in its folder, those that are not there from the network.
+/// The paths of all files of a set in its folder, with missing ones downloaded.
 pub(crate) fn retrieve_files(
     entry: &Entry,
     folder: &Path,
@@ -108,8 +108,7 @@ pub(crate) fn retrieve_files(
     entry.files.iter().map(one).collect()
 }
 
-/// Takes files out of an archive that lies in the folder, or else comes from the network and goes
-/// again.
+/// Unpacks files from an archive in the folder, else from one that is downloaded and then removed.
 fn retrieve_archive(
     entry: &Entry,
     archive: &Archive,
@@ -143,7 +142,7 @@ fn retrieve_archive(
     };
     let unpacked = unpack(&path, &archive.folder, files, folder, &judge).map_err(missed);
     if !was_there {
-        // What cannot be removed only takes room.
+        // An archive that cannot be removed only takes space.
         let _ = fs::remove_file(&path);
     }
     unpacked.map(|_| ())

@@ -1,11 +1,10 @@
-//! Takes files out of an archive: zip, tar, tar with gzip.
+//! unpack: extracts files from an archive: zip, tar, tar with gzip.
 //!
-//! promises  a file under its final name is whole: it is written beside and renamed; its checksum
-//!           was compared where the archive has one
-//! never     writes under a name that the archive gives: only files that are asked for come out,
-//!           under the names they are asked for; an archive with a member that leads out of it is
-//!           refused as a whole
-//! limits    those of `warploom_formats::zip` and `tar`
+//! promises  a file under its final name is complete: it is written to a temporary file and
+//!           renamed; its checksum was compared where the archive has one
+//! never     writes under a name from the archive: only requested files are written, under the
+//!           requested names; an archive with a path that leaves it is refused as a whole
+//! limits    the limits of `warploom_formats::zip` and `tar`
 use std::{
     collections::BTreeMap,
     fs::{self, File},
@@ -19,12 +18,11 @@ use warploom_formats::{
     read_error::{Read, ReadError},
 };
 
-/// Says of a file of this name that is whole, and not yet under its path, whether it is the one
-/// that was expected there.
+/// Decides whether a complete file of this name, not yet renamed, is the expected one.
 pub(crate) type Judge<'a> = &'a dyn Fn(&str, (&Path, &Path)) -> Result<(), DownloadError>;
 
-/// Takes `files` (plain names below `inside`, where `.gz` or `.zst` may follow) out into `folder`;
-/// where each is now. None that `judge` refuses is left there.
+/// Extracts `files` (plain names below `inside`, possibly with `.gz` or `.zst`) into `folder` and
+/// returns their paths. A file that `judge` refuses is removed.
 pub(crate) fn unpack(
     archive: &Path,
     inside: &str,
@@ -50,7 +48,7 @@ pub(crate) fn unpack(
     }
 }
 
-/// The file that a member is, and the ending that it has besides.
+/// The requested file that a member is, and its extra ending.
 fn requested_file<'a>(
     member: &str,
     inside: &str,
@@ -64,7 +62,7 @@ fn requested_file<'a>(
     })
 }
 
-/// Writes a member beside and gives it its name.
+/// Writes a member to a temporary file and renames it.
 fn write_member(
     archive: &Archive,
     member: &str,
@@ -105,7 +103,7 @@ fn unpack_error(error: &ReadError) -> DownloadError {
     }
 }
 
-/// An archive of either kind, whose list of members was read and found sound.
+/// An archive of either kind, whose list of members was read and checked.
 enum Archive {
     Zip(zip::ZipArchive),
     Tar(tar::TarArchive),

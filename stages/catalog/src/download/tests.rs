@@ -1,4 +1,4 @@
-//! A server on 127.0.0.1 that does what it is told, and what becomes of the files.
+//! Downloads from a scripted server on 127.0.0.1.
 use super::*;
 use std::{
     io::{BufRead, BufReader},
@@ -6,10 +6,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What the server was asked, a list of lower-case header lines a request.
+/// The requests that the server got, each as its header lines in lower case.
 pub(crate) type Requests = Arc<Mutex<Vec<Vec<String>>>>;
 
-/// Gives one of these answers to each connection, in turn, and hangs up.
+/// Gives one of these answers to each connection, in turn, and closes it.
 pub(crate) fn serve(answers: Vec<Vec<u8>>) -> (SocketAddr, Requests) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,4 @@
-//! Whole sets from a local server: files, archives, digests, and what is said when nothing helps.
+//! Whole sets from a local server: files, archives, digests, and errors.
 use std::fs;
 
 use super::*;
@@ -192,7 +192,7 @@ fn files_of_an_archive_come_out_and_the_archive_goes() {
 fn what_is_made_is_not_fetched() {
     let error =
         fetch(&crate::find("rmat-4").unwrap(), &["none".into()], None, &mut |_| {}).unwrap_err();
-    assert!(error.what.contains("made and not fetched"), "{}", error.what);
+    assert!(error.what.contains("is generated, not downloaded"), "{}", error.what);
 }
 
 #[test]
