@@ -1,5 +1,5 @@
-//! The proof of extract: every slot is looked up in the edge table by its edge id, and every id is
-//! met once.
+//! check: the check of extract: every slot is looked up in the edge table by its edge id, and every
+//! id occurs once.
 use std::collections::BTreeMap;
 
 use warploom_contract::{
@@ -11,7 +11,7 @@ use warploom_contract::{
     },
 };
 
-/// Both directions hold exactly the edges of the table.
+/// Checks that both directions hold exactly the edges of the table.
 pub fn csr_holds_edges(nodes: u64, csr: &Csr, table: &EdgeTable) -> Result<(), Violation> {
     if csr.nodes() as u64 != nodes || csr.edges() != table.source.len() {
         let what = format!(
@@ -61,7 +61,7 @@ fn check_direction(
             }
             if std::mem::replace(&mut seen[edge], true) {
                 return Err(Violation::new(format!(
-                    "{side}-slot {slot}: edge {edge} stands there twice"
+                    "{side}-slot {slot}: edge {edge} occurs twice"
                 )));
             }
         }
@@ -72,7 +72,7 @@ fn check_direction(
     }
 }
 
-/// The counts of the profile, recounted from the edge table with sets.
+/// Compares the counts of the profile with a recount from the edge table with sets.
 pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Result<(), Violation> {
     let pairs = || table.source.iter().copied().zip(table.target.iter().copied());
     let (mut in_degrees, mut out_degrees) =
@@ -121,7 +121,7 @@ pub fn profile_counts(nodes: u64, profile: &Profile, table: &EdgeTable) -> Resul
     compare_floats("out_degree.gini", gini(out_degrees), profile.out_degree.gini)
 }
 
-/// What the profile says of labels, recounted from the edge table and one class after the other.
+/// Compares the label figures of the profile with a recount from the edge table, class by class.
 pub fn profile_labels(
     profile: &Profile,
     labels: Option<&Labels>,
@@ -160,7 +160,8 @@ pub fn profile_labels(
     )
 }
 
-/// Twice the area between the curve of the summed degrees and the diagonal, trapezium by trapezium.
+/// Gini coefficient: twice the area between the Lorenz curve of degrees and the diagonal, by
+/// trapezia.
 fn gini(mut degrees: Vec<u64>) -> f64 {
     degrees.sort_unstable();
     let all: u64 = degrees.iter().sum();
@@ -185,7 +186,7 @@ fn compare_counts(counts: &[(&str, u64, u64)]) -> Result<(), Violation> {
     }
 }
 
-/// Equal but for the rounding of another order of sums.
+/// Compares two floats up to rounding, since their sums have different orders.
 fn compare_floats(name: &str, expected: f64, found: f64) -> Result<(), Violation> {
     if (expected - found).abs() <= 1e-9 * expected.abs().max(1.0) {
         return Ok(());

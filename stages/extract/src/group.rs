@@ -1,8 +1,8 @@
-//! Both directions of a graph: edges grouped by each end.
+//! group: the csr of a graph in both directions: edges grouped by target and by source.
 //!
 //! promises  in each row neighbours ascend (typed: types first), then edge ids; the same bytes for
 //!           any number of threads
-//! never     sorts an edge table that stands in the order of its sources
+//! never     sorts an edge table that is sorted by source already
 //! limits    O(nodes + edges) time; 2^32 nodes, 2^40 edges
 use rayon::prelude::*;
 use warploom_contract::{
@@ -15,13 +15,13 @@ use warploom_contract::{
     progress::{Phase, Progress, Silence},
 };
 
-/// Both directions of a graph. In each row neighbours ascend, then edge ids; with types, types
-/// first.
+/// Builds the csr of both directions. In each row neighbours ascend, then edge ids; with types,
+/// types first.
 pub fn build_csr(nodes: usize, table: &EdgeTable) -> CsrParts {
     build_csr_with_progress(nodes, table, &Silence)
 }
 
-/// The same, with its progress.
+/// `build_csr` with progress.
 pub fn build_csr_with_progress(
     nodes: usize,
     table: &EdgeTable,
@@ -34,7 +34,7 @@ pub fn build_csr_with_progress(
     let advance = |edges| grouping.add(edges);
     if sorted {
         group(&mut incoming, nodes, &table.target, Others::Listed(&table.source), None, &advance);
-        // The edge table is the outgoing direction as it stands.
+        // The sorted edge table is the outgoing direction.
         outgoing = DirectionParts {
             offsets: offsets_of_sorted(nodes, &table.source),
             neighbours: fill_parallel(table.target.len(), |edge| table.target[edge]),
@@ -50,8 +50,7 @@ pub fn build_csr_with_progress(
             Some(&outgoing.edges),
             &advance,
         );
-        // Now each row's neighbours ascend: those that were found in the order of the edges are
-        // replaced.
+        // Now each row's neighbours ascend: those in edge order are replaced.
         group(
             &mut outgoing,
             nodes,
@@ -88,7 +87,7 @@ fn is_sorted(source: &[u32], target: &[u32]) -> bool {
         .all(|at| (source[at - 1], target[at - 1]) <= (source[at], target[at]))
 }
 
-/// Nodes whose offsets are found one after the other, after one search.
+/// Nodes whose offsets are counted in sequence after one binary search.
 const SEARCH_NODES: usize = 1 << 12;
 
 fn offsets_of_sorted(nodes: usize, sorted: &[u32]) -> Vec<u64> {
@@ -104,7 +103,7 @@ fn offsets_of_sorted(nodes: usize, sorted: &[u32]) -> Vec<u64> {
     offsets
 }
 
-/// An array of values by position.
+/// A vector of `value(position)`, filled in parallel.
 fn fill_parallel<T: Copy + Default + Send>(
     count: usize,
     value: impl Fn(usize) -> T + Sync,

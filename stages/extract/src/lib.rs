@@ -1,9 +1,10 @@
-//! extract: from a list of edges to neighbours in both directions, and to the facts that a planner
-//! needs.
+//! extract: the stage that builds the CSR of a graph in both directions, and its profile.
 //!
-//! reads   graph                                  keeps   every edge once in each direction, with its id, weight and type
-//! writes  csr, profile                           bounds  nodes < 2^32 - 1; memory at most 56 bytes an edge and 48 a node
-//! never   merges, drops or renumbers anything; lets labels or features change a row
+//! reads     graph
+//! writes    csr, profile
+//! promises  every edge is once in each direction, with its id, weight and type
+//! never     merges, drops or renumbers anything; lets labels or features change a row
+//! limits    nodes < 2^32 - 1; memory at most 56 bytes for each edge and 48 for each node
 pub mod check;
 pub mod group;
 pub mod profile;
@@ -53,8 +54,8 @@ impl Stage for Extract {
         csr::write(outputs, parts, context.progress)
     }
 
-    /// Looks every slot of the csr up in the edge table by its edge id and ticks the id off: `run`
-    /// never goes that way.
+    /// Looks up every slot of the csr in the edge table by its edge id and marks the id: an
+    /// algorithm independent of `run`.
     fn check(
         _context: &Context,
         outputs: &Inputs,

@@ -1,9 +1,10 @@
-//! Measuring a graph: exact counts from the csr of both directions, from labels and from features.
+//! profile: graph statistics: exact counts from the csr of both directions, from labels and from
+//! features.
 //!
 //! promises  the same bits for any number of threads: sums are of integers, or of floats in row
 //!           order
-//! limits    O(edges log degree); memory at most 32 bytes an edge that joins two communities and 40
-//!           a node
+//! limits    O(edges log degree); memory at most 32 bytes for each edge between two communities and
+//!           40 for each node
 pub mod communities;
 pub mod components;
 pub mod degrees;
@@ -22,7 +23,7 @@ use warploom_contract::{
     row_order,
 };
 
-/// What a graph artifact says of nodes and graphs, as far as it is measured.
+/// The attributes of nodes and graphs that are measured.
 #[derive(Clone, Debug, Default)]
 pub struct Attributes {
     /// Labels of nodes.
@@ -33,7 +34,7 @@ pub struct Attributes {
     pub graph_of: Option<Vec<u32>>,
     /// How many graphs there are, and their labels.
     pub graphs: Option<(usize, Option<Labels>)>,
-    /// Figures of the features, which are mapped and measured one table at a time.
+    /// Feature figures; tables are mapped and measured one at a time.
     pub features: Vec<FeatureFigures>,
 }
 
@@ -52,10 +53,10 @@ impl Attributes {
     }
 }
 
-/// Groups of figures that are told of one by one, after degrees and communities.
+/// Groups of figures in the progress, after degrees and communities.
 const GROUPS: u64 = 6;
 
-/// All facts of a graph.
+/// Measures all figures of a graph.
 pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress) -> Profile {
     let done = |what: &str| {
         progress.advance(1);
@@ -73,7 +74,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     let parallel_edges = incoming.repeats(parts.types.is_some());
     drop(measuring);
     progress.begin("looking for communities", 0, "nodes");
-    // One thread goes through the components while the others find communities.
+    // One thread finds the components while the others find communities.
     let find = || communities::find(incoming, outgoing, &|nodes| progress.advance(nodes));
     let ((components, component_largest), community) =
         rayon::join(|| components::components(incoming), find);
@@ -129,7 +130,7 @@ pub fn measure(parts: &CsrParts, attributes: Attributes, progress: &dyn Progress
     }
 }
 
-/// The sum of a number over all rows, with their progress.
+/// Sum of `number` over all rows, with progress.
 fn sum_of_rows(phase: &Phase<'_>, rows: usize, number: impl Fn(usize) -> u64 + Sync) -> u64 {
     let of_row = |row: usize| {
         advance_by_stride(&|rows| phase.add(rows), row);
@@ -138,7 +139,7 @@ fn sum_of_rows(phase: &Phase<'_>, rows: usize, number: impl Fn(usize) -> u64 + S
     (0..rows).into_par_iter().with_min_len(1 << 12).map(of_row).sum()
 }
 
-/// How often each number occurs, from 0 to the largest, at least `least` of them.
+/// How often each number occurs, from 0 to the largest, with at least `least` counts.
 fn count_occurrences(numbers: &[u16], least: usize) -> Vec<u64> {
     let mut counts =
         vec![0; numbers.iter().max().map_or(least, |&most| least.max(usize::from(most) + 1))];
@@ -146,7 +147,7 @@ fn count_occurrences(numbers: &[u16], least: usize) -> Vec<u64> {
     counts
 }
 
-/// Edges of each relation; without types all edges are of one.
+/// Number of edges of each relation; without types all edges have one relation.
 fn relation_edges(parts: &CsrParts) -> Vec<u64> {
     parts.types.as_ref().map_or_else(
         || vec![parts.incoming.neighbours.len() as u64],
@@ -154,7 +155,7 @@ fn relation_edges(parts: &CsrParts) -> Vec<u64> {
     )
 }
 
-/// Edges by how far apart their ends are numbered.
+/// Histogram of edge spans |source - target|, in powers of two.
 fn span_histogram(incoming: Rows<'_>) -> Vec<u64> {
     const BINS: usize = u32::BITS as usize + 1;
     let of_row = |mut bins: [u64; BINS], row: usize| {
@@ -170,7 +171,7 @@ fn span_histogram(incoming: Rows<'_>) -> Vec<u64> {
     bins[..used].to_vec()
 }
 
-/// Sizes of graphs, and their labels.
+/// Figures of graph sizes and graph labels.
 fn graph_figures(count: usize, graph_of: &[u32], labels: Option<&Labels>) -> GraphFigures {
     let mut sizes = vec![0u64; count];
     graph_of.iter().for_each(|&graph| sizes[graph as usize] += 1);
@@ -186,7 +187,7 @@ fn graph_figures(count: usize, graph_of: &[u32], labels: Option<&Labels>) -> Gra
     }
 }
 
-/// Whether every edge has its reverse, as often and with the same weight and type.
+/// Whether every edge has its reverse with the same multiplicity, weight and type.
 fn is_symmetric(parts: &CsrParts) -> bool {
     if parts.incoming.offsets != parts.outgoing.offsets {
         return false;

@@ -1,15 +1,15 @@
-//! Communities of a graph.
+//! communities: communities of a graph by Louvain's method with batched moves.
 //!
-//! promises  the same communities for any number of threads: nodes move in batches, all of a batch
-//!           by the state before it; every sum is of integers
-//! never     reads weights; claims to find the best: finding it is NP-hard
-//! limits    O(edges log degree) a round, a bounded number of rounds and levels; memory about 40
-//!           bytes a node and, for the graph of communities, 16 an edge that joins two of them,
-//!           twice that while it is made
-//! paper     Blondel et al., Fast unfolding of communities in large networks (2008); moves of whole
-//!           batches and the rule for two nodes that are alone: Lu, Halappanavar, Kalyanaraman,
-//!           Parallel heuristics for scalable community detection (2015); only nodes beside a move
-//!           are looked at again: Ozaki et al. (2016)
+//! promises  the same communities for any number of threads: nodes move in batches, each from the
+//!           state before its batch; all sums are of integers
+//! never     reads weights; finds the optimum (NP-hard)
+//! limits    O(edges log degree) for each round, a bounded number of rounds and levels; memory
+//!           about 40 bytes for each node and, for the graph of communities, 16 for each edge
+//!           between two of them, twice that while it is built
+//! paper     Blondel et al., Fast unfolding of communities in large networks (2008); batched moves
+//!           and the rule for two singleton communities: Lu, Halappanavar, Kalyanaraman, Parallel
+//!           heuristics for scalable community detection (2015); only neighbours of moved nodes are
+//!           visited again: Ozaki et al. (2016)
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -19,27 +19,26 @@ use warploom_contract::{kinds::csr::Rows, progress::Advance};
 const BATCHES: u32 = 4;
 /// Rounds of a level, at most.
 const ROUNDS_MOST: usize = 8;
-/// A level ends with a round in which fewer than one node in so many moved: the levels above move
-/// the others.
+/// A level ends with a round in which fewer than one of this many nodes moved: the levels above
+/// move the others.
 const MOVERS_LEAST: usize = 12;
 /// Levels, at most.
 const LEVELS_MOST: usize = 16;
 /// A level that raises the modularity by less is the last.
 const GAIN_LEAST: f64 = 1e-4;
-/// Nodes, or communities, of one task.
+/// Nodes, or communities, in one task.
 const TASK: usize = 1 << 9;
-/// The batch of a node is drawn with it.
+/// Seed of the random batch of each node.
 const SEED: u32 = 0x9e37_79b9;
 
-/// The community of each node: numbers from 0 without gaps; an isolated node is alone in its own. A
-/// node may be looked at in each round.
+/// The community of each node: numbers from 0 without gaps; an isolated node is a community of its
+/// own. Reports visited nodes; a node may be visited in each round.
 pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Vec<u32> {
-    // Both directions of a graph whose neighbours are the same both ways say everything twice.
+    // In a symmetric graph one direction has all neighbours.
     let same = incoming.offsets == outgoing.offsets && incoming.neighbours == outgoing.neighbours;
     let given = Level::Given { incoming, outgoing: (!same).then_some(outgoing) };
     let mut community: Vec<u32> = (0..incoming.len() as u32).collect();
-    // Nodes of one batch may move past each other: a level that is worse than what it began with is
-    // not taken.
+    // Nodes of one batch may swap places: a level with lower modularity than its start is dropped.
     let (mut best, mut coarse) = (given.modularity_of_nodes(), None);
     for _ in 0..LEVELS_MOST {
         let level = coarse.as_ref().unwrap_or(&given);
@@ -60,11 +59,11 @@ pub fn find(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Vec
     community
 }
 
-/// A graph on one level: as given, or one node a community of the level below.
+/// The graph of one level: the input graph, or one node for each community of the level below.
 enum Level<'a> {
     /// Each edge weighs 1.
     Given { incoming: Rows<'a>, outgoing: Option<Rows<'a>> },
-    /// Symmetric, without loops; weights of loops apart.
+    /// Symmetric, without loops; weights of loops are stored separately.
     Joined { offsets: Vec<u64>, links: Vec<(u32, u64)>, loops: Vec<u64> },
 }
 
@@ -94,13 +93,13 @@ impl Level<'_> {
         }
     }
 
-    /// Neighbours of a node, as often as there are edges.
+    /// Neighbours of a node, with multiplicity.
     fn neighbours(&self, node: usize) -> impl Iterator<Item = u32> {
         let (sources, targets) = self.input_neighbours(node);
         sources.iter().chain(targets).copied().chain(self.links(node).iter().map(|link| link.0))
     }
 
-    /// Weight of all edges of a node; a loop counts as often as it stands there.
+    /// Weighted degree of a node; a loop counts as often as it is listed.
     fn strength(&self, node: usize) -> u64 {
         let (sources, targets) = self.input_neighbours(node);
         let own = if let Level::Joined { loops, .. } = self { loops[node] } else { 0 };
@@ -109,7 +108,7 @@ impl Level<'_> {
             + own
     }
 
-    /// Modularity of the nodes as they are, each a community.
+    /// Modularity with each node as a community.
     fn modularity_of_nodes(&self) -> f64 {
         let loops = |node: usize| match self {
             Level::Given { .. } => {
@@ -129,9 +128,9 @@ impl Level<'_> {
         if total > 0.0 { inside as f64 / total - squares as f64 / (total * total) } else { 0.0 }
     }
 
-    /// Adds the communities that nodes are joined to, each with the weight that joins it, to
-    /// `found`, ascending; loops of the level are left out, and loops of the given graph too if
-    /// `without` is their node.
+    /// Adds the communities adjacent to nodes, each with the weight of the edges to it, to `found`,
+    /// ascending; without loops of the level, and without loops of the input graph at node
+    /// `without`.
     fn gather_weights(
         &self,
         nodes: &[u32],
@@ -173,7 +172,7 @@ impl Level<'_> {
     }
 }
 
-/// What a thread works in.
+/// Scratch memory of a thread.
 #[derive(Default)]
 struct Scratch {
     plain: Vec<u32>,
@@ -181,16 +180,16 @@ struct Scratch {
     found: Vec<(u32, u64)>,
 }
 
-/// Communities of one level on their way.
+/// Communities of one level while nodes move.
 struct State {
     community: Vec<u32>,
-    /// Strength of all nodes of a community.
+    /// Sum of the strengths of a community's nodes.
     strength: Vec<u64>,
     members: Vec<u32>,
 }
 
-/// Moves nodes of a level, each alone at first, to the neighbouring community where modularity
-/// grows most.
+/// Moves the nodes of a level, each a community at first, to the neighbouring community with the
+/// largest gain in modularity.
 fn move_nodes(level: &Level<'_>, advance: Advance<'_>) -> Vec<u32> {
     let nodes = level.len();
     let own: Vec<u64> =
@@ -234,7 +233,7 @@ fn move_nodes(level: &Level<'_>, advance: Advance<'_>) -> Vec<u32> {
                 (state.members[from], state.members[to as usize]) =
                     (state.members[from] - 1, state.members[to as usize] + 1);
             }
-            // Whoever stands beside a move and not where it went may want to follow.
+            // A neighbour of a moved node in another community may gain by moving too.
             moves.par_iter().flatten().for_each(|&(node, to)| {
                 let beside = level
                     .neighbours(node as usize)
@@ -256,8 +255,7 @@ fn batch_of(node: u32, round: u32) -> u32 {
     (mixed >> 16) % BATCHES
 }
 
-/// The community in which a node is better off; among equals the one with the smallest number, but
-/// its own before all.
+/// The community with the largest gain for a node; ties go to its own, then to the smallest number.
 fn better_community(
     state: &State,
     node: u32,
@@ -272,14 +270,13 @@ fn better_community(
     let here = found.iter().find(|link| link.0 == own).map_or(0, |link| link.1) as f64
         - expected(own, strength);
     let mut best = (here, None);
-    // No community is better than the weight that joins it: most are passed over without looking
-    // them up.
+    // The weight of the edges to a community bounds its gain: most are skipped without a look-up.
     for &(community, weight) in found.iter().filter(|link| link.0 != own) {
         if weight as f64 <= best.0 {
             continue;
         }
         let there = weight as f64 - expected(community, 0);
-        // Two nodes that are alone would only change places: the one with the larger number moves.
+        // Two singleton communities would only swap: the one with the larger number moves.
         let swap = || {
             community > own
                 && state.members[own as usize] == 1
@@ -306,7 +303,7 @@ fn renumber(community: &[u32]) -> (Vec<u32>, usize) {
     )
 }
 
-/// What a task made of its communities.
+/// The merged communities of one task.
 struct MergeTask {
     lengths: Vec<u64>,
     links: Vec<(u32, u64)>,

@@ -1,17 +1,17 @@
-//! Into which parts a graph falls: components, and blocks on the diagonal of its adjacency.
+//! components: connected components, and diagonal blocks of the adjacency matrix.
 //!
 //! promises  exact
-//! limits    O(edges) time, and 8 bytes a node
+//! limits    O(edges) time, 8 bytes for each node
 use rayon::prelude::*;
 use warploom_contract::kinds::{csr::Rows, profile::BlockFigures};
 
-/// Blocks that make a graph block diagonal in more than name.
+/// Least number of blocks of a block diagonal graph.
 const BLOCKS_MIN: u64 = 8;
-/// Of so many edges one may be too far from the diagonal.
+/// One of this many edges may be too far from the diagonal.
 const EDGES_PER_STRAY: u128 = 100;
 
-/// Weakly connected components: how many, and nodes of the largest. Union by smaller id with path
-/// halving.
+/// Weakly connected components: their number, and the nodes of the largest. Union-find by smaller
+/// id with path halving.
 pub fn components(rows: Rows<'_>) -> (u64, u64) {
     let nodes = rows.len();
     let mut parent: Vec<u32> = (0..nodes as u32).collect();
@@ -39,7 +39,7 @@ pub fn components(rows: Rows<'_>) -> (u64, u64) {
     )
 }
 
-/// The longest span of an edge in the first bins that hold 99 of 100 edges.
+/// The longest edge span in the first bins that hold 99 of 100 edges.
 pub fn near_span(spans: &[u64]) -> u64 {
     let edges: u128 = spans.iter().map(|&count| u128::from(count)).sum();
     let mut held = 0;
@@ -52,8 +52,8 @@ pub fn near_span(spans: &[u64]) -> u64 {
     u64::MAX
 }
 
-/// Runs of consecutive nodes without an edge between runs; edges that span more than `near` are not
-/// seen.
+/// Runs of consecutive nodes without an edge between runs; edges with a span above `near` are
+/// ignored.
 pub fn diagonal_blocks(incoming: Rows<'_>, outgoing: Rows<'_>, near: u64) -> BlockFigures {
     let nodes = incoming.len();
     let reach_of = |node: usize| {

@@ -1,14 +1,14 @@
-//! How degrees spread.
+//! degrees: the distribution of degrees.
 //!
-//! promises  sums of integers are exact; moments are taken in the order of the rows, by one thread
-//! limits    O(nodes log nodes) time, 8 bytes a node
+//! promises  sums of integers are exact; moments are summed in row order, by one thread
+//! limits    O(nodes log nodes) time, 8 bytes for each node
 use rayon::prelude::*;
 use warploom_contract::kinds::{
     csr::Rows,
     profile::{Spread, log_bin},
 };
 
-/// Moments, middle, inequality and histogram, over the whole population.
+/// Moments, median, Gini coefficient and histogram, over the whole population.
 pub fn degree_spread(rows: Rows<'_>) -> Spread {
     let nodes = rows.len();
     if nodes == 0 {
@@ -32,7 +32,8 @@ pub fn degree_spread(rows: Rows<'_>) -> Spread {
     Spread { min, median, mean, max, deviation, skew, gini: gini(&sorted, edges as u64), histogram }
 }
 
-/// Of degrees in ascending order: sum of (2 i - n - 1) d_i over n sum of d, i from 1.
+/// Gini coefficient of degrees in ascending order: sum of (2 i - n - 1) d_i over n sum of d, i from
+/// 1.
 fn gini(sorted: &[u64], sum: u64) -> f64 {
     let nodes = sorted.len() as i128;
     let weighted: i128 =

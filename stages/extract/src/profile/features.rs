@@ -1,6 +1,6 @@
-//! How much of the features is not 0.
+//! features: the share of nonzero feature values.
 //!
-//! promises  exact counts; a value that is stored and 0 counts as 0
+//! promises  exact counts; a stored 0 counts as 0
 //! limits    reads every value once
 use rayon::prelude::*;
 use warploom_contract::{
@@ -11,7 +11,7 @@ use warploom_contract::{
     },
 };
 
-/// Figures of each table of features that a graph has.
+/// Figures of each feature table of a graph.
 pub fn figures(artifact: &Artifact) -> Result<Vec<FeatureFigures>, StageError> {
     let mut all: Vec<FeatureFigures> =
         graph::open_features(artifact)?.iter().map(|features| measure(None, features)).collect();
@@ -22,7 +22,7 @@ pub fn figures(artifact: &Artifact) -> Result<Vec<FeatureFigures>, StageError> {
     Ok(all)
 }
 
-/// Figures of one table.
+/// Figures of one feature table.
 pub fn measure(kind: Option<String>, features: &Features) -> FeatureFigures {
     let count = |values: &[f32]| values.iter().filter(|&&value| value != 0.0).count() as u64;
     let (columns, sparse, counts) = match features {
@@ -40,7 +40,7 @@ pub fn measure(kind: Option<String>, features: &Features) -> FeatureFigures {
     FeatureFigures { kind, rows, columns: columns as u64, sparse, nonzero, density, empty_rows }
 }
 
-/// Rows, values that are not 0, rows without any; from the count of each row.
+/// Rows, nonzero values and empty rows, from the nonzero count of each row.
 fn tally(counts: impl IndexedParallelIterator<Item = u64>) -> [u64; 3] {
     counts
         .with_min_len(1 << 10)

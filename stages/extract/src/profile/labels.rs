@@ -1,9 +1,8 @@
-//! What is to be learned: balance of classes, spread of values, and whether edges join equals.
+//! labels: figures of labels: class balance, value distribution, and homophily.
 //!
-//! promises  counts are exact; sums of floats go in the order of the rows, by one thread
-//! never     takes a row without a label for one of a class; measures homophily of labels that are
-//!           no classes
-//! limits    O(nodes log nodes + edges) time, 12 bytes a node beside the labels
+//! promises  counts are exact; floats are summed in row order, by one thread
+//! never     counts an unlabelled row in a class; measures homophily of labels that are not classes
+//! limits    O(nodes log nodes + edges) time, 12 bytes for each node beside the labels
 use rayon::prelude::*;
 use warploom_contract::kinds::{
     csr::Rows,
@@ -11,7 +10,7 @@ use warploom_contract::kinds::{
     profile::{CLASSES_LISTED, ClassCount, Homophily, LabelFigures},
 };
 
-/// What the labels of all nodes, or of all graphs, are.
+/// Figures of the labels of all nodes, or of all graphs.
 pub fn figures(labels: &Labels) -> LabelFigures {
     match labels {
         Labels::Classes(classes) => class_figures(classes),
@@ -20,7 +19,7 @@ pub fn figures(labels: &Labels) -> LabelFigures {
     }
 }
 
-/// Members of each class that has any, ascending by class.
+/// Members of each nonempty class, ascending by class.
 fn count_classes(classes: &[Option<u32>]) -> Vec<ClassCount> {
     let mut sorted: Vec<u32> = classes.iter().flatten().copied().collect();
     sorted.par_sort_unstable();
@@ -89,7 +88,7 @@ fn vector_figures(columns: usize, values: &[f32]) -> LabelFigures {
     }
 }
 
-/// How often edges join nodes of one class; none for labels that are no classes.
+/// The share of edges between nodes of one class; none for labels that are not classes.
 pub fn homophily(labels: &Labels, incoming: Rows<'_>, outgoing: Rows<'_>) -> Option<Homophily> {
     let Labels::Classes(classes) = labels else { return None };
     let class_of = |node: usize| classes[node];

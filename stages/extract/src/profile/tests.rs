@@ -553,7 +553,7 @@ fn ring_of_cliques(cliques: u32, size: u32) -> (usize, Edges, Vec<u32>) {
     (nodes as usize, edges, planted)
 }
 
-/// The pieces of work that were told, each with the counts that it reached.
+/// The reported phases, each with the counts that it reached.
 #[derive(Default)]
 struct ProgressLog(std::sync::Mutex<Vec<(String, Vec<u64>)>>);
 
