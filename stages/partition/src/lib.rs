@@ -1,8 +1,12 @@
-//! partition: divide the work over a permuted csr, in as many ways as are asked for.
+//! partition: the stage that divides the edges or rows of a permuted csr into units of work, by one
+//! scheme or several.
 //!
-//! reads   csr (and a user's own table of groups)     keeps   every edge exactly once in each division of edges, every row in each of rows
-//! writes  partition                                  bounds  memory of one scheme at a time, known before it is allocated: at most twice that of the csr
-//! never   copies weights or features; lets a scheme change a result
+//! reads     csr (and a user's own table of groups)
+//! writes    partition
+//! promises  each division of edges has every edge exactly once, each division of rows every row
+//! never     copies weights or features; lets a scheme change a result
+//! limits    memory of one scheme at a time, at most twice that of the csr, known before it is
+//!           allocated
 pub mod check;
 pub mod directions;
 pub mod schemes;

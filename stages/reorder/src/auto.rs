@@ -1,13 +1,13 @@
-//! auto: which order pays, by GNNAdvisor's rule (section 3.3.1), then by predicted bytes and by
-//! what the order costs.
+//! auto: decides which order pays off, by GNNAdvisor's rule (section 3.3.1), then by predicted
+//! bytes and the cost of the order.
 //!
-//! A walk over all edges fetches rows that the device's cache does not hold; `cache` predicts how
-//! many under each order. What is saved in a walk, times the walks of all runs that will share the
-//! order, is weighed against the seconds that the order takes to make.
+//! A walk over all edges fetches the rows that miss the device's cache; `cache` predicts how many
+//! under each order. The time saved in a walk, times the walks of all runs that share the order, is
+//! compared with the seconds that computing the order takes.
 //!
-//! promises  a decision that depends on the graph without its self loops, the device's facts, the
-//!           width, and the walks; with all numbers in the reason
-//! never     tries an order that could not pay even if it left nothing to fetch twice
+//! promises  a decision that depends only on the graph without its self loops, the device's facts,
+//!           the width, and the walks; with all numbers in the reason
+//! never     tries an order that could not pay off even if it fetched each row once
 use warploom_contract::{
     StageError,
     kinds::csr::Csr,
@@ -22,18 +22,18 @@ use crate::{
     order_quality::CacheBlock,
 };
 
-/// Orders that are tried, the cheapest first, with nanoseconds an edge that finding and applying
-/// one takes on two threads.
+/// Candidate orders, the cheapest first, each with the nanoseconds per edge to find and apply it
+/// with two threads.
 const CANDIDATES: [(Method, f64); 3] =
     [(Method::Degree, 80.0), (Method::HubCluster, 80.0), (Method::Rabbit, 180.0)];
 
-/// What weighs for and against.
+/// Benefit and cost of an order, in seconds.
 struct CostModel<'a> {
     request: &'a ReorderRequest,
     block: CacheBlock<'a>,
-    /// Walks of all runs.
+    /// Number of walks of all runs.
     walks: f64,
-    /// Bytes of rows in a second where the cache does not hold them, and where it does.
+    /// Bytes of rows per second on a cache miss, and on a hit.
     far: f64,
     near: f64,
     edges: f64,
@@ -54,7 +54,7 @@ impl<'a> CostModel<'a> {
         }
     }
 
-    /// Seconds that all walks save if so many bytes less are fetched in each.
+    /// Seconds that all walks save if each fetches `bytes` less.
     fn seconds_saved(&self, bytes: f64) -> f64 {
         self.walks * bytes * (1.0 / self.far - 1.0 / self.near).max(0.0)
     }
@@ -76,17 +76,17 @@ impl<'a> CostModel<'a> {
     }
 }
 
-/// What was decided.
+/// The decision and its reason.
 pub struct Decision {
-    /// The order, if one pays.
+    /// The order, if one pays off.
     pub taken: Option<(Method, Order)>,
     /// Why, in a sentence.
     pub why: String,
-    /// All that was weighed.
+    /// All figures that were compared.
     pub weighed: String,
 }
 
-/// Decides.
+/// Decides which order pays off, if any.
 pub fn decide(
     progress: &dyn Progress,
     request: &ReorderRequest,
@@ -144,14 +144,14 @@ pub fn decide(
     Ok(Decision { why, weighed: format!("{outset}; {}", told.join("; ")), taken })
 }
 
-/// A method that was tried, with the seconds that it would save and those that it takes.
+/// A candidate order, with the seconds that it saves and those that it takes.
 struct Candidate {
     method: Method,
     saved: f64,
     cost: f64,
 }
 
-/// Why a method is taken, or none, in a sentence.
+/// The reason for the method, or for none, in a sentence.
 fn decision_reason(taken: Option<Method>, tried: &[Candidate], at_most: f64, runs: u64) -> String {
     let over = if runs == 1 { "over 1 run".to_owned() } else { format!("over {runs} runs") };
     let other =

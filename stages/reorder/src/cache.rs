@@ -1,48 +1,47 @@
-//! cache: what a walk over all in-edges finds in a cache and what it does not, predicted for every
-//! size of cache at once.
+//! cache: predicted cache misses of a walk over all in-edges, for every cache size at once.
 //!
-//! Blocks (rows of a table, or lines of several narrow rows) are sampled by a hash of their number;
-//! between two touches of a sampled block the distinct sampled blocks are counted. A cache that
-//! keeps the blocks used last holds a block as long as fewer others come between than it has room
-//! for (Mattson et al. 1970; sampled as SHARDS does, Waldspurger et al. 2015).
+//! Stack distances of an LRU cache (Mattson et al. 1970), sampled as in SHARDS (Waldspurger et al.
+//! 2015): blocks (rows of a table, or cache lines of several narrow rows) are sampled by a hash of
+//! their number; between two accesses of a sampled block the distinct sampled blocks are counted. A
+//! cache still holds a block if fewer others were accessed since than it has room for.
 //!
-//! promises  exact for graphs of few blocks (all are sampled); the same bits for any number of
+//! promises  exact for graphs of few blocks, where all are sampled; the same bits for any number of
 //!           threads
-//! never     counts self loops: a row's own values are read beside its sum; sees rows that run at
-//!           the same time, or streams beside the rows
-//! limits    O(edges) time; 9 bytes a node, and 8 for each sampled touch: about 2^21, but all of
-//!           graphs of up to 2^12 blocks, and those of a hub that is drawn
+//! never     counts self loops: a row's own values are read apart from its sum; models rows that
+//!           run concurrently, or streams beside the rows
+//! limits    O(edges) time; 9 bytes for each node, and 8 for each sampled access: about 2^21, but
+//!           all in graphs of up to 2^12 blocks, and all of a sampled hub
 use rayon::prelude::*;
 use warploom_contract::kinds::{csr::Rows, permutation::inverse};
 
 use crate::methods::random::mix_bits;
 
-/// Blocks that are sampled, about: beyond so many the error of a share of misses is a hundredth.
+/// About so many blocks are sampled: the error of the miss rate is then below a hundredth.
 const SAMPLED_BLOCKS: u64 = 1 << 14;
-/// Touches that are sampled, about, of graphs with more blocks than `EXACT_BLOCKS`.
+/// About so many accesses are sampled in graphs with more blocks than `EXACT_BLOCKS`.
 const SAMPLED_TOUCHES: u64 = 1 << 21;
-/// Up to so many blocks a graph is walked whole.
+/// Up to so many blocks all accesses are counted.
 const EXACT_BLOCKS: u64 = 1 << 12;
-/// Rows that one task looks at.
+/// Rows in one task.
 const TASK_ROWS: usize = 1 << 12;
 /// No block.
 const NONE: u32 = u32::MAX;
 
-/// All in-edges, row after row under some numbering.
+/// A walk over all in-edges, row by row under some numbering.
 pub struct Walk<'a> {
     incoming: Rows<'a>,
     outgoing: Rows<'a>,
-    /// New number of each old one and back; none: as they stand.
+    /// New number of each old one and back; none: the present numbers.
     numbers: Option<(&'a [u32], Vec<u32>)>,
 }
 
 impl<'a> Walk<'a> {
-    /// Under the numbers that `new_of_old` gives, or as they stand.
+    /// A walk under the numbers of `new_of_old`, or the present ones.
     pub fn new(incoming: Rows<'a>, outgoing: Rows<'a>, new_of_old: Option<&'a [u32]>) -> Self {
         Walk { incoming, outgoing, numbers: new_of_old.map(|numbers| (numbers, inverse(numbers))) }
     }
 
-    /// Nodes, and edges that are no self loops.
+    /// Nodes, and edges without self loops.
     pub fn size(&self) -> (u64, u64) {
         let of_row = |row: usize| {
             self.incoming.row(row).iter().filter(|&&far| far as usize != row).count() as u64
@@ -55,7 +54,7 @@ impl<'a> Walk<'a> {
         self.numbers.as_ref().map_or(node, |(new_of_old, _)| new_of_old[node as usize])
     }
 
-    /// Calls for each edge of a run of rows, in order.
+    /// Calls `visit` for each edge of a range of rows, in order.
     fn for_each_edge(&self, rows: std::ops::Range<usize>, mut visit: impl FnMut(usize, u32)) {
         for row in rows {
             let old = self.numbers.as_ref().map_or(row, |(_, old_of_new)| old_of_new[row] as usize);
@@ -68,19 +67,19 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Misses by size of cache.
+/// Miss curve: misses by cache size.
 pub struct MissCurve {
-    /// Blocks that are touched at all: each is missed once, whatever the cache.
+    /// Distinct blocks: each has one compulsory miss.
     distinct: u64,
-    /// For each sampled touch but the first of a block: distinct sampled blocks since the last,
-    /// ascending.
+    /// Stack distances, ascending: for each sampled access but the first of a block, the distinct
+    /// sampled blocks since the last.
     between: Vec<u32>,
-    /// Share of the blocks that was sampled.
+    /// Sampled share of the blocks.
     share: f64,
 }
 
 impl MissCurve {
-    /// Of a walk where so many rows make a block.
+    /// The miss curve of a walk with `rows_per_block` rows in a block.
     pub fn from_walk(walk: &Walk<'_>, rows_per_block: u64) -> Self {
         let (nodes, edges) = walk.size();
         let blocks = nodes.div_ceil(rows_per_block);
@@ -94,8 +93,8 @@ impl MissCurve {
             .filter(|&node| is_read(node))
             .for_each(|node| read[block_of(node)] = true);
         let distinct = read.iter().filter(|&&is_read| is_read).count() as u64;
-        // Sampled blocks one after the other; by old number of node, so that each edge looks at one
-        // place.
+        // Sampled blocks are numbered consecutively; indexed by old node number, so that each edge
+        // needs one look-up.
         let mut count = 0u32;
         let is_sampled = |block: u64| share >= 1.0 || ((mix_bits(block) >> 32) as u32) < threshold;
         let mut next = || {
@@ -116,7 +115,7 @@ impl MissCurve {
         MissCurve { distinct, between, share }
     }
 
-    /// Touches of blocks that a cache of so many blocks does not hold.
+    /// Misses of a cache of so many blocks.
     pub fn misses(&self, blocks: u64) -> f64 {
         let room = blocks as f64 * self.share;
         let beyond =
@@ -124,13 +123,13 @@ impl MissCurve {
         self.distinct as f64 + beyond as f64 / self.share
     }
 
-    /// Misses of a cache that holds all.
+    /// Misses of an unlimited cache.
     pub fn distinct(&self) -> u64 {
         self.distinct
     }
 }
 
-/// Which share of the blocks is sampled.
+/// The share of the blocks to sample.
 fn sampled_share(blocks: u64, touches: u64) -> f64 {
     if blocks <= EXACT_BLOCKS {
         return 1.0;
@@ -140,7 +139,7 @@ fn sampled_share(blocks: u64, touches: u64) -> f64 {
         .clamp(EXACT_BLOCKS as f64 / 4.0 / blocks as f64, 1.0)
 }
 
-/// Sampled blocks in the order in which they are touched: in each row by rising number.
+/// Sampled blocks in access order: in each row by ascending number.
 fn sampled_touches(walk: &Walk<'_>, place: &[u32]) -> Vec<Vec<u32>> {
     let nodes = walk.incoming.len();
     let of_task = |first: usize| {
@@ -150,18 +149,18 @@ fn sampled_touches(walk: &Walk<'_>, place: &[u32]) -> Vec<Vec<u32>> {
                 found.push((row, walk.number(far), place[far as usize]));
             }
         });
-        // As a row will list them.
+        // The order in which a row will list them.
         found.sort_unstable();
         found.into_iter().map(|(_, _, block)| block).collect()
     };
     (0..nodes).into_par_iter().step_by(TASK_ROWS).map(of_task).collect()
 }
 
-/// When each block was touched last, and how many were touched since.
+/// The last access of each block, and the number of blocks accessed since.
 struct Recent {
-    /// Time of the last touch of each block.
+    /// Time of the last access of each block.
     last: Vec<u32>,
-    /// Sums over times at which some block was touched last (Fenwick 1994).
+    /// Fenwick tree over the times of last accesses (Fenwick 1994).
     tree: Vec<u32>,
     now: u32,
 }
@@ -171,7 +170,7 @@ impl Recent {
         Recent { last: vec![NONE; blocks], tree: vec![0; 2 * blocks + 2], now: 0 }
     }
 
-    /// Distinct blocks since the last touch of this one; nothing the first time.
+    /// Distinct blocks since the last access of this one; none at its first access.
     fn touch(&mut self, block: u32) -> Option<u32> {
         if self.now as usize + 1 >= self.tree.len() {
             self.compact();
@@ -187,7 +186,7 @@ impl Recent {
         others
     }
 
-    /// Times are numbered anew, with no gaps.
+    /// Renumbers times without gaps.
     fn compact(&mut self) {
         let mut live: Vec<(u32, u32)> = self
             .last
@@ -214,7 +213,7 @@ impl Recent {
         }
     }
 
-    /// Over all times before this one.
+    /// Sum over all times before this one.
     fn sum(&self, time: u32) -> u32 {
         let (mut at, mut sum) = (time as usize, 0u32);
         while at > 0 {

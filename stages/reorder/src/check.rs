@@ -1,11 +1,11 @@
-//! The proof of reorder: each edge id is looked up in the old csr, and both its ends must have the
-//! new numbers.
+//! check: the check of reorder: each edge id is looked up in the old csr, and both its ends must
+//! have the new numbers.
 use warploom_contract::{
     Violation,
     kinds::csr::{Csr, Direction},
 };
 
-/// The new csr has exactly the old edges under the new numbers.
+/// Checks that the new csr has exactly the old edges under the new numbers.
 pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violation> {
     if (old.nodes(), old.edges()) != (new.nodes(), new.edges()) || new_of_old.len() != old.nodes() {
         return Err(Violation::new(format!(
@@ -53,7 +53,7 @@ pub fn same_edges(old: &Csr, new: &Csr, new_of_old: &[u32]) -> Result<(), Violat
                 }
                 if std::mem::replace(&mut seen[edge as usize], true) {
                     return Err(Violation::new(format!(
-                        "{side}-slot {slot}: edge {edge} stands there twice"
+                        "{side}-slot {slot}: edge {edge} occurs twice"
                     )));
                 }
                 if !flip && weight_and_type(new, slot) != traits[edge as usize] {

@@ -1,7 +1,7 @@
-//! choice: which method is run.
+//! choice: which reorder method runs.
 //!
-//! promises  a method that was asked for is run; `auto` runs one only where figures say that it
-//!           pays, and tells them; an order never mixes the graphs of a set
+//! promises  a requested method runs; `auto` runs one only where figures show that it pays off, and
+//!           states them; an order never mixes the graphs of a set
 use warploom_contract::{
     StageError,
     kinds::{csr::Csr, permutation::Cut, profile::CommunityFigures},
@@ -19,15 +19,15 @@ use crate::{
     methods::{self, Order},
 };
 
-/// An order that was taken.
+/// The order of the run, with its method.
 pub struct Choice {
     /// Method that was run.
     pub method: String,
-    /// `None`: the order stays.
+    /// New number of each node; `None`: the order stays.
     pub new_of_old: Option<Vec<u32>>,
-    /// Communities that the method found beside the order.
+    /// Communities that the method found with the order.
     pub communities: Option<CommunityFigures>,
-    /// Parts that it cut the graph into.
+    /// The partition of METIS.
     pub cut: Option<Cut>,
 }
 
@@ -51,7 +51,7 @@ impl Choice {
     }
 }
 
-/// Which order pays, for `auto`.
+/// Decides for `auto` which order pays off.
 pub fn weigh_orders(
     progress: &dyn Progress,
     request: &ReorderRequest,
@@ -83,12 +83,12 @@ pub fn weigh_orders(
     })
 }
 
-/// Why the method is run that is.
+/// Why this method runs.
 pub fn choice_reason(request: &ReorderRequest) -> String {
     request.chosen.as_ref().map_or_else(|| "asked for".to_owned(), |chosen| chosen.why.clone())
 }
 
-/// Runs what was asked for, or chosen.
+/// Runs the requested or chosen method.
 pub fn run_choice(
     progress: &dyn Progress,
     request: &ReorderRequest,

@@ -1,9 +1,11 @@
-//! reorder: renumber nodes so that neighbours lie close in memory.
+//! reorder: the stage that renumbers nodes so that neighbours are close in memory.
 //!
-//! reads   csr, any order                     keeps   the multiset of edges with weights, types and edge ids
-//! writes  permutation (new_of_old), csr      bounds  nodes < 2^32 - 1; memory see `need`
-//! never   drops or merges an edge; reads features or labels; lets self loops or weights change an
-//!         order; mixes the graphs of a set
+//! reads     csr, in any order
+//! writes    permutation (new_of_old), csr
+//! promises  the same multiset of edges, with weights, types and edge ids
+//! never     drops or merges an edge; reads features or labels; lets self loops or weights change
+//!           an order; mixes the graphs of a set
+//! limits    nodes < 2^32 - 1; memory as `memory_estimate` says
 mod auto;
 pub mod cache;
 pub mod check;
@@ -39,8 +41,8 @@ impl Stage for Reorder {
     type Request = ReorderRequest;
     const CONTRACT: Contract = StageName::Reorder.contract();
 
-    /// What `auto` chooses is kept apart from the order: runs that weigh differently and choose
-    /// alike share the order.
+    /// The choice of `auto` is stored apart from the order: runs with different figures and the
+    /// same choice share the order.
     fn decide(
         context: &Context,
         inputs: &Inputs,
@@ -143,7 +145,7 @@ impl Stage for Reorder {
         permutation::write(outputs, new_of_old, &quality)
     }
 
-    /// Follows every edge id from the new csr to the old one through the permutation.
+    /// Looks up every edge id of the new csr in the old one through the permutation.
     fn check(
         _context: &Context,
         outputs: &Inputs,
@@ -157,7 +159,7 @@ impl Stage for Reorder {
     }
 }
 
-/// The order stays, so the files stay: no byte of the csr is copied where links can be made.
+/// Links the csr files where the order stays: no byte is copied if the file system has hard links.
 fn link_unchanged_csr(
     outputs: &mut Outputs,
     artifact: &Artifact,
@@ -170,8 +172,7 @@ fn link_unchanged_csr(
     Ok(())
 }
 
-/// Devices that figures are predicted for: those that come with the program, and what is planned
-/// for.
+/// The devices of predicted figures: the shipped ones, and the target of the plan.
 fn predicted_devices(request: &ReorderRequest) -> Vec<Facts> {
     let mut devices = warploom_device::shipped();
     if devices.iter().all(|device| device.name != request.device.name) {
@@ -180,8 +181,7 @@ fn predicted_devices(request: &ReorderRequest) -> Vec<Facts> {
     devices
 }
 
-/// What a walk moves on that of the shipped devices which moves least: every store has the figures
-/// of those.
+/// The least bytes that a walk moves on any shipped device; figures of these are in every store.
 fn least_moved(standing: &Standing) -> Option<u64> {
     let shipped = warploom_device::shipped();
     let is_known = |moved: &&Moved| {
@@ -191,7 +191,7 @@ fn least_moved(standing: &Standing) -> Option<u64> {
     standing.predicted.iter().filter(is_known).map(|moved| moved.memory_bytes).min()
 }
 
-/// Figures of an order; reports each.
+/// Measures the figures of an order; reports each.
 fn measure_order(
     what: &str,
     incoming: Rows<'_>,
@@ -206,7 +206,7 @@ fn measure_order(
     })
 }
 
-/// Mean distance over all edges that are no self loops.
+/// Mean edge span (AES) without self loops.
 fn aes_without_loops(csr: &Csr) -> f64 {
     let (sum, edges) = row_order::distances(csr.incoming.rows());
     if edges == 0 { 0.0 } else { sum as f64 / edges as f64 }

@@ -2,6 +2,6 @@
 fn main() -> std::process::ExitCode {
     warploom_reorder::methods::metis::child::serve_if_child();
     warploom_shell::binary::stage_main::<warploom_reorder::Reorder>(
-        "Renumber nodes so that neighbours lie close in memory",
+        "Renumber nodes so that neighbours are close in memory",
     )
 }

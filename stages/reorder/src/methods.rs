@@ -1,4 +1,5 @@
-//! One file per method: from degrees or neighbours to the old number of each new one.
+//! methods: the reorder methods, one file each: from degrees or neighbours to the old number of
+//! each new one.
 //!
 //! promises  no method sees self loops, and none mixes the graphs of a set
 pub mod approximate_degree;
@@ -28,18 +29,17 @@ use warploom_spec::{Degree, Method, ReorderSpec};
 
 use crate::{per_graph::order_per_graph, undirected_neighbours::Undirected};
 
-/// What a method found.
+/// The result of a method.
 pub struct Order {
     /// The new number of each old one.
     pub new_of_old: Vec<u32>,
-    /// Communities that were found beside it: figures where each pair of neighbours counts once.
+    /// Figures of communities found with it; each pair of neighbours counts once.
     pub communities: Option<CommunityFigures>,
-    /// Parts that the graph was cut into.
+    /// The partition of METIS.
     pub cut: Option<Cut>,
 }
 
-/// Runs a method that makes an order; reports nodes as it goes through them, some methods several
-/// times.
+/// Runs a method; reports visited nodes, some methods several times.
 pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order, StageError> {
     let degrees = || degrees(spec.degree, csr, advance);
     let undirected = || Undirected::from_csr_with_progress(csr, advance);
@@ -81,7 +81,7 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order,
     Ok(Order { new_of_old: inverse(&old_of_new), communities: found_communities, cut })
 }
 
-/// Edges of each node but self loops.
+/// Degree of each node without self loops.
 fn degrees(of: Degree, csr: &Csr, advance: Advance<'_>) -> Vec<u64> {
     let count = |rows: Rows<'_>, node: usize| {
         rows.row(node).iter().filter(|&&far| far as usize != node).count() as u64

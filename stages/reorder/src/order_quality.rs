@@ -1,4 +1,4 @@
-//! order_quality: what an order is worth, figure by figure, and what it would save.
+//! order_quality: locality metrics of an order, and the bytes that it is predicted to move.
 //!
 //! promises  the same bits for any number of threads
 //! limits    O(edges log degree)
@@ -16,18 +16,18 @@ use warploom_device::Facts;
 
 use crate::cache::{MissCurve, Walk};
 
-/// Widths that are predicted, in numbers of 4 bytes.
+/// Row widths of predictions, in numbers of 4 bytes.
 pub const WIDTHS: [u64; 5] = [16, 32, 64, 128, 256];
 /// Bytes of a number.
 const NUMBER_BYTES: u64 = 4;
 
-/// How often `measure_standing` reports: distances and profile, windows, and each width on each
+/// Number of reports of `measure_standing`: distances and profile, windows, and each width on each
 /// device.
 pub fn figure_count(devices: &[Facts]) -> u64 {
     2 + (devices.len() * WIDTHS.len()) as u64
 }
 
-/// All figures of rows as they are numbered, predicted for each of these devices.
+/// All figures of the present numbering, with predictions for each of these devices.
 pub fn measure_standing(
     incoming: Rows<'_>,
     outgoing: Rows<'_>,
@@ -44,7 +44,7 @@ pub fn measure_standing(
     Standing { order, profile, windows, predicted: predict_moved(&walk, devices, advance) }
 }
 
-/// Sum of the distances to the lowest neighbour below.
+/// Matrix profile: the sum over rows of the distance to the lowest smaller neighbour.
 fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
     let lowest = |node: usize| {
         incoming.row(node).iter().chain(outgoing.row(node)).copied().min().unwrap_or(u32::MAX)
@@ -56,7 +56,7 @@ fn profile(incoming: Rows<'_>, outgoing: Rows<'_>) -> u64 {
         .sum()
 }
 
-/// What sums of every width move on every device.
+/// Predicted bytes that sums of every width move on every device.
 fn predict_moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Vec<Moved> {
     let (nodes, edges) = walk.size();
     let mut curves = Vec::new();
@@ -76,19 +76,19 @@ fn predict_moved(walk: &Walk<'_>, devices: &[Facts], advance: Advance<'_>) -> Ve
     found
 }
 
-/// What a cache fetches at once: lines of several rows, or rows of several lines.
+/// The unit that a cache fetches: a line of several rows, or a row of several lines.
 #[derive(Clone, Debug)]
 pub struct CacheBlock<'a> {
     device: &'a Facts,
     columns: u64,
-    /// Rows of it.
+    /// Rows in a block.
     pub rows: u64,
-    /// Its bytes.
+    /// Bytes of a block.
     pub bytes: u64,
 }
 
 impl<'a> CacheBlock<'a> {
-    /// For rows of so many numbers.
+    /// The block for rows of so many numbers.
     pub fn new(device: &'a Facts, columns: u64) -> Self {
         let (line, row) = (device.cache.line_bytes.max(1), NUMBER_BYTES * columns.max(1));
         CacheBlock {
@@ -99,7 +99,7 @@ impl<'a> CacheBlock<'a> {
         }
     }
 
-    /// Blocks that the cache holds.
+    /// Number of blocks that fit in the cache.
     pub fn blocks_in_cache(&self) -> u64 {
         self.device.cache.bytes / self.bytes
     }
@@ -111,8 +111,7 @@ impl<'a> CacheBlock<'a> {
 
     fn moved_bytes(&self, nodes: u64, edges: u64, curve: &MissCurve) -> Moved {
         let row = NUMBER_BYTES * self.columns;
-        // Offsets, ids of neighbours, and the rows that are written: read and written once, through
-        // cache and memory.
+        // Offsets, neighbour ids and output rows: each moved once, through cache and memory.
         let streamed = NUMBER_BYTES * (nodes + 1 + edges) + row * nodes;
         let (memory_bytes, cache_bytes) =
             (streamed + self.fetched_bytes(curve) as u64, streamed + row * edges);

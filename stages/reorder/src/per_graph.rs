@@ -1,8 +1,8 @@
-//! Sets of many graphs: an order never mixes them. Graphs stand by size, the largest first, and
-//! each keeps the order found for its nodes.
+//! per_graph: orders of sets of many graphs, which never mix graphs: graphs are sorted by size, the
+//! largest first, and each keeps the order found for its nodes.
 //!
 //! limits    O(nodes + graphs log graphs); 8 bytes a node
-/// The old number of each new one, graph by graph.
+/// Groups an order by graph; returns the old number of each new one.
 pub fn order_per_graph(graphs: &[u32], old_of_new: &[u32]) -> Vec<u32> {
     let count = graphs.iter().max().map_or(0, |&most| most as usize + 1);
     let mut sizes = vec![0usize; count];

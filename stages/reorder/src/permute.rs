@@ -1,13 +1,13 @@
-//! Renumbering a csr.
+//! permute: renumbers a csr.
 //!
-//! Rows of sources are written under their new numbers, as they stand; grouping them by target
-//! brings targets with sources that ascend, and grouping these by source again brings the other
-//! direction. Nothing is compared: sorting each row by itself takes three times as long.
+//! Rows of sources are written under their new numbers in their old order; grouping them by target
+//! gives in-edges with ascending sources, and grouping these by source gives out-edges. These are
+//! counting sorts without comparisons: sorting each row by itself takes three times as long.
 //!
 //! promises  in each new row neighbours ascend (typed: types first), then edge ids; the same bytes
 //!           for any number of threads
-//! limits    O(nodes + edges) time; beside the new csr 4 bytes an edge for weights and 2 for types,
-//!           while they are put in order
+//! limits    O(nodes + edges) time; beside the new csr 4 bytes for each edge for weights and 2 for
+//!           types, while they are sorted
 use std::ops::Range;
 
 use prefetch_index::prefetch_index;
@@ -22,18 +22,18 @@ use warploom_contract::{
     progress::{Advance, Phase, Progress, Silence},
 };
 
-/// Rows that one task writes have at least so many edges together, but for the last.
+/// Least edges of the rows of one task, but for the last.
 const TASK_EDGES: u64 = 1 << 15;
-/// Rows ahead of which the start of one is asked for, and then what stands there.
+/// Prefetch distances in rows: of a row's offset, and of its slots.
 const STARTS_AHEAD: usize = 16;
 const SLOTS_AHEAD: usize = 8;
 
-/// The csr under new numbers.
+/// Renumbers a csr.
 pub fn permute(csr: &Csr, new_of_old: &[u32]) -> CsrParts {
     permute_with_progress(csr, new_of_old, &Silence)
 }
 
-/// The same, with its progress.
+/// `permute` with progress.
 pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progress) -> CsrParts {
     let renumbering = Phase::begin(progress, "renumbering", csr.edges() as u64, "edges").passes(3);
     let advance = |edges| renumbering.add(edges);
@@ -78,7 +78,7 @@ pub fn permute_with_progress(csr: &Csr, new_of_old: &[u32], progress: &dyn Progr
     CsrParts { incoming, outgoing, weights, types, graphs }
 }
 
-/// What stands in in-edge order, by edge id.
+/// Values in in-edge order, indexed by edge id.
 fn index_by_edge_id<T: Copy + Default>(csr: &Csr, values: &[T]) -> Vec<T> {
     let mut by_edge = zeros(values.len());
     values
@@ -92,7 +92,7 @@ fn arrange_by_slot<T: Copy + Send + Sync>(incoming: &DirectionParts, by_edge: &[
     incoming.edges.par_iter().map(|&edge| by_edge[edge as usize]).collect()
 }
 
-/// Rows in their new order with new numbers, each in its old order.
+/// Rows in their new order with new numbers, edges of each in their old order.
 fn permute_rows(
     old: &Direction,
     new_of_old: &[u32],
@@ -125,7 +125,7 @@ fn permute_rows(
     DirectionParts { offsets, neighbours, edges }
 }
 
-/// Old rows lie anywhere: memory is asked for them while others are copied.
+/// Old rows are scattered: they are prefetched while others are copied.
 fn prefetch_rows(old: &Direction, coming: &[u32]) {
     if let Some(&row) = coming.get(STARTS_AHEAD) {
         prefetch_index(&old.offsets, row as usize);
@@ -137,7 +137,7 @@ fn prefetch_rows(old: &Direction, coming: &[u32]) {
     }
 }
 
-/// Runs of rows with what they are written to.
+/// Splits rows into tasks, each with its output slices.
 fn split_tasks<'a>(
     offsets: &[u64],
     mut neighbours: &'a mut [u32],

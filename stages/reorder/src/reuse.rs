@@ -1,8 +1,8 @@
-//! reuse: an order that was found before, for a graph that differs in self loops or weights alone:
-//! models that add loops share the order of those that do not.
+//! reuse: reuses an order of a graph that differs in self loops or weights alone: models with self
+//! loops share the order of those without.
 //!
-//! promises  what is taken over is what would be found: the digest holds all that a method looks at
-//! never     takes figures over: they are measured on the graph at hand
+//! promises  a reused order equals a recomputed one: the digest covers all that a method reads
+//! never     reuses figures: they are measured on the present graph
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use warploom_contract::{
@@ -17,14 +17,14 @@ use warploom_contract::{
 
 use crate::choice::Choice;
 
-/// The fact in a permutation's manifest.
+/// Name of the fact in a permutation's manifest.
 pub const FACT: &str = "order";
-/// Rows that one task reads.
+/// Rows in one task.
 const TASK_ROWS: usize = 1 << 14;
-/// How often `digest` reports each node.
+/// Number of times that `digest` reports each node.
 pub const PASSES: u64 = 2;
 
-/// Digest of all that an order depends on.
+/// Digest of all inputs of an order.
 pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
     let graphs = csr.graphs.as_ref().map(|graphs| {
         Digest::of(&graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>())
@@ -36,7 +36,7 @@ pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
     Digest::of(document.to_string().as_bytes()).as_str().to_owned()
 }
 
-/// Digest of rows without self loops: of the digests of runs of rows.
+/// Digest of rows without self loops: a digest of digests of row ranges.
 fn digest_rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
     let of_task = |first: usize| {
         advance(TASK_ROWS.min(rows.len() - first) as u64);
@@ -58,16 +58,15 @@ fn digest_rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
     Digest::of(parts.iter().map(Digest::as_str).collect::<String>().as_bytes()).as_str().to_owned()
 }
 
-/// What was found under that digest, if it is in the store and sound; not what stands under the key
-/// that is built, which is built because somebody wants to see it made again.
+/// The stored order with that digest, if it is valid; but not that of the key that is being built,
+/// which is rebuilt on purpose.
 pub fn find_order(store: &Store, own: &Key, digest: &str, nodes: usize) -> Option<Choice> {
     let is_wanted = |artifact: &Artifact| {
         artifact.manifest.key != *own
             && artifact.manifest.facts.get(FACT).is_some_and(|fact| fact == digest)
     };
     let artifact = store.list(Kind::Permutation).into_iter().find(is_wanted)?;
-    // Also with --no-verify: an order that is damaged is looked for again, which costs less than to
-    // be told of it.
+    // Also with --no-verify: recomputing a damaged order costs less than an error.
     artifact.manifest.check_digests_once(&artifact.path, |_| {}).ok()?;
     let new_of_old =
         permutation::open(&artifact).ok().filter(|numbers| is_bijection(numbers, nodes))?;

@@ -1,15 +1,15 @@
-//! undirected_neighbours: who is a neighbour of whom, whichever way the edges go.
+//! undirected_neighbours: the simple undirected graph of a csr.
 //!
-//! promises  neighbours ascend, each once, and none is the node itself: direction, repeats,
-//!           relations and self loops leave no trace
-//! limits    16 bytes an edge while it is made, then at most 8, and 8 a node
+//! promises  neighbours ascend, each once, without the node itself: direction, parallel edges,
+//!           relations and self loops have no effect
+//! limits    16 bytes for each edge while it is built, then at most 8, and 8 for each node
 use rayon::prelude::*;
 use warploom_contract::{
     kinds::csr::{Csr, Rows},
     progress::Advance,
 };
 
-/// Nodes whose neighbours one task joins.
+/// Nodes in one task.
 const TASK_NODES: usize = 1 << 12;
 
 /// Neighbours of each node.
@@ -20,17 +20,17 @@ pub struct Undirected {
 }
 
 impl Undirected {
-    /// Of both directions of a csr.
+    /// The undirected graph of a csr.
     pub fn from_csr(csr: &Csr) -> Self {
         Undirected::from_csr_with_progress(csr, &|_| {})
     }
 
-    /// The same; reports nodes.
+    /// `from_csr` with progress; reports nodes.
     pub fn from_csr_with_progress(csr: &Csr, advance: Advance<'_>) -> Self {
         Undirected::from_rows(csr.incoming.rows(), csr.outgoing.rows(), advance)
     }
 
-    /// Of in-edges and out-edges.
+    /// The undirected graph of in-edges and out-edges.
     pub fn from_rows(incoming: Rows<'_>, outgoing: Rows<'_>, advance: Advance<'_>) -> Self {
         let tasks = (0..incoming.len()).into_par_iter().step_by(TASK_NODES).map(|first| {
             advance(TASK_NODES.min(incoming.len() - first) as u64);
@@ -41,7 +41,7 @@ impl Undirected {
                 if sources.is_sorted() && targets.is_sorted() {
                     merge(&mut neighbours, sources, targets, node as u32);
                 } else {
-                    // Rows of relations ascend by relation first.
+                    // Typed rows are sorted by relation first.
                     row.clear();
                     row.extend(sources.iter().chain(targets).filter(|&&far| far as usize != node));
                     row.sort_unstable();
@@ -66,7 +66,7 @@ impl Undirected {
         Undirected { offsets, neighbours }
     }
 
-    /// As rows of a csr.
+    /// The graph as rows of a csr.
     pub fn rows(&self) -> Rows<'_> {
         Rows { offsets: &self.offsets, neighbours: &self.neighbours }
     }
@@ -82,17 +82,17 @@ impl Undirected {
             [self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize]
     }
 
-    /// How many neighbours a node has.
+    /// Number of neighbours of a node.
     pub fn degree(&self, node: u32) -> u64 {
         self.offsets[node as usize + 1] - self.offsets[node as usize]
     }
 
-    /// Twice the number of pairs of neighbours.
+    /// Number of edge ends, twice that of edges.
     pub fn ends(&self) -> u64 {
         self.neighbours.len() as u64
     }
 
-    /// All nodes by rising degree, ties as they stand.
+    /// All nodes by ascending degree, ties by number.
     pub fn nodes_by_degree(&self) -> Vec<u32> {
         let mut nodes: Vec<u32> = (0..self.nodes() as u32).collect();
         nodes.par_sort_by_key(|&node| self.degree(node));
@@ -100,7 +100,7 @@ impl Undirected {
     }
 }
 
-/// Adds both of two rows that ascend, as one that ascends: each once, without the node itself.
+/// Merges two ascending rows: each neighbour once, without the node itself.
 fn merge(neighbours: &mut Vec<u32>, left: &[u32], right: &[u32], node: u32) {
     let mut last = node;
     let mut push = |next: u32| {

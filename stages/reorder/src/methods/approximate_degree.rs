@@ -1,9 +1,9 @@
-//! By about falling degree (PregelGPU, section 4.1): degrees go to buckets of equal width, buckets
-//! are written one after the other, and in a bucket the old order stays. Neighbours in a group of
-//! 32 need to be of like length, not sorted.
+//! approximate_degree: order by approximately descending degree (PregelGPU, section 4.1): degrees
+//! go to buckets of equal width, buckets follow each other, and in a bucket the old order stays.
+//! The 32 vertices of a warp need similar degrees, not sorted ones.
 //!
-//! promises  one bucket where all degrees are the same (as printed, its rule divides by zero
-//!           there), and no product that overflows
+//! promises  one bucket where all degrees are equal (the published rule divides by zero there), and
+//!           no product that overflows
 //! limits    O(nodes + buckets); 4 bytes a node
 /// The old number of each new one.
 pub fn order(degrees: &[u64], buckets: u64, ascending: bool) -> Vec<u32> {

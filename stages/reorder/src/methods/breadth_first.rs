@@ -1,5 +1,5 @@
-//! In breadth: each node after the one that found it, from the node of most neighbours in each part
-//! of the graph; parts by that node.
+//! breadth_first: breadth-first order from the node of highest degree in each connected component;
+//! components by that node.
 //!
 //! limits    O(nodes log nodes + edges); 8 bytes a node
 use warploom_contract::progress::{Advance, advance_by_stride};

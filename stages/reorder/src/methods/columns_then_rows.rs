@@ -1,18 +1,17 @@
-//! Columns, then rows, step 8 of the SpMM study: columns are numbered so that those of a row
-//! come close, rows are sorted so that those of a column come close, and the numbers of the columns
-//! are forgotten again.
+//! columns_then_rows: step 8 of the SpMM study: columns are numbered so that those of a row are
+//! close, rows are sorted so that those of a column are close, and the column numbers are dropped.
 //!
-//! Columns are numbered as rows meet them first; rows stand by the mean of these numbers. The
-//! document sorts rows by their first column there and finds that this can drive a column's rows
-//! apart; the mean does not depend on one far column.
+//! Columns are numbered by first occurrence; rows are sorted by the mean of these numbers. The
+//! study sorts rows by their first column and finds that this can move a column's rows apart; the
+//! mean does not depend on one far column.
 //!
-//! never     numbers sources apart from targets: both are the same nodes, and the order of the rows
-//!           becomes the number of both. What the study undoes, since its dense operand must not
-//!           move, moves here without cost: features are numbered as they are uploaded
+//! never     numbers sources and targets differently: both are the same nodes, and the row order
+//!           becomes the number of both. The study undoes the column order, since its dense operand
+//!           must not move; here features are permuted at upload without cost
 //! limits    O(nodes log nodes + edges); 20 bytes a node
 use warploom_contract::kinds::csr::Rows;
 
-/// Parts of a column that means are told apart by.
+/// Fixed-point resolution of means, in parts of a column.
 const FRACTIONS: u128 = 1 << 16;
 
 /// The old number of each new one.

@@ -1,5 +1,5 @@
-//! By degree, falling unless told otherwise, ties in the old order: often read rows lie together,
-//! and heavy rows start first.
+//! degree: order by degree, descending by default, ties in the old order: often read rows are
+//! adjacent, and heavy rows start first.
 //!
 //! limits    O(nodes log nodes), one sort; 20 bytes a node
 use warploom_contract::row_order::by_degree;

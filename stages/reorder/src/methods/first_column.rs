@@ -1,5 +1,5 @@
-//! Rows by their first column, step 7 of the SpMM study: nodes stand by their lowest
-//! in-neighbour, those without one last.
+//! first_column: step 7 of the SpMM study: nodes are sorted by their lowest in-neighbour, those
+//! without one last.
 //!
 //! limits    O(nodes log nodes + edges); 12 bytes a node
 use warploom_contract::kinds::csr::Rows;

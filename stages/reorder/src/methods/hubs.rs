@@ -1,5 +1,5 @@
-//! Hubs, nodes of more edges than the mean, stand first: sorted by falling degree, or as they
-//! stood. All others keep their order, and with it whatever nearness the data set has (Zhang et al.
+//! hubs: hubs, nodes of more than mean degree, come first: sorted by descending degree, or in their
+//! old order. All others keep their order, and with it the locality of the data set (Zhang et al.
 //! 2017, Balaji and Lucia 2018).
 //!
 //! limits    O(nodes log hubs); 4 bytes a node

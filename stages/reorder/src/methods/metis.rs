@@ -1,13 +1,14 @@
-//! By the parts of METIS (Karypis and Kumar 1998): the graph is cut into parts of like size with
-//! few edges between, and parts stand one after the other; in a part the old order stays.
+//! metis: order by the partition of METIS (Karypis and Kumar 1998): balanced parts with a small
+//! edge cut follow each other; in a part the old order stays.
 //!
-//! promises  the same parts in every run: METIS draws from a seed, and 0 stands for its own; the
-//!           best of four cuts by recursive bisection and one by k-way, which alone would not do:
-//!           k-way of METIS 5.2 stops coarsening at half the nodes that 5.1, which pymetis has,
-//!           stops at, and cuts up to 1.39 of its pairs (the roads of New York in 64 parts; so
-//!           0.92), for two to six times its time
-//! never     sees weights, relations, directions, repeats or self loops; runs longer than it may
-//! limits    2^31 - 1 ends of edges (METIS counts in 32 bits); one thread
+//! promises  the same parts in every run: METIS draws from a seed, where 0 is its default; the best
+//!           of four cuts by recursive bisection and one by k-way. K-way alone is worse: METIS 5.2
+//!           stops coarsening at half the nodes of METIS 5.1 (in pymetis) and cuts up to 1.39 times
+//!           its pairs (the roads of New York in 64 parts; the best of all cuts has 0.92 of them,
+//!           for two to six times the time)
+//! never     reads weights, relations, directions, parallel edges or self loops; exceeds its time
+//!           limit
+//! limits    2^31 - 1 edge ends (METIS counts in 32 bits); one thread
 pub mod child;
 
 use metis::{
@@ -18,12 +19,12 @@ use warploom_contract::{ErrorKind, StageError, kinds::permutation::Cut};
 
 use crate::undirected_neighbours::Undirected;
 
-/// Cuts by halves of which METIS takes the best.
+/// Recursive bisections of which METIS takes the best.
 const CUTS_BY_HALVES: Idx = 4;
-/// Up to so many parts k-way is not asked, as in other front ends of METIS.
+/// Up to so many parts k-way is not tried, as in other front ends of METIS.
 const FEW_PARTS: u64 = 8;
 
-/// What is asked of METIS.
+/// Parameters of METIS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutRequest {
     /// Parts.
@@ -32,14 +33,14 @@ pub struct CutRequest {
     pub seed: u64,
 }
 
-/// A graph as METIS takes it: start of each row, and neighbours.
+/// A graph in METIS's form: start of each row, and neighbours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
     starts: Vec<Idx>,
     neighbours: Vec<Idx>,
 }
 
-/// What was found.
+/// The order and its partition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetisOrder {
     /// The old number of each new one.
@@ -48,7 +49,7 @@ pub struct MetisOrder {
     pub cut: Cut,
 }
 
-/// Numbers by the parts that `cut` finds, which is `cut_parts` in a process of its own.
+/// Orders nodes by the parts that `cut` finds, which is `cut_parts` in a child process.
 pub fn order(
     graph: &Undirected,
     wish: CutRequest,
@@ -72,7 +73,7 @@ pub fn order(
     Ok(MetisOrder { old_of_new, cut: measure_cut(graph, &part, parts) })
 }
 
-/// The parts, in this process: METIS is not to be interrupted, and takes over SIGTERM while it
+/// Calls METIS in this process: it cannot be interrupted, and handles SIGTERM itself while it
 /// works.
 pub fn cut_parts(pairs: &Pairs, wish: CutRequest) -> Result<Vec<Idx>, StageError> {
     let wrong = |error: &dyn std::fmt::Display| {
@@ -94,7 +95,7 @@ pub fn cut_parts(pairs: &Pairs, wish: CutRequest) -> Result<Vec<Idx>, StageError
     };
     let by_halves = cut(true)?;
     if wish.parts <= FEW_PARTS {
-        // Halves are fairer, and of few parts k-way would cut less only because it is not.
+        // Bisection is better balanced; with few parts k-way cuts less only because it is not.
         return Ok(by_halves.1);
     }
     let at_once = cut(false)?;
@@ -105,7 +106,7 @@ fn build_pairs(graph: &Undirected) -> Result<Pairs, StageError> {
     let rows = graph.rows();
     if rows.neighbours.len() >= Idx::MAX as usize {
         let what = format!(
-            "METIS counts up to {} ends of edges, and this graph has {}",
+            "METIS counts up to {} edge ends, and this graph has {}",
             Idx::MAX,
             rows.neighbours.len()
         );

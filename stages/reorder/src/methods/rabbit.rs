@@ -1,15 +1,15 @@
-//! Rabbit order (Arai et al. 2016): nodes are joined to communities, those to larger ones while
-//! modularity grows, and then all are numbered along what was joined. Communities, and communities
-//! inside of them, lie side by side.
+//! rabbit: Rabbit order (Arai et al. 2016): nodes are merged to communities, these to larger ones
+//! while modularity grows, and nodes are numbered along this hierarchy. Nested communities are
+//! consecutive.
 //!
-//! promises  the same order for any number of threads and in every run: a node looks at a state
-//!           that is fixed before it looks, ties go to the smaller number, sums are of integers; a
-//!           community that is given back was never made worse by moving single nodes
-//! never     looks at weights, relations, directions, repeats or self loops; claims the best
-//!           communities: finding them is NP-hard
-//! limits    O(edges) a round, two rounds a level and one at the end, 32 levels at most; beside the
-//!           graph 36 to 116 bytes a node and, for a moment, 16 an end of an edge that leads from
-//!           one of the first small communities to another (`bytes_peak` of the example
+//! promises  the same order for any number of threads and in every run: each decision reads a fixed
+//!           state, ties go to the smaller number, sums are of integers; moves of single nodes at
+//!           the end never lower modularity
+//! never     reads weights, relations, directions, parallel edges or self loops; finds the optimum
+//!           (NP-hard)
+//! limits    O(edges) for each round, two rounds for each level and one at the end, 32 levels at
+//!           most; beside the graph 36 to 116 bytes for each node and, for a short time, 16 for
+//!           each edge end between two communities of the first level (`bytes_peak` of the example
 //!           rabbit_speed)
 //! paper     Arai et al., Rabbit order: just-in-time parallel reordering for fast graph analysis
 //!           (2016), for the order; its tree grows node by node under locks, ours level by level as
@@ -30,46 +30,46 @@ use moves::move_nodes;
 use number::{number_nodes, sort_by_key};
 use tally::Stash;
 
-/// Rounds of a level, at most. The second over the nodes as given takes an eighth of the time, and
-/// 2.5% fewer lines per 32 edges are touched; on the levels above it gains 0.3% modularity for 4%
+/// Most rounds of a level. On the input graph the second round takes an eighth of the time and
+/// lowers the cache lines per 32 edges by 2.5%; on the levels above it gains 0.3% modularity for 4%
 /// of the time (means of 22 graphs).
 const ROUNDS: usize = 2;
-/// Levels, at most.
+/// Most levels.
 const LEVELS_MOST: usize = 32;
 
-/// What was found.
+/// The order and its communities.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RabbitOrder {
     /// The old number of each new one.
     pub old_of_new: Vec<u32>,
-    /// The community of each node: numbers from 0 without gaps, as communities follow each other in
-    /// the order.
+    /// The community of each node: numbers from 0 without gaps, in the order of the communities.
     pub community: Vec<u32>,
 }
 
-/// Joins and numbers.
+/// Finds the hierarchy and numbers the nodes along it.
 pub fn order(graph: &Undirected, advance: Advance<'_>) -> RabbitOrder {
     let stash = Stash::default();
     let given = Level::from_graph(graph);
     let joined = Hierarchy::build(&given, &stash, advance);
     let old_of_new = number_nodes(&joined.levels, given.nodes());
     let (community, count) = joined.refine(&given, &stash, advance);
-    // Stable: who moved goes behind or before the others of its community, they stay as they lay.
+    // Stable: a moved node comes before or after the others of its community, which keep their
+    // order.
     RabbitOrder { old_of_new: sort_by_key(&old_of_new, &community, count), community }
 }
 
-/// Communities of communities.
+/// The hierarchy of communities.
 struct Hierarchy {
-    /// For each level the number that each of its nodes has on the next.
+    /// For each level the number of each of its nodes on the next.
     levels: Vec<Vec<u32>>,
-    /// The community of each given node on the last level, and how many there are.
+    /// The community of each input node on the last level, and their number.
     community: Vec<u32>,
     count: usize,
     modularity: f64,
 }
 
 impl Hierarchy {
-    /// Joins level by level, while modularity grows.
+    /// Merges level by level, while modularity grows.
     fn build(given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> Self {
         let alone = || (0..given.nodes() as u32).collect();
         let mut joined = Hierarchy {
@@ -87,8 +87,8 @@ impl Hierarchy {
                 break;
             }
             let next = level.merge(&groups, count, stash);
-            // Nodes of one batch may move past each other: a level that is worse than the one below
-            // is not taken.
+            // Nodes of one batch may swap places: a level with lower modularity than the one below
+            // is dropped.
             if next.modularity() <= joined.modularity {
                 break;
             }
@@ -105,7 +105,7 @@ impl Hierarchy {
         joined
     }
 
-    /// Moves single nodes to where they are better off, if all of that together gains.
+    /// Moves single nodes to better communities, if all moves together raise modularity.
     fn refine(self, given: &Level<'_>, stash: &Stash, advance: Advance<'_>) -> (Vec<u32>, usize) {
         let (refined, count) = move_nodes(given, self.community.clone(), 1, stash, advance);
         if given.modularity_of(&refined, count) > self.modularity {

@@ -1,5 +1,5 @@
-//! At random: what any other order is measured against. Each node draws a number from the seed and
-//! its own, and nodes are sorted by these.
+//! random: random order, the baseline of all others: each node draws a number from the seed and its
+//! own number, and nodes are sorted by these.
 //!
 //! limits    O(nodes log nodes); 16 bytes a node
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ pub fn order(nodes: usize, seed: u64) -> Vec<u32> {
     drawn.into_par_iter().map(|(_, node)| node).collect()
 }
 
-/// Bits of a number, spread over all others (the end of splitmix64, Steele et al. 2014).
+/// Mixes the bits of a number (the finaliser of splitmix64, Steele et al. 2014).
 pub fn mix_bits(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -1,10 +1,11 @@
-//! Reverse Cuthill-McKee: in breadth from an end of each part of the graph, neighbours by rising
-//! degree, all of it turned round. Edges lead to near rows: the band is narrow.
+//! rcm: Reverse Cuthill-McKee: breadth-first order from a pseudo-peripheral node of each connected
+//! component, neighbours by ascending degree, all of it reversed. The bandwidth is small.
 //!
-//! promises  an end is looked for as George and Liu (1979) do, by going to the far side until it is
-//!           no further; a part whose band is narrower from its node of fewest neighbours is
-//!           numbered from there
-//! limits    O(nodes log nodes + edges log degree), a few walks of each part; 20 bytes a node
+//! promises  the pseudo-peripheral node is that of George and Liu (1979): the farthest node,
+//!           repeated until the distance stops growing; a component with a smaller bandwidth from
+//!           its node of least degree is numbered from there
+//! limits    O(nodes log nodes + edges log degree), a few traversals of each component; 20 bytes
+//!           for each node
 use warploom_contract::progress::{Advance, advance_by_stride};
 
 use crate::undirected_neighbours::Undirected;
@@ -42,17 +43,17 @@ pub fn order(graph: &Undirected, advance: Advance<'_>) -> Vec<u32> {
     old_of_new
 }
 
-/// Walks through a part of a graph.
+/// Breadth-first traversals of a connected component.
 struct Walk<'a> {
     graph: &'a Undirected,
     advance: Advance<'a>,
-    /// Nodes that were gone through, each time they were.
+    /// Visited nodes, with multiplicity.
     walked: usize,
-    /// The round in which a node was reached last.
+    /// The last traversal that reached each node.
     seen: Vec<u32>,
     round: u32,
     reached: Vec<u32>,
-    /// Of each node of a part whose band is measured.
+    /// Position of each node of a component whose bandwidth is measured.
     place: Vec<u32>,
 }
 
@@ -62,7 +63,7 @@ impl Walk<'_> {
         advance_by_stride(self.advance, self.walked);
     }
 
-    /// The part of a node, in breadth from it, neighbours by rising degree.
+    /// The component of a node in breadth-first order from it, neighbours by ascending degree.
     fn breadth_first_from(&mut self, start: u32) -> Vec<u32> {
         self.round += 1;
         self.seen[start as usize] = self.round;
@@ -80,7 +81,7 @@ impl Walk<'_> {
         order
     }
 
-    /// Furthest apart that two neighbours of a part are.
+    /// Bandwidth: the largest distance of two neighbours in the order.
     fn bandwidth(&mut self, order: &[u32]) -> u32 {
         order.iter().zip(0..).for_each(|(&node, place)| self.place[node as usize] = place);
         let place = |node: u32| self.place[node as usize];
@@ -90,7 +91,7 @@ impl Walk<'_> {
         order.iter().filter_map(of_node).max().unwrap_or(0)
     }
 
-    /// A node that others are far from.
+    /// A pseudo-peripheral node of the component.
     fn peripheral_node(&mut self, start: u32) -> u32 {
         let (mut end, mut depth) = (start, 0);
         loop {
@@ -106,7 +107,7 @@ impl Walk<'_> {
         }
     }
 
-    /// How many steps lead to what is furthest, and that.
+    /// The eccentricity of a node, and its last breadth-first level.
     fn last_level(&mut self, start: u32) -> (usize, Vec<u32>) {
         self.round += 1;
         self.seen[start as usize] = self.round;

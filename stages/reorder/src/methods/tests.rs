@@ -1,5 +1,5 @@
-//! What every method promises, on graphs that go wrong easily and on random ones; and how good
-//! orders are beside other systems.
+//! Invariants of every method, on degenerate and random graphs; and the quality of orders beside
+//! other systems.
 use proptest::prelude::*;
 use warploom_contract::{
     communities,

@@ -1,8 +1,7 @@
-//! METIS in a process of its own: it can be ended when its time is over or the stage is stopped,
-//! and takes nothing along.
+//! child: METIS in a child process, which can be killed at its time limit or when the stage stops,
+//! without harm to the stage.
 //!
-//! promises  the child ends with the process that started it; what it could not do is an error with
-//!           METIS's own words
+//! promises  the child ends with its parent process; a failure is an error with METIS's own message
 //! never     reads or writes a file
 use std::{
     io::{Read, Write},
@@ -16,11 +15,11 @@ use warploom_contract::{ErrorKind, StageError};
 
 use super::{CutRequest, Pairs, cut_parts};
 
-/// What a program is called with, alone, to be the child.
+/// The only argument of a program that is the child.
 const ROLE: &str = "cut-with-metis";
 
-/// To be called first of all by every program that has this stage: does not go on if this process
-/// is the child.
+/// To be called first by every program with this stage: does not return if this process is the
+/// child.
 pub fn serve_if_child() {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(ROLE) && arguments.next().is_none() {
@@ -28,7 +27,7 @@ pub fn serve_if_child() {
     }
 }
 
-/// Cuts in a child that may take so many seconds.
+/// Calls METIS in a child with a time limit in seconds.
 pub fn cut_in_child(
     seconds: u64,
 ) -> impl FnOnce(Pairs, CutRequest) -> Result<Vec<Idx>, StageError> {
@@ -36,7 +35,7 @@ pub fn cut_in_child(
         let wrong = |error: &std::io::Error| {
             StageError::new(
                 ErrorKind::Transient,
-                format!("METIS could not be run in a process of its own: {error}"),
+                format!("METIS could not be run in a child process: {error}"),
             )
         };
         let program = std::env::current_exe().map_err(|error| wrong(&error))?;
@@ -50,12 +49,12 @@ pub fn cut_in_child(
         let (stdin, stdout, stderr) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let nodes = pairs.starts.len() - 1;
-        // A child that ends early breaks the pipe: its exit and what it said tell why.
+        // A child that ends early breaks the pipe: its exit status and stderr say why.
         let writer =
             spawn_thread(move || stdin.map(|mut stdin| write_graph(&mut stdin, &pairs, wish)))
                 .map_err(|error| wrong(&error))?;
         let (told, answer) = mpsc::channel();
-        // Numbers that do not come are no fault of their own: the child says on stderr why.
+        // Missing numbers are not reported: the child's stderr says why.
         let reader = spawn_thread(move || {
             told.send(stdout.and_then(|mut stdout| read_numbers(&mut stdout, nodes).ok()))
         })
@@ -89,15 +88,15 @@ pub fn cut_in_child(
     }
 }
 
-/// A thread beside the child. Where there is none, the end of a pipe is dropped, and with it the
-/// child ends.
+/// Spawns a thread for a pipe of the child. If that fails, the pipe is dropped, which ends the
+/// child.
 fn spawn_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> std::io::Result<std::thread::JoinHandle<T>> {
     std::thread::Builder::new().name("metis".into()).spawn(work)
 }
 
-/// What a child answers in time, if it does; it has ended in any case.
+/// The child's answer, if it comes in time; the child has ended in any case.
 fn wait_for_child<T>(
     limit: Duration,
     answer: &mpsc::Receiver<T>,

@@ -1,7 +1,8 @@
-//! A graph on one level: as given, or one node for each community of the level below.
+//! level: the graph of one level: the input graph, or one node for each community of the level
+//! below.
 //!
-//! promises  strengths add up to the ends of all edges on every level
-//! limits    a weight between two communities ends at 2^32 - 1
+//! promises  strengths add up to the number of edge ends on every level
+//! limits    a weight between two communities saturates at 2^32 - 1
 use rayon::prelude::*;
 
 use super::{
@@ -10,24 +11,24 @@ use super::{
 };
 use crate::undirected_neighbours::Undirected;
 
-/// Communities of one task.
+/// Communities in one task.
 const TASK: usize = 1 << 9;
-/// Nodes of one task that only counts.
+/// Nodes in one task that only counts.
 const TASK_COUNT: usize = 1 << 12;
 
-/// Neighbours with weights, and what is inside of nodes.
+/// Weighted links between nodes, and the weight inside each node.
 pub struct Level<'a> {
     links: Links<'a>,
     /// Ends of edges at all given nodes of a node.
     strength: Vec<u64>,
-    /// Ends of edges inside of nodes.
+    /// Edge ends inside nodes.
     inside: u64,
     /// Ends of all edges.
     ends: u64,
 }
 
 enum Links<'a> {
-    /// Each weighs 1.
+    /// Unweighted.
     Given(&'a Undirected),
     Joined {
         offsets: Vec<u64>,
@@ -35,7 +36,7 @@ enum Links<'a> {
     },
 }
 
-/// What a task made of its communities.
+/// The merged communities of one task.
 #[derive(Default)]
 struct Part {
     lengths: Vec<usize>,
@@ -45,7 +46,7 @@ struct Part {
 }
 
 impl<'a> Level<'a> {
-    /// Each node alone.
+    /// The level of the input graph, each node a community.
     pub fn from_graph(graph: &'a Undirected) -> Self {
         Level {
             links: Links::Given(graph),
@@ -70,7 +71,7 @@ impl<'a> Level<'a> {
         self.ends
     }
 
-    /// Links of all nodes.
+    /// Number of links of all nodes.
     pub fn link_count(&self) -> usize {
         match &self.links {
             Links::Given(graph) => graph.ends() as usize,
@@ -78,7 +79,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Links of a node.
+    /// Number of links of a node.
     pub fn degree(&self, node: u32) -> usize {
         match &self.links {
             Links::Given(graph) => graph.degree(node) as usize,
@@ -88,7 +89,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Adds the weights of a node's links by community.
+    /// Adds a node's link weights to the tally by community.
     pub fn tally_links(&self, tally: &mut Tally, node: u32, community: &[u32]) {
         match &self.links {
             Links::Given(graph) => {
@@ -131,7 +132,7 @@ impl<'a> Level<'a> {
         }
     }
 
-    /// Modularity of nodes, each a community.
+    /// Modularity with each node as a community.
     pub fn modularity(&self) -> f64 {
         modularity(self.inside, &self.strength, self.ends)
     }
@@ -149,7 +150,7 @@ impl<'a> Level<'a> {
         modularity(self.inside + inside, &strength, self.ends)
     }
 
-    /// The graph whose nodes are communities of this one's.
+    /// The next level, whose nodes are the communities of this one.
     pub fn merge(&self, community: &[u32], count: usize, stash: &Stash) -> Level<'static> {
         let nodes: Vec<u32> = (0..self.nodes() as u32).collect();
         let (starts, members) =

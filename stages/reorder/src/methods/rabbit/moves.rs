@@ -1,8 +1,9 @@
-//! Nodes of a level go to the neighbouring community where modularity grows most.
+//! moves: moves the nodes of a level to the neighbouring community with the largest gain in
+//! modularity.
 //!
-//! promises  batches depend on the number of nodes alone, and whether there are any on the number
-//!           of links; all of a batch look at the state before it, in parallel, and then go
-//! paper     moves of whole batches, and the rule for two nodes that are alone: Lu, Halappanavar,
+//! promises  batches depend on the number of nodes alone, and their use on the number of links; all
+//!           nodes of a batch decide in parallel from the state before it, then move
+//! paper     batched moves, and the rule for two singleton communities: Lu, Halappanavar,
 //!           Kalyanaraman, Parallel heuristics for scalable community detection (2015)
 use rayon::prelude::*;
 use warploom_contract::progress::{Advance, advance_by_stride};
@@ -12,28 +13,28 @@ use super::{
     tally::{Stash, Tally},
 };
 
-/// Batches of a round, each with one node of every so many that follow each other: neighbours in
-/// one batch do not see each other go. With 4, 8, 16 and 32 of them modularity is 0.986, 0.992,
-/// 0.998 and 0.993 of networkit's Louvain (one round a level, mean of 22 graphs).
+/// Batches of a round, each with one node of every 16 consecutive ones: neighbours in one batch do
+/// not see each other's moves. With 4, 8, 16 and 32 batches modularity is 0.986, 0.992, 0.998 and
+/// 0.993 of networkit's Louvain (one round for each level, mean of 22 graphs).
 const BATCHES: usize = 16;
-/// With fewer links, one node goes after the other: batches would be too small to share.
+/// With fewer links nodes move sequentially: batches would be too small for several threads.
 const LINKS_LEAST: usize = 1 << 16;
-/// Nodes of one task.
+/// Nodes in one task.
 const TASK: usize = 1 << 9;
-/// A round in which fewer than one node in so many moved is the last.
+/// The last round is one in which fewer than one of this many nodes moved.
 const MOVERS_LEAST: usize = 20;
 
-/// Communities on their way.
+/// Communities while nodes move.
 struct State<'a> {
     level: &'a Level<'a>,
     community: Vec<u32>,
-    /// Strength of all nodes of a community.
+    /// Sum of the strengths of a community's nodes.
     strength: Vec<u64>,
     members: Vec<u32>,
 }
 
-/// Moves nodes from the communities they are in, numbers below the number of nodes; gives new ones
-/// without gaps, and how many.
+/// Moves nodes between communities, numbered below the number of nodes; returns new numbers without
+/// gaps, and the number of communities.
 pub fn move_nodes(
     level: &Level<'_>,
     community: Vec<u32>,
@@ -60,8 +61,8 @@ pub fn move_nodes(
     renumber(state.community)
 }
 
-/// The node of a block that is in a batch: another place in each block, so that no pattern of the
-/// numbers meets the batches.
+/// The node of a block that is in a batch: at another offset in each block, so that batches do not
+/// follow patterns of the numbering.
 fn node_of(block: usize, batch: usize, round: usize) -> u32 {
     let mixed = (block as u32).wrapping_mul(0x9e37_79b1) >> 16;
     (block * BATCHES + (mixed as usize + round + batch) % BATCHES) as u32
@@ -124,23 +125,22 @@ impl State<'_> {
         self.members[to] += 1;
     }
 
-    /// The community in which a node is better off; its own before all, then among equals the one
-    /// with the smallest number.
+    /// The community with the largest gain for a node; ties go to its own, then to the smallest
+    /// number.
     fn better_community(&self, tally: &mut Tally, node: u32) -> Option<u32> {
         let (degree, own, strength) =
             (self.level.degree(node), self.community[node as usize], self.level.strength(node));
         if degree == 0 {
             return None;
         }
-        // Edges to a community, less those that chance would put there.
+        // Gain: edges to a community, less their expected number.
         let share = strength as f64 / self.level.ends() as f64;
         let alone = self.members[own as usize] == 1;
         let mut best = (0.0, None);
         if !alone {
             let (kept, left) = self.level.inner_and_outer_weight(node, &self.community);
             best.0 = kept as f64 - share * (self.strength[own as usize] - strength) as f64;
-            // Not even all that leaves could be better: most nodes of good communities are done
-            // here.
+            // Even all outgoing weight could not gain: most nodes of good communities stop here.
             if left as f64 <= best.0 {
                 return None;
             }
@@ -148,16 +148,14 @@ impl State<'_> {
         tally.begin(degree, self.level.nodes());
         self.level.tally_links(tally, node, &self.community);
         for (community, weight) in tally.sums() {
-            // No community is better than the weight that leads there: many are passed over without
-            // looking them up.
+            // The weight to a community bounds its gain: many are skipped without a look-up.
             if community == own || f64::from(weight) <= best.0 {
                 continue;
             }
             let gain = f64::from(weight) - share * self.strength[community as usize] as f64;
             let wins =
                 gain > best.0 || gain == best.0 && best.1.is_some_and(|other| community < other);
-            // Two nodes that are alone would only change places: the one with the larger number
-            // goes.
+            // Two singleton communities would only swap: the one with the larger number moves.
             if wins && !(alone && community > own && self.members[community as usize] == 1) {
                 best = (gain, Some(community));
             }
@@ -166,7 +164,7 @@ impl State<'_> {
     }
 }
 
-/// Numbers from 0 without gaps in the order of first members, and how many.
+/// Community numbers from 0 without gaps in the order of first members, and their number.
 fn renumber(mut community: Vec<u32>) -> (Vec<u32>, usize) {
     let mut number = vec![u32::MAX; community.len()];
     let mut count = 0;

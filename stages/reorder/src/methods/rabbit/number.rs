@@ -1,12 +1,12 @@
-//! From communities of communities to an order.
+//! number: from the hierarchy of communities to an order.
 //!
-//! promises  stable: what is in one community of a level keeps the order of the level below, on the
-//!           lowest that of the old numbers
+//! promises  stable: members of a community keep the order of the level below, on the lowest level
+//!           that of the old numbers
 //! limits    O(nodes of all levels)
 use warploom_contract::kinds::permutation::inverse;
 
-/// The old number of each new one. `levels`: for each the number that each of its nodes has on the
-/// next.
+/// The old number of each new one. `levels` has for each level the number of each of its nodes on
+/// the next.
 pub fn number_nodes(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
     let mut order: Option<Vec<u32>> = None;
     for groups in levels.iter().rev() {
@@ -20,7 +20,7 @@ pub fn number_nodes(levels: &[Vec<u32>], nodes: usize) -> Vec<u32> {
     order.unwrap_or_else(|| (0..nodes as u32).collect())
 }
 
-/// Items by rising key, those of one key as they stand. Keys are below `count`.
+/// Counting sort: items by ascending key, ties in their order. Keys are below `count`.
 pub fn sort_by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
     let mut heads = key_starts(key, count);
     let mut sorted = vec![0u32; items.len()];
@@ -32,7 +32,7 @@ pub fn sort_by_key(items: &[u32], key: &[u32], count: usize) -> Vec<u32> {
     sorted
 }
 
-/// Where each key's items begin, and their number.
+/// The start of each key's items, and their total.
 pub fn key_starts(key: &[u32], count: usize) -> Vec<u32> {
     let mut starts = vec![0u32; count + 1];
     key.iter().for_each(|&key| starts[key as usize + 1] += 1);

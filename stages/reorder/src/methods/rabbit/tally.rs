@@ -1,32 +1,31 @@
-//! Sums of weights by community, while a task looks at one node after the other.
+//! tally: sums of weights by community, in a table that a task reuses for each node.
 //!
-//! promises  sums come back in the order in which their keys came first
-//! limits    8 bytes for each of at least twice as many places as keys, a power of two; with few
-//!           possible keys, one place for each
+//! promises  sums are in the order in which their keys were first added
+//! limits    8 bytes for each slot; slots are a power of two, at least twice the number of keys;
+//!           with few possible keys, one slot for each
 use std::sync::Mutex;
 
-/// No key: communities are fewer.
+/// Marks a free slot: no community has this number.
 const FREE: u32 = u32::MAX;
-/// With so many possible keys at most, each has its place: 128 KiB stay in the second cache.
+/// Up to so many possible keys each has its own slot: 128 KiB fit in L2.
 const PLACED_MOST: usize = 1 << 14;
-/// 2^32 divided by the golden ratio: neighbouring keys lie far apart.
+/// 2^32 divided by the golden ratio: consecutive keys get distant slots.
 const SPREAD: u32 = 0x9e37_79b1;
 
-/// A table that is used again and again.
+/// A reusable hash table.
 #[derive(Default)]
 pub struct Tally {
     slots: Vec<(u32, u32)>,
-    /// Slots in use, as they came.
+    /// Slots in use, in the order of first use.
     used: Vec<u32>,
-    /// Where a key is looked for first: `key * factor >> shift`; then in the slots that follow,
-    /// round `mask`.
+    /// The first slot of a key is `key * factor >> shift`; probing is linear, modulo `mask`.
     factor: u32,
     shift: u32,
     mask: usize,
 }
 
 impl Tally {
-    /// Empties; then up to `most` keys below `bound` may be added.
+    /// Clears the table for up to `most` keys below `bound`.
     pub fn begin(&mut self, most: usize, bound: usize) {
         for slot in self.used.drain(..) {
             self.slots[slot as usize] = (FREE, 0);
@@ -45,7 +44,7 @@ impl Tally {
         self.mask = size - 1;
     }
 
-    /// Adds to the sum of a key; a sum ends at the largest u32.
+    /// Adds to the sum of a key; sums saturate at the largest u32.
     pub fn add(&mut self, key: u32, weight: u32) {
         let mut at = (key.wrapping_mul(self.factor) >> self.shift) as usize;
         loop {
@@ -69,13 +68,13 @@ impl Tally {
     }
 }
 
-/// Tables that wait for the next task: to clear one for each task anew takes a sixth of the time
+/// A pool of tables for the next tasks: a new table for each task would take a sixth of the time
 /// (mean of 22 graphs).
 #[derive(Default)]
 pub struct Stash(Mutex<Vec<Tally>>);
 
 impl Stash {
-    /// Works with a table that nobody else has.
+    /// Lends a table to `work`, for its exclusive use.
     pub fn lend<T>(&self, work: impl FnOnce(&mut Tally) -> T) -> T {
         let mut tally =
             self.0.lock().ok().and_then(|mut waiting| waiting.pop()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What communities and their order promise, on graphs small enough to go one by one and large
+//! Invariants of communities and their order, on graphs small enough for sequential moves and large
 //! enough for batches.
 use std::collections::BTreeMap;
 
