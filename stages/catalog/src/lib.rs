@@ -71,8 +71,8 @@ impl Catalog {
             env::var_os(FOLDER_VARIABLE).filter(|folder| !folder.is_empty()).map(PathBuf::from);
         let above = || {
             let here = env::current_dir().ok()?;
-            // A folder without permissions is taken: each requested entry then says why it cannot
-            // be read. A folder of another user is not.
+            // A folder whose metadata cannot be read is taken: each requested entry then says why.
+            // One without permissions, such as another user's, is not.
             let is_one = |folder: &PathBuf| match fs::metadata(folder) {
                 Ok(facts) => facts.is_dir(),
                 Err(error) => !is_absence(&error) && error.kind() != ErrorKind::PermissionDenied,

@@ -1,12 +1,12 @@
-//! The judge of every division of edges: entries are told one by one, and each must be an edge of
-//! the csr that was not told before.
+//! check: the check of every division of edges: each entry must be an edge of the csr that no entry
+//! had before.
 //!
 //! promises  an error names table, entry, slot and row
-//! never     knows how a table was built
-//! limits    a bit an edge
+//! never     depends on how a table was built
+//! limits    one bit for each edge
 use warploom_contract::{Violation, kinds::csr::Rows};
 
-/// The edges of one direction, and which of them were told.
+/// The edges of one direction, and a mark on each that an entry has.
 pub struct Cover<'a> {
     table: String,
     rows: Rows<'a>,
@@ -14,12 +14,12 @@ pub struct Cover<'a> {
 }
 
 impl<'a> Cover<'a> {
-    /// Nothing was told yet.
+    /// A cover without marks.
     pub fn new(table: impl Into<String>, rows: Rows<'a>) -> Self {
         Cover { table: table.into(), rows, told: vec![0; rows.neighbours.len().div_ceil(64)] }
     }
 
-    /// An entry says that a slot is an edge of a row.
+    /// Marks the slot of an entry, which must be an unmarked edge of the row.
     pub fn mark_edge(&mut self, entry: usize, row: u64, slot: u64) -> Result<(), Violation> {
         let offsets = self.rows.offsets;
         let span = if row < self.rows.len() as u64 {
@@ -31,7 +31,7 @@ impl<'a> Cover<'a> {
             return Err(self.violation(
                 entry,
                 format!(
-                    "slot {slot} is no edge of row {row}, which has the slots {} to {}",
+                    "slot {slot} is not an edge of row {row}, which has the slots {} to {}",
                     span.start, span.end
                 ),
             ));
@@ -39,14 +39,14 @@ impl<'a> Cover<'a> {
         let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
         if self.told[word] & bit != 0 {
             return Err(
-                self.violation(entry, format!("slot {slot} of row {row} stands there twice"))
+                self.violation(entry, format!("slot {slot} of row {row} occurs twice"))
             );
         }
         self.told[word] |= bit;
         Ok(())
     }
 
-    /// An entry that names the neighbour too.
+    /// Marks the slot of an entry that also has the neighbour.
     pub fn mark_coordinate(
         &mut self,
         entry: usize,
@@ -65,7 +65,7 @@ impl<'a> Cover<'a> {
         ))
     }
 
-    /// Entries of a run of slots.
+    /// Marks a range of slots of an entry.
     pub fn mark_run(
         &mut self,
         entry: usize,
@@ -75,7 +75,7 @@ impl<'a> Cover<'a> {
         slots.into_iter().try_for_each(|slot| self.mark_edge(entry, row, slot))
     }
 
-    /// Every edge was told.
+    /// Checks that every edge is marked.
     pub fn finish(self) -> Result<(), Violation> {
         let edges = self.rows.neighbours.len();
         match (0..edges).find(|&slot| self.told[slot / 64] & (1 << (slot % 64)) == 0) {
@@ -93,7 +93,7 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// Two numbers that must be the same.
+/// Compares two numbers that must be equal.
 pub fn expect_equal(
     what: impl FnOnce() -> String,
     expected: u64,
@@ -105,7 +105,7 @@ pub fn expect_equal(
     Err(Violation::new(format!("{}: expected {expected}, found {found}", what())))
 }
 
-/// Every row stands once; gives the place of each.
+/// Checks that every row occurs once; returns the place of each.
 pub fn check_rows_once(
     table: &str,
     rows: impl Iterator<Item = u64>,
@@ -121,7 +121,7 @@ pub fn check_rows_once(
             }
             Some(known) if *known != usize::MAX => {
                 return Err(Violation::new(format!(
-                    "{table}, place {place}: row {row} stands at place {known} too"
+                    "{table}, place {place}: row {row} is at place {known} too"
                 )));
             }
             Some(known) => *known = place,
@@ -133,7 +133,7 @@ pub fn check_rows_once(
     }
 }
 
-/// The first entry of each row, and the number of entries, by counting the rows that entries name.
+/// Compares the first entry of each row with a count of the rows of all entries.
 pub fn first_entries(
     table: &str,
     found: impl Iterator<Item = u64>,

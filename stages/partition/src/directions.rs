@@ -1,8 +1,8 @@
-//! The two directions of a csr, as schemes see them.
+//! directions: the two directions of a csr, as schemes read them.
 //!
-//! promises  both are worked on at the same time, and what comes of them stands in one order:
-//!           in-edges, then out-edges
-//! never     knows a scheme
+//! promises  both directions run in parallel; results are in a fixed order: in-edges, then
+//!           out-edges
+//! never     depends on a scheme
 use warploom_contract::{
     Violation,
     kinds::{
@@ -25,7 +25,7 @@ impl<'a> Side<'a> {
         Side { name, rows: direction.rows() }
     }
 
-    /// A table over its edges.
+    /// The name of a table over its edges.
     pub fn table_name(&self, table: &str) -> String {
         format!("{}_{table}", self.name)
     }
@@ -40,7 +40,7 @@ impl<'a> Side<'a> {
         self.rows.neighbours.len() as u64
     }
 
-    /// Each row with its first slot and the slot behind its last.
+    /// Each row with its slots: the first, and one past the last.
     pub fn spans(&self) -> impl Iterator<Item = (u64, u64, u64)> + 'a {
         self.rows.offsets.windows(2).enumerate().map(|(row, pair)| (row as u64, pair[0], pair[1]))
     }
@@ -51,19 +51,19 @@ pub fn both_sides(csr: &Csr) -> [Side<'_>; 2] {
     [Side::new("in", &csr.incoming), Side::new("out", &csr.outgoing)]
 }
 
-/// Works on both at the same time.
+/// Runs `work` on both in parallel.
 pub fn map_sides<T: Send>(csr: &Csr, work: impl Fn(Side<'_>) -> T + Sync) -> [T; 2] {
     let [incoming, outgoing] = both_sides(csr);
     let (of_in, of_out) = rayon::join(|| work(incoming), || work(outgoing));
     [of_in, of_out]
 }
 
-/// Tables of both.
+/// Builds the tables of both.
 pub fn build_tables(csr: &Csr, build: impl Fn(Side<'_>) -> Vec<Table> + Sync) -> Vec<Table> {
     map_sides(csr, build).into_iter().flatten().collect()
 }
 
-/// Proves both, and adds their padding up.
+/// Proves both, and adds their padding.
 pub fn prove_sides(
     csr: &Csr,
     prove: impl Fn(Side<'_>) -> Result<Option<Padding>, Violation> + Sync,
@@ -72,7 +72,7 @@ pub fn prove_sides(
     Ok(add_padding(of_in?, of_out?))
 }
 
-/// Padding of two directions.
+/// Sum of the padding of two directions.
 pub fn add_padding(left: Option<Padding>, right: Option<Padding>) -> Option<Padding> {
     left.zip(right).map(|(left, right)| Padding {
         places: left.places + right.places,

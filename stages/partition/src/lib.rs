@@ -38,7 +38,7 @@ impl Stage for PartitionStage {
         request: &PartitionRequest,
     ) -> Result<(), StageError> {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        // What any of them needs is known, and refused, before the first is made.
+        // Memory needs of all schemes are checked before the first is built.
         let outlines = outline_schemes(&csr, request, Room(context.memory))?;
         let mut schemes = Vec::new();
         for (outline, why) in outlines {
@@ -51,7 +51,7 @@ impl Stage for PartitionStage {
             let facts: Vec<TableFacts> = made.iter().map(|table| table.facts()).collect();
             if facts != outline.tables {
                 return Err(StageError::defect(format!(
-                    "scheme `{}` made {facts:?} where {:?} was foreseen",
+                    "scheme `{}` built {facts:?}, its outline has {:?}",
                     outline.scheme.name(),
                     outline.tables
                 )));
@@ -73,8 +73,8 @@ impl Stage for PartitionStage {
         )
     }
 
-    /// Expands every division to edges and compares them with the csr; settings and sizes are
-    /// compared with what was asked for.
+    /// Expands every division to edges and compares them with the csr; compares settings and sizes
+    /// with the request.
     fn check(
         _context: &Context,
         outputs: &Inputs,
@@ -115,8 +115,7 @@ impl Stage for PartitionStage {
     }
 }
 
-/// What each scheme that is asked for will take, and why it is there: `rows` first, whatever is
-/// asked.
+/// The outline of each requested scheme, and why it is there: `rows` first, always.
 fn outline_schemes(
     csr: &Csr,
     request: &PartitionRequest,

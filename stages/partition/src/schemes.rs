@@ -1,8 +1,8 @@
-//! The ways to divide, one file each: what a scheme will take (`outline`), its tables (`build`),
-//! and their proof (`prove`).
+//! schemes: the partitioning schemes, one file each: the size of a scheme (`outline`), its tables
+//! (`build`), and their check by an independent algorithm (`prove`).
 //!
-//! promises  an outline allocates nothing that grows with the edges without asking for room first;
-//!           what is built has the sizes of the outline
+//! promises  an outline allocates nothing that grows with the edges before its memory is checked;
+//!           built tables have the sizes of the outline
 //! never     writes a file
 pub mod degree_bins;
 pub mod file;
@@ -34,7 +34,7 @@ use crate::{
     size_estimate::{Outline, Room},
 };
 
-/// What a scheme will take.
+/// The size of a scheme, before it is built.
 pub fn outline(
     asked: Asked,
     csr: &Csr,
@@ -61,7 +61,7 @@ pub fn outline(
     Ok(outline)
 }
 
-/// The tables of a scheme.
+/// Builds the tables of a scheme.
 pub fn build(
     scheme: &Scheme,
     csr: &Csr,
@@ -92,8 +92,7 @@ pub fn build(
     })
 }
 
-/// Expands a scheme's tables to edges and compares them with the csr; gives the padding that was
-/// found.
+/// Expands a scheme's tables to edges and compares them with the csr; returns the padding.
 pub fn prove(scheme: &Scheme, csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     match scheme {
         Scheme::Rows { unit_edges, units, unit_edges_max } => {

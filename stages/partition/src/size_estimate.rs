@@ -1,6 +1,6 @@
-//! What a scheme will take, and whether that is there.
+//! size_estimate: the memory of a scheme, and whether there is enough.
 //!
-//! promises  a refusal has the scheme, both numbers and the way out
+//! promises  a refusal has the scheme, both numbers and a remedy
 //! never     allocates
 use warploom_contract::{
     ErrorKind, StageError,
@@ -8,32 +8,32 @@ use warploom_contract::{
 };
 use warploom_shell::machine_limits::{memory_option, show_size};
 
-/// What a scheme will take, known before any of it is allocated.
+/// The size of a scheme, known before it is allocated.
 #[derive(Clone, Debug)]
 pub struct Outline {
-    /// With its settings.
+    /// The scheme with its settings.
     pub scheme: Scheme,
     /// Its tables.
     pub tables: Vec<TableFacts>,
-    /// What lies empty.
+    /// Empty places.
     pub padding: Option<Padding>,
-    /// Bytes that making them takes beside them.
+    /// Further bytes while the tables are built.
     pub scratch_bytes: u64,
 }
 
 impl Outline {
-    /// Bytes that are in use at most while it is made.
+    /// Peak bytes while it is built.
     pub fn bytes_peak(&self) -> u64 {
         self.tables.iter().map(TableFacts::bytes).sum::<u64>() + self.scratch_bytes
     }
 }
 
-/// Memory that may be used.
+/// Memory that may be used, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Room(pub u64);
 
 impl Room {
-    /// Refuses what needs more.
+    /// Refuses a scheme that needs more.
     pub fn refuse_beyond(self, scheme: &str, needed: u64) -> Result<(), StageError> {
         if needed <= self.0 {
             return Ok(());
@@ -44,7 +44,7 @@ impl Room {
             show_size(self.0),
             self.0
         );
-        // Rows are there whatever is asked for.
+        // Scheme `rows` is always built.
         let other = if scheme == "rows" {
             String::new()
         } else {

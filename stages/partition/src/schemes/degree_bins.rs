@@ -1,10 +1,10 @@
-//! Scheme `degree-bins`: rows by powers of two of their degree, so that one launch serves rows that
-//! cost about the same.
+//! degree_bins: scheme `degree-bins`: rows by powers of two of their degree, so that one launch has
+//! rows of about equal cost.
 //!
-//! promises  bin 0 has the rows without neighbours, bin b those of 2^(b-1) to 2^b - 1; inside a bin
-//!           rows stand by number
+//! promises  bin 0 has the rows without neighbours, bin b those of degree 2^(b-1) to 2^b - 1;
+//!           inside a bin rows are sorted by number
 //! never     reads an edge
-//! limits    O(rows), at most 65 bins; padding is what lies idle if each row of a bin gets the
+//! limits    O(rows), at most 65 bins; padding counts the empty places if each row of a bin has the
 //!           places of its longest
 use warploom_contract::{
     Violation,
@@ -20,14 +20,14 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// Bins that numbers of 64 bits can ask for.
+/// Bins of 64-bit degrees.
 const BINS_MOST: usize = 65;
 
 fn bin_of(degree: u64) -> usize {
     (u64::BITS - degree.leading_zeros()) as usize
 }
 
-/// Rows and largest degree of each bin up to the last that has a row.
+/// Rows and largest degree of each bin up to the last nonempty one.
 fn count_bins(side: Side<'_>) -> Vec<(u64, u64)> {
     let mut bins = vec![(0, 0u64); BINS_MOST];
     let mut used = 0;
@@ -45,7 +45,7 @@ fn padding(bins: &[(u64, u64)], edges: u64) -> Padding {
     Padding { places, empty: places - edges }
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr) -> Outline {
     let sides = both_sides(csr);
     let bins = sides.map(count_bins);
@@ -62,7 +62,7 @@ pub fn outline(csr: &Csr) -> Outline {
     }
 }
 
-/// The tables of one direction: count, add up, put down.
+/// The tables of one direction, by a counting sort.
 pub fn build(side: Side<'_>) -> Vec<Table> {
     let counts = count_bins(side);
     let (mut starts, mut rows) =
@@ -86,7 +86,7 @@ pub fn build(side: Side<'_>) -> Vec<Table> {
     ]
 }
 
-/// The other road: each row of a bin is looked up, and its degree compared with the bin's bounds.
+/// Checks independently: looks up each row of a bin, and compares its degree with the bin's bounds.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let (name, starts) = (side.table_name("bin_rows"), tables.only(&side.table_name("bins"))?);
     let rows = tables.only(&name)?;
@@ -96,7 +96,7 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
         || starts.iter().zip(starts.iter().skip(1)).any(|(from, to)| from > to)
     {
         return Err(Violation::new(format!(
-            "{}: expected bins one behind the other from 0 to {}, found {ends:?}",
+            "{}: expected consecutive bins from 0 to {}, found {ends:?}",
             side.table_name("bins"),
             side.nodes()
         )));
@@ -117,7 +117,7 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
             }
             if at > starts.get(bin) && rows.get(at as usize - 1) >= row as u64 {
                 return Err(Violation::new(format!(
-                    "{name}, place {at}: row {row} stands behind row {} in bin {bin}",
+                    "{name}, place {at}: row {row} comes after row {} in bin {bin}",
                     rows.get(at as usize - 1)
                 )));
             }

@@ -1,13 +1,11 @@
-//! Scheme `file`: a user's own division of the in-edges, in the order in which it is to be
-//! launched.
+//! file: scheme `file`: a user's own groups of in-edges, in launch order.
 //!
 //! reads     a Parquet table with the columns `node` (a row of the csr that this stage reads),
-//!           `start` and `end` (neighbours of the node, 0 to its degree), whole numbers of any
-//!           width; further columns are passed over
-//! promises  every in-edge is in exactly one group, or an error names file, row, what was expected
-//!           and what was found
-//! never     orders or joins groups
-//! limits    48 bytes a group and a bit an edge beside the table
+//!           `start` and `end` (neighbours of the node, 0 to its degree), integers of any width;
+//!           further columns are ignored
+//! promises  every in-edge is in exactly one group, or an error has file, row, expected and found
+//! never     sorts or merges groups
+//! limits    48 bytes for each group and one bit for each edge beside the table
 use std::path::Path;
 
 use arrow_array::{Array, ArrayRef, cast::AsArray, types};
@@ -30,13 +28,13 @@ const HINT: &str = "a group is a row of whole numbers: node, a row of the csr (a
                     --set reorder.method=none keeps the data set's), and start and end, the first \
                     of its in-neighbours and the one behind the last, counted from 0";
 
-/// The file and its digest, which whoever asks for the scheme has named.
+/// The file and its digest, both present where the scheme is requested.
 fn groups_file(request: &PartitionRequest) -> Result<(&Path, &str), StageError> {
     let pair = request.spec.groups.as_deref().zip(request.groups_digest.as_deref());
     pair.ok_or_else(|| StageError::defect("scheme `file` was asked for without a table of groups"))
 }
 
-/// An error of the file's contents.
+/// An error in the file's contents.
 fn file_error(path: &Path, row: Option<usize>, what: String) -> StageError {
     let place = row
         .map_or_else(|| path.display().to_string(), |row| format!("{}, row {row}", path.display()));
@@ -47,7 +45,7 @@ fn reader_error(path: &Path, error: StageError) -> StageError {
     file_error(path, None, error.what)
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageError> {
     let (path, digest) = groups_file(request)?;
     let (groups, _) = describe(path).map_err(|error| reader_error(path, error))?;
@@ -63,7 +61,7 @@ pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageEr
     })
 }
 
-/// The table, with slots in place of neighbours.
+/// Builds the table, with slots in place of neighbours.
 pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageError> {
     let (path, digest) = groups_file(request)?;
     let table = read_table(path, Some(&COLUMNS)).map_err(|error| reader_error(path, error))?;
@@ -95,12 +93,12 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
         let what = "the table of groups has changed since this stage began";
         return Err(StageError::new(ErrorKind::Input, what)
             .at(path.display())
-            .hint("start again; with  --verify  its digest is made anew"));
+            .hint("start again; with  --verify  its digest is recomputed"));
     }
     Ok(vec![groups])
 }
 
-/// Groups of neighbours as groups of slots, or what is wrong with them.
+/// Converts groups of neighbours to groups of slots, or returns the error.
 fn slot_groups(
     path: &Path,
     csr: &Csr,
@@ -160,7 +158,7 @@ fn slot_groups(
     Ok(Table::new(NAME, vec![("node", nodes), ("start", starts), ("end", ends)]))
 }
 
-/// A column of whole numbers from 0 on, of any width.
+/// A column of nonnegative integers of any width.
 fn integer_column(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>, StageError> {
     macro_rules! of {
         ($type:ty) => {{
@@ -197,7 +195,7 @@ fn integer_column(path: &Path, name: &str, column: &ArrayRef) -> Result<Vec<u64>
     }
 }
 
-/// The other road: from groups to edges of the csr.
+/// Checks independently: expands groups to edges of the csr.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let column = |column: &str| tables.column(NAME, column);
     let (node, start, end) = (column("node")?, column("start")?, column("end")?);
@@ -206,7 +204,7 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
         if start.get(group) >= end.get(group) {
             return Err(cover.violation(
                 group,
-                format!("the slots {} to {} are none", start.get(group), end.get(group)),
+                format!("the slots {} to {} are not a range", start.get(group), end.get(group)),
             ));
         }
         cover.mark_run(group, node.get(group), start.get(group)..end.get(group))?;

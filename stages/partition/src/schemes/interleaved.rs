@@ -1,12 +1,12 @@
-//! Scheme `interleaved`: a message buffer that a warp reads in one piece: vertices in groups of
-//! `lanes`, inside a group column by column, each vertex a lane, as long as the group's longest;
-//! one group behind the other (PregelGPU, section 4.2.2).
+//! interleaved: scheme `interleaved`: a message buffer with coalesced reads: vertices in groups of
+//! `lanes`, inside a group column by column with one lane for each vertex, up to the group's
+//! largest degree; groups are consecutive (PregelGPU, section 4.2.2).
 //!
-//! promises  message k of lane l of a group lies at the group's first place + k * lanes + l; lanes
-//!           of the last group that have no vertex are there too
-//! never     moves a vertex: it saves most behind an order by degree
-//! limits    O(edges); twice the table of places on the way; u64 places where the padded buffer
-//!           passes 2^32
+//! promises  message k of lane l of a group is at the group's first place + k * lanes + l; the last
+//!           group has places for lanes without a vertex
+//! never     moves a vertex: padding is least after an order by degree
+//! limits    O(edges); twice the table of places while it is built; u64 places where the padded
+//!           buffer exceeds 2^32
 use warploom_contract::{
     Violation,
     kinds::{
@@ -21,7 +21,7 @@ use crate::{check::expect_equal, size_estimate::Outline};
 const GROUPS: &str = "interleaved_groups";
 const PLACES: &str = "interleaved_places";
 
-/// Places before each group, and all of them.
+/// First place of each group, and the number of places.
 fn group_starts(csr: &Csr, lanes: u64) -> Vec<u64> {
     let offsets = &csr.incoming.offsets;
     let (mut firsts, mut before) = (vec![0], 0);
@@ -33,7 +33,7 @@ fn group_starts(csr: &Csr, lanes: u64) -> Vec<u64> {
     firsts
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, lanes: u64) -> Outline {
     let edges = csr.edges() as u64;
     let firsts = group_starts(csr, lanes);
@@ -47,7 +47,7 @@ pub fn outline(csr: &Csr, lanes: u64) -> Outline {
     }
 }
 
-/// The tables.
+/// Builds the tables.
 pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
     let firsts = group_starts(csr, lanes);
     let width = Width::of(firsts.last().copied().unwrap_or(0));
@@ -62,20 +62,21 @@ pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
     vec![Table::single(GROUPS, groups), Table::single(PLACES, places)]
 }
 
-/// The other road: from a place to its group, lane and column, and from there to the in-slot.
+/// Checks independently: from a place to its group, lane and column, and from there to the in-slot.
 pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, Violation> {
     let (groups, offsets) = (tables.only(GROUPS)?, &csr.incoming.offsets);
     let mut arrivals = Arrivals::new(csr, PLACES);
     let mut longest = vec![0u64; groups.len().saturating_sub(1)];
     for (at, place) in tables.only(PLACES)?.iter().enumerate() {
-        // The group is found by the target, not by the place, so that a wrong first place shows.
+        // The group is found by the target, not by the place, so that a wrong first place is
+        // detected.
         let group = u64::from(csr.outgoing.neighbours[at]) / lanes;
         let first =
             if group as usize + 1 < groups.len() { groups.get(group as usize) } else { u64::MAX };
         let inside = place.checked_sub(first).ok_or_else(|| {
             arrivals.cover.violation(
                 at,
-                format!("place {place} lies before group {group}, which starts at {first}"),
+                format!("place {place} is before group {group}, which starts at {first}"),
             )
         })?;
         let (column, row) = (inside / lanes, group * lanes + inside % lanes);

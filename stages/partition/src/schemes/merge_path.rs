@@ -1,9 +1,9 @@
-//! Scheme `merge-path`: rows and nonzeros together in equal chunks, wherever rows end (Merrill and
-//! Garland 2016).
+//! merge_path: scheme `merge-path`: equal chunks of rows and nonzeros together, across row ends
+//! (Merrill and Garland 2016).
 //!
-//! promises  a row costs its nonzeros and one more; all chunks cost the same but the last, whatever
-//!           a hub has
-//! never     looks at a nonzero
+//! promises  a row costs its nonzeros plus one; all chunks but the last have equal cost, whatever
+//!           the degree of a hub
+//! never     reads a nonzero
 //! limits    O(chunks log rows)
 use rayon::prelude::*;
 use warploom_contract::{
@@ -24,7 +24,7 @@ fn chunk_count(side: Side<'_>, merge_items: u64) -> u64 {
     (side.nodes() + side.edges()).div_ceil(merge_items)
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
@@ -44,11 +44,11 @@ pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
     }
 }
 
-/// Where each chunk starts, and where the last ends.
+/// Builds the table: the start of each chunk, and the end of the last.
 pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
     let (count, all) = (chunk_count(side, merge_items), side.nodes() + side.edges());
-    // Row `r` ends behind its nonzeros and the ends of the rows before it: the rows that are over
-    // at a place are those that end before it.
+    // Row `r` ends after its nonzeros and the row ends before it: the rows finished at a place are
+    // those that end before it.
     let ended = |chunk: u64| {
         let place = all.min(chunk * merge_items);
         rows_ended(side.rows.offsets, place)
@@ -76,7 +76,7 @@ fn rows_ended(offsets: &[u64], place: u64) -> u64 {
     low as u64
 }
 
-/// The other road: one step after the other along the path.
+/// Checks independently: follows the merge path step by step.
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,

@@ -1,13 +1,13 @@
-//! Scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours, a warp for each
-//! (GNNAdvisor, sections 3.2.1 and 3.3.2).
+//! neighbour_groups: scheme `neighbour-groups`: each row in groups of at most `ngs` neighbours,
+//! with one warp for each (GNNAdvisor, sections 3.2.1 and 3.3.2).
 //!
-//! promises  a group serves one node; inside a block of so many warps the groups of a node share
-//!           one place in shared memory, counted from 0, and the first of them leads: it alone
-//!           writes the place out. What algorithm 3-1 prints is mended: `place` is a number that a
-//!           kernel multiplies with the width in all three branches, and whoever does not lead says
-//!           so
-//! never     needs atomics: nodes whose groups lie in several blocks are listed, for a second pass
-//!           in the order of blocks
+//! promises  a group has neighbours of one node; inside a thread block the groups of a node share
+//!           one place in shared memory, counted from 0, and the first of them is the leader, which
+//!           alone stores the place to memory. Corrects algorithm 3-1 as printed: `place` is an
+//!           index that a kernel multiplies with the width in all three branches, and each group
+//!           says whether it leads
+//! never     needs atomics: nodes whose groups are in several blocks are listed, for a second pass
+//!           in block order
 //! limits    O(rows + groups)
 use warploom_contract::{
     Violation,
@@ -29,12 +29,12 @@ fn group_count(degree: u64, ngs: u64) -> u64 {
     degree.div_ceil(ngs)
 }
 
-/// Whether groups from one number up to another lie in several blocks.
+/// Whether a range of groups is in several blocks.
 fn is_spread(from: u64, to: u64, warps: u64) -> bool {
     to > from && from / warps != (to - 1) / warps
 }
 
-/// Groups, and nodes whose groups lie in several blocks.
+/// Number of groups, and of nodes whose groups are in several blocks.
 fn count_groups(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
     side.rows.degrees().fold((0, 0), |(groups, spans), degree| {
         let next = groups + group_count(degree, ngs);
@@ -42,7 +42,7 @@ fn count_groups(side: Side<'_>, ngs: u64, warps: u64) -> (u64, u64) {
     })
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     let (ngs, dw, block_threads) = (spec.ngs, spec.dw, spec.block_threads);
     let sides = both_sides(csr);
@@ -76,7 +76,7 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     }
 }
 
-/// The tables of one direction, row by row.
+/// Builds the tables of one direction, row by row.
 pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     let warps = block_threads / WARP;
     let (groups, spans) = count_groups(side, ngs, warps);
@@ -121,7 +121,7 @@ pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     ]
 }
 
-/// The other road: from groups to edges, and block by block from the nodes that are in it.
+/// Checks independently: expands groups to edges, and recomputes places and leaders block by block.
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,
@@ -144,7 +144,7 @@ pub fn prove(
             return Err(cover.violation(
                 at,
                 format!(
-                    "expected {ngs} neighbours, or what is left of node {}, found the slots \
+                    "expected {ngs} neighbours, or the rest of node {}, found the slots \
                      {slots:?}",
                     node.get(at)
                 ),
@@ -160,7 +160,7 @@ pub fn prove(
         side.rows.len(),
     )?;
     let warps = (block_threads / WARP) as usize;
-    // The first block of each node, and whether it was seen in another.
+    // The first block of each node, and whether another block has it too.
     let mut block_of = vec![usize::MAX; side.rows.len()];
     let mut spread = vec![false; side.rows.len()];
     for block in 0..groups.rows().div_ceil(warps) {
@@ -189,7 +189,7 @@ pub fn prove(
     let expected = spread.iter().zip(0u64..).filter(|(spread, _)| **spread).map(|(_, row)| row);
     if !listed.eq(expected) {
         return Err(Violation::new(format!(
-            "{}: these are not the nodes whose groups lie in several blocks",
+            "{}: these are not the nodes whose groups are in several blocks",
             side.table_name("group_spans")
         )));
     }

@@ -1,13 +1,13 @@
-//! Scheme `packed-graphs`: whole graphs of a set of many packed into blocks by their sizes, so that
-//! small ones share a block (what GNNAdvisor names as future work, chapter 5).
+//! packed_graphs: scheme `packed-graphs`: best-fit bin packing of whole graphs into blocks, so that
+//! small graphs share a block (future work of GNNAdvisor, chapter 5).
 //!
-//! promises  graphs go by falling size, those of a size by number, each into the block with the
-//!           least room that is enough (the first of such), else into a new one; a graph that is
-//!           larger than a block has one of its own; inside a block graphs stand as they came,
-//!           inside a graph rows by number
-//! never     parts a graph; needs the rows of a graph to lie side by side; takes a graph with edges
-//!           into another
-//! limits    O(edges + graphs log blocks); 56 bytes a graph beside the tables
+//! promises  best-fit decreasing: graphs by descending size, ties by number, each into the block
+//!           with the least room that suffices (ties: the first), else into a new one; a graph
+//!           larger than a block has its own; inside a block graphs are in packing order, inside a
+//!           graph rows by number
+//! never     splits a graph; needs the rows of a graph to be consecutive; accepts edges between
+//!           graphs
+//! limits    O(edges + graphs log blocks); 56 bytes for each graph beside the tables
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ const NAME: &str = "packed-graphs";
 const BLOCKS: &str = "graph_blocks";
 const GRAPHS: &str = "block_graphs";
 const ROWS: &str = "block_rows";
-/// Bytes a graph while they are packed: size, order, block and its entry in the set of blocks with
+/// Bytes for each graph while packing: size, order, block and its entry in the set of blocks with
 /// room.
 const PACKING_BYTES: u64 = 56;
 
@@ -44,7 +44,7 @@ fn graphs_of(csr: &Csr) -> Result<&[u32], StageError> {
     })
 }
 
-/// One more than the last graph that has a row.
+/// Number of graphs: one more than the last graph that has a row.
 fn graph_count(graphs: &[u32]) -> usize {
     graphs.par_iter().max().map_or(0, |&last| last as usize + 1)
 }
@@ -82,7 +82,7 @@ fn pack_graphs(graphs: &[u32], block_nodes: u64) -> Packing {
     Packing { order, sizes, blocks, rows }
 }
 
-/// An edge between two graphs.
+/// Finds an edge between two graphs.
 fn find_cross_edge(csr: &Csr, graphs: &[u32]) -> Option<(u32, u32)> {
     let rows = csr.incoming.rows();
     let astray = |row: usize| {
@@ -100,7 +100,7 @@ fn padding(rows_of_blocks: &[u64], block_nodes: u64) -> Padding {
     Padding { places, empty: places - rows_of_blocks.iter().sum::<u64>() }
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, StageError> {
     let graphs = graphs_of(csr)?;
     let scratch_bytes = graph_count(graphs) as u64 * PACKING_BYTES;
@@ -138,11 +138,11 @@ pub fn outline(csr: &Csr, block_nodes: u64, room: Room) -> Result<Outline, Stage
     })
 }
 
-/// The tables.
+/// Builds the tables.
 pub fn build(csr: &Csr, block_nodes: u64) -> Result<Vec<Table>, StageError> {
     let graphs = graphs_of(csr)?;
     let Packing { order, sizes, blocks, rows } = pack_graphs(graphs, block_nodes);
-    // Graphs by block, as they came: count, add up, put down.
+    // Graphs by block, in packing order, by a counting sort.
     let mut heads = vec![(0u64, 0u64); rows.len() + 1];
     blocks.iter().for_each(|&block| heads[block as usize + 1].0 += 1);
     for block in 0..rows.len() {
@@ -175,11 +175,11 @@ pub fn build(csr: &Csr, block_nodes: u64) -> Result<Vec<Table>, StageError> {
     ])
 }
 
-/// A graph of a block, the place of its first row and that behind its last.
+/// A graph of a block, the place of its first row and the place after its last.
 type Member = (u64, u64, u64);
 
-/// The graphs of each block with the places of their rows, if entries follow each other to the last
-/// row.
+/// Reads the graphs of each block with the places of their rows; checks that entries are
+/// consecutive up to the last row.
 fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violation> {
     let [first_graph, first_row] = [tables.column(BLOCKS, "graph")?, tables.column(BLOCKS, "row")?];
     let [graph, row] = [tables.column(GRAPHS, "graph")?, tables.column(GRAPHS, "row")?];
@@ -197,7 +197,7 @@ fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violatio
         let end = if block + 1 < first_graph.len() { first_graph.get(block + 1) } else { count };
         if end > count || block + 1 < first_graph.len() && end <= entry {
             return Err(Violation::new(format!(
-                "{BLOCKS}, block {block}: expected one of {count} graphs or more behind graph \
+                "{BLOCKS}, block {block}: expected one of {count} graphs or more after graph \
                  {entry}, found them to end at {end}"
             )));
         }
@@ -209,7 +209,7 @@ fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violatio
         entry = end;
     }
     expect_equal(|| format!("{BLOCKS}: graphs in blocks"), count, entry)?;
-    // The last entry is the end of the one before.
+    // The last entry is the end of the previous one.
     match blocks.pop() {
         Some(rest) if rest.is_empty() => Ok(blocks),
         _ => Err(Violation::new(format!(
@@ -218,8 +218,8 @@ fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violatio
     }
 }
 
-/// The other road: from blocks to graphs, rows and edges; and graph by graph whether the block that
-/// it is in had the least room that was enough.
+/// Checks independently: expands blocks to graphs, rows and edges; and for each graph that its
+/// block had the least room that suffices.
 pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padding>, Violation> {
     let graphs = graphs_of(csr)?;
     let rows = tables.only(ROWS)?;
@@ -243,7 +243,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
                 )));
             }
             if block_of.insert(graph, block).is_some() {
-                return Err(Violation::new(format!("{GRAPHS}: graph {graph} stands there twice")));
+                return Err(Violation::new(format!("{GRAPHS}: graph {graph} occurs twice")));
             }
         }
         let keys: Vec<_> = members
@@ -252,7 +252,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
             .collect();
         if !keys.is_sorted() {
             return Err(Violation::new(format!(
-                "{GRAPHS}: the graphs of block {block} do not stand by falling size"
+                "{GRAPHS}: the graphs of block {block} are not in descending order of size"
             )));
         }
     }
@@ -265,7 +265,7 @@ pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padd
         sizes.iter().map(|(&graph, &size)| (std::cmp::Reverse(size), graph)).collect();
     by_size.sort_unstable();
     let mut room_of: Vec<Option<u64>> = vec![None; blocks.len()];
-    // How many blocks have so much room.
+    // Number of blocks by their room.
     let mut rooms: BTreeMap<u64, u64> = BTreeMap::new();
     for (size, graph) in by_size.into_iter().map(|(size, graph)| (size.0, graph)) {
         let block = *block_of

@@ -1,10 +1,11 @@
-//! Scheme `relation-major`: edges by relation, then row, so that one launch has the edges of one
-//! relation.
+//! relation_major: scheme `relation-major`: edges by relation, then row, so that one launch has the
+//! edges of one relation.
 //!
-//! promises  inside a relation edges stand by row, then slot; relations without an edge are empty
-//! never     takes a graph without relations
-//! limits    O(rows + edges + relations); relations of out-edges, 2 bytes an edge twice, beside the
-//!           tables
+//! promises  inside a relation edges are sorted by row, then slot; relations without an edge are
+//!           empty
+//! never     accepts a graph without relations
+//! limits    O(rows + edges + relations); relations of out-edges, twice 2 bytes for each edge,
+//!           beside the tables
 use std::borrow::Cow;
 
 use warploom_contract::{
@@ -21,19 +22,19 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// Relations of in-edges, or an error.
+/// Relations of in-edges; an error if there are none.
 pub(super) fn in_edge_types<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16], StageError> {
     csr.types.as_deref().ok_or_else(|| {
         let what =
             format!("scheme `{scheme}` divides edges by relation, and this graph has no relations");
         let hint = format!(
-            "leave `{scheme}` out of  partition.scheme , or take a graph with types of edges"
+            "leave `{scheme}` out of  partition.scheme , or take a graph with edge types"
         );
         StageError::new(ErrorKind::Specification, what).at("partition.scheme").hint(hint)
     })
 }
 
-/// Relations of the edges of both directions, each in its order of slots.
+/// Relations of the edges of both directions, each in slot order.
 pub(super) fn edge_types<'a>(
     csr: &'a Csr,
     scheme: &str,
@@ -42,12 +43,12 @@ pub(super) fn edge_types<'a>(
     Ok([Cow::Borrowed(types), Cow::Owned(csr.in_order_of_out(|_, slot| types[slot]))])
 }
 
-/// Bytes of the relations of out-edges while they are made.
+/// Bytes of the relations of out-edges while they are computed.
 pub(super) fn transpose_bytes(csr: &Csr) -> u64 {
     2 * size_of::<u16>() as u64 * csr.edges() as u64
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr) -> Result<Outline, StageError> {
     let relations =
         in_edge_types(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
@@ -71,7 +72,7 @@ pub fn outline(csr: &Csr) -> Result<Outline, StageError> {
     })
 }
 
-/// The tables.
+/// Builds the tables.
 pub fn build(csr: &Csr, relations: u64) -> Result<Vec<Table>, StageError> {
     let [of_in, of_out] = edge_types(csr, "relation-major")?;
     let [incoming, outgoing] = both_sides(csr);
@@ -114,7 +115,7 @@ fn build_side(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
     ]
 }
 
-/// Relations by the ids of edges, for proofs: another road than by slots.
+/// Relations by edge id, for checks that are independent of slots.
 pub(super) fn relation_of_edge(csr: &Csr, scheme: &str) -> Result<Vec<u16>, StageError> {
     let types = in_edge_types(csr, scheme)?;
     let mut by_edge = vec![0; types.len()];
@@ -125,8 +126,7 @@ pub(super) fn relation_of_edge(csr: &Csr, scheme: &str) -> Result<Vec<u16>, Stag
     Ok(by_edge)
 }
 
-/// The other road: each entry is looked up in the csr by its slot, its relation by the id of its
-/// edge.
+/// Checks independently: looks up each entry in the csr by its slot, and its relation by edge id.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, "relation-major")?;
     for (side, direction) in both_sides(csr).into_iter().zip([&csr.incoming, &csr.outgoing]) {
@@ -146,7 +146,7 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
                 return Err(cover.violation(
                     at,
                     format!(
-                        "relation {relation}, row {} does not stand behind the entry before",
+                        "relation {relation}, row {} does not come after the previous entry",
                         entry.1
                     ),
                 ));

@@ -1,10 +1,10 @@
-//! Scheme `row-major`: Medusa's message buffer, with which `interleaved` is compared: the messages
-//! to a vertex lie side by side (PregelGPU, section 2.2.2).
+//! row_major: scheme `row-major`: Medusa's message buffer, the baseline of `interleaved`: the
+//! messages to a vertex are consecutive (PregelGPU, section 2.2.2).
 //!
-//! promises  the message of an out-edge lies where the edge lies in the reversed graph, hence at
+//! promises  the place of an out-edge's message is the edge's slot in the reversed graph, which is
 //!           its in-slot
 //! never     has a place without a message
-//! limits    O(edges); twice the table on the way
+//! limits    O(edges); twice the table while it is built
 use warploom_contract::{
     Violation,
     kinds::{
@@ -17,7 +17,7 @@ use crate::{check::Cover, size_estimate::Outline};
 
 const NAME: &str = "row_major_places";
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr) -> Outline {
     let edges = csr.edges() as u64;
     let table = TableFacts::single(NAME, edges, Width::of(edges));
@@ -29,12 +29,13 @@ pub fn outline(csr: &Csr) -> Outline {
     }
 }
 
-/// The table.
+/// Builds the table.
 pub fn build(csr: &Csr) -> Vec<Table> {
     vec![Table::single(NAME, places(csr, Width::of(csr.edges() as u64), |_, slot| slot as u64))]
 }
 
-/// The place of the message of each out-slot, from row and slot of the in-edge that it is.
+/// The message place of each out-slot, computed from row and slot of the same edge among the
+/// in-edges.
 pub(super) fn places(csr: &Csr, width: Width, place_of: impl Fn(usize, usize) -> u64) -> Cells {
     match width {
         Width::U64 => Cells::U64(csr.in_order_of_out(place_of)),
@@ -42,7 +43,7 @@ pub(super) fn places(csr: &Csr, width: Width, place_of: impl Fn(usize, usize) ->
     }
 }
 
-/// The other road: the edge that leaves at an out-slot is the one that arrives at its place.
+/// Checks independently: the edge at an out-slot and the edge at its place have the same id.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let mut arrivals = Arrivals::new(csr, NAME);
     for (at, place) in tables.only(NAME)?.iter().enumerate() {
@@ -52,7 +53,7 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     Ok(Some(Padding { places: csr.edges() as u64, empty: 0 }))
 }
 
-/// Judges messages: each out-edge arrives at one in-slot, by the ids of edges.
+/// Checks messages by edge id: each out-edge arrives at one in-slot.
 pub(super) struct Arrivals<'a> {
     csr: &'a Csr,
     pub cover: Cover<'a>,
@@ -63,7 +64,7 @@ impl<'a> Arrivals<'a> {
         Arrivals { csr, cover: Cover::new(table, csr.incoming.rows()) }
     }
 
-    /// What leaves at an out-slot is said to arrive at an in-slot.
+    /// Checks a message from an out-slot to an in-slot.
     pub fn check_message(&mut self, out_slot: usize, in_slot: u64) -> Result<(), Violation> {
         let leaves = self.csr.outgoing.edges[out_slot];
         match self.csr.incoming.edges.get(in_slot as usize) {

@@ -1,11 +1,12 @@
-//! Scheme `row-relation`: inside each row edges by relation, as the csr of a graph with relations
-//! lists them, with what a walk needs to see a relation end (Seastar, section 6.3.5).
+//! row_relation: scheme `row-relation`: inside each row edges by relation, as the csr of a typed
+//! graph lists them, with the ends of relations for a walk (Seastar, section 6.3.5).
 //!
-//! promises  a relation for each edge, or runs of one relation with their starts, whichever the
-//!           document's rule says: runs where edges (Ne) / distinct relations of each row, summed
-//!           over rows (Nt), is more than 2; each direction by its own figures
-//! never     takes a graph without relations, or rows in which relations do not ascend
-//! limits    O(rows + edges); relations of out-edges, 2 bytes an edge twice, beside the tables
+//! promises  a relation for each edge, or runs of one relation with their starts, by Seastar's
+//!           rule: runs where edges (Ne) / distinct relations of each row, summed over rows (Nt),
+//!           is more than 2; each direction by its own counts
+//! never     accepts a graph without relations, or rows in which relations do not ascend
+//! limits    O(rows + edges); relations of out-edges, twice 2 bytes for each edge, beside the
+//!           tables
 use warploom_contract::{
     StageError, Violation,
     kinds::{
@@ -48,10 +49,10 @@ fn for_each_run(
     Ok(())
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
     in_edge_types(csr, NAME)?;
-    // What counting needs is asked for before it is taken.
+    // The memory for counting is checked before it is allocated.
     room.refuse_beyond(NAME, transpose_bytes(csr))?;
     let types = edge_types(csr, NAME)?;
     let form = |(side, types): (Side<'_>, &[u16])| {
@@ -87,7 +88,7 @@ pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
     })
 }
 
-/// The tables.
+/// Builds the tables.
 pub fn build(csr: &Csr, forms: [RelationForm; 2]) -> Result<Vec<Table>, StageError> {
     let types = edge_types(csr, NAME)?;
     let [incoming, outgoing] = both_sides(csr);
@@ -107,7 +108,7 @@ fn build_side(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<T
         (Cells::room(Width::U16, form.distinct), Cells::room(Width::of(form.edges), form.distinct));
     let (mut rows_begun, mut run) = (0, 0);
     for_each_run(side, types, |relation, row, start| {
-        // Rows without edges begin, and end, where the next run does.
+        // Rows without edges begin and end at the next run.
         (rows_begun..row + 1).for_each(|_| first.push(run));
         rows_begun = row + 1;
         relations.push(u64::from(relation));
@@ -121,7 +122,8 @@ fn build_side(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<T
     ])
 }
 
-/// The other road: from tables to (row, relation, slot), with the relation of each edge by its id.
+/// Checks independently: expands tables to (row, relation, slot), with the relation of each edge by
+/// its id.
 pub fn prove(
     csr: &Csr,
     tables: &Tables,

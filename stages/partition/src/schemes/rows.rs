@@ -1,10 +1,10 @@
-//! Scheme `rows`: runs of whole rows with about equal work, a row costing its edges and one more;
-//! and rows by falling degree, for launches that begin with the heaviest.
+//! rows: scheme `rows`: ranges of whole rows with about equal work, where a row costs its edges
+//! plus one; and rows by descending degree, for launches that begin with the heaviest.
 //!
-//! promises  units ascend and cover every row once; a unit of several rows stays within the aim;
-//!           rows of the same degree stand by number; the division depends on the graph and the aim
-//!           alone
-//! limits    O(rows log rows); 16 bytes a row and direction beside the tables
+//! promises  units ascend and cover every row once; a unit of several rows stays within the target
+//!           size; rows of equal degree are sorted by number; the division depends on the graph and
+//!           the target size alone
+//! limits    O(rows log rows); 16 bytes for each row and direction beside the tables
 use warploom_contract::{
     Violation,
     kinds::{
@@ -20,7 +20,7 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     let units = map_sides(csr, |side| divide_rows(side.rows.offsets, unit_edges));
     let of_unit = both_sides(csr)
@@ -42,7 +42,7 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
     }
 }
 
-/// The tables of one direction.
+/// Builds the tables of one direction.
 pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
     let offsets = side.rows.offsets;
     let order =
@@ -53,8 +53,8 @@ pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
     ]
 }
 
-/// The other road: rows are dealt to units one by one, and each pair of rows in the order is
-/// compared.
+/// Checks independently: assigns rows to units one by one, and compares each pair of rows in the
+/// order.
 pub fn prove(
     csr: &Csr,
     tables: &Tables,
@@ -115,7 +115,7 @@ fn largest_unit(offsets: &[u64], starts: &[u32]) -> u64 {
         .unwrap_or(0)
 }
 
-/// Rows are dealt to units one by one; gives the most edges of a unit.
+/// Assigns rows to units one by one; returns the most edges of a unit.
 fn prove_units(
     side: &str,
     offsets: &[u64],
@@ -140,7 +140,7 @@ fn prove_units(
             cost += offsets[row as usize + 1] - offsets[row as usize] + 1;
         }
         largest = (cost - u64::from(pair[1] - pair[0])).max(largest);
-        // What the next row would cost.
+        // The cost of the next row.
         let next = offsets.get(pair[1] as usize + 1).map(|end| end - offsets[pair[1] as usize] + 1);
         if next.is_some_and(|next| cost + next <= unit_edges) {
             return Err(Violation::new(format!(

@@ -1,11 +1,11 @@
-//! Scheme `sorted-columns`: nonzeros as coordinates by column, then row, so that consecutive ones
-//! read the same row of features (SpMM study, step 3).
+//! sorted_columns: scheme `sorted-columns`: nonzeros as coordinates (COO) by column, then row, so
+//! that consecutive ones read the same feature row (SpMM study, step 3).
 //!
-//! promises  repeats of an edge stand by slot; each entry has the slot of its nonzero in the csr,
-//!           where weights and ids lie
-//! never     compares two nonzeros: the other direction of the csr lists them so, but for relations
-//! limits    O(rows + edges); 16 bytes a row beside the tables, with relations 20 bytes an edge,
-//!           most of it only where one column has most edges
+//! promises  parallel edges are sorted by slot; each entry has the slot of its nonzero in the csr,
+//!           where weights and ids are
+//! never     compares two nonzeros: without relations the other direction of the csr has this order
+//! limits    O(rows + edges); 16 bytes for each row beside the tables, with relations 20 bytes for
+//!           each edge, most of it only where one column has most edges
 use rayon::prelude::*;
 use warploom_contract::{
     Violation,
@@ -23,7 +23,7 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr) -> Outline {
     let slots = Width::of(csr.edges() as u64);
     let facts = |side: Side<'_>| {
@@ -43,11 +43,11 @@ pub fn outline(csr: &Csr) -> Outline {
     }
 }
 
-/// The tables of both directions.
+/// Builds the tables of both directions.
 pub fn build(csr: &Csr) -> Vec<Table> {
     let [incoming, outgoing] = both_sides(csr);
     if csr.types.is_some() {
-        // Grouping uses all threads, so one direction comes after the other.
+        // Grouping uses all threads, so the directions are built in sequence.
         return [incoming, outgoing].map(table_by_grouping).into();
     }
     let (of_in, of_out) = rayon::join(
@@ -58,8 +58,8 @@ pub fn build(csr: &Csr) -> Vec<Table> {
 }
 
 /// Without relations the rows of the other direction are the columns of this one, in this order:
-/// what is left are slots, and since neighbours ascend in rows, the edges of a row come by in the
-/// order of its slots.
+/// only slots are missing, and since neighbours ascend in rows, the edges of a row occur in slot
+/// order.
 fn table_from_transpose(side: Side<'_>, other: Rows<'_>) -> Table {
     let mut heads: Vec<u64> = side.rows.offsets[..side.rows.len()].to_vec();
     let mut slot = Cells::zeros(Width::of(side.edges()), side.edges());
@@ -75,7 +75,7 @@ fn table_from_transpose(side: Side<'_>, other: Rows<'_>) -> Table {
     )
 }
 
-/// With relations, which come first in rows, nonzeros are grouped by their columns.
+/// With relations, by which rows are sorted first, nonzeros are grouped by column.
 fn table_by_grouping(side: Side<'_>) -> Table {
     let mut parts = DirectionParts::default();
     group(
@@ -102,7 +102,7 @@ fn table_by_grouping(side: Side<'_>) -> Table {
     )
 }
 
-/// The other road: entries ascend, and each is looked up in the csr by its slot.
+/// Checks independently: entries ascend, and each is looked up in the csr by its slot.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let name = side.table_name("sorted_columns");
     let (column, row, slot) = (
@@ -119,7 +119,7 @@ pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violati
             return Err(cover.violation(
                 at,
                 format!(
-                    "column {}, row {} does not stand behind the entry before",
+                    "column {}, row {} does not come after the previous entry",
                     entry.0, entry.1
                 ),
             ));

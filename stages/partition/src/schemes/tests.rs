@@ -1,6 +1,6 @@
-//! What every scheme promises, on graphs that go wrong easily and on random ones: what is built
-//! expands to the csr, has the sizes that were foreseen, is the same for any number of threads, and
-//! no number of it can be changed unseen.
+//! Invariants of every scheme, on degenerate and random graphs: tables expand to the csr, have the
+//! sizes of the outline, are the same for any number of threads, and every changed number is
+//! detected.
 use std::path::PathBuf;
 
 use proptest::prelude::*;
@@ -47,7 +47,7 @@ fn csr(nodes: usize, edges: &[Edge], typed: bool) -> Csr {
     build_csr(nodes, &table).into()
 }
 
-/// The same as a set of many graphs: what hangs together is one.
+/// The csr as a set of many graphs: each connected component is one.
 fn csr_of_components(nodes: usize, edges: &[Edge]) -> Csr {
     let mut graph: Vec<u32> = (0..nodes as u32).collect();
     // Joining goes on until nothing changes, which is slow and plain.
@@ -80,7 +80,7 @@ fn request(spec: PartitionSpec) -> PartitionRequest {
     PartitionRequest { spec, groups_digest: None }
 }
 
-/// Builds, compares the sizes with those foreseen, and proves.
+/// Builds, compares the sizes with the outline, and proves.
 fn build_and_prove(csr: &Csr, asked: Asked, spec: &PartitionSpec) -> (Outline, Vec<Table>) {
     let request = request(spec.clone());
     let outline = outline(asked, csr, &request, Room(u64::MAX)).unwrap();
@@ -100,7 +100,7 @@ fn plain(pairs: impl IntoIterator<Item = (u32, u32)>) -> Vec<Edge> {
     pairs.into_iter().map(|(source, target)| (source, target, (source % 3) as u16)).collect()
 }
 
-/// Graphs that go wrong easily.
+/// Degenerate graphs.
 fn degenerate() -> impl Iterator<Item = (usize, Vec<Edge>)> {
     graphs::degenerate_graphs().into_iter().map(|graph| (graph.nodes, plain(graph.edges)))
 }
@@ -443,7 +443,7 @@ fn one_graph_is_not_packed_and_neither_are_joined_ones() {
     );
 }
 
-/// Document 003's rule: offsets only where edges are more than twice the relations of all rows.
+/// Seastar's rule: offsets only where edges are more than twice the relations of all rows.
 #[test]
 fn the_form_of_relations_follows_the_rule() {
     let form = |edges: &[Edge]| match build_and_prove(

@@ -1,10 +1,10 @@
-//! Schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and values
-//! are staged in shared memory (SpMM study, steps 4 to 6).
+//! tiles: schemes `warp-tiles` and `block-tiles`: each row in tiles of nonzeros whose columns and
+//! values are staged in shared memory (SpMM study, steps 4 to 6).
 //!
-//! promises  a tile lies in one row and ends where the next begins, or where its row does; tiles of
-//!           a row follow each other
-//! never     takes more shared memory than a block has: settings that would are refused before
-//!           anything is built
+//! promises  a tile is in one row and ends where the next begins, or at the end of its row; tiles
+//!           of a row are consecutive
+//! never     needs more shared memory than a block has: such settings are refused before anything
+//!           is built
 //! limits    O(rows + tiles)
 use warploom_contract::{
     Violation,
@@ -21,23 +21,23 @@ use crate::{
     size_estimate::Outline,
 };
 
-/// Names of the tables of a scheme of tiles.
+/// Names of the tables of a tile scheme.
 #[derive(Clone, Copy)]
 pub struct TableNames {
-    /// Of the tiles.
+    /// The table of tiles.
     tiles: &'static str,
-    /// Of the first tile of each row.
+    /// The table with the first tile of each row.
     first: &'static str,
 }
 
-/// A scheme of tiles, its tables, and the nonzeros of a tile.
+/// A tile scheme, its tables, and the nonzeros of a tile.
 pub struct TileScheme {
     scheme: Scheme,
     names: TableNames,
     tile: u64,
 }
 
-/// A warp's.
+/// Tables of `warp-tiles`.
 pub const WARP_NAMES: TableNames = TableNames { tiles: "warp_tiles", first: "warp_tile_first" };
 /// A block's.
 pub const BLOCK_NAMES: TableNames = TableNames { tiles: "block_tiles", first: "block_tile_first" };
@@ -63,7 +63,7 @@ fn tile_count(side: Side<'_>, tile: u64) -> u64 {
     side.rows.degrees().map(|degree| degree.div_ceil(tile)).sum()
 }
 
-/// What it will take.
+/// The size of the scheme.
 pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Outline {
     let TableNames { tiles, first } = names;
     let slots = Width::of(csr.edges() as u64);
@@ -89,7 +89,7 @@ pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Out
     }
 }
 
-/// The tables of one direction.
+/// Builds the tables of one direction.
 pub fn build(side: Side<'_>, TableNames { tiles, first }: TableNames, tile: u64) -> Vec<Table> {
     let count = tile_count(side, tile);
     let (mut row, mut start) =
@@ -111,7 +111,7 @@ pub fn build(side: Side<'_>, TableNames { tiles, first }: TableNames, tile: u64)
     ]
 }
 
-/// The other road: a tile reaches up to the next one of its row, else to the end of its row.
+/// Checks independently: a tile extends to the next one of its row, else to the end of its row.
 pub fn prove(
     side: Side<'_>,
     tables: &Tables,
@@ -134,7 +134,7 @@ pub fn prove(
             return Err(cover.violation(
                 at,
                 format!(
-                    "expected {tile} nonzeros, or what is left of row {own}, found the slots {} to \
+                    "expected {tile} nonzeros, or the rest of row {own}, found the slots {} to \
                      {end}",
                     start.get(at)
                 ),
