@@ -62,7 +62,7 @@ pub fn forge(path: &Path, bytes: &[u8]) {
     let page = path.with_file_name("manifest.json");
     let mut manifest: Manifest = serde_json::from_slice(&fs::read(&page).unwrap()).unwrap();
     let file = manifest.files.iter_mut().find(|file| path.ends_with(&file.name)).unwrap();
-    (file.bytes, file.blake3) = (bytes.len() as u64, Digest::of(bytes));
+    (file.bytes, file.blake3) = (bytes.len() as u64, Digest::from_bytes(bytes));
     replace(&page, manifest.to_text().as_bytes());
 }
 

@@ -34,7 +34,7 @@ fn key(sandbox: &Sandbox, stage: &str, recipe: &Recipe, further: &[&str]) -> Str
 }
 
 fn hash(printed: &str) -> String {
-    Digest::of(printed.trim_end().as_bytes()).as_str()[..32].to_owned()
+    Digest::from_bytes(printed.trim_end().as_bytes()).as_str()[..32].to_owned()
 }
 
 /// Every assignment gives another key of this stage, all of them different.
@@ -203,7 +203,7 @@ fn redigest(sandbox: &Sandbox, (kind, stage): (&str, &str), file: &str) -> (Path
         .iter_mut()
         .find(|entry| entry.name == file)
         .unwrap_or_else(|| panic!("{kind} has no {file}"));
-    entry.blake3 = Digest::of(b"other bytes");
+    entry.blake3 = Digest::from_bytes(b"other bytes");
     fs::write(&path, manifest.to_text()).unwrap();
     (path, text)
 }

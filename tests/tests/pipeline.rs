@@ -232,7 +232,7 @@ fn a_key_is_the_hash_of_the_document_that_key_prints() {
     for (stage, line) in STAGES.iter().zip(&built) {
         let key = line["key"].as_str().unwrap();
         let printed = sandbox.stage(stage, &Recipe::small(), &["key"]).expect(0).stdout;
-        assert_eq!(&Digest::of(printed.trim_end().as_bytes()).as_str()[..32], key);
+        assert_eq!(&Digest::from_bytes(printed.trim_end().as_bytes()).as_str()[..32], key);
         let explained =
             sandbox.stage(stage, &Recipe::small(), &["explain"]).expect(0).lines().remove(0);
         assert_eq!(

@@ -26,10 +26,10 @@ static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
 /// For the program's panic hook: keeps the message of a panic that will be caught. False: it is not
 /// caught.
-pub fn keep(info: &PanicHookInfo<'_>) -> bool {
+pub fn record_panic(info: &PanicHookInfo<'_>) -> bool {
     let caught = is_caught();
     if caught {
-        first().get_or_insert_with(|| info.to_string());
+        first_panic().get_or_insert_with(|| info.to_string());
     }
     caught
 }
@@ -41,7 +41,7 @@ fn is_caught() -> bool {
 
 /// Does work that may panic, here or on threads that it waits for; the error is what the first
 /// panic said.
-pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHES.fetch_add(1, Ordering::SeqCst);
     HERE.set(HERE.get() + 1);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
@@ -53,13 +53,13 @@ pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned());
         // Without the program's hook, as in tests, there is the payload alone.
-        first().take().or(plain).unwrap_or_else(|| "a panic without a message".to_owned())
+        first_panic().take().or(plain).unwrap_or_else(|| "a panic without a message".to_owned())
     })
 }
 
 /// What a caught panic is to people: a defect, or memory that the system refused to a library that
 /// panics then.
-pub fn to_error(said: String) -> StageError {
+pub fn panic_error(said: String) -> StageError {
     out_of_memory(&said).unwrap_or_else(|| StageError::defect(said))
 }
 
@@ -77,7 +77,7 @@ pub fn out_of_memory(said: &str) -> Option<StageError> {
     })
 }
 
-fn first() -> MutexGuard<'static, Option<String>> {
+fn first_panic() -> MutexGuard<'static, Option<String>> {
     FIRST.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
@@ -87,13 +87,13 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_its_message() {
-        assert_eq!(catch(|| 5), Ok(5));
+        assert_eq!(catch_panic(|| 5), Ok(5));
         let of_pool = || rayon::scope(|_| is_caught());
         let of_own = || std::thread::spawn(is_caught).join().unwrap();
-        assert_eq!(catch(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
+        assert_eq!(catch_panic(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
         assert!(!is_caught());
-        assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
-        let kind = |said: &str| to_error(said.to_owned()).kind;
+        assert_eq!(catch_panic(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
+        let kind = |said: &str| panic_error(said.to_owned()).kind;
         assert_eq!(
             kind("panicked at lib.rs:1: zstd returned null pointer when creating new context"),
             ErrorKind::Memory

@@ -31,7 +31,7 @@ impl TryFrom<String> for Digest {
         if is_hexadecimal(&text, DIGEST_DIGITS) {
             Ok(Digest(text))
         } else {
-            Err(not_hexadecimal(&text, "digest", DIGEST_DIGITS))
+            Err(hexadecimal_error(&text, "digest", DIGEST_DIGITS))
         }
     }
 }
@@ -42,32 +42,32 @@ pub(crate) fn is_hexadecimal(text: &str, digits: usize) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
-pub(crate) fn not_hexadecimal(text: &str, what: &str, digits: usize) -> String {
+pub(crate) fn hexadecimal_error(text: &str, what: &str, digits: usize) -> String {
     let start: String = text.chars().take(digits).collect();
     format!("expected a {what} of {digits} hexadecimal digits, found `{}`", start.escape_debug())
 }
 
 impl Digest {
     /// Digest of bytes at hand.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn from_bytes(bytes: &[u8]) -> Self {
         Digest(blake3::hash(bytes).to_hex().to_string())
     }
 
     /// Digest of a file's contents, read block by block: a file that changes under us cannot crash
     /// the program, as a map could, and what was read counts for nobody's memory. The threads share
     /// a block.
-    pub fn of_file(path: &Path) -> io::Result<Self> {
-        Digest::of_open(&mut regular_file::open(path)?)
+    pub fn from_file(path: &Path) -> io::Result<Self> {
+        Digest::from_open_file(&mut regular_file::open(path)?)
     }
 
     /// The same of a file that is open. What ends before its size does, as files of a torn network
     /// do, has no digest.
-    pub fn of_open(file: &mut File) -> io::Result<Self> {
+    pub fn from_open_file(file: &mut File) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Digest::of_reader(file, length)
+        Digest::from_reader(file, length)
     }
 
-    fn of_reader(file: &mut impl Read, length: u64) -> io::Result<Self> {
+    fn from_reader(file: &mut impl Read, length: u64) -> io::Result<Self> {
         let mut read = 0;
         let mut block = vec![0; BLOCK_BYTES.min(length as usize).max(1)];
         let mut hasher = blake3::Hasher::new();
@@ -93,7 +93,7 @@ impl Digest {
     }
 
     /// Digest of named digests, in the order of their names: an artifact's input digest.
-    pub fn of_named<'a>(parts: impl IntoIterator<Item = (&'a str, &'a Digest)>) -> Self {
+    pub fn from_named<'a>(parts: impl IntoIterator<Item = (&'a str, &'a Digest)>) -> Self {
         let mut parts: Vec<_> = parts.into_iter().collect();
         parts.sort();
         let mut hasher = blake3::Hasher::new();
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn order_of_parts_does_not_matter_but_names_do() {
-        let (a, b) = (Digest::of(b"a"), Digest::of(b"b"));
+        let (a, b) = (Digest::from_bytes(b"a"), Digest::from_bytes(b"b"));
         assert_eq!(
-            Digest::of_named([("x", &a), ("y", &b)]),
-            Digest::of_named([("y", &b), ("x", &a)])
+            Digest::from_named([("x", &a), ("y", &b)]),
+            Digest::from_named([("y", &b), ("x", &a)])
         );
         assert_ne!(
-            Digest::of_named([("x", &a), ("y", &b)]),
-            Digest::of_named([("y", &a), ("x", &b)])
+            Digest::from_named([("x", &a), ("y", &b)]),
+            Digest::from_named([("y", &a), ("x", &b)])
         );
     }
 
@@ -142,13 +142,13 @@ mod tests {
             let bytes = vec![7u8; size];
             let path = folder.path().join("f");
             std::fs::write(&path, &bytes).unwrap();
-            assert_eq!(Digest::of_file(&path).unwrap(), Digest::of(&bytes));
+            assert_eq!(Digest::from_file(&path).unwrap(), Digest::from_bytes(&bytes));
         }
     }
 
     #[test]
     fn a_text_that_is_no_digest_or_key_is_refused() {
-        let digest = Digest::of(b"a");
+        let digest = Digest::from_bytes(b"a");
         let quoted = |text: &str| format!("\"{text}\"");
         assert_eq!(
             serde_json::from_str::<Digest>(&serde_json::to_string(&digest).unwrap()).unwrap(),
@@ -171,8 +171,11 @@ mod tests {
     #[test]
     fn a_file_that_ends_before_its_size_has_no_digest() {
         for (there, length) in [(0, 1), (9, 10), (BLOCK_BYTES, BLOCK_BYTES + 1)] {
-            let error = Digest::of_reader(&mut &vec![7u8; there][..], length as u64).unwrap_err();
-            assert_eq!(Refusal::of(&error), Some(Refusal::CutShort(there as u64, length as u64)));
+            let error = Digest::from_reader(&mut &vec![7u8; there][..], length as u64).unwrap_err();
+            assert_eq!(
+                Refusal::from_io_error(&error),
+                Some(Refusal::CutShort(there as u64, length as u64))
+            );
         }
     }
 }

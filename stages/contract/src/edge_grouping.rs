@@ -36,7 +36,7 @@ pub enum Others<'a> {
 
 impl Others<'_> {
     /// Calls `visit` for each edge of a range, in order, with its position and that end.
-    pub fn each(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
+    pub fn for_each_edge(self, range: Range<usize>, mut visit: impl FnMut(usize, u32)) {
         match self {
             Others::Listed(ends) => range.for_each(|at| visit(at, ends[at])),
             Others::Rows(offsets) => {
@@ -61,7 +61,8 @@ pub fn rows_of_edges(offsets: &[u64]) -> Vec<u32> {
     let mut rows = zeros(offsets.last().map_or(0, |&edges| edges as usize));
     rows.par_chunks_mut(TASK_EDGES).enumerate().for_each(|(task, rows)| {
         let first = task * TASK_EDGES;
-        Others::Rows(offsets).each(first..first + rows.len(), |at, row| rows[at - first] = row);
+        Others::Rows(offsets)
+            .for_each_edge(first..first + rows.len(), |at, row| rows[at - first] = row);
     });
     rows
 }
@@ -108,7 +109,7 @@ pub fn group(
             .zip(slots)
             .map(|(neighbours, slots)| neighbours.iter_mut().zip(slots))
             .collect();
-        others.each(of_chunk(index), |at, other| {
+        others.for_each_edge(of_chunk(index), |at, other| {
             let (key, id) = (keys[at], ids.map_or(at as u64, |ids| ids[at]));
             let run = run_of(key);
             let place = (key as usize - run * run_nodes) as u64;

@@ -125,13 +125,13 @@ impl StageError {
     }
 
     /// The same, about a place that is chosen by other means than `--store DIR`.
-    pub fn elsewhere(mut self, by: &str) -> Self {
+    pub fn replace_store_option(mut self, by: &str) -> Self {
         self.hint = self.hint.map(|hint| hint.replace("--store DIR", by));
         self
     }
 
     /// The same, speaking of a path by another name: a draft is nothing that a person knows.
-    pub fn instead_of(mut self, path: &Path, shown: &Path) -> Self {
+    pub fn replace_path(mut self, path: &Path, shown: &Path) -> Self {
         let (path, shown) = (path.display().to_string(), shown.display().to_string());
         self.what = self.what.replace(&path, &shown);
         for text in [&mut self.place, &mut self.detail, &mut self.hint].into_iter().flatten() {
@@ -144,7 +144,7 @@ impl StageError {
     pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         let shown = path.display();
         let base = |kind, what: String| StageError::new(kind, what).at(shown);
-        if let Some(Refusal::CutShort(..)) = Refusal::of(error) {
+        if let Some(Refusal::CutShort(..)) = Refusal::from_io_error(error) {
             return base(ErrorKind::Transient, format!("cannot {doing}: {error}"))
                 .hint(PASSING_HINT);
         }
@@ -204,14 +204,14 @@ impl StageError {
 }
 
 /// A path as a shell takes it: in quotes, whatever it holds.
-pub fn quoted(path: &Path) -> String {
+pub fn shell_quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
 /// Text as a terminal may get it: control characters but line ends and tabs, which names of files
 /// and contents of input may hold and which could move the cursor or change what was said before,
 /// become `\u001b` and the like, as JSON writes them.
-pub fn without_controls(text: &str) -> Cow<'_, str> {
+pub fn escape_controls(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_control) {
         return Cow::Borrowed(text);
@@ -228,15 +228,15 @@ pub fn without_controls(text: &str) -> Cow<'_, str> {
 
 impl fmt::Display for StageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", without_controls(&self.what))?;
+        write!(f, "error: {}", escape_controls(&self.what))?;
         if let Some(place) = &self.place {
-            write!(f, "\n  --> {}", without_controls(place))?;
+            write!(f, "\n  --> {}", escape_controls(place))?;
         }
         if let Some(detail) = &self.detail {
-            write!(f, "\n{}", without_controls(detail))?;
+            write!(f, "\n{}", escape_controls(detail))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "\nhint: {}", without_controls(hint))?;
+            write!(f, "\nhint: {}", escape_controls(hint))?;
         }
         Ok(())
     }
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn control_characters_reach_no_terminal() {
         assert_eq!(
-            without_controls("a\u{1b}[31m\u{9b}2J\r\n\tb\u{7f}ü"),
+            escape_controls("a\u{1b}[31m\u{9b}2J\r\n\tb\u{7f}ü"),
             "a\\u001b[31m\\u009b2J\\u000d\n\tb\\u007fü"
         );
         let error = StageError::new(ErrorKind::Data, "w\u{1b}c")

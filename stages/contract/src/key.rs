@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{
     Digest, Kind,
-    digest::{is_hexadecimal, not_hexadecimal},
+    digest::{hexadecimal_error, is_hexadecimal},
 };
 
 /// Name of an artifact's directory: the first 32 hexadecimal digits (128 bits) of the BLAKE3 of its
@@ -26,7 +26,7 @@ impl TryFrom<String> for Key {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        Key::parse(&text).ok_or_else(|| not_hexadecimal(&text, "key", KEY_DIGITS))
+        Key::parse(&text).ok_or_else(|| hexadecimal_error(&text, "key", KEY_DIGITS))
     }
 }
 
@@ -125,7 +125,7 @@ impl KeyDocument {
 
     /// The key.
     pub fn key(&self) -> Key {
-        let digest = Digest::of(self.canonical().as_bytes());
+        let digest = Digest::from_bytes(self.canonical().as_bytes());
         Key(digest.as_str()[..KEY_DIGITS].to_owned())
     }
 
@@ -197,7 +197,7 @@ mod tests {
             json!({"method": "none", "seed": 0}),
         );
         let facts = InputFacts {
-            digest: Digest::of(b"in"),
+            digest: Digest::from_bytes(b"in"),
             counts: BTreeMap::new(),
             facts: BTreeMap::new(),
             provenance: Provenance::Real,
@@ -221,7 +221,7 @@ mod tests {
             changed(|d| *d.writes.get_mut("csr").unwrap() = 99),
             changed(|d| d.request["method"] = json!("degree")),
             changed(|d| d.request["seed"] = json!(1)),
-            changed(|d| d.inputs.get_mut("csr").unwrap().digest = Digest::of(b"other")),
+            changed(|d| d.inputs.get_mut("csr").unwrap().digest = Digest::from_bytes(b"other")),
             changed(|d| d.inputs.get_mut("csr").unwrap().counts = [("classes".into(), 2)].into()),
             changed(|d| {
                 d.inputs.get_mut("csr").unwrap().facts = [("labels".into(), json!("rows"))].into()

@@ -123,7 +123,9 @@ impl Manifest {
     fn seal(&self) -> Digest {
         let mut open = self.clone();
         open.self_digest = None;
-        Digest::of(serde_json::to_string(&open).expect("a manifest is plain JSON").as_bytes())
+        Digest::from_bytes(
+            serde_json::to_string(&open).expect("a manifest is plain JSON").as_bytes(),
+        )
     }
 
     /// Reads and checks the manifest of an artifact's directory; `Ok(None)` when there is no such
@@ -133,7 +135,7 @@ impl Manifest {
         let Some(bytes) = read_published(directory, &path)? else { return Ok(None) };
         let damaged = |what: String| StageError::damaged(&path, what).hint(rebuild_hint(directory));
         let unread = |error: serde_json::Error| match is_sealed(&bytes) {
-            true => newer(&path, &error),
+            true => newer_version_error(&path, &error),
             false => damaged(format!("the manifest cannot be read: {error}")),
         };
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(unread)?;
@@ -221,7 +223,7 @@ impl Manifest {
     pub fn check_digests(&self, directory: &Path) -> Result<(), StageError> {
         self.compare_digests(
             directory,
-            |path| digest_cache::digest_anew(path).map(|digest| (digest, true)),
+            |path| digest_cache::recompute_digest(path).map(|digest| (digest, true)),
             |_| {},
         )
         .map(drop)
@@ -274,7 +276,7 @@ impl Manifest {
     /// Digest of the (name, digest) pairs of the files listed here, without records.
     pub fn digest_of_files(&self, kind: Kind) -> Digest {
         let payload = self.files.iter().filter(|file| !kind.is_record(&file.name));
-        Digest::of_named(payload.map(|file| (file.name.as_str(), &file.blake3)))
+        Digest::from_named(payload.map(|file| (file.name.as_str(), &file.blake3)))
     }
 
     /// Bytes of all files.
@@ -297,7 +299,7 @@ fn is_sealed(page: &[u8]) -> bool {
     let sealed = || {
         let (open, seal) = std::str::from_utf8(&compact).ok()?.rsplit_once(r#""self_digest":""#)?;
         Some(
-            Digest::of(format!(r#"{open}"self_digest":null}}"#).as_bytes()).as_str()
+            Digest::from_bytes(format!(r#"{open}"self_digest":null}}"#).as_bytes()).as_str()
                 == seal.strip_suffix(r#""}"#)?,
         )
     };
@@ -305,7 +307,7 @@ fn is_sealed(page: &[u8]) -> bool {
 }
 
 /// The error of an undamaged manifest that this version cannot read.
-fn newer(path: &Path, error: &serde_json::Error) -> StageError {
+fn newer_version_error(path: &Path, error: &serde_json::Error) -> StageError {
     StageError::new(
         ErrorKind::Input,
         format!(
@@ -328,12 +330,12 @@ fn is_plain(name: &str) -> bool {
 pub(crate) fn rebuild_hint(directory: &Path) -> String {
     format!(
         "remove it and run again, which rebuilds it:  rm -r {}",
-        crate::error::quoted(directory)
+        crate::error::shell_quoted(directory)
     )
 }
 
 /// Now, as RFC 3339 in UTC with seconds.
-pub fn now_text() -> String {
+pub fn utc_timestamp() -> String {
     let seconds =
         SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let (days, rest) = (seconds / 86400, seconds % 86400);
@@ -376,7 +378,7 @@ fn read_published(directory: &Path, path: &Path) -> Result<Option<Vec<u8>>, Stag
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error)
                 if matches!(
-                    Refusal::of(&error),
+                    Refusal::from_io_error(&error),
                     Some(Refusal::NotRegular(_) | Refusal::TooLarge(..))
                 ) =>
             {

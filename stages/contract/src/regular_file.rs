@@ -41,7 +41,7 @@ impl std::error::Error for Refusal {}
 
 impl Refusal {
     /// The refusal that an error holds.
-    pub fn of(error: &io::Error) -> Option<Refusal> {
+    pub fn from_io_error(error: &io::Error) -> Option<Refusal> {
         error.get_ref()?.downcast_ref::<Refusal>().copied()
     }
 }
@@ -60,14 +60,14 @@ pub fn open(path: &Path) -> io::Result<File> {
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
         .open(path)?;
     let kind = file.metadata()?.file_type();
-    match what_else(kind) {
+    match file_kind(kind) {
         Some(what) => Err(Refusal::NotRegular(what).into()),
         None => Ok(file),
     }
 }
 
 /// What a thing is that is no regular file.
-fn what_else(kind: std::fs::FileType) -> Option<&'static str> {
+fn file_kind(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     let what = if kind.is_dir() {
         "a folder"
@@ -112,7 +112,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let fifo = folder.path().join("fifo");
         assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-        let refused = |path: &Path| Refusal::of(&read(path, 9).unwrap_err());
+        let refused = |path: &Path| Refusal::from_io_error(&read(path, 9).unwrap_err());
         assert_eq!(refused(&fifo), Some(Refusal::NotRegular("a FIFO")));
         assert_eq!(refused(Path::new("/dev/zero")), Some(Refusal::NotRegular("a device")));
         assert_eq!(refused(folder.path()), Some(Refusal::NotRegular("a folder")));

@@ -74,7 +74,11 @@ pub fn distances(incoming: Rows<'_>) -> (u128, u64) {
 /// Nodes by degree, falling unless told otherwise; nodes of the same degree stand by number. Takes
 /// 16 bytes a node on the way: pairs that lie in one array are sorted faster than nodes whose
 /// degrees are looked up.
-pub fn by_degree(nodes: usize, degree_of: impl Fn(u32) -> u64 + Sync, ascending: bool) -> Vec<u32> {
+pub fn order_by_degree(
+    nodes: usize,
+    degree_of: impl Fn(u32) -> u64 + Sync,
+    ascending: bool,
+) -> Vec<u32> {
     let key = |degree: u64| if ascending { degree } else { !degree };
     let mut pairs: Vec<(u64, u32)> =
         (0..nodes as u32).into_par_iter().map(|node| (key(degree_of(node)), node)).collect();

@@ -254,8 +254,8 @@ impl Outputs {
                 facts: BTreeMap::new(),
                 provenance,
                 made_up: made_up.clone(),
-                digest: Digest::of(b""),
-                created: now_text(),
+                digest: Digest::from_bytes(b""),
+                created: utc_timestamp(),
                 self_digest: None,
             };
             (draft, manifest)

@@ -38,9 +38,7 @@ impl<'a> Cover<'a> {
         }
         let (word, bit) = (slot as usize / 64, 1 << (slot % 64));
         if self.told[word] & bit != 0 {
-            return Err(
-                self.violation(entry, format!("slot {slot} of row {row} occurs twice"))
-            );
+            return Err(self.violation(entry, format!("slot {slot} of row {row} occurs twice")));
         }
         self.told[word] |= bit;
         Ok(())

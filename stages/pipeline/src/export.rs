@@ -149,13 +149,13 @@ pub fn export(
         } else {
             asked.output.to_path_buf()
         };
-        let written = caught_panics::catch(|| {
+        let written = caught_panics::catch_panic(|| {
             write_whole(&target, environment.force, |folder| {
                 write_all(&artifact, asked.form, folder)
             })
         });
         let files = written
-            .unwrap_or_else(|panic| Err(caught_panics::to_error(panic)))
+            .unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)))
             .map_err(|error| artifact.blame(error))?;
         let bytes: u64 = files
             .iter()
@@ -407,7 +407,7 @@ fn write_whole(
     let home = if home.as_os_str().is_empty() { Path::new(".") } else { home };
     target.parent().into_iter().for_each(|parent| drafts::sweep(parent, DRAFT));
     let done = Beside::begin(home, DRAFT).and_then(|draft| {
-        let shown = |error: StageError| error.instead_of(draft.path(), target);
+        let shown = |error: StageError| error.replace_path(draft.path(), target);
         write(draft.path()).map_err(shown)?;
         let files = file_names(draft.path())?;
         if let Some(path) = files
@@ -428,7 +428,11 @@ fn write_whole(
     });
     // Of the store nothing is written, so a hint about another place means the folder.
     done.map_err(|error| {
-        if error.what.starts_with("cannot read") { error } else { error.elsewhere("-o DIR") }
+        if error.what.starts_with("cannot read") {
+            error
+        } else {
+            error.replace_store_option("-o DIR")
+        }
     })
 }
 

@@ -65,7 +65,7 @@ fn create_file(file: &str, text: &str, force: bool) -> Result<(), StageError> {
         Io::AlreadyExists => StageError::new(ErrorKind::Input, "the file is there already")
             .at(file)
             .hint("choose another name, or replace it with  --force"),
-        _ => StageError::io("write", Path::new(file), &error).elsewhere("cd DIR"),
+        _ => StageError::io("write", Path::new(file), &error).replace_store_option("cd DIR"),
     })
 }
 

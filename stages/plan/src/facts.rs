@@ -93,7 +93,7 @@ fn learned(
         artifact,
         rows,
         name,
-        WholeNumbers::of(request.run.loss.fits_numbers()),
+        WholeNumbers::from_loss(request.run.loss.fits_numbers()),
     )?;
     let found = match labels {
         Labels::Classes(_) => {
@@ -111,8 +111,8 @@ fn learned(
 
 /// What ingest counted of the labels.
 fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
-    let fact = |name: &str| artifact.find_fact(&rows.named(artifact, name));
-    let count = |name: &str| artifact.find_count(&rows.named(artifact, name)).unwrap_or(0);
+    let fact = |name: &str| artifact.find_fact(&rows.fact_name(artifact, name));
+    let count = |name: &str| artifact.find_count(&rows.fact_name(artifact, name)).unwrap_or(0);
     let form = fact("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
     let columns = match form {
         "classes" => count("classes"),
@@ -178,7 +178,7 @@ fn kind(artifact: &Artifact, name: String) -> NodeKind {
 /// What the rows are that have labels; where nodes and graphs have some, what the program returns
 /// decides.
 pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
-    LearnedRows::of(artifact)
+    LearnedRows::from_artifact(artifact)
         .or_else(|| data_needs::learned_rows(&request.text, &request.spec))
         .unwrap_or(LearnedRows::Nodes)
 }
@@ -261,7 +261,7 @@ fn refuse_without_labels(
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     refuse_without_classes(artifact, request, Some(learned))?;
-    let splits = artifact.find_count(&rows.named(artifact, "splits")).unwrap_or(0);
+    let splits = artifact.find_count(&rows.fact_name(artifact, "splits")).unwrap_or(0);
     // A table of parts has splits of its own, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);

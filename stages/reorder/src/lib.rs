@@ -168,7 +168,7 @@ fn link_unchanged_csr(
     for name in csr::FILES.iter().filter(|name| artifact.has(name)) {
         outputs.share(Kind::Csr, name, &artifact.file(name))?;
     }
-    csr::state(outputs, csr.nodes() as u64, csr.edges() as u64, csr.types.is_some());
+    csr::record_counts(outputs, csr.nodes() as u64, csr.edges() as u64, csr.types.is_some());
     Ok(())
 }
 

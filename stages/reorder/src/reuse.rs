@@ -27,13 +27,15 @@ pub const PASSES: u64 = 2;
 /// Digest of all inputs of an order.
 pub fn digest(csr: &Csr, request: Value, advance: Advance<'_>) -> String {
     let graphs = csr.graphs.as_ref().map(|graphs| {
-        Digest::of(&graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>())
+        Digest::from_bytes(
+            &graphs.iter().flat_map(|graph| graph.to_ne_bytes()).collect::<Vec<u8>>(),
+        )
     });
     let document = json!({
         "incoming": digest_rows(csr.incoming.rows(), advance), "outgoing": digest_rows(csr.outgoing.rows(), advance), "graphs": graphs.as_ref().map(Digest::as_str),
         "request": request, "version": warploom_shell::StageName::Reorder.contract().version,
     });
-    Digest::of(document.to_string().as_bytes()).as_str().to_owned()
+    Digest::from_bytes(document.to_string().as_bytes()).as_str().to_owned()
 }
 
 /// Digest of rows without self loops: a digest of digests of row ranges.
@@ -51,11 +53,13 @@ fn digest_rows(rows: Rows<'_>, advance: Advance<'_>) -> String {
             let count = ((bytes.len() - start) / 4 - 1) as u32;
             bytes[start..start + 4].copy_from_slice(&count.to_ne_bytes());
         }
-        Digest::of(&bytes)
+        Digest::from_bytes(&bytes)
     };
     let parts: Vec<Digest> =
         (0..rows.len()).into_par_iter().step_by(TASK_ROWS).map(of_task).collect();
-    Digest::of(parts.iter().map(Digest::as_str).collect::<String>().as_bytes()).as_str().to_owned()
+    Digest::from_bytes(parts.iter().map(Digest::as_str).collect::<String>().as_bytes())
+        .as_str()
+        .to_owned()
 }
 
 /// The stored order with that digest, if it is valid; but not that of the key that is being built,

@@ -61,7 +61,7 @@ fn read<T: Precision>(
 ) -> Result<Vec<Vec<T>>, StageError> {
     let bytes = std::fs::read(path)
         .map_err(|error| StageError::io("read initial parameters", path, &error))?;
-    if digest != Some(&Digest::of(&bytes)) {
+    if digest != Some(&Digest::from_bytes(&bytes)) {
         let what = "the file of initial parameters has changed since this run began";
         return Err(StageError::new(ErrorKind::Input, what)
             .at(path.display())

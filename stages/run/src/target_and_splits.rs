@@ -65,7 +65,7 @@ pub fn of<'a>(
         artifact,
         own.rows,
         &spec.target,
-        WholeNumbers::of(spec.loss.fits_numbers()),
+        WholeNumbers::from_loss(spec.loss.fits_numbers()),
     )?;
     Ok(Aims {
         labels: Some(Cow::Owned(labels)),
@@ -87,7 +87,7 @@ fn of_table(
     };
     let SplitParts { mut splits, without } =
         split_table::read(path, known).map_err(|error| read_error(&error))?;
-    let now = Digest::of_file(path)
+    let now = Digest::from_file(path)
         .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;
     if request.splits_digest.as_deref() != Some(now.as_str()) {
         let what = "the table of parts has changed since this run began";

@@ -9,7 +9,7 @@ use clap::{
     Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser,
 };
 use warploom_contract::{
-    ErrorKind, Inputs, Stage, StageError, caught_panics, error::without_controls,
+    ErrorKind, Inputs, Stage, StageError, caught_panics, error::escape_controls,
     progress::Progress,
 };
 use warploom_spec::Pipeline;
@@ -402,13 +402,13 @@ pub fn print_text(text: &str) {
 /// Writes text for a person to stderr.
 pub fn print_aside(text: &str) {
     // Nobody is left to be told that it is closed.
-    let _closed = std::io::stderr().lock().write_all(without_controls(text).as_bytes());
+    let _closed = std::io::stderr().lock().write_all(escape_controls(text).as_bytes());
 }
 
 /// Writes to stdout; a reader that went away is nobody's error. Control characters of names are
 /// written as JSON writes them.
 pub fn print_data(text: &str) {
-    let text = without_controls(text);
+    let text = escape_controls(text);
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -432,13 +432,13 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // Readers of foreign files catch what their decoders do, and a stage's panic is told once
         // it is known whether an input is damaged.
-        if !warploom_formats::readers::tables::is_guarded() && !caught_panics::keep(info) {
+        if !warploom_formats::readers::tables::is_guarded() && !caught_panics::record_panic(info) {
             let _closed =
                 writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
         }
     }));
-    let code = caught_panics::catch(main).unwrap_or_else(|said| {
-        let error = caught_panics::to_error(said);
+    let code = caught_panics::catch_panic(main).unwrap_or_else(|said| {
+        let error = caught_panics::panic_error(said);
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         ExitCode::from(error.kind.exit_code())
     });

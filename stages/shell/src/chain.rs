@@ -5,7 +5,7 @@
 //!           files to compute
 //! never     runs a stage
 use warploom_contract::{
-    Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::quoted, store::lease::Lease,
+    Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::shell_quoted, store::lease::Lease,
 };
 use warploom_spec::{ExtractSpec, Pipeline};
 
@@ -140,7 +140,7 @@ impl<'a> Chain<'a> {
                 let what = format!("`{stage}` has no key yet: it is not decided {what}");
                 let hint = format!(
                     "run the stage, which decides:  warploom-{stage} --pipeline {}",
-                    quoted(&self.pipeline.file)
+                    shell_quoted(&self.pipeline.file)
                 );
                 Err(StageError::new(warploom_contract::ErrorKind::Input, what).hint(hint))
             }
@@ -184,7 +184,7 @@ impl<'a> Chain<'a> {
     }
 
     fn missing(&self, stage: StageName, key: Option<&Key>) -> StageError {
-        let file = quoted(&self.pipeline.file);
+        let file = shell_quoted(&self.pipeline.file);
         let (store, kind) = (&self.environment.store, stage.contract().writes[0]);
         StageError::new(
             warploom_contract::ErrorKind::Input,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use warploom_contract::{
     Context, Digest, KeyDocument, Kind, Manifest, Provenance, StageError,
-    manifest::{Producer, now_text},
+    manifest::{Producer, utc_timestamp},
 };
 use warploom_device::{
     Cubin, Fault, Nvrtc,
@@ -74,7 +74,7 @@ pub fn code<T>(
 /// All that code follows from.
 fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
     json!({
-        "source": Digest::of(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
+        "source": Digest::from_bytes(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
         "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.arch),
     })
 }
@@ -120,13 +120,13 @@ fn keep(
         producer: Producer { stage: document.stage.clone(), version: document.version },
         inputs: Vec::new(),
         inputs_verified: None,
-        digest: Digest::of(&[]),
+        digest: Digest::from_bytes(&[]),
         files: Vec::new(),
         counts: BTreeMap::new(),
         facts: BTreeMap::new(),
         provenance: Provenance::Real,
         made_up: Vec::new(),
-        created: now_text(),
+        created: utc_timestamp(),
         self_digest: None,
     };
     let sealed = draft.seal(manifest, &|_| {})?;

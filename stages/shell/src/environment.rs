@@ -58,7 +58,7 @@ impl Environment {
     pub fn new(options: &Options) -> Self {
         let scheduler = machine_limits::under_scheduler();
         Environment {
-            store: Store::at(&options.store),
+            store: Store::new(&options.store),
             data: options.data.clone(),
             threads: options.threads.map_or_else(machine_limits::threads, usize::from),
             memory: options.memory.unwrap_or_else(machine_limits::memory),

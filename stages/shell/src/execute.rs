@@ -8,7 +8,7 @@ use std::time::Instant;
 use warploom_contract::{
     Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     caught_panics,
-    error::quoted,
+    error::shell_quoted,
     kinds::{Depth, checkpoint},
     manifest::Reading,
     progress::{Phase, Progress},
@@ -65,8 +65,8 @@ where
             inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
         let decided =
-            caught_panics::catch(|| S::decide(&context(environment, talk), &inputs, request));
-        let decided = decided.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
+            caught_panics::catch_panic(|| S::decide(&context(environment, talk), &inputs, request));
+        let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
         decided
             .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
         step = Step::of(step.request, step.inputs);
@@ -96,8 +96,8 @@ where
     // Before it is published, so that at no moment it is there and nobody's.
     chain.lease(&step.key());
     let done =
-        caught_panics::catch(|| build::<S>(environment, talk, step, &inputs, place, outcome));
-    let done = done.unwrap_or_else(|panic| Err(caught_panics::to_error(panic)));
+        caught_panics::catch_panic(|| build::<S>(environment, talk, step, &inputs, place, outcome));
+    let done = done.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     allocation::give_back();
     outcome.status = Status::Built;
@@ -249,7 +249,7 @@ where
         .at(environment.store.path(S::CONTRACT.writes[0], &step.key()).display())
         .hint(format!(
             "make it first:  warploom pipeline {}  with the same options",
-            quoted(&chain.pipeline.file)
+            shell_quoted(&chain.pipeline.file)
         ))
     };
     chain.lease(&step.key());
@@ -270,8 +270,9 @@ where
         progress: talk,
         stop: &signals::STOP,
     };
-    let checked = caught_panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
-    let checked = checked.unwrap_or_else(|panic| Err(Violation(caught_panics::to_error(panic))));
+    let checked =
+        caught_panics::catch_panic(|| S::check(&context, &outputs, &inputs, &step.request));
+    let checked = checked.unwrap_or_else(|panic| Err(Violation(caught_panics::panic_error(panic))));
     checked.map_err(|violation| {
         Violation::from(
             outputs

@@ -13,7 +13,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use warploom_contract::{StageError, error::without_controls, progress::Progress};
+use warploom_contract::{StageError, error::escape_controls, progress::Progress};
 
 use crate::flags::{Color, Options};
 
@@ -144,7 +144,7 @@ impl Talk {
     }
 
     fn paint_error(&self, text: &str) -> String {
-        let text = without_controls(text);
+        let text = escape_controls(text);
         if !self.color {
             return text.into_owned();
         }
@@ -161,7 +161,7 @@ impl Talk {
     }
 
     fn line(&self, text: &str) {
-        self.painted_line(&without_controls(text));
+        self.painted_line(&escape_controls(text));
     }
 
     /// A line of which our own colours are the only control characters.
@@ -227,11 +227,11 @@ impl Progress for Talk {
                     .with_style(style);
             bar.enable_steady_tick(TICK);
             bar.set_prefix(self.prefix());
-            bar.set_message(without_controls(what).into_owned());
+            bar.set_message(escape_controls(what).into_owned());
             bar
         });
         let work = Work {
-            what: without_controls(what).into_owned(),
+            what: escape_controls(what).into_owned(),
             unit,
             total,
             done: 0,
@@ -263,7 +263,7 @@ impl Progress for Talk {
     fn note(&self, text: &str) {
         let mut work = held(&self.current.work);
         if let Some(work) = work.as_mut() {
-            work.note = without_controls(text).into_owned();
+            work.note = escape_controls(text).into_owned();
             if let Some(bar) = &work.bar {
                 bar.set_message(format!("{} {}", work.what, work.note));
             }
@@ -284,7 +284,7 @@ impl Progress for Talk {
 
     fn warn(&self, text: &str) {
         let mark = if self.color { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
-        self.painted_line(&format!("{mark} {}", without_controls(text)));
+        self.painted_line(&format!("{mark} {}", escape_controls(text)));
     }
 }
 

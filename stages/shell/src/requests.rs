@@ -545,7 +545,7 @@ fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
     let hint = "`run.init` is a safetensors file:  warploom export run --pipeline FILE -o DIR --as \
                 files  leaves  DIR/parameters.safetensors";
     let digest = |path: &PathBuf| {
-        Digest::of_file(path)
+        Digest::from_file(path)
             .map_err(|error| StageError::io("read initial parameters", path, &error).hint(hint))
     };
     spec.init.as_ref().map(digest).transpose()

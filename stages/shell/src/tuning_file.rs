@@ -66,7 +66,7 @@ fn listed(replaced: &Replaced) -> String {
 /// What of replaced rows enters a key document; none where there are none.
 pub fn digest(replaced: &Replaced) -> Option<Value> {
     let document = json!(replaced).to_string();
-    (!replaced.is_empty()).then(|| json!(Digest::of(document.as_bytes())))
+    (!replaced.is_empty()).then(|| json!(Digest::from_bytes(document.as_bytes())))
 }
 
 fn misfit_error(file: &Path, misfit: &Misfit) -> StageError {

@@ -406,7 +406,7 @@ pub fn executor_with_order<T: Precision>(
 ) -> Executor<T> {
     static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         (folder, store)
     });
     let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };

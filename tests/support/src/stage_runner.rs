@@ -114,7 +114,7 @@ impl StageRunner {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let environment = Environment {
-            store: Store::at(folder.path().join("store")),
+            store: Store::new(folder.path().join("store")),
             data: Vec::new(),
             threads: 2,
             memory: 1 << 34,

@@ -72,7 +72,7 @@ impl StoredArtifact {
         listed.iter().find_map(|file| {
             let path = self.path.join(file["name"].as_str()?);
             let bytes = fs::metadata(&path).map(|facts| facts.len()).ok();
-            let digest = Digest::of_file(&path).ok();
+            let digest = Digest::from_file(&path).ok();
             let sound = bytes == file["bytes"].as_u64()
                 && digest.as_ref().map(Digest::as_str) == file["blake3"].as_str();
             (!sound).then(|| format!("{} is not what the manifest says", path.display()))

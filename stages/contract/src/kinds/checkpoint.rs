@@ -11,7 +11,7 @@ use std::{
 use crate::{
     Digest, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
     eintr::retry,
-    manifest::{FileEntry, MANIFEST_FILE, Producer, now_text},
+    manifest::{FileEntry, MANIFEST_FILE, Producer, utc_timestamp},
     store::drafts,
 };
 
@@ -46,7 +46,7 @@ pub fn save(
     let file = FileEntry {
         name: STATE_FILE.to_owned(),
         bytes: state.len() as u64,
-        blake3: Digest::of(state),
+        blake3: Digest::from_bytes(state),
     };
     let manifest = Manifest {
         kind: Kind::Checkpoint.name().to_owned(),
@@ -56,13 +56,13 @@ pub fn save(
         producer: Producer { stage: document.stage.clone(), version: document.version },
         inputs: Vec::new(),
         inputs_verified: None,
-        digest: Digest::of_named([(file.name.as_str(), &file.blake3)]),
+        digest: Digest::from_named([(file.name.as_str(), &file.blake3)]),
         files: vec![file],
         counts: BTreeMap::from([("steps".to_owned(), number)]),
         facts: BTreeMap::new(),
         provenance,
         made_up: Vec::new(),
-        created: now_text(),
+        created: utc_timestamp(),
         self_digest: None,
     };
     let written = write_synced(&draft.join(STATE_FILE), state)

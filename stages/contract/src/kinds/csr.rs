@@ -213,7 +213,7 @@ impl Csr {
 
     /// Values of in-edges, by row and slot, in the order of out-edges. It goes by edge ids, and
     /// needs the memory of the result twice.
-    pub fn in_order_of_out<T: Copy + Default + Send + Sync>(
+    pub fn to_out_order<T: Copy + Default + Send + Sync>(
         &self,
         of_in_edge: impl Fn(usize, usize) -> T,
     ) -> Vec<T> {
@@ -260,19 +260,19 @@ pub fn write(
     let (nodes, edges) =
         (parts.incoming.offsets.len() as u64 - 1, parts.incoming.neighbours.len() as u64);
     let typed = parts.types.is_some();
-    let columns = CsrParts::into_writes(parts);
+    let columns = CsrParts::into_columns(parts);
     let files = Phase::begin(progress, "writing", columns.len() as u64, "files");
     columns.into_par_iter().try_for_each(|(name, column)| {
         column.write(&file(&name), &name)?;
         files.add(1);
         Ok(())
     })?;
-    state(outputs, nodes, edges, typed);
+    record_counts(outputs, nodes, edges, typed);
     Ok(())
 }
 
 /// States the size of the csr in the manifest, and whether its edges have relations.
-pub fn state(outputs: &mut Outputs, nodes: u64, edges: u64, typed: bool) {
+pub fn record_counts(outputs: &mut Outputs, nodes: u64, edges: u64, typed: bool) {
     outputs.count(Kind::Csr, "nodes", nodes);
     outputs.count(Kind::Csr, "edges", edges);
     outputs.fact(Kind::Csr, TYPED, typed);
@@ -297,7 +297,7 @@ impl Column {
 }
 
 impl CsrParts {
-    fn into_writes(self) -> Vec<(String, Column)> {
+    fn into_columns(self) -> Vec<(String, Column)> {
         let mut columns = Vec::new();
         for ((side, end), direction) in DIRECTIONS.into_iter().zip([self.incoming, self.outgoing]) {
             columns.push((format!("{side}_offsets"), Column::Offsets(direction.offsets)));
@@ -447,7 +447,7 @@ mod tests {
     #[test]
     fn a_part_that_is_withheld_is_never_taken_for_one_that_the_graph_lacks() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path());
+        let store = Store::new(folder.path());
         let document =
             KeyDocument::new(CONTRACT.name, CONTRACT.version, CONTRACT.writes, json!({}));
         let mut outputs = Outputs::begin(&store, &CONTRACT, document, &Inputs::new()).unwrap();

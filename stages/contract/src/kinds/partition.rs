@@ -186,7 +186,7 @@ pub struct RelationForm {
 
 impl RelationForm {
     /// The form that the rule chooses.
-    pub fn of(edges: u64, distinct: u64) -> Self {
+    pub fn choose(edges: u64, distinct: u64) -> Self {
         RelationForm { edges, distinct, runs: edges > distinct.saturating_mul(2) }
     }
 }
@@ -250,7 +250,7 @@ impl Tables {
     }
 
     /// The column of a table that has one.
-    pub fn only(&self, table: &str) -> Result<&Column, StageError> {
+    pub fn only_column(&self, table: &str) -> Result<&Column, StageError> {
         self.column(table, table)
     }
 
@@ -271,7 +271,7 @@ pub struct RowUnits {
 
 /// Writes a table.
 pub fn write_table(outputs: &Outputs, table: &Table) -> Result<(), StageError> {
-    table.write(&outputs.file(Kind::Partition, &tables::file_of(&table.name)))
+    table.write(&outputs.file(Kind::Partition, &tables::table_file(&table.name)))
 }
 
 /// Writes the page, after all tables.
@@ -332,9 +332,9 @@ pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(
     }
     for division in &partition.schemes {
         for table in &division.tables {
-            need_file(directory, manifest, &tables::file_of(&table.name))?;
+            need_file(directory, manifest, &tables::table_file(&table.name))?;
         }
-        invariants::Look { directory, depth, nodes, edges }.at(division)?;
+        invariants::Look { directory, depth, nodes, edges }.check(division)?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ struct Stamp {
 }
 
 impl Stamp {
-    fn of(facts: &fs::Metadata) -> Self {
+    fn from_metadata(facts: &fs::Metadata) -> Self {
         Stamp {
             inode: (facts.dev(), facts.ino()),
             bytes: facts.len(),
@@ -38,7 +38,7 @@ impl Stamp {
 /// The digest of a file: the one that is known, else made now. Says whether it was made now.
 pub(crate) fn digest(path: &Path) -> io::Result<(Digest, bool)> {
     let file = regular_file::open(path)?;
-    let known = known().get(&Stamp::of(&file.metadata()?)).cloned();
+    let known = known_digests().get(&Stamp::from_metadata(&file.metadata()?)).cloned();
     match known {
         Some(digest) => Ok((digest, false)),
         None => read(file).map(|digest| (digest, true)),
@@ -46,16 +46,16 @@ pub(crate) fn digest(path: &Path) -> io::Result<(Digest, bool)> {
 }
 
 /// The digest of a file's bytes as they are on disk now.
-pub(crate) fn digest_anew(path: &Path) -> io::Result<Digest> {
+pub(crate) fn recompute_digest(path: &Path) -> io::Result<Digest> {
     read(regular_file::open(path)?)
 }
 
 fn read(mut file: fs::File) -> io::Result<Digest> {
-    let before = Stamp::of(&file.metadata()?);
-    let digest = Digest::of_open(&mut file)?;
+    let before = Stamp::from_metadata(&file.metadata()?);
+    let digest = Digest::from_open_file(&mut file)?;
     // A file that changed under the reader is not known.
-    if Stamp::of(&file.metadata()?) == before {
-        known().insert(before, digest.clone());
+    if Stamp::from_metadata(&file.metadata()?) == before {
+        known_digests().insert(before, digest.clone());
     }
     Ok(digest)
 }
@@ -63,7 +63,7 @@ fn read(mut file: fs::File) -> io::Result<Digest> {
 /// Gives a file a second name, or finds that it has it. A link changes the time of the inode's last
 /// change, but no byte: what was known stays known.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
-    let before = Stamp::of(&retry(|| fs::metadata(from))?);
+    let before = Stamp::from_metadata(&retry(|| fs::metadata(from))?);
     // A link that a network file system sends again answers that the name is taken, though the
     // first one made it.
     let is_made = || {
@@ -72,8 +72,8 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     };
     retry(|| fs::hard_link(from, to))
         .or_else(|error| if is_made() { Ok(()) } else { Err(error) })?;
-    let after = Stamp::of(&retry(|| fs::metadata(to))?);
-    let mut known = known();
+    let after = Stamp::from_metadata(&retry(|| fs::metadata(to))?);
+    let mut known = known_digests();
     if after == (Stamp { changed: after.changed, ..before })
         && let Some(digest) = known.get(&before).cloned()
     {
@@ -82,7 +82,7 @@ pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn known() -> MutexGuard<'static, HashMap<Stamp, Digest>> {
+fn known_digests() -> MutexGuard<'static, HashMap<Stamp, Digest>> {
     static KNOWN: OnceLock<Mutex<HashMap<Stamp, Digest>>> = OnceLock::new();
     KNOWN.get_or_init(Mutex::default).lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
@@ -96,15 +96,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, second) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&path, "one").unwrap();
-        assert_eq!(digest(&path).unwrap(), (Digest::of(b"one"), true));
-        assert_eq!(digest(&path).unwrap(), (Digest::of(b"one"), false));
+        assert_eq!(digest(&path).unwrap(), (Digest::from_bytes(b"one"), true));
+        assert_eq!(digest(&path).unwrap(), (Digest::from_bytes(b"one"), false));
         link(&path, &second).unwrap();
         assert_eq!((digest(&path).unwrap().1, digest(&second).unwrap().1), (false, false));
         fs::write(&path, "three").unwrap();
-        assert_eq!(digest(&second).unwrap(), (Digest::of(b"three"), true));
+        assert_eq!(digest(&second).unwrap(), (Digest::from_bytes(b"three"), true));
         // Another file under the same name.
         fs::remove_file(&path).unwrap();
         fs::write(&path, "three").unwrap();
-        assert_eq!(digest(&path).unwrap(), (Digest::of(b"three"), true));
+        assert_eq!(digest(&path).unwrap(), (Digest::from_bytes(b"three"), true));
     }
 }

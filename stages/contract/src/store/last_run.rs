@@ -35,7 +35,8 @@ impl Store {
     fn note(&self, file: Option<&Path>) -> PathBuf {
         let of_file = |file: &Path| {
             let path = file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
-            Digest::of(path.as_os_str().as_encoded_bytes()).as_str()[..NAME_DIGITS].to_owned()
+            Digest::from_bytes(path.as_os_str().as_encoded_bytes()).as_str()[..NAME_DIGITS]
+                .to_owned()
         };
         self.root().join("last").join(file.map_or_else(|| OF_STORE.to_owned(), of_file))
     }
@@ -68,7 +69,7 @@ mod tests {
     #[test]
     fn the_later_note_stands_for_the_store_and_each_file_has_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::at(folder.path().join("store"));
+        let store = Store::new(folder.path().join("store"));
         let (one, other) = (folder.path().join("a.yaml"), folder.path().join("b.yaml"));
         assert_eq!((store.last_run(None), store.last_run(Some(&one))), (None, None));
         store.note_last_run(&one, &key("1"));
@@ -89,7 +90,7 @@ mod tests {
     fn a_store_that_cannot_be_written_is_no_error() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("store"), "a file").unwrap();
-        let store = Store::at(folder.path().join("store"));
+        let store = Store::new(folder.path().join("store"));
         store.note_last_run(Path::new("a.yaml"), &key("1"));
         assert_eq!(store.last_run(None), None);
     }

@@ -42,7 +42,7 @@ fn publish(store: &Store, seed: u64, numbers: Vec<u32>) -> Artifact {
 #[test]
 fn what_is_published_is_found_and_opens() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path().join("a store with spaces and ümläute"));
+    let store = Store::new(folder.path().join("a store with spaces and ümläute"));
     let artifact = publish(&store, 1, vec![2, 0, 1]);
     assert_eq!(store.find(Kind::Permutation, &document(1).key()).unwrap().unwrap(), artifact);
     let opened = store.open(Kind::Permutation, &document(1).key(), true).unwrap();
@@ -53,7 +53,7 @@ fn what_is_published_is_found_and_opens() {
 #[test]
 fn an_unpublished_draft_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     drop(draft(&store, 1, vec![0, 1]));
     assert_eq!(fs::read_dir(store.kind_directory(Kind::Permutation)).unwrap().count(), 0);
 }
@@ -61,7 +61,7 @@ fn an_unpublished_draft_leaves_nothing() {
 #[test]
 fn invalid_contents_are_never_published() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let error = draft(&store, 1, vec![0, 0]).publish(&store).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Defect);
     assert!(error.what.contains("new number 0 is given twice"), "{}", error.what);
@@ -71,7 +71,7 @@ fn invalid_contents_are_never_published() {
 #[test]
 fn the_loser_of_a_race_takes_the_winners() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let (first, second) = (draft(&store, 1, vec![0, 1]), draft(&store, 1, vec![0, 1]));
     let winner = second.publish(&store).unwrap();
     assert_eq!(first.publish(&store).unwrap(), winner);
@@ -81,7 +81,7 @@ fn the_loser_of_a_race_takes_the_winners() {
 #[test]
 fn a_reader_at_the_moment_of_publishing_sees_all_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let artifact = publish(&Store::at(folder.path()), 1, vec![1, 0]);
+    let artifact = publish(&Store::new(folder.path()), 1, vec![1, 0]);
     let aside = folder.path().join("aside");
     for round in 0..2000 {
         fs::rename(&artifact.path, &aside).unwrap();
@@ -98,7 +98,7 @@ fn a_reader_at_the_moment_of_publishing_sees_all_or_nothing() {
 #[test]
 fn force_keeps_equal_bytes_and_replaces_different_ones() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     publish(&store, 1, vec![0, 1]);
     assert!(!draft(&store, 1, vec![0, 1]).publish_over(&store).unwrap()[0].1);
     let (artifact, replaced) = draft(&store, 1, vec![1, 0]).publish_over(&store).unwrap().remove(0);
@@ -118,7 +118,7 @@ fn force_keeps_equal_bytes_and_replaces_different_ones() {
 #[test]
 fn what_is_made_again_of_checked_inputs_says_so_though_its_bytes_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let mut inputs = Inputs::new();
     inputs.insert(publish(&store, 1, vec![0, 1]));
     let made = |verified: bool| {
@@ -145,7 +145,7 @@ fn what_is_made_again_of_checked_inputs_says_so_though_its_bytes_are_the_same() 
 #[test]
 fn a_manifest_that_cannot_be_one_is_damaged_and_nothing_waits_for_it() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0]);
     let path = artifact.file(MANIFEST_FILE);
     let found = || store.find(Kind::Permutation, &document(1).key()).unwrap_err();
@@ -169,7 +169,7 @@ fn a_manifest_that_cannot_be_one_is_damaged_and_nothing_waits_for_it() {
 #[test]
 fn truncation_deletion_and_flipped_bits_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let key = document(1).key();
     let artifact = publish(&store, 1, (0..1000).collect());
     let path = artifact.file("new_of_old.arrow");
@@ -194,7 +194,7 @@ fn truncation_deletion_and_flipped_bits_are_named() {
 #[test]
 fn a_changed_manifest_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let path = publish(&store, 1, vec![0]).file(MANIFEST_FILE);
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("\"real\"", "\"stand-in\"")).unwrap();
@@ -205,7 +205,7 @@ fn a_changed_manifest_is_named() {
 #[test]
 fn a_manifest_of_a_newer_version_is_told_as_such_and_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let path = artifact.file(MANIFEST_FILE);
     // The page with one more field, sealed as every version does it.
@@ -213,7 +213,7 @@ fn a_manifest_of_a_newer_version_is_told_as_such_and_stays() {
     open.self_digest = None;
     let more =
         |text: String| text.replacen(r#""made_up":"#, r#""made \"by\\":"a b", "made_up":"#, 1);
-    let seal = crate::Digest::of(
+    let seal = crate::Digest::from_bytes(
         more(serde_json::to_string(&open).unwrap()).replace("b\", \"m", "b\",\"m").as_bytes(),
     );
     let page =
@@ -245,7 +245,7 @@ fn a_manifest_of_a_newer_version_is_told_as_such_and_stays() {
 #[test]
 fn a_damaged_artifact_is_replaced_by_the_next_build() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     fs::remove_file(artifact.file("quality.json")).unwrap();
     publish(&store, 1, vec![0, 1]);
@@ -255,7 +255,7 @@ fn a_damaged_artifact_is_replaced_by_the_next_build() {
 #[test]
 fn collecting_spares_leases_runs_and_what_plans_need() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let kept = publish(&store, 1, vec![0, 1]);
     publish(&store, 2, vec![0, 1]);
     let lease = store.lease(&kept.manifest.key);
@@ -271,7 +271,7 @@ fn collecting_spares_leases_runs_and_what_plans_need() {
 #[test]
 fn leftovers_of_dead_writers_are_recognised() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let live = store.begin(Kind::Csr, &document(1).key()).unwrap();
     let mut dead = std::process::Command::new("true").spawn().unwrap();
     let process = dead.id();
@@ -314,7 +314,7 @@ fn other_name_space() -> String {
 #[test]
 fn a_draft_of_a_living_writer_is_spared_however_old_and_touched_as_its_leases_are() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let outputs = draft(&store, 1, vec![1, 0]);
     let path = outputs.file(Kind::Permutation, "x").parent().unwrap().to_path_buf();
     age(&path, 25);
@@ -327,7 +327,7 @@ fn a_draft_of_a_living_writer_is_spared_however_old_and_touched_as_its_leases_ar
 #[test]
 fn of_a_writer_in_another_name_space_the_last_touch_decides() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let (key, process) = (document(1).key(), ended_process());
     fs::create_dir_all(store.kind_directory(Kind::Csr)).unwrap();
     let named = |place: &str, process: u32| {
@@ -358,7 +358,7 @@ fn of_a_writer_in_another_name_space_the_last_touch_decides() {
 #[test]
 fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let (first, second) = (publish(&store, 1, vec![0, 1]), publish(&store, 2, vec![1, 0]));
     let (leases, seen) = (folder.path().join("leases"), folder.path().join("seen-v1"));
     fs::create_dir(&leases).unwrap();
@@ -372,15 +372,15 @@ fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
     let mut gone = vec![
         write(leases.join(format!("{place}-{dead}-{}", first.manifest.key))),
         write(leases.join(format!("{}-{dead}-{}", lease::host(), first.manifest.key))),
-        write(seen.join(format!("{}.{dead}.tmp", crate::Digest::of(b"raw")))),
+        write(seen.join(format!("{}.{dead}.tmp", crate::Digest::from_bytes(b"raw")))),
     ];
     let kept = [
         write(leases.join(format!("{place}-{own}-{}", second.manifest.key))),
         write(leases.join(format!("{}-{dead}-{}", other_name_space(), document(3).key()))),
         // An earlier version's, whose process may have its number in another name space.
         write(leases.join(format!("{}-{dead}-{}", lease::host(), document(3).key()))),
-        write(seen.join(format!("{}.{own}.tmp", crate::Digest::of(b"raw")))),
-        write(seen.join(crate::Digest::of(b"raw").as_str())),
+        write(seen.join(format!("{}.{own}.tmp", crate::Digest::from_bytes(b"raw")))),
+        write(seen.join(crate::Digest::from_bytes(b"raw").as_str())),
     ];
     age(&kept[0], 25);
     age(&gone[1], 2);
@@ -398,7 +398,7 @@ fn leases_and_notes_of_the_dead_go_at_once_and_spare_nothing() {
 #[test]
 fn a_folder_that_is_removed_under_its_writer_is_made_again_or_named() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     // Before the first file nothing is lost: training writes at its end.
     let outputs = Outputs::begin(&store, &CONTRACT, document(1), &Inputs::new()).unwrap();
     let remove = || {
@@ -434,7 +434,7 @@ fn a_folder_that_is_removed_under_its_writer_is_made_again_or_named() {
 #[test]
 fn removing_by_key_refuses_what_is_in_use_or_needed() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let needed = publish(&store, 1, vec![0, 1]);
     let key = needed.manifest.key.clone();
     let lease = store.lease(&key);
@@ -472,7 +472,7 @@ fn removing_by_key_refuses_what_is_in_use_or_needed() {
 #[test]
 fn shared_files_are_the_same_file() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let draft = store.begin(Kind::Permutation, &document(2).key()).unwrap();
     draft.share("new_of_old.arrow", &artifact.file("new_of_old.arrow")).unwrap();
@@ -485,7 +485,7 @@ fn shared_files_are_the_same_file() {
 #[test]
 fn sharing_a_file_never_writes_into_the_published_one() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let draft = store.begin(Kind::Permutation, &document(2).key()).unwrap();
     let from = artifact.file("new_of_old.arrow");
@@ -501,7 +501,7 @@ fn sharing_a_file_never_writes_into_the_published_one() {
 #[test]
 fn force_replaces_what_is_damaged_and_what_says_other_facts() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     for name in ["new_of_old.arrow", "quality.json"] {
         let mut bytes = fs::read(artifact.file(name)).unwrap();
@@ -520,7 +520,7 @@ fn force_replaces_what_is_damaged_and_what_says_other_facts() {
 #[test]
 fn provenance_of_inputs_is_inherited() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let mut outputs = draft(&store, 1, vec![0]);
     outputs.set_provenance(Provenance::StandIn, vec!["labels".into()]);
     let mut inputs = Inputs::new();
@@ -535,7 +535,7 @@ fn provenance_of_inputs_is_inherited() {
 fn saved_states_that_cannot_be_read_are_no_reason_to_begin_anew() {
     use crate::kinds::checkpoint::{STATE_FILE, read_steps, save};
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let key = document(1).key();
     assert_eq!(read_steps(&store, &key).unwrap(), (Vec::new(), Vec::new()));
     save(&store, &document(1), Provenance::Real, 5, b"five").unwrap();
@@ -555,7 +555,7 @@ fn saved_states_that_cannot_be_read_are_no_reason_to_begin_anew() {
 #[test]
 fn what_cannot_be_read_is_neither_replaced_nor_collected() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let manifest = publish(&store, 1, vec![0, 1]).file(MANIFEST_FILE);
     fs::remove_file(&manifest).unwrap();
     std::os::unix::fs::symlink(&manifest, &manifest).unwrap();
@@ -568,7 +568,7 @@ fn what_cannot_be_read_is_neither_replaced_nor_collected() {
 fn checkpoints_keep_the_two_newest() {
     use crate::kinds::checkpoint::{remove, save, steps};
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     for number in [5, 10, 15] {
         save(&store, &document(1), Provenance::Real, number, &[number as u8; 9]).unwrap();
     }
@@ -584,7 +584,7 @@ fn checkpoints_keep_the_two_newest() {
 #[test]
 fn what_is_withheld_is_in_no_key_and_cannot_be_read() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![2, 0, 1]);
     let of_numbers = Reads { files: ["new_of_old.arrow"].into(), ..Reads::default() };
     let numbers = artifact.restricted(&of_numbers);
@@ -633,7 +633,7 @@ fn leave_aside(artifact: &Artifact, process: u32) -> PathBuf {
 #[test]
 fn what_is_leased_while_gc_removes_it_has_its_name_back() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let key = &artifact.manifest.key;
     let remove = |between: &dyn Fn()| {
@@ -675,7 +675,7 @@ fn what_is_leased_while_gc_removes_it_has_its_name_back() {
 #[test]
 fn what_a_killed_gc_left_aside_is_removed_or_given_back() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let (used, unused) = (publish(&store, 1, vec![0, 1]), publish(&store, 2, vec![0, 1]));
     let (of_living, dead) = (publish(&store, 3, vec![0, 1]), ended_process());
     let left = leave_aside(&used, dead);
@@ -700,7 +700,7 @@ fn what_a_killed_gc_left_aside_is_removed_or_given_back() {
 #[test]
 fn artifacts_of_older_formats_go_when_asked_for_and_those_of_newer_ones_never() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let key = document(1).key();
     let put = |kind: &str| {
         let path = folder.path().join(kind).join(key.as_str());
@@ -749,7 +749,7 @@ fn artifacts_of_older_formats_go_when_asked_for_and_those_of_newer_ones_never() 
 #[test]
 fn what_was_used_within_the_hour_before_the_limit_stays() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     let older_than = |hours: u64| gc::Request {
         older_than: Some(Duration::from_secs(hours * 3600)),
@@ -766,7 +766,7 @@ fn what_was_used_within_the_hour_before_the_limit_stays() {
 #[test]
 fn counts_that_nothing_has_are_damage() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let artifact = publish(&store, 1, vec![0, 1]);
     for (name, count) in [("nodes", u64::MAX), ("nodes", crate::NODES_MAX + 1), ("edges", 1 << 63)]
     {

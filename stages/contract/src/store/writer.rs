@@ -170,7 +170,7 @@ pub fn host() -> String {
 /// Boot, name space and start time of this process; none where there is no /proc.
 fn own_origin() -> Option<Origin> {
     let boot = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
-    let boot = Digest::of(boot.trim_ascii()).as_str()[..BOOT_DIGITS].to_owned();
+    let boot = Digest::from_bytes(boot.trim_ascii()).as_str()[..BOOT_DIGITS].to_owned();
     Some(Origin {
         boot,
         space: fs::metadata("/proc/self/ns/pid").ok()?.ino(),

@@ -88,8 +88,9 @@ pub fn build(side: Side<'_>) -> Vec<Table> {
 
 /// Checks independently: looks up each row of a bin, and compares its degree with the bin's bounds.
 pub fn prove(side: Side<'_>, tables: &Tables) -> Result<Option<Padding>, Violation> {
-    let (name, starts) = (side.table_name("bin_rows"), tables.only(&side.table_name("bins"))?);
-    let rows = tables.only(&name)?;
+    let (name, starts) =
+        (side.table_name("bin_rows"), tables.only_column(&side.table_name("bins"))?);
+    let rows = tables.only_column(&name)?;
     check_rows_once(&name, rows.iter(), side.rows.len())?;
     let ends = starts.iter().next().zip(starts.last());
     if ends != Some((0, side.nodes()))

@@ -49,7 +49,7 @@ fn reader_error(path: &Path, error: StageError) -> StageError {
 pub fn outline(request: &PartitionRequest, csr: &Csr) -> Result<Outline, StageError> {
     let (path, digest) = groups_file(request)?;
     let (groups, _) = describe(path).map_err(|error| reader_error(path, error))?;
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let table =
         TableFacts::new(NAME, groups, &[("node", Width::U32), ("start", slots), ("end", slots)]);
     let scratch_bytes = groups.saturating_mul(48).saturating_add(csr.edges() as u64 / 8);
@@ -87,7 +87,7 @@ pub fn build(csr: &Csr, request: &PartitionRequest) -> Result<Vec<Table>, StageE
         integer_column(path, name, table.column(name).ok_or_else(missing)?)
     };
     let groups = slot_groups(path, csr, [&column("node")?, &column("start")?, &column("end")?])?;
-    let now = Digest::of_file(path)
+    let now = Digest::from_file(path)
         .map_err(|error| StageError::io("read the groups of `partition.groups`", path, &error))?;
     if now.as_str() != digest {
         let what = "the table of groups has changed since this stage began";
@@ -104,7 +104,7 @@ fn slot_groups(
     csr: &Csr,
     [node, start, end]: [&[u64]; 3],
 ) -> Result<Table, StageError> {
-    let (rows, slots) = (csr.incoming.rows(), Width::of(csr.edges() as u64));
+    let (rows, slots) = (csr.incoming.rows(), Width::from_largest(csr.edges() as u64));
     let count = node.len() as u64;
     let (mut nodes, mut starts, mut ends) =
         (Cells::room(Width::U32, count), Cells::room(slots, count), Cells::room(slots, count));
@@ -251,7 +251,7 @@ mod tests {
     fn divided(columns: Vec<(&str, ArrayRef)>) -> Result<Table, StageError> {
         let folder = tempfile::tempdir().unwrap();
         let path = written(&folder, columns);
-        let digest = Digest::of_file(&path).unwrap().as_str().to_owned();
+        let digest = Digest::from_file(&path).unwrap().as_str().to_owned();
         let request = PartitionRequest {
             spec: PartitionSpec { groups: Some(path), ..PartitionSpec::default() },
             groups_digest: Some(digest),

@@ -38,11 +38,14 @@ pub fn outline(csr: &Csr, lanes: u64) -> Outline {
     let edges = csr.edges() as u64;
     let firsts = group_starts(csr, lanes);
     let all = firsts.last().copied().unwrap_or(0);
-    let places = TableFacts::single(PLACES, edges, Width::of(all));
+    let places = TableFacts::single(PLACES, edges, Width::from_largest(all));
     Outline {
         scheme: Scheme::Interleaved { lanes },
         scratch_bytes: places.bytes() + 8 * firsts.len() as u64,
-        tables: vec![TableFacts::single(GROUPS, firsts.len() as u64, Width::of(all)), places],
+        tables: vec![
+            TableFacts::single(GROUPS, firsts.len() as u64, Width::from_largest(all)),
+            places,
+        ],
         padding: Some(Padding { places: all, empty: all - edges }),
     }
 }
@@ -50,7 +53,7 @@ pub fn outline(csr: &Csr, lanes: u64) -> Outline {
 /// Builds the tables.
 pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
     let firsts = group_starts(csr, lanes);
-    let width = Width::of(firsts.last().copied().unwrap_or(0));
+    let width = Width::from_largest(firsts.last().copied().unwrap_or(0));
     let offsets = &csr.incoming.offsets;
     let place_of = |row: usize, slot: usize| {
         let (group, lane) = (row as u64 / lanes, row as u64 % lanes);
@@ -64,10 +67,10 @@ pub fn build(csr: &Csr, lanes: u64) -> Vec<Table> {
 
 /// Checks independently: from a place to its group, lane and column, and from there to the in-slot.
 pub fn prove(csr: &Csr, tables: &Tables, lanes: u64) -> Result<Option<Padding>, Violation> {
-    let (groups, offsets) = (tables.only(GROUPS)?, &csr.incoming.offsets);
+    let (groups, offsets) = (tables.only_column(GROUPS)?, &csr.incoming.offsets);
     let mut arrivals = Arrivals::new(csr, PLACES);
     let mut longest = vec![0u64; groups.len().saturating_sub(1)];
-    for (at, place) in tables.only(PLACES)?.iter().enumerate() {
+    for (at, place) in tables.only_column(PLACES)?.iter().enumerate() {
         // The group is found by the target, not by the place, so that a wrong first place is
         // detected.
         let group = u64::from(csr.outgoing.neighbours[at]) / lanes;

@@ -26,7 +26,7 @@ fn chunk_count(side: Side<'_>, merge_items: u64) -> u64 {
 
 /// The size of the scheme.
 pub fn outline(csr: &Csr, merge_items: u64) -> Outline {
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         TableFacts::new(
             side.table_name("merge_path"),
@@ -54,8 +54,10 @@ pub fn build(side: Side<'_>, merge_items: u64) -> Vec<Table> {
         rows_ended(side.rows.offsets, place)
     };
     let rows: Vec<u64> = (0..count + 1).into_par_iter().map(ended).collect();
-    let (mut row, mut slot) =
-        (Cells::room(Width::U32, count + 1), Cells::room(Width::of(side.edges()), count + 1));
+    let (mut row, mut slot) = (
+        Cells::room(Width::U32, count + 1),
+        Cells::room(Width::from_largest(side.edges()), count + 1),
+    );
     for (chunk, ended) in (0..).zip(rows) {
         row.push(ended);
         slot.push(all.min(chunk * merge_items) - ended);

@@ -47,7 +47,7 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
     let (ngs, dw, block_threads) = (spec.ngs, spec.dw, spec.block_threads);
     let sides = both_sides(csr);
     let counts = sides.map(|side| count_groups(side, ngs, block_threads / WARP));
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let facts = |(side, (groups, spans)): (Side<'_>, (u64, u64))| {
         let record = [
             ("node", Width::U32),
@@ -58,7 +58,11 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
         ];
         [
             TableFacts::new(side.table_name("groups"), groups, &record),
-            TableFacts::single(side.table_name("group_first"), side.nodes() + 1, Width::of(groups)),
+            TableFacts::single(
+                side.table_name("group_first"),
+                side.nodes() + 1,
+                Width::from_largest(groups),
+            ),
             TableFacts::single(side.table_name("group_spans"), spans, Width::U32),
         ]
     };
@@ -80,12 +84,14 @@ pub fn outline(csr: &Csr, spec: &PartitionSpec) -> Outline {
 pub fn build(side: Side<'_>, ngs: u64, block_threads: u64) -> Vec<Table> {
     let warps = block_threads / WARP;
     let (groups, spans) = count_groups(side, ngs, warps);
-    let slots = Width::of(side.edges());
+    let slots = Width::from_largest(side.edges());
     let (mut node, mut starts, mut ends) =
         (Cells::room(Width::U32, groups), Cells::room(slots, groups), Cells::room(slots, groups));
     let (mut places, mut leads) = (Cells::room(Width::U16, groups), Cells::room(Width::U8, groups));
-    let (mut first, mut spread) =
-        (Cells::room(Width::of(groups), side.nodes() + 1), Cells::room(Width::U32, spans));
+    let (mut first, mut spread) = (
+        Cells::room(Width::from_largest(groups), side.nodes() + 1),
+        Cells::room(Width::U32, spans),
+    );
     let (mut group, mut place) = (0, 0);
     first.push(0);
     for (row, from, to) in side.spans() {
@@ -155,7 +161,7 @@ pub fn prove(
     cover.finish()?;
     first_entries(
         &side.table_name("group_first"),
-        tables.only(&side.table_name("group_first"))?.iter(),
+        tables.only_column(&side.table_name("group_first"))?.iter(),
         node.iter(),
         side.rows.len(),
     )?;
@@ -185,7 +191,7 @@ pub fn prove(
             }
         }
     }
-    let listed = tables.only(&side.table_name("group_spans"))?.iter();
+    let listed = tables.only_column(&side.table_name("group_spans"))?.iter();
     let expected = spread.iter().zip(0u64..).filter(|(spread, _)| **spread).map(|(_, row)| row);
     if !listed.eq(expected) {
         return Err(Violation::new(format!(

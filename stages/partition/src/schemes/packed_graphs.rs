@@ -17,7 +17,7 @@ use warploom_contract::{
         csr::Csr,
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
-    row_order::by_degree,
+    row_order::order_by_degree,
 };
 
 use crate::{
@@ -61,7 +61,7 @@ struct Packing {
 fn pack_graphs(graphs: &[u32], block_nodes: u64) -> Packing {
     let mut sizes = vec![0u64; graph_count(graphs)];
     graphs.iter().for_each(|&graph| sizes[graph as usize] += 1);
-    let mut order = by_degree(sizes.len(), |graph| sizes[graph as usize], false);
+    let mut order = order_by_degree(sizes.len(), |graph| sizes[graph as usize], false);
     order.truncate(order.partition_point(|&graph| sizes[graph as usize] > 0));
     let (mut rows, mut with_room) = (Vec::new(), BTreeSet::new());
     let mut place = |&graph: &u32| {
@@ -222,7 +222,7 @@ fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violatio
 /// block had the least room that suffices.
 pub fn prove(csr: &Csr, tables: &Tables, block_nodes: u64) -> Result<Option<Padding>, Violation> {
     let graphs = graphs_of(csr)?;
-    let rows = tables.only(ROWS)?;
+    let rows = tables.only_column(ROWS)?;
     check_rows_once(ROWS, rows.iter(), graphs.len())?;
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     graphs.iter().for_each(|&graph| *sizes.entry(u64::from(graph)).or_default() += 1);

@@ -27,9 +27,8 @@ pub(super) fn in_edge_types<'a>(csr: &'a Csr, scheme: &str) -> Result<&'a [u16],
     csr.types.as_deref().ok_or_else(|| {
         let what =
             format!("scheme `{scheme}` divides edges by relation, and this graph has no relations");
-        let hint = format!(
-            "leave `{scheme}` out of  partition.scheme , or take a graph with edge types"
-        );
+        let hint =
+            format!("leave `{scheme}` out of  partition.scheme , or take a graph with edge types");
         StageError::new(ErrorKind::Specification, what).at("partition.scheme").hint(hint)
     })
 }
@@ -40,7 +39,7 @@ pub(super) fn edge_types<'a>(
     scheme: &str,
 ) -> Result<[Cow<'a, [u16]>; 2], StageError> {
     let types = in_edge_types(csr, scheme)?;
-    Ok([Cow::Borrowed(types), Cow::Owned(csr.in_order_of_out(|_, slot| types[slot]))])
+    Ok([Cow::Borrowed(types), Cow::Owned(csr.to_out_order(|_, slot| types[slot]))])
 }
 
 /// Bytes of the relations of out-edges while they are computed.
@@ -52,7 +51,7 @@ pub(super) fn transpose_bytes(csr: &Csr) -> u64 {
 pub fn outline(csr: &Csr) -> Result<Outline, StageError> {
     let relations =
         in_edge_types(csr, "relation-major")?.iter().max().map_or(0, |&last| u64::from(last) + 1);
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         [
             TableFacts::single(side.table_name("relations"), relations + 1, slots),
@@ -85,7 +84,7 @@ pub fn build(csr: &Csr, relations: u64) -> Result<Vec<Table>, StageError> {
 }
 
 fn build_side(side: Side<'_>, types: &[u16], relations: u64) -> Vec<Table> {
-    let slots = Width::of(side.edges());
+    let slots = Width::from_largest(side.edges());
     let mut heads = vec![0u64; relations as usize];
     types.iter().for_each(|&relation| heads[relation as usize] += 1);
     let mut starts = Cells::room(slots, relations + 1);
@@ -131,9 +130,10 @@ pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let relation_of_edge = relation_of_edge(csr, "relation-major")?;
     for (side, direction) in both_sides(csr).into_iter().zip([&csr.incoming, &csr.outgoing]) {
         let name = side.table_name("relation_edges");
-        let (starts, column) = (tables.only(&side.table_name("relations"))?, |column: &str| {
-            tables.column(&name, column)
-        });
+        let (starts, column) =
+            (tables.only_column(&side.table_name("relations"))?, |column: &str| {
+                tables.column(&name, column)
+            });
         let (row, neighbour, slot) = (column("row")?, column("neighbour")?, column("slot")?);
         let mut cover = Cover::new(&name, side.rows);
         let mut counts = vec![0u64; starts.len().saturating_sub(1)];

@@ -20,7 +20,7 @@ const NAME: &str = "row_major_places";
 /// The size of the scheme.
 pub fn outline(csr: &Csr) -> Outline {
     let edges = csr.edges() as u64;
-    let table = TableFacts::single(NAME, edges, Width::of(edges));
+    let table = TableFacts::single(NAME, edges, Width::from_largest(edges));
     Outline {
         scheme: Scheme::RowMajor {},
         scratch_bytes: table.bytes(),
@@ -31,22 +31,25 @@ pub fn outline(csr: &Csr) -> Outline {
 
 /// Builds the table.
 pub fn build(csr: &Csr) -> Vec<Table> {
-    vec![Table::single(NAME, places(csr, Width::of(csr.edges() as u64), |_, slot| slot as u64))]
+    vec![Table::single(
+        NAME,
+        places(csr, Width::from_largest(csr.edges() as u64), |_, slot| slot as u64),
+    )]
 }
 
 /// The message place of each out-slot, computed from row and slot of the same edge among the
 /// in-edges.
 pub(super) fn places(csr: &Csr, width: Width, place_of: impl Fn(usize, usize) -> u64) -> Cells {
     match width {
-        Width::U64 => Cells::U64(csr.in_order_of_out(place_of)),
-        _ => Cells::U32(csr.in_order_of_out(|row, slot| place_of(row, slot) as u32)),
+        Width::U64 => Cells::U64(csr.to_out_order(place_of)),
+        _ => Cells::U32(csr.to_out_order(|row, slot| place_of(row, slot) as u32)),
     }
 }
 
 /// Checks independently: the edge at an out-slot and the edge at its place have the same id.
 pub fn prove(csr: &Csr, tables: &Tables) -> Result<Option<Padding>, Violation> {
     let mut arrivals = Arrivals::new(csr, NAME);
-    for (at, place) in tables.only(NAME)?.iter().enumerate() {
+    for (at, place) in tables.only_column(NAME)?.iter().enumerate() {
         arrivals.check_message(at, place)?;
     }
     arrivals.cover.finish()?;

@@ -58,7 +58,7 @@ pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
     let form = |(side, types): (Side<'_>, &[u16])| {
         let mut distinct = 0;
         for_each_run(side, types, |_, _, _| distinct += 1)?;
-        Ok(RelationForm::of(side.edges(), distinct))
+        Ok(RelationForm::choose(side.edges(), distinct))
     };
     let [incoming, outgoing] = both_sides(csr);
     let (of_in, of_out) =
@@ -69,12 +69,12 @@ pub fn outline(csr: &Csr, room: Room) -> Result<Outline, StageError> {
             TableFacts::single(
                 side.table_name("row_runs"),
                 side.nodes() + 1,
-                Width::of(form.distinct),
+                Width::from_largest(form.distinct),
             ),
             TableFacts::new(
                 side.table_name("runs"),
                 form.distinct,
-                &[("relation", Width::U16), ("start", Width::of(form.edges))],
+                &[("relation", Width::U16), ("start", Width::from_largest(form.edges))],
             ),
         ],
         false => vec![TableFacts::single(side.table_name("row_types"), side.edges(), Width::U16)],
@@ -103,9 +103,11 @@ fn build_side(side: Side<'_>, types: &[u16], form: RelationForm) -> Result<Vec<T
     if !form.runs {
         return Ok(vec![Table::single(side.table_name("row_types"), Cells::U16(types.to_vec()))]);
     }
-    let mut first = Cells::room(Width::of(form.distinct), side.nodes() + 1);
-    let (mut relations, mut starts) =
-        (Cells::room(Width::U16, form.distinct), Cells::room(Width::of(form.edges), form.distinct));
+    let mut first = Cells::room(Width::from_largest(form.distinct), side.nodes() + 1);
+    let (mut relations, mut starts) = (
+        Cells::room(Width::U16, form.distinct),
+        Cells::room(Width::from_largest(form.edges), form.distinct),
+    );
     let (mut rows_begun, mut run) = (0, 0);
     for_each_run(side, types, |relation, row, start| {
         // Rows without edges begin and end at the next run.
@@ -150,7 +152,7 @@ pub fn prove(
                 pairs.push(pair);
             }
         }
-        if form != RelationForm::of(side.edges(), pairs.len() as u64) {
+        if form != RelationForm::choose(side.edges(), pairs.len() as u64) {
             return Err(Violation::new(format!(
                 "{}-rows have {} relations in all: {form:?} is not what the rule says",
                 side.name,
@@ -159,7 +161,7 @@ pub fn prove(
         }
         if !form.runs {
             let name = side.table_name("row_types");
-            let types = tables.only(&name)?;
+            let types = tables.only_column(&name)?;
             expect_equal(|| format!("{name}: rows"), side.edges(), types.len() as u64)?;
             for (slot, relation) in (0..).zip(types.iter()) {
                 expect_equal(|| format!("{name}, slot {slot}"), relation_at(slot), relation)?;
@@ -172,7 +174,7 @@ pub fn prove(
         expect_equal(|| format!("{name}: runs"), pairs.len() as u64, relations.len() as u64)?;
         first_entries(
             &side.table_name("row_runs"),
-            tables.only(&side.table_name("row_runs"))?.iter(),
+            tables.only_column(&side.table_name("row_runs"))?.iter(),
             pairs.iter().map(|&(row, _)| row),
             side.rows.len(),
         )?;

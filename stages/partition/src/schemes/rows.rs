@@ -11,7 +11,7 @@ use warploom_contract::{
         csr::Csr,
         partition::{Cells, Padding, Scheme, Table, TableFacts, Tables, Width},
     },
-    row_order::by_degree,
+    row_order::order_by_degree,
 };
 
 use crate::{
@@ -45,8 +45,11 @@ pub fn outline(csr: &Csr, unit_edges: u64) -> Outline {
 /// Builds the tables of one direction.
 pub fn build(side: Side<'_>, unit_edges: u64) -> Vec<Table> {
     let offsets = side.rows.offsets;
-    let order =
-        by_degree(side.rows.len(), |row| offsets[row as usize + 1] - offsets[row as usize], false);
+    let order = order_by_degree(
+        side.rows.len(),
+        |row| offsets[row as usize + 1] - offsets[row as usize],
+        false,
+    );
     vec![
         Table::single(side.table_name("rows"), Cells::U32(divide_rows(offsets, unit_edges))),
         Table::single(side.table_name("order"), Cells::U32(order)),
@@ -64,12 +67,12 @@ pub fn prove(
 ) -> Result<Option<Padding>, Violation> {
     let mut largest = 0;
     for (side, units) in both_sides(csr).into_iter().zip(units) {
-        let starts = tables.only(&side.table_name("rows"))?;
+        let starts = tables.only_column(&side.table_name("rows"))?;
         expect_equal(|| format!("{}-units", side.name), starts.len() as u64, units + 1)?;
         let starts: Vec<u32> = starts.iter().map(|start| start as u32).collect();
         largest = prove_units(side.name, side.rows.offsets, &starts, unit_edges)?.max(largest);
         let name = side.table_name("order");
-        let order = tables.only(&name)?;
+        let order = tables.only_column(&name)?;
         check_rows_once(&name, order.iter(), side.rows.len())?;
         let cost = |place: usize| {
             let row = order.get(place);

@@ -25,7 +25,7 @@ use crate::{
 
 /// The size of the scheme.
 pub fn outline(csr: &Csr) -> Outline {
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let facts = |side: Side<'_>| {
         TableFacts::new(
             side.table_name("sorted_columns"),
@@ -62,7 +62,7 @@ pub fn build(csr: &Csr) -> Vec<Table> {
 /// order.
 fn table_from_transpose(side: Side<'_>, other: Rows<'_>) -> Table {
     let mut heads: Vec<u64> = side.rows.offsets[..side.rows.len()].to_vec();
-    let mut slot = Cells::zeros(Width::of(side.edges()), side.edges());
+    let mut slot = Cells::zeros(Width::from_largest(side.edges()), side.edges());
     for (at, &row) in other.neighbours.iter().enumerate() {
         slot.set(at, heads[row as usize]);
         heads[row as usize] += 1;
@@ -87,7 +87,7 @@ fn table_by_grouping(side: Side<'_>) -> Table {
         &|_| {},
     );
     let DirectionParts { offsets, neighbours: rows, edges: slots } = parts;
-    let slot = match Width::of(side.edges()) {
+    let slot = match Width::from_largest(side.edges()) {
         Width::U64 => Cells::U64(slots),
         _ => {
             let mut narrow = zeros(slots.len());

@@ -322,7 +322,7 @@ fn publish_tables(
 #[test]
 fn no_table_that_leaves_its_bounds_is_published() {
     let folder = tempfile::tempdir().unwrap();
-    let store = Store::at(folder.path());
+    let store = Store::new(folder.path());
     let mut mark = 0;
     for (asked, graph) in examples() {
         let (outline, tables) = build_and_prove(&graph, asked, &small_settings());

@@ -66,7 +66,7 @@ fn tile_count(side: Side<'_>, tile: u64) -> u64 {
 /// The size of the scheme.
 pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Outline {
     let TableNames { tiles, first } = names;
-    let slots = Width::of(csr.edges() as u64);
+    let slots = Width::from_largest(csr.edges() as u64);
     let sides = both_sides(csr);
     let counts = sides.map(|side| tile_count(side, tile));
     let facts = |(side, count): (Side<'_>, u64)| {
@@ -76,7 +76,11 @@ pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Out
                 count,
                 &[("row", Width::U32), ("start", slots)],
             ),
-            TableFacts::single(side.table_name(first), side.nodes() + 1, Width::of(count)),
+            TableFacts::single(
+                side.table_name(first),
+                side.nodes() + 1,
+                Width::from_largest(count),
+            ),
         ]
     };
     let places = (counts[0] + counts[1]) * tile;
@@ -93,8 +97,8 @@ pub fn outline(csr: &Csr, TileScheme { scheme, names, tile }: TileScheme) -> Out
 pub fn build(side: Side<'_>, TableNames { tiles, first }: TableNames, tile: u64) -> Vec<Table> {
     let count = tile_count(side, tile);
     let (mut row, mut start) =
-        (Cells::room(Width::U32, count), Cells::room(Width::of(side.edges()), count));
-    let mut firsts = Cells::room(Width::of(count), side.nodes() + 1);
+        (Cells::room(Width::U32, count), Cells::room(Width::from_largest(side.edges()), count));
+    let mut firsts = Cells::room(Width::from_largest(count), side.nodes() + 1);
     let mut before = 0;
     firsts.push(0);
     for (own, from, to) in side.spans() {
@@ -143,7 +147,7 @@ pub fn prove(
         cover.mark_run(at, own, start.get(at)..end)?;
     }
     cover.finish()?;
-    first_entries(&first, tables.only(&first)?.iter(), row.iter(), side.rows.len())?;
+    first_entries(&first, tables.only_column(&first)?.iter(), row.iter(), side.rows.len())?;
     let places = row.len() as u64 * tile;
     Ok(Some(Padding { places, empty: places - side.edges() }))
 }

@@ -84,10 +84,11 @@ fn draft_set(
     options: &Options,
     inherited: InheritedProvenance,
 ) -> Result<ReadSet, StageError> {
-    let draft =
-        Beside::begin(place.data_folder(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
-    let shown =
-        |error: StageError| error.instead_of(draft.path(), &place.folder).elsewhere("--data DIR");
+    let draft = Beside::begin(place.data_folder(), DRAFT)
+        .map_err(|error| error.replace_store_option("--data DIR"))?;
+    let shown = |error: StageError| {
+        error.replace_path(draft.path(), &place.folder).replace_store_option("--data DIR")
+    };
     copy_files(files, draft.path()).map_err(shown)?;
     let found = read_set(draft.path(), files, options)?;
     let found = ReadSet { inherited, one_way: found.one_way && !asked.undirected, ..found };
@@ -95,8 +96,8 @@ fn draft_set(
     Entry::from_yaml(&asked.name, &text, &place.entry_path().display().to_string())
         .map_err(|error| catalog_error(&error))?;
     write_synced(&draft.path().join(ENTRY_FILE), &text).map_err(shown)?;
-    let replaced =
-        Beside::begin(place.data_folder(), DRAFT).map_err(|error| error.elsewhere("--data DIR"))?;
+    let replaced = Beside::begin(place.data_folder(), DRAFT)
+        .map_err(|error| error.replace_store_option("--data DIR"))?;
     drafts::undisturbed(|| place.publish(draft.path(), replaced.path())).map_err(shown)?;
     Ok(found)
 }
@@ -165,7 +166,8 @@ impl Place {
             }
         };
         fs::create_dir_all(place.data_folder()).map_err(|error| {
-            StageError::io("make a folder", place.data_folder(), &error).elsewhere("--data DIR")
+            StageError::io("make a folder", place.data_folder(), &error)
+                .replace_store_option("--data DIR")
         })?;
         Ok(place)
     }
@@ -367,10 +369,10 @@ fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<Rea
     let original = |error: StageError| {
         let named = files
             .iter()
-            .fold(error, |error, file| error.instead_of(&draft.join(&file.name), file.first()));
+            .fold(error, |error, file| error.replace_path(&draft.join(&file.name), file.first()));
         // Readers speak to who runs a pipeline.
         let hint = named.hint.as_deref().map(hints::for_import);
-        StageError { hint, ..named }.instead_of(draft, Path::new("the set"))
+        StageError { hint, ..named }.replace_path(draft, Path::new("the set"))
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
     let (format, own) = warploom_formats::detect(draft, &paths).map_err(wrong)?;

@@ -496,7 +496,7 @@ mod tests {
             facts: Default::default(),
             provenance,
             made_up: made_up.iter().map(|&what| what.to_owned()).collect(),
-            digest: Digest::of(b""),
+            digest: Digest::from_bytes(b""),
             created: String::new(),
             self_digest: None,
         };

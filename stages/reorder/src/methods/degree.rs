@@ -2,9 +2,9 @@
 //! adjacent, and heavy rows start first.
 //!
 //! limits    O(nodes log nodes), one sort; 20 bytes a node
-use warploom_contract::row_order::by_degree;
+use warploom_contract::row_order::order_by_degree;
 
 /// The old number of each new one.
 pub fn order(degrees: &[u64], ascending: bool) -> Vec<u32> {
-    by_degree(degrees.len(), |node| degrees[node as usize], ascending)
+    order_by_degree(degrees.len(), |node| degrees[node as usize], ascending)
 }

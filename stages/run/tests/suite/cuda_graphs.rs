@@ -77,7 +77,7 @@ impl Ended {
             .chain(counts)
             .chain(self.numbers.iter().flat_map(|values| words(values)))
             .collect();
-        Digest::of(&bytes).to_string()[..16].to_owned()
+        Digest::from_bytes(&bytes).to_string()[..16].to_owned()
     }
 }
 

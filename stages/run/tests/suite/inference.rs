@@ -146,8 +146,9 @@ fn what_cannot_be_applied_is_refused() {
     // What a key speaks of is what is read.
     let pipeline = runner.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
     let list = list_of(&runner.planned(&graph, &pipeline).unwrap());
-    let error = parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::of(b"other bytes")))
-        .unwrap_err();
+    let error =
+        parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::from_bytes(b"other bytes")))
+            .unwrap_err();
     says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
     let error = refused(&runner, &community(false), ("pagerank", "run: {mode: infer}"));
     says(&error, ErrorKind::Specification, &["has nothing that was learned"]);

@@ -544,7 +544,7 @@ fn the_check_reads_the_table_that_was_trained_on() {
     let prove = |path: &Path, digest_of: &Path| {
         let mut request = step.request.clone();
         (request.spec.splits, request.splits_digest) =
-            (Some(path.to_path_buf()), Some(Digest::of_file(digest_of).unwrap().to_string()));
+            (Some(path.to_path_buf()), Some(Digest::from_file(digest_of).unwrap().to_string()));
         let outputs = as_inputs(std::slice::from_ref(&run));
         let outcome = check::results::<f32>(
             &runner.context(&Silence, &stop),

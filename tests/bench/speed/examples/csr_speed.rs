@@ -13,7 +13,7 @@ const ROUNDS: usize = 7;
 
 fn main() {
     let (folder, threads) = folder_and_threads();
-    let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
+    let artifact = Artifact::from_folder(Kind::Graph, &folder).expect("a graph artifact");
     let nodes = artifact.count("nodes").expect("counted") as usize;
     let table = read_edges(&artifact).expect("edges");
     let sorted = build_csr(nodes, &table);

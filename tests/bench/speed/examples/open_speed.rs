@@ -16,7 +16,7 @@ const DEGREE: u64 = 16;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let store = Store::at(&arguments[2]);
+    let store = Store::new(&arguments[2]);
     match arguments[1].as_str() {
         "make" => make(&store, arguments[3].parse().expect("a number of edges")),
         _ => open(&store, &Key::parse(&arguments[3]).expect("a key")),

@@ -17,7 +17,7 @@ const ROUNDS: usize = 5;
 
 fn main() {
     let (folder, threads) = folder_and_threads();
-    let artifact = Artifact::in_folder(Kind::Graph, &folder).expect("a graph artifact");
+    let artifact = Artifact::from_folder(Kind::Graph, &folder).expect("a graph artifact");
     let rows = build_csr(
         artifact.count("nodes").expect("counted") as usize,
         &read_edges(&artifact).expect("edges"),

@@ -31,7 +31,7 @@ fn of_status(name: &str) -> u64 {
 fn main() {
     let (folder, threads) = folder_and_threads();
     let csr =
-        Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
+        Csr::open(&Artifact::from_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let (seconds_undirected, graph) = time(|| Undirected::from_csr(&csr));
     // From here on the peak is that of the method.
     let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();

@@ -30,7 +30,7 @@ fn main() {
     let asked = spec.scheme.clone();
     let request = PartitionRequest { spec, groups_digest: None };
     let csr =
-        Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
+        Csr::open(&Artifact::from_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let edges = csr.edges() as f64;
     let csr_bytes = 24 * csr.edges() as u64 + 16 * (csr.nodes() as u64 + 1);
     let wanted = |scheme: &&Scheme| {

@@ -22,7 +22,7 @@ const ROUNDS: usize = 5;
 fn main() {
     let (folder, threads) = folder_and_threads();
     let csr =
-        Csr::open(&Artifact::in_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
+        Csr::open(&Artifact::from_folder(Kind::Csr, &folder).expect("an artifact")).expect("a csr");
     let (incoming, outgoing, edges) =
         (csr.incoming.rows(), csr.outgoing.rows(), csr.edges() as f64);
     let say = |part: &str, work: &dyn Fn()| {

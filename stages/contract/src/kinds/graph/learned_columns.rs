@@ -34,7 +34,7 @@ pub enum WholeNumbers {
 
 impl WholeNumbers {
     /// The way that a loss needs.
-    pub fn of(fits_numbers: bool) -> Self {
+    pub fn from_loss(fits_numbers: bool) -> Self {
         if fits_numbers { WholeNumbers::Values } else { WholeNumbers::Classes }
     }
 }
@@ -59,7 +59,7 @@ pub enum LearnedRows {
 
 impl LearnedRows {
     /// The rows of an artifact that have labels; none where both have, and a program decides.
-    pub fn of(artifact: &Artifact) -> Option<Self> {
+    pub fn from_artifact(artifact: &Artifact) -> Option<Self> {
         match artifact.find_fact(TARGET).and_then(|target| target.as_str()) {
             Some("both") => None,
             Some("graphs") => Some(LearnedRows::Graphs),
@@ -76,12 +76,13 @@ impl LearnedRows {
     }
 
     /// The name of a count or fact of the labels in the manifest of an artifact.
-    pub fn named(self, artifact: &Artifact, name: &str) -> String {
-        let prefix = if self == LearnedRows::Graphs && LearnedRows::of(artifact).is_none() {
-            OF_GRAPHS
-        } else {
-            ""
-        };
+    pub fn fact_name(self, artifact: &Artifact, name: &str) -> String {
+        let prefix =
+            if self == LearnedRows::Graphs && LearnedRows::from_artifact(artifact).is_none() {
+                OF_GRAPHS
+            } else {
+                ""
+            };
         format!("{prefix}{name}")
     }
 }
@@ -117,7 +118,7 @@ pub fn read_learned(
     let column = table.column(name).ok_or_else(|| {
         StageError::damaged(&path, format!("expected a column `{name}`, found none"))
     })?;
-    of_column(column, whole_numbers).ok_or_else(|| {
+    decode_column(column, whole_numbers).ok_or_else(|| {
         StageError::damaged(
             &path,
             format!("column `{name}`: {} cannot be learned", column.data_type()),
@@ -125,7 +126,7 @@ pub fn read_learned(
     })
 }
 
-fn of_column(column: &ArrayRef, whole_numbers: WholeNumbers) -> Option<Learned> {
+fn decode_column(column: &ArrayRef, whole_numbers: WholeNumbers) -> Option<Learned> {
     let values = |values: Vec<f32>| Learned { labels: Labels::Values(values), classes: Vec::new() };
     if let Some(words) = column.as_string_opt::<i32>() {
         return Some(classes(
@@ -224,7 +225,7 @@ mod tests {
         whole_numbers: WholeNumbers,
     ) -> Option<(Labels, Vec<String>)> {
         let column: ArrayRef = Arc::new(column);
-        of_column(&column, whole_numbers).map(|learned| (learned.labels, learned.classes))
+        decode_column(&column, whole_numbers).map(|learned| (learned.labels, learned.classes))
     }
 
     fn named(class: &[Option<u32>], names: &[&str]) -> Option<(Labels, Vec<String>)> {

@@ -147,7 +147,7 @@ impl Ids {
         }
     }
 
-    fn ascend(&self) -> Option<usize> {
+    fn find_unsorted(&self) -> Option<usize> {
         match self {
             Ids::Numbers(ids) => ids.windows(2).position(|pair| pair[0] >= pair[1]),
             Ids::Strings(ids) => {
@@ -228,7 +228,7 @@ pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageE
     if !nodes.splits.is_empty() {
         columns.push(split_column(&nodes.splits, count)?);
     }
-    columns.extend(nodes.columns.iter().map(further));
+    columns.extend(nodes.columns.iter().map(further_field));
     write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)
 }
 
@@ -269,7 +269,7 @@ pub fn write_graphs(
     if !graphs.splits.is_empty() {
         columns.push(split_column(&graphs.splits, graphs.ids.len())?);
     }
-    columns.extend(graphs.columns.iter().map(further));
+    columns.extend(graphs.columns.iter().map(further_field));
     write_table(&outputs.file(Kind::Graph, GRAPHS_FILE), columns)?;
     outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
     if graphs.labels.is_some() {
@@ -285,7 +285,7 @@ pub fn write_graphs(
 }
 
 /// Field and values of a further column.
-fn further((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
+fn further_field((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
     (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
@@ -576,7 +576,7 @@ fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<
         Ok(())
     })?;
     let table = read_nodes(&artifact)?;
-    if let Some(row) = table.ids.ascend() {
+    if let Some(row) = table.ids.find_unsorted() {
         return Err(StageError::damaged(
             &directory.join(NODES_FILE),
             format!("row {}: ids do not ascend", row + 1),
@@ -593,7 +593,7 @@ fn validate_values(directory: &Path, manifest: &Manifest, nodes: u64) -> Result<
     below("kind", table.kind.iter().flatten().position(|&kind| usize::from(kind) >= kinds), kinds)?;
     let count = graphs.as_ref().map_or(0, |graphs| graphs.ids.len());
     below("graph", table.graph.iter().flatten().position(|&graph| graph as usize >= count), count)?;
-    match graphs.and_then(|graphs| graphs.ids.ascend()) {
+    match graphs.and_then(|graphs| graphs.ids.find_unsorted()) {
         Some(row) => Err(StageError::damaged(
             &directory.join(GRAPHS_FILE),
             format!("row {}: ids do not ascend", row + 1),

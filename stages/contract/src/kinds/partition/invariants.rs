@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::{
     Column, ColumnFacts, Division, STAGED_BYTES, Scheme, Table, TableFacts, Tables, WARP, Width,
-    tables::file_of,
+    tables::table_file,
 };
 use crate::{StageError, kinds::Depth};
 
@@ -101,7 +101,7 @@ type Looked = Result<(), StageError>;
 
 impl Look<'_> {
     /// Looks at a division.
-    pub fn at(&self, division: &Division) -> Looked {
+    pub fn check(&self, division: &Division) -> Looked {
         let schemas = schemas(&division.scheme);
         self.schema(division, &schemas)?;
         let tables = Tables::open(self.directory, division)?;
@@ -164,7 +164,7 @@ impl Look<'_> {
             Mark => &[Width::U8],
             Short => &[Width::U16],
             Rows => &[Width::U32],
-            Slots if Width::of(self.edges) == Width::U32 => &[Width::U32],
+            Slots if Width::from_largest(self.edges) == Width::U32 => &[Width::U32],
             Slots => &[Width::U64],
             Counts => &[Width::U32, Width::U64],
         }
@@ -172,14 +172,14 @@ impl Look<'_> {
 
     /// The numbers of one direction.
     fn scheme(&self, scheme: &Scheme, tables: &Tables, side: &str, index: usize) -> Looked {
-        let only = |name: &str| tables.only(&format!("{side}{name}"));
+        let only = |name: &str| tables.only_column(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         let (nodes, edges) = (self.nodes, self.edges);
         match scheme {
             Scheme::Rows { units, .. } => {
                 self.length(table("rows")?, units[index].saturating_add(1))?;
-                self.climbs(&format!("{side}rows"), only("rows")?, 0, nodes, Step::Up)?;
-                self.each_row_once(table("order")?, only("order")?)
+                self.check_ascending(&format!("{side}rows"), only("rows")?, 0, nodes, Step::Up)?;
+                self.check_each_row_once(table("order")?, only("order")?)
             }
             Scheme::NeighbourGroups { ngs, block_threads, spanning, .. } => {
                 let (groups, first, spans) =
@@ -194,8 +194,8 @@ impl Look<'_> {
             Scheme::MergePath { merge_items } => {
                 let chunks = table("merge_path")?;
                 self.length(chunks, (nodes + edges).div_ceil((*merge_items).max(1)) + 1)?;
-                self.climbs(&chunks.name, chunks.column("row")?, 0, nodes, Step::Level)?;
-                self.climbs(&chunks.name, chunks.column("slot")?, 0, edges, Step::Level)
+                self.check_ascending(&chunks.name, chunks.column("row")?, 0, nodes, Step::Level)?;
+                self.check_ascending(&chunks.name, chunks.column("slot")?, 0, edges, Step::Level)
             }
             Scheme::WarpTiles { warp_tile, block_threads, shared_bytes } => {
                 self.staged(*shared_bytes, warp_tile.saturating_mul(block_threads / WARP))?;
@@ -217,8 +217,8 @@ impl Look<'_> {
             }
             Scheme::DegreeBins { bins } => {
                 self.length(table("bins")?, bins[index].saturating_add(1))?;
-                self.climbs(&format!("{side}bins"), only("bins")?, 0, nodes, Step::Level)?;
-                self.each_row_once(table("bin_rows")?, only("bin_rows")?)
+                self.check_ascending(&format!("{side}bins"), only("bins")?, 0, nodes, Step::Level)?;
+                self.check_each_row_once(table("bin_rows")?, only("bin_rows")?)
             }
             Scheme::SortedColumns {} => {
                 self.coordinates(table("sorted_columns")?, ["column", "row"])
@@ -230,16 +230,16 @@ impl Look<'_> {
             Scheme::PackedGraphs { blocks, .. } => {
                 let (starts, graphs) = (table("graph_blocks")?, table("block_graphs")?);
                 self.length(starts, blocks.saturating_add(1))?;
-                self.climbs(
+                self.check_ascending(
                     &starts.name,
                     starts.column("graph")?,
                     0,
                     graphs.rows() as u64,
                     Step::Up,
                 )?;
-                self.climbs(&starts.name, starts.column("row")?, 0, nodes, Step::Up)?;
+                self.check_ascending(&starts.name, starts.column("row")?, 0, nodes, Step::Up)?;
                 self.below(graphs, "row", nodes)?;
-                self.each_row_once(table("block_rows")?, only("block_rows")?)
+                self.check_each_row_once(table("block_rows")?, only("block_rows")?)
             }
             Scheme::File { .. } => self.user_groups(table("file_groups")?),
         }
@@ -249,13 +249,13 @@ impl Look<'_> {
     fn messages(&self, scheme: &Scheme, tables: &Tables) -> Looked {
         if let Scheme::Interleaved { lanes } = scheme {
             let (groups, places) =
-                (tables.only("interleaved_groups")?, tables.get("interleaved_places")?);
+                (tables.only_column("interleaved_groups")?, tables.get("interleaved_places")?);
             self.length(
                 tables.get("interleaved_groups")?,
                 self.nodes.div_ceil((*lanes).max(1)) + 1,
             )?;
             let all = groups.last().unwrap_or(0);
-            self.climbs("interleaved_groups", groups, 0, all, Step::Level)?;
+            self.check_ascending("interleaved_groups", groups, 0, all, Step::Level)?;
             self.length(places, self.edges)?;
             return self.below(places, "interleaved_places", all);
         }
@@ -266,12 +266,12 @@ impl Look<'_> {
 
     /// The tables of relations.
     fn relations(&self, scheme: &Scheme, tables: &Tables, side: &str, index: usize) -> Looked {
-        let only = |name: &str| tables.only(&format!("{side}{name}"));
+        let only = |name: &str| tables.only_column(&format!("{side}{name}"));
         let table = |name: &str| tables.get(&format!("{side}{name}"));
         match scheme {
             Scheme::RelationMajor { relations } => {
                 self.length(table("relations")?, relations.saturating_add(1))?;
-                self.climbs(
+                self.check_ascending(
                     &format!("{side}relations"),
                     only("relations")?,
                     0,
@@ -303,12 +303,12 @@ enum Step {
 /// What a rule is about.
 impl Look<'_> {
     fn wrong(&self, table: &str, what: String) -> StageError {
-        StageError::damaged(&self.directory.join(file_of(table)), what)
+        StageError::damaged(&self.directory.join(table_file(table)), what)
     }
 
     fn length(&self, table: &Table, expected: u64) -> Looked {
         super::super::expect_length(
-            &self.directory.join(file_of(&table.name)),
+            &self.directory.join(table_file(&table.name)),
             "rows",
             expected,
             table.rows() as u64,
@@ -316,7 +316,14 @@ impl Look<'_> {
     }
 
     /// Numbers go from one to another, and never down.
-    fn climbs(&self, table: &str, column: &Column, begin: u64, end: u64, step: Step) -> Looked {
+    fn check_ascending(
+        &self,
+        table: &str,
+        column: &Column,
+        begin: u64,
+        end: u64,
+        step: Step,
+    ) -> Looked {
         let found = (!column.is_empty()).then(|| (column.get(0), column.get(column.len() - 1)));
         if found != Some((begin, end)) {
             return Err(self
@@ -345,7 +352,7 @@ impl Look<'_> {
             return Err(self
                 .wrong(name, format!("expected {} rows, found {}", self.nodes + 1, first.len())));
         }
-        self.climbs(name, first, 0, of.rows() as u64, Step::Level)
+        self.check_ascending(name, first, 0, of.rows() as u64, Step::Level)
     }
 
     /// Every number of a column is below a limit.
@@ -364,7 +371,7 @@ impl Look<'_> {
         }
     }
 
-    fn each_row_once(&self, table: &Table, column: &Column) -> Looked {
+    fn check_each_row_once(&self, table: &Table, column: &Column) -> Looked {
         self.length(table, self.nodes)?;
         if !self.publishing() {
             return Ok(());
@@ -391,7 +398,7 @@ impl Look<'_> {
     fn groups(&self, groups: &Table, most: u64) -> Looked {
         let (start, end) = (groups.column("start")?, groups.column("end")?);
         if groups.rows() == 0 {
-            return self.none_left(groups);
+            return self.check_none_left(groups);
         }
         if (start.get(0), end.last()) != (0, Some(self.edges)) {
             return Err(self.wrong(
@@ -424,7 +431,7 @@ impl Look<'_> {
     }
 
     /// Without entries there are no edges.
-    fn none_left(&self, table: &Table) -> Looked {
+    fn check_none_left(&self, table: &Table) -> Looked {
         if self.edges == 0 {
             Ok(())
         } else {
@@ -439,12 +446,12 @@ impl Look<'_> {
     fn starts(&self, table: &Table) -> Looked {
         let start = table.column("start")?;
         match start.last() {
-            None => self.none_left(table),
+            None => self.check_none_left(table),
             Some(last) if last >= self.edges => Err(self.wrong(
                 &table.name,
                 format!("the last entry starts at {last} of {} slots", self.edges),
             )),
-            Some(last) => self.climbs(&table.name, start, 0, last, Step::Up),
+            Some(last) => self.check_ascending(&table.name, start, 0, last, Step::Up),
         }
     }
 

@@ -31,7 +31,7 @@ pub enum Width {
 
 impl Width {
     /// For numbers that may pass 2^32: 32 bits where the largest fits.
-    pub fn of(largest: u64) -> Self {
+    pub fn from_largest(largest: u64) -> Self {
         if largest <= u64::from(u32::MAX) { Width::U32 } else { Width::U64 }
     }
 
@@ -105,7 +105,7 @@ impl TableFacts {
 }
 
 /// File of a table.
-pub(super) fn file_of(table: &str) -> String {
+pub(super) fn table_file(table: &str) -> String {
     format!("{table}.arrow")
 }
 
@@ -244,10 +244,10 @@ impl Column {
     }
 
     fn array(&self) -> ArrayRef {
-        fn of<T: Number>(numbers: &View<T>) -> ArrayRef {
+        fn to_array<T: Number>(numbers: &View<T>) -> ArrayRef {
             Arc::new(PrimitiveArray::<T::Arrow>::new(numbers.clone(), None))
         }
-        each_width!(self, numbers => of(numbers))
+        each_width!(self, numbers => to_array(numbers))
     }
 }
 
@@ -304,7 +304,7 @@ impl Table {
 
     /// Maps the file of a table in an artifact's folder.
     pub fn open(directory: &Path, facts: &TableFacts) -> Result<Self, StageError> {
-        let path = directory.join(file_of(&facts.name));
+        let path = directory.join(table_file(&facts.name));
         let mut columns = Vec::new();
         for column in &facts.columns {
             let opened = Column::open(&path, column)?;
@@ -330,9 +330,9 @@ mod tests {
     #[test]
     fn numbers_are_narrow_up_to_two_to_the_32() {
         let edge = 1u64 << 32;
-        assert_eq!([0, edge - 2, edge - 1].map(Width::of), [Width::U32; 3]);
-        assert_eq!([edge, edge + 1, u64::MAX].map(Width::of), [Width::U64; 3]);
-        let mut wide = Cells::room(Width::of(edge), 2);
+        assert_eq!([0, edge - 2, edge - 1].map(Width::from_largest), [Width::U32; 3]);
+        assert_eq!([edge, edge + 1, u64::MAX].map(Width::from_largest), [Width::U64; 3]);
+        let mut wide = Cells::room(Width::from_largest(edge), 2);
         [edge - 1, edge].into_iter().for_each(|number| wide.push(number));
         assert_eq!(Column::from(wide).iter().collect::<Vec<u64>>(), [edge - 1, edge]);
     }
