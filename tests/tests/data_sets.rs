@@ -382,7 +382,7 @@ fn what_is_left_out_is_said() {
             "small",
             &["ingest.features=random"],
             "",
-            "`small` has features, and they are passed over: those of `ingest.features: random` \
+            "`small` has features, and they are ignored: those of `ingest.features: random` \
              are MADE UP",
         ),
     ];

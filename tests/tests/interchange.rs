@@ -249,7 +249,7 @@ fn a_stand_in_stays_one_through_export_and_import() {
         .prints(&["STAND-IN"]);
     let recipe = Recipe::of("gcn", "copy").set("run.epochs=1");
     let again = sandbox.with_store("again");
-    let output = again.front("pipeline", &recipe, &[]).expect(0).says(&["came out of a STAND-IN"]);
+    let output = again.front("pipeline", &recipe, &[]).expect(0).says(&["files of a STAND-IN"]);
     assert!(output.stages().iter().all(|line| line["provenance"] == "stand-in"), "{output}");
     again
         .with_store("real")
@@ -446,11 +446,11 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     sandbox
         .warploom(&["data", "import", "copied", "--edges", text(&given)])
         .expect(0)
-        .prints(&["passed over: array `time`", "3 nodes, 3 edges"]);
+        .prints(&["ignored: array `time`", "3 nodes, 3 edges"]);
     sandbox
         .stage("ingest", &Recipe::of("pagerank", "mine"), &[])
         .expect(0)
-        .says(&["passed over: array `time`"]);
+        .says(&["ignored: array `time`"]);
     assert_eq!(digest_of(&sandbox, "copied"), digest_of(&sandbox, "mine"));
     // Where it is no list of edges, the error says all that is read.
     let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
@@ -630,7 +630,7 @@ fn a_set_of_an_earlier_import_makes_way_with_its_entry() {
     import(&["--undirected"]).expect(0);
     moved();
     let told = sandbox.stage("ingest", &Recipe::of("pagerank", "mine"), &[]).expect(0);
-    told.says(&["the entry of `mine` is found from here alone", "mine/warploom.yaml"]);
+    told.says(&["the entry of `mine` is found from this folder only", "mine/warploom.yaml"]);
     import(&[]).expect(1).says(&["an imported set called `mine`"]);
     import(&["--force"]).expect(0);
     assert!(!old.exists() && sandbox.data.join("mine/warploom.yaml").exists());

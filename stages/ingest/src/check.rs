@@ -1,5 +1,4 @@
-//! The proof of ingest: what the settings promise is tested on the artifact, with sets instead of
-//! sorts.
+//! check: the check of ingest: tests the artifact against the settings, with sets instead of sorts.
 use std::collections::{HashMap, HashSet};
 
 use warploom_contract::{
@@ -11,10 +10,10 @@ use warploom_spec::{Duplicates, Normalize, SelfLoops, Symmetrize};
 
 use crate::node_kinds;
 
-/// Rows sum to one up to this.
+/// Tolerance of the row sum of normalised features.
 const ROW_SUM_ERROR: f32 = 1e-4;
 
-/// The graph keeps what its settings say.
+/// Checks that the graph has the properties that its settings ask for.
 pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Result<(), Violation> {
     let edges = graph::read_edges(artifact)?;
     let nodes = graph::read_nodes(artifact)?;
@@ -75,9 +74,9 @@ pub fn graph_keeps_settings(artifact: &Artifact, request: &IngestRequest) -> Res
     }
 }
 
-/// There are kinds if they were asked for, and no statements of types if they were to go. Of RDF
-/// whose nodes and edges are those of the files, the kind of what has statements of types is one of
-/// the types that they name.
+/// Checks node types: they exist if requested, and type statements are gone if they were to be
+/// removed. In an RDF graph with all nodes and edges of the files, the type of a node is one of
+/// those in its type statements.
 fn check_kinds(
     artifact: &Artifact,
     request: &IngestRequest,
@@ -87,7 +86,7 @@ fn check_kinds(
     let Some(rule) = node_kinds::kind_rule(request) else { return Ok(()) };
     let names = graph::open_names(artifact)?;
     let Some(of_node) = &nodes.kind else {
-        return Err(Violation::new("expected kinds of nodes, found none"));
+        return Err(Violation::new("expected node types, found none"));
     };
     let relation = names.relations.iter().position(|name| *name == rule.relation);
     let (Some(relation), Some(of_edge)) = (relation, &edges.kind) else { return Ok(()) };
@@ -110,7 +109,7 @@ fn check_kinds(
     }
     match fits.into_iter().filter(|(_, fits)| !fits).map(|(row, _)| row).min() {
         Some(row) => Err(Violation::new(format!(
-            "the kind of node row {row} is none of the types that it has"
+            "the type of node row {row} is none of those in its type statements"
         ))),
         None => Ok(()),
     }

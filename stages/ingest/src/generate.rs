@@ -1,5 +1,5 @@
-//! Seeded graphs: those that stand in for ones that cannot be had, and those that are asked for by
-//! name.
+//! generate: seeded graph generators: stand-ins of missing data sets, and generated sets such as
+//! `rmat-20`.
 //!
 //! promises  the same bytes for the same recipe, for any number of threads
 //! never     reads a file or the clock

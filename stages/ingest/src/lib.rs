@@ -1,12 +1,14 @@
-//! ingest: from raw files, or a seeded stand-in, to a graph with features, labels and splits.
+//! ingest: the stage that reads raw files, or generates a stand-in, into a graph with features,
+//! labels and splits.
 //!
-//! reads   raw files of a data set                keeps   the data set's own ids, sorted
-//! writes  graph                                  bounds  nodes < 2^32 - 1; memory for nodes and features once, and 33 bytes an edge, 50 with
-//!                                                        weights; beyond `--memory` edges are
-//!                                                        sorted on disk, and those of most formats
-//!                                                        read so
-//! never   downloads (the chain of keys decides where data come from); publishes a graph whose
-//!         counts are not those of the catalogue; makes anything up silently
+//! reads     raw files of a data set
+//! writes    graph
+//! promises  the data set's own ids, sorted; counts that the catalogue expects
+//! never     downloads (the chain of keys decides where data come from); publishes a graph whose
+//!           counts differ from the catalogue's; draws synthetic data without a notice
+//! limits    nodes < 2^32 - 1; memory for nodes and features once, and 33 bytes for each edge, 50
+//!           with weights; beyond `--memory` edges are sorted on disk, and those of most formats
+//!           are also read so
 mod check;
 pub mod fill;
 pub mod generate;
@@ -64,7 +66,8 @@ impl Stage for Ingest {
         write::write_graph(outputs, graph, context.progress)
     }
 
-    /// Reads the artifact back and tests, edge by edge with sets, what the settings promise of it.
+    /// Reads the artifact back and tests the properties that its settings ask for, edge by edge
+    /// with sets.
     fn check(
         _context: &Context,
         outputs: &Inputs,

@@ -1,13 +1,12 @@
-//! Kinds of nodes made of types of entities: those that the statements of one relation name, or a
-//! table beside triples.
+//! node_kinds: node types from types of entities, which one relation states (such as `rdf:type`),
+//! or a table beside triples.
 //!
-//! promises  of several types the one that comes first in the order that was given is the kind,
-//!           else the first by bytes; an entity without a type is of the kind `entity`, a literal
-//!           of RDF of the kind `literal`
-//! promises  kinds ascend by the bytes of their types' names; each has a node; features of all
-//!           nodes stay one table
-//! never     makes kinds unless it is told to; changes a label, a split or, unless statements of
-//!           types are to go, an edge
+//! promises  of several types the first in the given order is the node type, else the first by
+//!           bytes; an entity without a type has node type `entity`, an RDF literal `literal`
+//! promises  node types ascend by the bytes of their names; each has a node; features of all nodes
+//!           stay one table
+//! never     assigns node types unless requested; changes a label, a split or, unless type
+//!           statements are to be removed, an edge
 use std::collections::BTreeSet;
 
 use warploom_catalog::entry;
@@ -23,44 +22,44 @@ use warploom_spec as spec;
 
 use crate::subset;
 
-/// The kind of an entity that has no type.
+/// The node type of an entity without a type.
 const ENTITY: &str = "entity";
-/// The kind of a literal.
+/// The node type of a literal.
 const LITERAL: &str = "literal";
-/// As the default is written short.
+/// Short form of the default relation.
 const TYPE_SHORT: &str = "rdf:type";
 /// A node that has no type.
 const NONE: u32 = u32::MAX;
 
-/// How kinds are made.
+/// How node types are assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// Name of the relation, whole or its last step.
+    /// Name of the relation, full or its last component.
     pub relation: String,
-    /// Types that win over others, the strongest first.
+    /// Types that take precedence over others, the first wins.
     pub order: Vec<String>,
-    /// Statements of types stay edges.
+    /// Whether type statements stay edges.
     pub keeps_edges: bool,
-    /// Nodes that are spelled as literals are literals.
+    /// Whether nodes with the syntax of RDF literals are literals.
     pub literals: bool,
 }
 
-/// Why there are no kinds.
+/// Why node types cannot be assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KindsError {
-    /// The data have kinds of their own.
+    /// The data set has its own node types.
     OwnKinds(Vec<String>),
-    /// No relation is called so, and there is no table of types.
+    /// There is no relation of this name, and no table of types.
     NoRelation(String, Vec<String>),
-    /// Several relations end so.
+    /// Several relations end in this name.
     SeveralRelations(String, Vec<String>),
-    /// No node has a type that was given a place in the order.
+    /// No node has a type of the given order.
     NoType(String, Vec<String>),
-    /// More than 16 bits number.
+    /// More types than 16 bits.
     TooMany(usize),
 }
 
-/// What the pipeline says, else the catalogue; none: nodes stay as they are.
+/// The rule of the pipeline, else of the catalogue; none: nodes keep one type.
 pub fn kind_rule(request: &IngestRequest) -> Option<Rule> {
     let literals = request.entry.format.as_str() == ntriples::FORMAT.name;
     let made = |relation: &String, order: &[String], keeps_edges| Rule {
@@ -80,16 +79,16 @@ pub fn kind_rule(request: &IngestRequest) -> Option<Rule> {
     }
 }
 
-/// Why edges in a file have no kinds.
+/// Why node types cannot be assigned with edges in a file.
 #[derive(Debug)]
 pub enum FileKindsError {
-    /// As in memory.
+    /// An error as in memory.
     Refused(KindsError),
-    /// The file.
+    /// An error of the file.
     Read(Box<ReadError>),
 }
 
-/// Gives the nodes kinds.
+/// Assigns node types.
 pub fn assign_kinds(graph: RawGraph, rule: &Rule) -> Result<RawGraph, KindsError> {
     let relation = find_type_relation(&graph, rule)?;
     let ends = graph
@@ -111,8 +110,8 @@ pub fn assign_kinds(graph: RawGraph, rule: &Rule) -> Result<RawGraph, KindsError
     }
 }
 
-/// Gives nodes kinds whose edges are in a file: those are gone through, and what states a type is
-/// held, 8 bytes a statement.
+/// Assigns node types with edges in a file, which is scanned; type statements are held, 8 bytes for
+/// each.
 pub fn assign_kinds_from_file(
     graph: RawGraph,
     spilled: Spilled,
@@ -149,8 +148,8 @@ pub fn assign_kinds_from_file(
     Ok((subset::keep_nodes(graph, &stays), spilled))
 }
 
-/// Kinds of nodes from statements of types, of node and type, and from a table; with which nodes
-/// have a type.
+/// Assigns node types from type statements (node and type) and from a table; also returns which
+/// nodes have a type.
 fn build_kinds(
     mut graph: RawGraph,
     rule: &Rule,
@@ -181,7 +180,7 @@ fn build_kinds(
     Ok((graph, is_typed))
 }
 
-/// The relation that names types; none: a table does.
+/// The relation that states types; none: a table has them.
 fn find_type_relation(graph: &RawGraph, rule: &Rule) -> Result<Option<u16>, KindsError> {
     if let Some(kinds) = &graph.kinds {
         return Err(KindsError::OwnKinds(kinds.names.clone()));
@@ -216,7 +215,7 @@ struct Types {
 }
 
 impl Types {
-    /// Those that are stated and those of the table.
+    /// The types of statements and those of the table.
     fn new(graph: &RawGraph, stated: Vec<(u32, u32)>) -> Types {
         let targets: BTreeSet<u32> = stated.iter().map(|(_, target)| *target).collect();
         let table = graph.types.as_ref();
@@ -242,7 +241,7 @@ impl Types {
         Types { nodes: graph.ids.len(), names, of_nodes }
     }
 
-    /// For each node the type that wins.
+    /// The type of each node, by precedence.
     fn choose_types(&self, order: &[String]) -> Result<Vec<u32>, KindsError> {
         let mut rank = vec![order.len(); self.names.len()];
         for (place, wanted) in order.iter().enumerate().rev() {
@@ -266,7 +265,7 @@ impl Types {
     }
 }
 
-/// A node's own id as text.
+/// A node's data set id as text.
 fn id_text(ids: &NodeIds, row: u32) -> String {
     match ids {
         NodeIds::Count(_) => row.to_string(),
@@ -275,8 +274,8 @@ fn id_text(ids: &NodeIds, row: u32) -> String {
     }
 }
 
-/// Takes out the statements of a relation, and the nodes that are nothing but types: named by such
-/// statements, without an edge, a type or a label of their own.
+/// Removes the statements of a relation, and the nodes that are only types: targets of such
+/// statements without another edge, a type or a label.
 fn remove_type_statements(mut graph: RawGraph, relation: u16, is_typed: &[bool]) -> RawGraph {
     let of_edge = graph.edges.relation.clone().unwrap_or_default();
     let mut stays = vec![true; graph.ids.len()];
@@ -316,8 +315,8 @@ fn is_labelled(labels: Option<&Labels>, row: usize) -> bool {
     }
 }
 
-/// Gives kinds names that files and parameters can have; those that differ from the data's own come
-/// back as a fact for the manifest.
+/// Makes names of node types valid in file and parameter names; returns the changed ones as a fact
+/// for the manifest.
 pub fn make_names_plain(graph: &mut RawGraph) -> Option<serde_json::Value> {
     let kinds = graph.kinds.as_mut()?;
     let plain = graph::kind_names(&kinds.names);

@@ -1,17 +1,16 @@
-//! The way of a graph whose edges do not fit the memory that may be used: from a list in a file by
-//! way of sorted runs to the artifact.
+//! out_of_core: ingests a graph whose edges exceed the memory limit: from a list in a file through
+//! sorted runs to the artifact.
 //!
-//! promises  the same bytes as the way in memory
-//! promises  components cost 8 bytes a node, degrees 4, communities 32: their edges are sorted once
-//!           more, both ways, and gone through in rounds
-//! promises  features of edges are gathered row by row while edges are merged, in a file of their
-//!           own
-//! never     holds the features of more than a group of edges
-//! bounds    `--memory`, from `MEMORY_LEAST` on, beside what belongs to the nodes; less is told on
-//!           screen
-//! bounds    gathered features are mapped while they are written: pages that the system may take
-//!           back (3 M edges with 8 features, both ways, under `--memory 64MiB`: 29 MiB of its own,
-//!           216 MiB with such pages)
+//! promises  the same bytes as in memory
+//! promises  components take 8 bytes for each node, degrees 4, communities 32: for these the edges
+//!           are sorted once more in both directions, and scanned in rounds
+//! promises  edge features are gathered row by row while edges are merged, in a file of their own
+//! never     holds the features of more than one group of edges
+//! bounds    `--memory`, at least `MEMORY_LEAST`, beside the data of nodes; a smaller value gives a
+//!           warning
+//! bounds    gathered features are mapped while they are written, in pages that the system may
+//!           reclaim (3 M edges with 8 features, in both directions, under `--memory 64MiB`: 29 MiB
+//!           private memory, 216 MiB with such pages)
 use std::{
     fs::File,
     io::{BufWriter, Write},
@@ -40,8 +39,8 @@ use crate::{
     write,
 };
 
-/// The edges, where they do not fit the memory that may be used: those that were read that way, or
-/// that are held and take too much to be sorted.
+/// The edges in a file, if they exceed the memory limit: they were read so, or are held and take
+/// too much memory to be sorted.
 pub fn spilled_edges(
     context: &Context,
     narrowed: &mut NarrowedGraph,
@@ -66,7 +65,7 @@ pub fn spilled_edges(
     Ok(narrowed.spilled.take())
 }
 
-/// Sorts, merges and writes.
+/// Sorts, merges and writes the edges.
 pub fn ingest_spilled(
     context: &Context,
     outputs: &mut Outputs,
@@ -75,7 +74,7 @@ pub fn ingest_spilled(
     spilled: &Spilled,
 ) -> Result<(), StageError> {
     let options = requested_graph::transform_options(request, &narrowed.graph);
-    // How often an edge stands in a list without weights is a sum of ones.
+    // The multiplicity of an unweighted edge is a sum of ones.
     let weighted = options.duplicates == Duplicates::Sum
         || match request.spec.weights {
             Weights::Keep => spilled.weighted,
@@ -130,7 +129,7 @@ pub fn ingest_spilled(
     write::write_all_but_edges(outputs, &mut graph, &|nodes| writing.add(nodes))
 }
 
-/// Edges on their way from the file to the artifact.
+/// The external sort of edges from the file to the artifact.
 struct SpilledSort<'a> {
     context: &'a Context<'a>,
     spilled: &'a Spilled,
@@ -141,7 +140,7 @@ struct SpilledSort<'a> {
 }
 
 impl SpilledSort<'_> {
-    /// An empty list of neighbours, if communities are asked for.
+    /// A writer of neighbours, if communities are needed.
     fn new_neighbour_writer(
         &self,
         request: &IngestRequest,
@@ -152,7 +151,7 @@ impl SpilledSort<'_> {
         is_wanted.then(|| self.new_neighbours()).transpose()
     }
 
-    /// A place for the edges as pairs without a direction.
+    /// New runs for the edges as undirected pairs.
     fn new_neighbours(&self) -> Result<Neighbours, StageError> {
         let limit = edge_limit(self.context);
         let options = transform::Options { symmetrize: true, ..transform::Options::default() };
@@ -163,8 +162,7 @@ impl SpilledSort<'_> {
         Ok(Neighbours { runs, nodes: self.nodes })
     }
 
-    /// Runs of sorted edges, merged into `edges.parquet`; how many end at each node is counted by
-    /// the way.
+    /// Sorts edges into runs and merges them into `edges.parquet`; also counts in-degrees.
     fn sort_and_write<C: Stored + WeightedPayload>(
         &self,
         outputs: &mut Outputs,
@@ -249,8 +247,7 @@ impl SpilledSort<'_> {
     }
 }
 
-/// The edges once more, for what is made up of communities: each with its reverse, in runs of their
-/// own.
+/// The edges with their reverses, in runs of their own, for the communities of synthetic data.
 struct Neighbours {
     runs: Runs<()>,
     nodes: u32,
@@ -261,7 +258,7 @@ impl Neighbours {
         self.runs.push(Edge { source, target, relation: 0, weight: 1.0, at: 0 }, ())
     }
 
-    /// The communities that the same edges have in memory.
+    /// The same communities as for edges in memory.
     fn communities(
         self,
         seed: u64,
@@ -279,7 +276,7 @@ impl Neighbours {
     }
 }
 
-/// What can fail while merging.
+/// Errors while merging.
 enum MergeError {
     Stage(StageError),
     Io(std::io::Error),
@@ -297,7 +294,7 @@ impl From<std::io::Error> for MergeError {
     }
 }
 
-/// Features of edges in the order in which these are merged, on their way to a nameless file.
+/// Writes the features of edges in merge order to an unnamed temporary file.
 struct FeatureGatherer<'a> {
     rows: &'a FeatureRows,
     row: Vec<u8>,
@@ -311,7 +308,7 @@ impl<'a> FeatureGatherer<'a> {
         Ok(FeatureGatherer { rows, row: vec![0; rows.width()], zeros: vec![0; rows.width()], file })
     }
 
-    /// The row of the edge with this place in the list, zeros for one that was added.
+    /// Adds the row of the edge at this place in the list; zeros for an added edge.
     fn push(&mut self, place: u32) -> std::io::Result<()> {
         if place == NOT_LISTED {
             return self.file.write_all(&self.zeros);
@@ -325,7 +322,7 @@ impl<'a> FeatureGatherer<'a> {
     }
 }
 
-/// What an edge carries.
+/// The payload of an edge in the sort.
 trait WeightedPayload: Copy {
     fn weight(self) -> f32;
 
@@ -357,7 +354,7 @@ impl WeightedPayload for ListedEdge {
     }
 }
 
-/// Facts of the manifest that both ways write.
+/// Facts of the manifest, in memory and out of core.
 pub fn write_facts(outputs: &mut Outputs, request: &IngestRequest, read: &SourceGraph) {
     let SourceGraph { graph, provenance, report, .. } = read;
     outputs.fact(Kind::Graph, "dataset", request.entry.name.clone());
@@ -378,8 +375,7 @@ pub fn write_facts(outputs: &mut Outputs, request: &IngestRequest, read: &Source
     }
 }
 
-/// The fact of the manifest that says where a split is shorter than it should be; also for both
-/// ways.
+/// The fact of the manifest with shortages of the split, in memory and out of core.
 pub fn write_split_facts(outputs: &mut Outputs, short: &[String]) {
     if !short.is_empty() {
         outputs.fact(Kind::Graph, "split_short", short.to_vec());

@@ -1,9 +1,9 @@
-//! Relations of edges: the reverse of every edge under a relation of its own, as R-GCN wants it.
+//! relations: inverse relations: the reverse of every edge under a relation of its own, as R-GCN
+//! needs.
 //!
-//! promises  the inverse of relation r is called `inverse_<r>` and numbered behind all others;
+//! promises  the inverse of relation r is called `inverse_<r>` and numbered after all others;
 //!           weights and features are those of the edge
-//! never     reverses a self loop's direction into a repeat: it is an edge of the inverse relation
-//!           as well
+//! never     drops a self loop: it also becomes an edge of the inverse relation
 use warploom_formats::raw_graph::{EdgeFeatures, RawGraph};
 
 /// Why there are no inverse relations.
@@ -11,11 +11,11 @@ use warploom_formats::raw_graph::{EdgeFeatures, RawGraph};
 pub enum InverseError {
     /// Edges have no relations.
     NoRelations,
-    /// Twice as many do not fit 16 bits.
+    /// Twice as many relations exceed 16 bits.
     TooMany(usize),
 }
 
-/// Names the inverse of every relation; the first of their numbers comes back.
+/// Names the inverse of every relation; returns the number of the first.
 pub fn name_inverses(names: &mut Vec<String>) -> Result<u16, InverseError> {
     let count = names.len();
     if count == 0 {

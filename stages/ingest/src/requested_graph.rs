@@ -1,8 +1,9 @@
-//! From a graph as listed to a graph as asked: edges transformed, and what a run needs filled in.
+//! requested_graph: from a graph as listed to the requested one: transforms edges, and fills in
+//! what a run needs.
 //!
-//! promises  counts that the catalogue expects are compared before anything is written; everything
-//!           drawn for a real graph is named in the list that is returned (a stand-in is drawn as a
-//!           whole and says so itself)
+//! promises  counts of the catalogue are compared before anything is written; all synthetic data of
+//!           a real graph is in the returned list (a stand-in is synthetic as a whole, as its
+//!           provenance says)
 use warploom_catalog::{
     Source,
     digests::RECORD_FILE,
@@ -31,41 +32,40 @@ use warploom_formats::{
     read_error::ReadError,
 };
 
-/// Width of made-up features when neither catalogue nor data say one.
+/// Columns of synthetic features if neither catalogue nor data say.
 const WIDTH: u32 = 16;
-/// Nodes in a community of a real graph, in the mean.
+/// Mean size of a community of a real graph.
 pub const COMMUNITY: u32 = 128;
-/// What a row of labels is of, where it is not a node.
+/// Word for a row of graph labels.
 const GRAPH: &str = "graph";
-/// What is made up where graphs have labels of their own and nodes get some.
+/// Name of synthetic node labels where graphs have their own labels.
 const NODE_LABELS: &str = "node_labels";
-/// How often filling in goes through all nodes.
+/// Number of passes over all nodes while filling in.
 const FILLINGS: u64 = 3;
-/// Lines of a notice that are shown.
+/// Most lines of a notice.
 const LINES_SHOWN: usize = 6;
-/// Degrees above count as this one.
+/// Largest one-hot degree; higher ones count as this.
 const DEGREE_MOST: u32 = 255;
 
-/// A graph as it stays, its edges as listed, and what was counted of it before.
+/// The part of a graph that stays, with its edges as listed and earlier counts.
 pub struct NarrowedGraph {
-    /// Without edges, where these are in a file.
+    /// The graph, without edges if these are in a file.
     pub graph: RawGraph,
-    /// The edges, where they do not fit.
+    /// The edges in a file, if they exceed the memory limit.
     pub spilled: Option<Spilled>,
-    /// The number of the first inverse relation, of edges in a file that are to have inverses.
+    /// The number of the first inverse relation, if edges in a file get inverses.
     pub inverse: Option<u16>,
     /// Real or stand-in.
     pub provenance: Provenance,
     /// Communities that the generator planted.
     pub community: Option<Vec<u32>>,
-    /// How many edges end at each node, where the sorted edges are in a file and features need
-    /// that.
+    /// In-degree of each node, if the sorted edges are in a file and features need it.
     pub in_degrees: Option<Vec<u32>>,
     listed_nodes: u32,
     listed: u64,
 }
 
-/// Takes what was not asked for out of the graph.
+/// Removes what was not requested from the graph.
 pub fn narrow_graph(
     request: &IngestRequest,
     read: SourceGraph,
@@ -95,7 +95,7 @@ pub fn narrow_graph(
     if request.spec.relabel {
         graph.ids = NodeIds::Count(graph.nodes());
     }
-    // Communities that were planted are known by row.
+    // Planted communities are indexed by row.
     let community = community.filter(|_| graph.nodes() == listed_nodes);
     Ok(NarrowedGraph {
         graph,
@@ -109,8 +109,8 @@ pub fn narrow_graph(
     })
 }
 
-/// The nodes that are to stay, and the edges between them: these are gone through once for the
-/// components and once to be counted, and for kinds of types some times more.
+/// Selects the nodes that stay, and the edges between them: edges are scanned once for components
+/// and once to be counted, and for node types a few more times.
 pub fn select_parts(
     request: &IngestRequest,
     mut graph: RawGraph,
@@ -144,7 +144,7 @@ pub fn select_parts(
 }
 
 impl NarrowedGraph {
-    /// Compares with what the catalogue expects; `counts` are of what was sorted.
+    /// Compares with the counts of the catalogue; `counts` are of the sorted edges.
     pub fn compare_counts(
         &self,
         request: &IngestRequest,
@@ -158,7 +158,7 @@ impl NarrowedGraph {
     }
 }
 
-/// Shares of a split that are more than all there is.
+/// Refuses shares of a split with a sum above 1.
 pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
     let Some(spec::Split::Fractions(rule)) = &request.spec.split else { return Ok(()) };
     let sum = rule.train + rule.validation + rule.test;
@@ -174,17 +174,17 @@ pub fn refuse_shares(request: &IngestRequest) -> Result<(), StageError> {
     ))
 }
 
-/// A graph with all that it lacked.
+/// A graph with labels, features and splits.
 pub struct FilledGraph {
     /// The graph.
     pub graph: RawGraph,
-    /// What was made up of a real one.
+    /// Synthetic data of a real graph.
     pub made_up: Vec<String>,
-    /// Where parts of the split are shorter than they should be, a line each.
+    /// Shortages of the split, a line each.
     pub short: Vec<String>,
 }
 
-/// Transforms and fills in.
+/// Transforms the edges and fills in missing data.
 pub fn transform_and_fill(
     context: &Context,
     request: &IngestRequest,
@@ -209,8 +209,8 @@ pub fn transform_and_fill(
     fill_graph(context, request, narrowed)
 }
 
-/// Says what was made up of a real graph: because it has none and the program reads it, or because
-/// other features than its own were asked for.
+/// Prints which data of a real graph are synthetic: because it has none and the program reads them,
+/// or because other features were requested.
 fn announce_made_up(
     context: &Context,
     request: &IngestRequest,
@@ -223,7 +223,7 @@ fn announce_made_up(
     let lacking = request.needs.of_made_up(&lacking);
     if !replaced.is_empty() {
         context.progress.warn(&format!(
-            "`{name}` has features, and they are passed over: those of `ingest.features: random` \
+            "`{name}` has features, and they are ignored: those of `ingest.features: random` \
              are MADE UP from communities of the real graph"
         ));
     }
@@ -235,7 +235,7 @@ fn announce_made_up(
     }
 }
 
-/// The graph with all that it lacked.
+/// Fills in missing labels, features and splits.
 pub fn fill_graph(
     context: &Context,
     request: &IngestRequest,
@@ -255,11 +255,11 @@ pub fn fill_graph(
         fill_missing(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
     drop(filling);
     if let Err(broken) = graph.validate() {
-        return Err(StageError::defect(format!("ingest made a graph that is none: {broken}")));
+        return Err(StageError::defect(format!("ingest built an invalid graph: {broken}")));
     }
     if !short.is_empty() {
         context.progress.warn(&format!(
-            "`{}`: the split is shorter than asked for: {}",
+            "`{}`: the split has fewer rows than requested: {}",
             request.entry.name,
             first_lines(&short)
         ));
@@ -283,14 +283,14 @@ pub fn fill_graph(
     Ok(FilledGraph { graph, made_up, short })
 }
 
-/// The first few of some lines; the manifest has them all.
+/// The first lines; the manifest has them all.
 fn first_lines(lines: &[String]) -> String {
     let more = lines.len().saturating_sub(LINES_SHOWN);
     let shown = lines[..lines.len().min(LINES_SHOWN)].join("; ");
     if more == 0 { shown } else { format!("{shown}; and {more} more, which the manifest names") }
 }
 
-/// Communities of a graph in memory, where anything is made up of them.
+/// Communities of a graph in memory, if synthetic data need them.
 fn find_communities(
     context: &Context,
     request: &IngestRequest,
@@ -308,8 +308,8 @@ fn find_communities(
     })
 }
 
-/// Labels, features and splits that are missing; returns what was made up, and where parts of the
-/// split are short.
+/// Fills in missing labels, features and splits; returns what is synthetic, and shortages of the
+/// split.
 fn fill_missing(
     request: &IngestRequest,
     graph: &mut RawGraph,
@@ -330,7 +330,7 @@ fn fill_missing(
     filler.fill_features(graph, advance)?;
     filler.fill_splits(graph);
     advance(nodes);
-    // Made-up rows are drawn at unit scale around 0: a row sum means nothing for them.
+    // Synthetic rows have unit scale around 0: they are not normalised by row sums.
     let given = !filler.made_up.iter().any(|what| what == "features");
     if given && request.spec.normalize == spec::Normalize::Row {
         graph.features.iter_mut().for_each(fill::features::normalize_rows);
@@ -344,7 +344,7 @@ fn fill_missing(
     Ok((filler.made_up, filler.short))
 }
 
-/// The part of the graph that stays, with the relations and weights that were asked for.
+/// Selects the part of the graph that stays, with the requested relations and weights.
 fn narrow_listed_edges(
     request: &IngestRequest,
     mut graph: RawGraph,
@@ -372,7 +372,7 @@ fn narrow_listed_edges(
     Ok(graph)
 }
 
-/// Which nodes have a class that is to be kept; none: all stay.
+/// Which nodes have a class of `ingest.keep_classes`; none: all stay.
 pub fn nodes_of_kept_classes(
     request: &IngestRequest,
     graph: &RawGraph,
@@ -393,7 +393,7 @@ fn classes_error(name: &str, labels: Option<&Labels>, what: &str) -> StageError 
         format!("`ingest.keep_classes` of `{name}`: {what}"),
     );
     match labels {
-        // As JSON, which is YAML too: names with commas and colons stay whole.
+        // As JSON, which is valid YAML: names with commas and colons are quoted.
         Some(Labels::Classes { names, .. }) => {
             let some = serde_json::to_string(&names[..names.len().min(2)]).unwrap_or_default();
             error.hint(format!(
@@ -438,7 +438,7 @@ pub fn kinds_error(request: &IngestRequest, refused: node_kinds::KindsError) -> 
     };
     match refused {
         node_kinds::KindsError::OwnKinds(names) => {
-            refuse(format!("its nodes have kinds of their own: {}", some(&names)))
+            refuse(format!("its nodes have types already: {}", some(&names)))
                 .hint("leave out  ingest.entity_types")
         }
         node_kinds::KindsError::NoRelation(..)
@@ -457,19 +457,19 @@ pub fn kinds_error(request: &IngestRequest, refused: node_kinds::KindsError) -> 
         ),
         node_kinds::KindsError::SeveralRelations(relation, known) => {
             refuse(format!("several relations end in `{relation}`: {}", some(&known)))
-                .hint("write its whole name:  ingest.entity_types.relation")
+                .hint("write its full name:  ingest.entity_types.relation")
         }
         node_kinds::KindsError::NoType(wanted, known) => refuse(format!(
             "no node has the type `{wanted}` of `order`: expected some of {}",
             some(&known)
         )),
         node_kinds::KindsError::TooMany(count) => {
-            refuse(format!("{count} types are more kinds than 65535"))
+            refuse(format!("expected at most 65535 types, found {count}"))
         }
     }
 }
 
-/// Why edges are not transformed, in the words of the settings.
+/// The error of a transform that is refused, in terms of the settings.
 pub fn transform_error(refused: transform::TransformError) -> StageError {
     let refuse = |what: String| StageError::new(ErrorKind::Specification, what);
     match refused {
@@ -489,11 +489,11 @@ pub fn transform_error(refused: transform::TransformError) -> StageError {
     }
 }
 
-/// What is done with the edges. A file that keeps half of a symmetric matrix has the other half
-/// whatever is asked: no setting takes it away.
+/// The transform of the edges. A file with half of a symmetric matrix always gets the other half,
+/// whatever the settings.
 pub fn transform_options(request: &IngestRequest, graph: &RawGraph) -> transform::Options {
     let wanted = match request.spec.symmetrize {
-        // A folder without a catalogue entry says it by its format, if at all.
+        // In a folder without a catalogue entry only the format may say it.
         Symmetrize::Auto if request.entry.inferred => graph.directed == Some(false),
         Symmetrize::Auto => request.entry.symmetrize,
         Symmetrize::True => true,
@@ -517,8 +517,7 @@ pub fn transform_options(request: &IngestRequest, graph: &RawGraph) -> transform
     transform::Options { symmetrize, self_loops, duplicates }
 }
 
-/// Compares graphs, features, classes and relations with what the catalogue says that the files
-/// hold.
+/// Compares graphs, features, classes and relations with the counts of the catalogue.
 fn compare_contents(request: &IngestRequest, graph: &RawGraph) -> Result<(), StageError> {
     let holds = &request.entry.holds;
     let labels =
@@ -570,7 +569,7 @@ fn count_mismatch_error(
         "`{}` is not the data set of the catalogue: expected {expected} {what}, found {found}",
         request.entry.name
     );
-    // What is there is not fetched again, so it has to go first.
+    // Existing files are not downloaded again, so they must be removed first.
     let (place, gone) = match &request.source {
         Source::Real { folder, files } => {
             let shown = |path: &std::path::Path| path.display().to_string();
@@ -594,8 +593,8 @@ fn count_mismatch_error(
     StageError::new(ErrorKind::Data, message).at(place).hint(hint)
 }
 
-/// Compares with what the catalogue expects of the files; `counts` are those of the whole graph, if
-/// it stayed whole.
+/// Compares edge counts with those of the catalogue; `counts` are those of the whole graph, if no
+/// part was removed.
 fn compare_counts(
     request: &IngestRequest,
     nodes: u32,
@@ -620,7 +619,7 @@ fn compare_counts(
     Ok(())
 }
 
-/// What can be learned from a graph, as manifests call it.
+/// The learning task of a graph, as in manifests.
 pub fn learning_task(graph: &RawGraph, union: bool) -> &'static str {
     let of_graphs =
         graph.graphs.as_ref().filter(|_| !union).and_then(|graphs| graphs.labels.as_ref());
@@ -642,8 +641,7 @@ pub fn learning_task(graph: &RawGraph, union: bool) -> &'static str {
     }
 }
 
-/// Whether anything is made up of communities that are to be found in the edges. `planted`: they
-/// are known.
+/// Whether synthetic data need communities found in the edges. `planted`: they are known already.
 pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: bool) -> bool {
     use spec::Features as Wanted;
     let filler = Filler {
@@ -666,7 +664,7 @@ pub fn needs_communities(request: &IngestRequest, graph: &RawGraph, planted: boo
     !planted && (labels || features)
 }
 
-/// Whether features are made of in-degrees, and edges that are in a file have to be counted.
+/// Whether features are in-degrees, so that edges in a file have to be counted.
 pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
     use spec::Features as Wanted;
     let given = graph.features.is_some()
@@ -676,15 +674,15 @@ pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
             || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
 }
 
-/// Communities of the nodes and their in-degrees, where they are known already.
+/// Communities of the nodes and their in-degrees, if known.
 type KnownFigures = (Option<Vec<u32>>, Option<Vec<u32>>);
 
-/// Adds what is missing.
+/// Fills in missing data.
 struct Filler<'a> {
     request: &'a IngestRequest,
-    /// Planted communities, or those found in the real graph once they were needed.
+    /// Planted communities, or those found in the real graph when first needed.
     community: Option<Vec<u32>>,
-    /// Those of edges that are in a file.
+    /// In-degrees of edges in a file.
     in_degrees: Option<Vec<u32>>,
     made_up: Vec<String>,
     short: Vec<String>,
@@ -692,7 +690,7 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// The class that each node's community stands for.
+    /// The class of each node's community.
     fn planted_classes(&mut self, graph: &RawGraph, classes: u32) -> Vec<u32> {
         let seed = self.seed;
         let community = self.community.get_or_insert_with(|| {
@@ -701,7 +699,7 @@ impl Filler<'_> {
         fill::labels::planted_classes(community, classes.max(1))
     }
 
-    /// Features that are in-degrees.
+    /// One-hot in-degree features.
     fn degree_features(&mut self, graph: &RawGraph) -> Features {
         let degrees = self
             .in_degrees
@@ -710,7 +708,7 @@ impl Filler<'_> {
         fill::features::degree(&degrees, DEGREE_MOST)
     }
 
-    /// The recipe, where the graph is a stand-in.
+    /// The recipe, if the graph is a stand-in.
     fn recipe(&self) -> Option<Recipe> {
         self.request
             .entry
@@ -718,20 +716,20 @@ impl Filler<'_> {
             .filter(|_| matches!(self.request.source, Source::StandIn { .. }))
     }
 
-    /// Classes of labels that are made up.
+    /// Number of classes of synthetic labels.
     fn class_count(&self) -> u32 {
         let entry = &self.request.entry;
         let own = self.recipe().map_or(entry.made_up.classes, |recipe| recipe.classes);
-        // Nodes of a union are of as many classes as its graphs were.
+        // Nodes of a union have as many classes as its graphs.
         if own == 0 && self.request.union { entry.holds.classes.unwrap_or(2) } else { own }
     }
 
-    /// Columns of features that are made up.
+    /// Number of columns of synthetic features.
     fn feature_width(&self) -> u32 {
         self.recipe().map_or(self.request.entry.made_up.features, |recipe| recipe.features)
     }
 
-    /// Nodes of a union need labels of their own; else labels of graphs are enough.
+    /// Whether there are labels: nodes of a union need their own, else labels of graphs are enough.
     fn is_labelled(&self, graph: &RawGraph) -> bool {
         let of_graphs = graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
         graph.labels.is_some() || of_graphs && !self.request.union
@@ -744,13 +742,13 @@ impl Filler<'_> {
         }
         let planted = self.planted_classes(graph, classes);
         graph.labels = Some(fill::labels::add_label_noise(&planted, classes, self.seed));
-        // A run that learns the graphs learns nothing that was made up.
+        // A run that learns graph labels does not use synthetic node labels.
         let graphs_are_labelled =
             graph.graphs.as_ref().is_some_and(|graphs| graphs.labels.is_some());
         self.made_up.push(if graphs_are_labelled { NODE_LABELS } else { "labels" }.to_owned());
     }
 
-    /// Nodes of several kinds have the features that are given, or none.
+    /// Nodes of several types have their own features, or none.
     fn fill_kind_features(&self, graph: &mut RawGraph) -> Result<(), StageError> {
         use spec::Features as Wanted;
         let Some(kinds) = &mut graph.kinds else { return Ok(()) };
@@ -835,7 +833,7 @@ impl Filler<'_> {
         Ok(())
     }
 
-    /// Splits of all that has labels: of nodes, of graphs, or of both.
+    /// Fills in the splits of labelled rows: of nodes, of graphs, or of both.
     fn fill_splits(&mut self, graph: &mut RawGraph) {
         let nodes = graph.nodes();
         if let Some(graphs) = graph.graphs.as_mut().filter(|graphs| graphs.labels.is_some()) {
@@ -899,7 +897,7 @@ impl Filler<'_> {
     }
 }
 
-/// How parts are drawn.
+/// How a split is drawn.
 enum Rule {
     PerClass(ClassCounts),
     Fractions(Fractions),
@@ -907,7 +905,7 @@ enum Rule {
     Usual,
 }
 
-/// How parts are to be drawn, if they are; `of` is what has the labels.
+/// How the split is drawn, if it is; `of` is what has the labels: nodes or graphs.
 fn split_rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule> {
     let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
     Some(match (&request.spec.split, request.entry.split) {
@@ -931,8 +929,8 @@ fn split_rule(request: &IngestRequest, published: bool, of: &str) -> Option<Rule
             Rule::Fractions(Fractions { train, validation, test })
         }
         (None, SplitRule::Folds { count }) => Rule::Folds(count),
-        // The published split belongs to the real files; a stand-in, or a folder that says nothing,
-        // gets one of the usual kind.
+        // The published split belongs to the real files; a stand-in, or a folder without one, gets
+        // the default split.
         (None, SplitRule::Given | SplitRule::None) if of == GRAPH => {
             Rule::Fractions(fill::split::EIGHTY_TEN_TEN)
         }

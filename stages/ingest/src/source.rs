@@ -1,7 +1,6 @@
-//! Where a graph comes from: the reader of its format, or the generator.
+//! source: reads a graph with the reader of its format, or generates it.
 //!
-//! promises  a graph as listed, untransformed; a stand-in is announced with a notice that cannot be
-//!           overlooked
+//! promises  a graph as listed, untransformed; a prominent notice announces a stand-in
 use warploom_catalog::{Catalog, Source, imported_sets::ENTRY_FILE};
 use warploom_contract::{Context, ErrorKind, Provenance, StageError, progress::Phase};
 use warploom_shell::{
@@ -29,12 +28,12 @@ use warploom_formats::{
     side_files,
 };
 
-/// How often somebody looks how much was read.
+/// Interval of progress reports while reading.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How the line about listed edges begins.
+/// Prefix of the line about directed edges.
 const ONE_WAY: &str = "each edge leads one way; for both:";
 
-/// Reads the files, or makes the stand-in.
+/// Reads the files, or generates the stand-in.
 pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceGraph, StageError> {
     match &request.source {
         Source::Real { folder, files } => {
@@ -73,7 +72,7 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
             }
             if !graph.passed_over.is_empty() {
                 context.progress.warn(&format!(
-                    "`{}`: passed over: {}",
+                    "`{}`: ignored: {}",
                     request.entry.name,
                     graph.passed_over.join(", ")
                 ));
@@ -123,15 +122,15 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
             {
                 let (name, new) = (&request.entry.name, folder.join(ENTRY_FILE));
                 context.progress.warn(&format!(
-                    "the entry of `{name}` is found from here alone: an earlier version wrote it; \
-                     to have it found with its files:  mv {} {}",
+                    "the entry of `{name}` is found from this folder only: an earlier version \
+                     wrote it; to have it found with its files:  mv {} {}",
                     old.display(),
                     new.display()
                 ));
             }
             if request.entry.inherited.stand_in {
                 context.progress.warn(&format!(
-                    "`{}` was made of files that came out of a STAND-IN: a generated graph; \
+                    "`{}` was imported from files of a STAND-IN: a generated graph; \
                      results say nothing about real data",
                     request.entry.name
                 ));
@@ -157,7 +156,7 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
     }
 }
 
-/// Reports how many bytes of files were read, while they are.
+/// Reports the bytes of files read so far, while reading.
 fn report_reading<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
     let (over, ends) = mpsc::channel::<()>();
     let watch = move || {
@@ -169,16 +168,15 @@ fn report_reading<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
         }
     };
     std::thread::scope(|scope| {
-        // Without a thread nothing is reported before the end.
+        // If no thread can start, nothing is reported before the end.
         let _none = std::thread::Builder::new().name("watch".to_owned()).spawn_scoped(scope, watch);
-        // Dropped when reading is over, also by a panic: then the watch ends.
+        // Dropped when reading ends, also by a panic: this ends the reports.
         let _reading = over;
         read()
     })
 }
 
-/// Says that edges of a user's own files lead one way, where neither files nor settings say
-/// anything of it.
+/// The line that edges of a user's own files are directed, where neither files nor settings say so.
 fn direction_line(
     request: &IngestRequest,
     graph: &RawGraph,
@@ -203,8 +201,7 @@ fn direction_line(
     }))
 }
 
-/// Tells of edges without a direction that are listed once, where settings leave them so: they lead
-/// one way then.
+/// Prints a note if undirected edges are listed once and the settings do not add their reverses.
 fn note_one_way_edges(
     request: &IngestRequest,
     graph: &RawGraph,
@@ -227,7 +224,7 @@ fn note_one_way_edges(
     Ok(Some(what.to_owned()))
 }
 
-/// Files of an OGB set that no entry lists, as they are not read: parts of links.
+/// Files of link splits in an OGB set, which are not read.
 fn find_link_splits(request: &IngestRequest, folder: &Path) -> Result<Option<String>, StageError> {
     if request.entry.format.as_str() != ogb::FORMAT.name {
         return Ok(None);
@@ -243,7 +240,7 @@ fn find_link_splits(request: &IngestRequest, folder: &Path) -> Result<Option<Str
     Ok(ogb::passed_over(names.iter().map(String::as_str)))
 }
 
-/// What is in a folder; nothing where there is none.
+/// The paths in a folder; none if it does not exist.
 fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
     let list = || match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -252,8 +249,8 @@ fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, StageError> {
     list().map_err(|error| StageError::io("list", folder, &error))
 }
 
-/// Where the graph of a request comes from, and what of it was drawn: for files that came out of
-/// another graph also what was so there.
+/// The provenance of the graph of a request, and its synthetic data, including those inherited from
+/// an exported graph.
 pub fn provenance(
     request: &IngestRequest,
     found: Provenance,
@@ -289,7 +286,7 @@ fn read_files(
         Ids::String => options.ids = warploom_formats::Ids::String,
     }
     if request.spec.weights != Weights::Keep {
-        // What is not kept need not be a number.
+        // Weights that are dropped need not be numbers.
         options.weight = Some("none".to_owned());
         options.weights_dropped = true;
     }
@@ -319,7 +316,7 @@ fn read_files(
     Ok(found)
 }
 
-/// The files of the format, and the arrays beside them.
+/// Reads the files of the format, and the arrays beside them.
 fn read_format_and_arrays(
     format: &Format,
     files: &[PathBuf],

@@ -1,7 +1,7 @@
-//! A part of a graph: some of its nodes and the edges among them.
+//! subset: an induced subgraph: some nodes and the edges between them.
 //!
-//! promises  nodes, edges and graphs keep their order and their own ids; all that belongs to a node
-//!           goes or stays with it
+//! promises  nodes, edges and graphs keep their order and data set ids; all data of a node is kept
+//!           or removed with it
 //! never     changes a value
 use rayon::prelude::*;
 use warploom_formats::raw_graph::{
@@ -10,7 +10,7 @@ use warploom_formats::raw_graph::{
 
 const GONE: u32 = u32::MAX;
 
-/// The nodes that `stays` says, and the edges between them.
+/// The subgraph of the nodes in `stays`.
 pub fn keep_nodes(graph: RawGraph, stays: &[bool]) -> RawGraph {
     if stays.iter().all(|&stays| stays) {
         return graph;
@@ -34,7 +34,7 @@ pub fn keep_nodes(graph: RawGraph, stays: &[bool]) -> RawGraph {
     }
 }
 
-/// The new row of each node that stays, `u32::MAX` for the others.
+/// The new row of each kept node, `u32::MAX` for the others.
 pub fn new_rows(stays: &[bool]) -> Vec<u32> {
     let mut count = 0;
     let number = |&stays: &bool| {
@@ -44,7 +44,7 @@ pub fn new_rows(stays: &[bool]) -> Vec<u32> {
     stays.iter().map(number).collect()
 }
 
-/// The values of rows that stay, `width` a row.
+/// The values of kept rows, `width` in each.
 fn keep_rows<T>(values: Vec<T>, stays: &[bool], width: usize) -> Vec<T> {
     let mut at = 0;
     let mut values = values;
@@ -81,7 +81,7 @@ fn keep_edges_between(edges: Edges, new_of_old: &[u32]) -> Edges {
     }
 }
 
-/// The edges that `stays` says, between the same rows.
+/// The edges in `stays`, between the same rows.
 pub fn keep_edges(edges: Edges, stays: &[bool]) -> Edges {
     Edges {
         source: keep_rows(edges.source, stays, 1),
@@ -95,7 +95,7 @@ pub fn keep_edges(edges: Edges, stays: &[bool]) -> Edges {
     }
 }
 
-/// Classes keep their numbers, also those that no node has any more.
+/// Classes keep their numbers, also those without a node left.
 fn keep_labels(labels: Labels, stays: &[bool]) -> Labels {
     match labels {
         Labels::Classes { class, names } => {
@@ -134,7 +134,7 @@ fn keep_column(column: Column, stays: &[bool]) -> Column {
     }
 }
 
-/// Kinds without a node that stays are gone too.
+/// Node types without a kept node are removed too.
 fn keep_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
     let mut left = vec![false; kinds.names.len()];
     kinds
@@ -166,14 +166,14 @@ fn keep_kinds(kinds: Kinds, stays: &[bool]) -> Kinds {
     }
 }
 
-/// The new number of each thing that is left.
+/// Consecutive numbers of those that are left.
 fn renumber(left: &[bool]) -> Vec<u32> {
     left.iter()
         .scan(0, |next, &left| Some(std::mem::replace(next, *next + u32::from(left))))
         .collect()
 }
 
-/// Graphs without a node that stays are gone too.
+/// Graphs without a kept node are removed too.
 fn keep_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     let mut left = vec![false; graphs.len()];
     graphs
@@ -200,7 +200,7 @@ fn keep_graphs(graphs: Graphs, stays: &[bool]) -> Graphs {
     }
 }
 
-/// Which nodes are in the largest weakly connected component; of equals, in the one with the first
+/// Which nodes are in the largest weakly connected component; ties go to the one with the first
 /// node.
 pub fn largest_component(edges: &Edges, nodes: u32) -> Vec<bool> {
     let mut components = Components::new(nodes);
@@ -212,26 +212,27 @@ pub fn largest_component(edges: &Edges, nodes: u32) -> Vec<bool> {
     components.largest()
 }
 
-/// Weakly connected components, edge by edge; 8 bytes a node, and the edges need not be held.
+/// Weakly connected components by union-find, edge by edge; 8 bytes for each node, without holding
+/// edges.
 pub struct Components {
     parent: Vec<u32>,
 }
 
 impl Components {
-    /// Each node by itself.
+    /// Each node is a component.
     pub fn new(nodes: u32) -> Components {
         Components { parent: (0..nodes).collect() }
     }
 
-    /// The two are in one.
+    /// Joins the components of an edge.
     pub fn join(&mut self, source: u32, target: u32) {
         let (one, other) =
             (find_root(&mut self.parent, source), find_root(&mut self.parent, target));
-        // The smaller number is the root, so that a component is known by its first node.
+        // The smaller number is the root, so that a component is identified by its first node.
         self.parent[one.max(other) as usize] = one.min(other);
     }
 
-    /// Which nodes are in the largest; of equals, in the one with the first node.
+    /// Which nodes are in the largest component; ties go to the one with the first node.
     pub fn largest(mut self) -> Vec<bool> {
         let nodes = self.parent.len() as u32;
         let mut size = vec![0u32; nodes as usize];
@@ -252,7 +253,7 @@ fn find_root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Which nodes have one of these classes; an unknown name is answered with all names.
+/// Which nodes have one of these classes; the error of an unknown name has all names.
 pub fn nodes_of_classes(labels: Option<&Labels>, wanted: &[String]) -> Result<Vec<bool>, String> {
     let Some(Labels::Classes { class, names }) = labels else {
         return Err("the nodes of this set have no classes".to_owned());

@@ -1,20 +1,21 @@
-//! From the edges as listed to the edges of the artifact: self loops, reverses, repeats, order.
+//! transform: from listed edges to those of the artifact: self loops, reverses, duplicates, order.
 //!
-//! order     1. self loops are taken out (drop, replace)   2. reverses are added (symmetrize)   3. repeats are joined (duplicates)
-//!           4. self loops are put in (add, replace) 5. edges are sorted by (source, target,
-//!              relation), repeats in the order of the file
-//!           Reverses come before repeats are joined, so that a weight listed as `u v 1`, `v u 1`,
-//!           `u v 2` sums to 3 in both directions.
+//! order     1. self loops are removed (drop, replace)
+//!           2. reverses are added (symmetrize)
+//!           3. duplicates are merged (duplicates)
+//!           4. self loops are added (add, replace)
+//!           5. edges are sorted by (source, target, relation), duplicates in file order
+//!           Reverses come before duplicates, so that a weight listed as `u v 1`, `v u 1`, `u v 2`
+//!           sums to 3 in both directions.
 //! promises  the same edges for any number of threads; O(E); a set that lists every edge in both
 //!           directions gets no reverse and no doubled weight
-//! relations an edge is another one under another relation: only equal source, target and relation
-//! are repeats, and a reverse has
-//!           the relation of its edge
-//! features  a reverse has those of its edge, a joined edge those of the first in the file, an
+//! relations only edges of equal source, target and relation are duplicates; a reverse has the
+//!           relation of its edge
+//! features  a reverse has those of its edge, a merged edge those of the first in the file, an
 //!           added self loop zeros
-//! never     renumbers a node; changes the weight of an edge that is not joined with another
-//! limits    33 bytes an edge at the peak, input and result included; 50 with weights (measured on
-//!           4.9 M edges, symmetrize and merge)
+//! never     renumbers a node; changes the weight of an edge that is not merged
+//! limits    33 bytes for each edge at the peak, input and result included; 50 with weights
+//!           (measured on 4.9 M edges, symmetrize and merge)
 pub mod external_sort;
 mod repeats;
 pub(crate) mod sort;
@@ -26,10 +27,10 @@ pub(crate) use sort::{ListedEdge, NOT_LISTED};
 use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::{EdgeFeatures, Edges};
 
-/// What to do with the listed edges.
+/// Options of the transform.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Add reverses until both directions of every pair hold as many edges.
+    /// Add reverses until both directions of every pair have equally many edges.
     pub symmetrize: bool,
     /// What becomes of edges from a node to itself.
     pub self_loops: SelfLoops,
@@ -40,56 +41,56 @@ pub struct Options {
 /// What becomes of edges from a node to itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SelfLoops {
-    /// They stay as listed.
+    /// Keep self loops as listed.
     #[default]
     Keep,
-    /// They go.
+    /// Remove self loops.
     Drop,
-    /// They stay, and a node without one gets one of weight 1.
+    /// Keep self loops, and add one of weight 1 to each node without one.
     Add,
-    /// They go, and every node gets one of weight 1.
+    /// Replace self loops by one of weight 1 at each node.
     Replace,
 }
 
 /// What becomes of edges with the same source and target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
-    /// They stay side by side.
+    /// Keep duplicates.
     #[default]
     Keep,
-    /// They become one edge; weights are summed.
+    /// Merge duplicates; weights are summed.
     Merge,
-    /// They become one edge; weights are summed, and a graph without weights gets how many there
-    /// were.
+    /// Merge duplicates; weights are summed, and in an unweighted graph the multiplicity is the
+    /// weight.
     Sum,
-    /// They become one edge with the smallest weight.
+    /// Merge duplicates with the smallest weight.
     Min,
-    /// They become one edge with the largest weight.
+    /// Merge duplicates with the largest weight.
     Max,
-    /// They become one edge with the weight that was listed first.
+    /// Merge duplicates with the first listed weight.
     First,
 }
 
-/// The edges of the artifact and what was counted on the way.
+/// The edges of the artifact, with counts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TransformedEdges {
-    /// Sorted by (source, target, relation), repeats in the order of the file.
+    /// Sorted by (source, target, relation), duplicates in file order.
     pub edges: Edges,
     /// Counts of the edges as listed.
     pub counts: Counts,
 }
 
-/// Why edges cannot be transformed as asked.
+/// Why edges cannot be transformed as requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransformError {
-    /// Nodes and relations do not fit the 64 bits of a key.
+    /// Nodes and relations exceed the 64 bits of a key.
     TooMany {
         /// Nodes.
         nodes: u32,
         /// Relations.
         relations: usize,
     },
-    /// Self loops were to be added, and edges have relations: it would belong to none.
+    /// Self loops were requested, and edges have relations: an added loop would have none.
     LoopOfNoRelation,
     /// More edges with features than 2^32 - 2.
     TooManyWithFeatures,
@@ -109,7 +110,7 @@ pub struct Counts {
     pub symmetric: Option<u64>,
 }
 
-/// How often all edges are gone through, at most: so often `transform_with_progress` reports each.
+/// Most passes over all edges: `transform_with_progress` reports each edge so often.
 pub fn passes(options: &Options) -> u64 {
     let merging = u64::from(options.duplicates != Duplicates::Keep);
     let of_loops = u64::from(options.self_loops != SelfLoops::Keep);
@@ -127,7 +128,7 @@ pub fn transform(
     transform_with_progress(edges, nodes, relations, options, &|_| {})
 }
 
-/// The same; reports edges in each pass.
+/// `transform` with progress; reports edges in each pass.
 pub fn transform_with_progress(
     edges: Edges,
     nodes: u32,
@@ -187,7 +188,7 @@ pub fn transform_with_progress(
     Ok(TransformedEdges { edges, counts })
 }
 
-/// The key of edges that the options can be applied to; `typed`: they have relations.
+/// The key layout of the edges, if the options can be applied; `typed`: edges have relations.
 pub(crate) fn key_layout(
     nodes: u32,
     relations: usize,
@@ -202,7 +203,7 @@ pub(crate) fn key_layout(
     Ok(layout)
 }
 
-/// The steps in their order.
+/// Applies the steps of the transform in order.
 fn apply_options<C: EdgePayload>(
     mut sorted: SortedEdges<C>,
     typed: bool,
@@ -231,7 +232,7 @@ fn apply_options<C: EdgePayload>(
     (sorted.into_edges(typed), Counts { listed, distinct, loops, symmetric })
 }
 
-/// The features of edges in their new order.
+/// Edge features in the new edge order.
 fn gather_features(features: &EdgeFeatures, listed: &[ListedEdge]) -> EdgeFeatures {
     let columns = features.columns as usize;
     let mut values = vec![0.0; listed.len() * columns];
@@ -251,24 +252,24 @@ fn gather_features(features: &EdgeFeatures, listed: &[ListedEdge]) -> EdgeFeatur
     EdgeFeatures { columns: features.columns, values }
 }
 
-/// Adds reverses alone, to edges without relations: `transform` with nothing else asked.
+/// Only adds reverses, to edges without relations.
 pub fn symmetrize(edges: Edges, nodes: u32) -> Edges {
     transform_plain(edges, nodes, true)
 }
 
-/// Sorts by (source, target) alone, edges without relations, repeats in the order of the file.
+/// Only sorts edges without relations by (source, target); duplicates stay in file order.
 pub fn sort(edges: Edges, nodes: u32) -> Edges {
     transform_plain(edges, nodes, false)
 }
 
 fn transform_plain(edges: Edges, nodes: u32, symmetrize: bool) -> Edges {
-    // Any number of nodes fits a key when there are no relations.
+    // Without relations any number of nodes fits a key.
     transform(edges, nodes, 0, &Options { symmetrize, ..Options::default() })
         .map(|transformed| transformed.edges)
         .unwrap_or_default()
 }
 
-/// Where the edges of each source begin, for edges sorted by source: `nodes + 1` numbers.
+/// CSR offsets of edges sorted by source: `nodes + 1` numbers.
 pub fn offsets(source: &[u32], nodes: u32) -> Vec<u64> {
     (0..u64::from(nodes) + 1)
         .into_par_iter()

@@ -1,6 +1,6 @@
-//! Writes a graph in memory as the files of the kind `graph`.
+//! write: writes a graph in memory as the files of a `graph` artifact.
 //!
-//! promises  very sparse features stay sparse; names stand beside what they name
+//! promises  very sparse features stay sparse
 //! never     changes a value
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -16,11 +16,11 @@ use warploom_contract::{
 };
 use warploom_formats::raw_graph::{self, Column, NO_CLASS, NodeIds, RawGraph};
 
-/// Features stay sparse below this share of values that are not zero: a sparse product then reads
-/// less than a dense one.
+/// Features stay sparse below this share of nonzeros: a sparse product then reads less than a dense
+/// one.
 const SPARSE_BELOW: f64 = 0.1;
 
-/// How often nodes are reported as they are written: their features, and their table.
+/// Reports of each node while writing: its features, and its table row.
 pub const TABLES: u64 = 2;
 
 /// Writes all files of the graph.
@@ -50,7 +50,7 @@ pub fn write_graph(
     )
 }
 
-/// Writes nodes, features, kinds, graphs and names, and takes them from the graph.
+/// Writes nodes, features, node types, graphs and names, and removes them from the graph.
 pub fn write_all_but_edges(
     outputs: &mut Outputs,
     graph: &mut RawGraph,
@@ -108,8 +108,8 @@ pub fn write_all_but_edges(
     }
 }
 
-/// Further columns by ascending name, as not every format has an order of them; `label` and other
-/// names that mean something to us become `own_label` and so on.
+/// Further columns by ascending name, since not every format orders them; `label` and other
+/// reserved names become `own_label` and so on.
 fn columns(columns: Vec<(String, Column)>) -> Vec<(String, ArrayRef)> {
     let mut taken: BTreeSet<String> = columns
         .iter()
@@ -152,7 +152,7 @@ fn labels(labels: raw_graph::Labels) -> Labels {
     }
 }
 
-/// A number that is none is a missing value: arrays have no other way to say it.
+/// NaN is a missing value: arrays cannot express it otherwise.
 fn column(values: Column) -> ArrayRef {
     match values {
         Column::Integers(values) => Arc::new(Int64Array::from(values)),
@@ -163,7 +163,7 @@ fn column(values: Column) -> ArrayRef {
     }
 }
 
-/// As they will be stored, whichever way they were read: sparse where that is less to read.
+/// Features in their stored form: sparse where that is less to read.
 fn feature_rows(features: raw_graph::Features, rows: usize) -> FeatureRows {
     match features {
         raw_graph::Features::Dense { columns, values }

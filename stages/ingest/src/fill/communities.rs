@@ -1,9 +1,9 @@
-//! Communities of a graph that comes without any: cells around random nodes, then some rounds of
-//! the best neighbour.
+//! communities: communities of a graph: cells around random centres, then rounds of moves to the
+//! best neighbouring cell.
 //!
-//! promises  the same communities for any number of threads, and whether neighbours are in memory
-//!           or in a file; O(edges) for graphs whose cells are a few steps wide
-//! never     claims to be good clustering: it gives made-up labels something that follows the edges
+//! promises  the same communities for any number of threads, with neighbours in memory or in a
+//!           file; O(edges) for graphs with cells a few steps wide
+//! never     gives a good clustering: it only makes synthetic labels follow the edges
 use crate::{
     generate::counter::{Counter, mix},
     transform,
@@ -18,14 +18,14 @@ use std::{
 use warploom_contract::progress::{Advance, advance_by_stride};
 use warploom_formats::{out_of_core::Limit, raw_graph::Edges};
 
-/// Steps that a cell grows; nodes farther from every centre stay alone.
+/// Most growth steps of a cell; nodes farther from every centre are cells of their own.
 const STEPS_MOST: u32 = 64;
 /// Rounds in which half of the nodes join the best cell among their neighbours'.
 const ROUNDS: u64 = 6;
-/// A cell of this many times the mean size attracts nobody.
+/// A cell of this many times the mean size attracts no further node.
 const SIZE_MOST: i128 = 8;
 const NONE: u32 = u32::MAX;
-/// Neighbours that are read of a file at once, at least.
+/// Least neighbours that are read from a file at once.
 const BLOCK_LEAST: u64 = 1 << 10;
 
 /// The community of each node, numbered from 0 without gaps; about `mean` nodes each.
@@ -41,7 +41,7 @@ pub fn find(edges: &Edges, nodes: u32, mean: u32, seed: u64, advance: Advance<'_
         .expect("neighbours in memory are read without a file")
 }
 
-/// The same of neighbours wherever they are.
+/// `find` with neighbours in memory or in a file.
 pub fn find_from_neighbours(
     graph: &Neighbours,
     mean: u32,
@@ -58,21 +58,21 @@ pub fn find_from_neighbours(
 
 /// The neighbours of all nodes.
 pub struct Neighbours {
-    /// Those of node `v` are `offsets[v]..offsets[v + 1]`.
+    /// The neighbours of node `v` are `offsets[v]..offsets[v + 1]`.
     offsets: Vec<u64>,
     target: Targets,
 }
 
 enum Targets {
     Held(Vec<u32>),
-    /// In a nameless file, read in blocks of about so many.
+    /// In an unnamed temporary file, read in blocks of about this many.
     File {
         file: File,
         block: u64,
     },
 }
 
-/// Neighbours on their way into a file.
+/// Writes neighbours to memory or to a file.
 pub struct NeighbourWriter {
     offsets: Vec<u64>,
     file: BufWriter<File>,
@@ -80,7 +80,7 @@ pub struct NeighbourWriter {
 }
 
 impl NeighbourWriter {
-    /// Of so many nodes, none listed yet.
+    /// A writer for this many nodes.
     pub fn new(nodes: u32, limit: &Limit) -> io::Result<NeighbourWriter> {
         let file = BufWriter::with_capacity(1 << 18, tempfile::tempfile_in(&limit.folder)?);
         Ok(NeighbourWriter {
@@ -90,13 +90,13 @@ impl NeighbourWriter {
         })
     }
 
-    /// The next neighbour; nodes come in ascending order.
+    /// Adds a neighbour; nodes must ascend.
     pub fn push(&mut self, node: u32, neighbour: u32) -> io::Result<()> {
         self.offsets[node as usize + 1] += 1;
         self.file.write_all(&neighbour.to_le_bytes())
     }
 
-    /// All of them.
+    /// Ends writing and returns the neighbours.
     pub fn finish(self) -> io::Result<Neighbours> {
         let NeighbourWriter { mut offsets, file, block } = self;
         let mut before = 0;
@@ -114,12 +114,12 @@ impl NeighbourWriter {
     }
 }
 
-/// The neighbours of some nodes in a row.
+/// The neighbours of consecutive nodes.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     offsets: &'a [u64],
     target: &'a [u32],
-    /// Where `target` begins among all.
+    /// Offset of `target` among all neighbours.
     first: u64,
 }
 
@@ -139,7 +139,7 @@ impl Neighbours {
         self.offsets[node + 1] - self.offsets[node]
     }
 
-    /// Hands over all nodes in order, some at once, with their neighbours.
+    /// Calls `take` with blocks of consecutive nodes and their neighbours, in order.
     fn for_each_block(&self, mut take: impl FnMut(Range<u32>, Block)) -> io::Result<()> {
         let (file, most) = match &self.target {
             Targets::Held(target) => {
@@ -151,7 +151,7 @@ impl Neighbours {
         let (mut begin, mut bytes, mut target) = (0, Vec::new(), Vec::new());
         while begin < self.nodes() {
             let first = self.offsets[begin as usize];
-            // At least one node, whatever it has.
+            // At least one node, whatever its degree.
             let end = (self.offsets.partition_point(|&offset| offset <= first + most) as u32)
                 .saturating_sub(1)
                 .clamp(begin + 1, self.nodes());
@@ -170,7 +170,7 @@ impl Neighbours {
     }
 }
 
-/// One node in `mean` is a centre; every other joins a cell that a neighbour was in one step
+/// One of `mean` nodes is a centre; each other node joins a cell that a neighbour had one step
 /// before.
 fn grow_cells(
     graph: &Neighbours,
@@ -213,10 +213,10 @@ fn grow_cells(
     Ok(cell)
 }
 
-/// Half of the nodes join the cell with the best score among their own and their neighbours'; of
-/// equal ones the own, else one by chance.
+/// Half of the nodes join the cell with the best score among their own and their neighbours'; ties
+/// go to their own, else to a random one.
 ///
-/// The score is the number of neighbours in the cell, less a share of all neighbours that grows
+/// The score is the number of neighbours in the cell, minus a share of all neighbours that grows
 /// with the cell (modularity with a resolution).
 fn join_best_cell(
     graph: &Neighbours,

@@ -1,18 +1,18 @@
-//! Made-up features, and the normalisation of given ones.
+//! features: synthetic features, and the normalisation of the data set's own.
 //!
-//! promises  the same bytes for any number of threads; a row of zeros stays one
-//! never     changes the width of given features
+//! promises  the same bytes for any number of threads; a row of zeros stays zero
+//! never     changes the width of the data set's own features
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
 use warploom_contract::progress::{Advance, advance_by_stride};
 use warploom_formats::raw_graph::{Edges, Features, Labels, NO_CLASS};
 
-/// Distance of two classes' centres in deviations of the noise, divided by the root of 2. Among 22
-/// classes of width 96 the nearest centre of one row is right for 0.40 of them, that of the mean of
-/// twelve rows for all (the test below).
+/// Distance of two class centres in standard deviations of the noise, divided by sqrt(2). With 22
+/// classes and 96 columns the nearest centre is right for 0.40 of single rows, and for all means of
+/// twelve rows (the test below).
 const SIGNAL: f32 = 1.5;
 
-/// A centre for each class plus noise for each node; nodes without a class have noise alone.
+/// Draws a centre for each class plus noise for each node; unlabelled nodes have only noise.
 pub fn draw_around_classes(
     class: &[u32],
     columns: u32,
@@ -43,7 +43,7 @@ pub fn draw_around_classes(
     Features::Dense { columns, values }
 }
 
-/// Nearly normal numbers.
+/// Approximately normal numbers.
 pub fn random(nodes: u32, columns: u32, seed: u64) -> Features {
     draw_around_classes(&vec![NO_CLASS; nodes as usize], columns, seed, &|_| {})
 }
@@ -53,7 +53,7 @@ pub fn constant(nodes: u32, columns: u32) -> Features {
     Features::Dense { columns, values: vec![1.0; nodes as usize * columns as usize] }
 }
 
-/// How many edges end at each node.
+/// In-degree of each node.
 pub fn in_degrees(edges: &Edges, nodes: u32) -> Vec<u32> {
     let mut degrees = vec![0u32; nodes as usize];
     edges
@@ -63,14 +63,14 @@ pub fn in_degrees(edges: &Edges, nodes: u32) -> Vec<u32> {
     degrees
 }
 
-/// A one in the column of each node's in-degree; degrees above `most` count as `most`.
+/// One-hot in-degrees; degrees above `most` count as `most`.
 pub fn degree(in_degrees: &[u32], most: u32) -> Features {
     let degree: Vec<u32> = in_degrees.iter().map(|&degree| degree.min(most)).collect();
     let columns = degree.iter().max().map_or(1, |&largest| largest + 1);
     one_hot(&degree, columns)
 }
 
-/// A one in the column of each node's class; none for labels that are not classes.
+/// One-hot classes; none for labels that are not classes.
 pub fn one_hot_label(labels: &Labels) -> Option<Features> {
     match labels {
         Labels::Classes { class, names } => Some(one_hot(class, names.len() as u32)),
@@ -78,7 +78,7 @@ pub fn one_hot_label(labels: &Labels) -> Option<Features> {
     }
 }
 
-/// Two sets of features of the same nodes, side by side.
+/// Concatenates the columns of two feature tables of the same nodes.
 pub fn concat_columns(left: Features, right: Features) -> Features {
     let (nodes, columns) =
         (row_count(&left).max(row_count(&right)), left.columns() + right.columns());
@@ -106,7 +106,7 @@ fn row_count(features: &Features) -> usize {
     }
 }
 
-/// Calls for every value of a row that is not zero.
+/// Calls `push` for each nonzero value of a row.
 fn for_each_nonzero(features: &Features, row: usize, push: &mut impl FnMut(u32, f32)) {
     match features {
         Features::Dense { columns, values } => {
@@ -126,7 +126,7 @@ fn for_each_nonzero(features: &Features, row: usize, push: &mut impl FnMut(u32, 
     }
 }
 
-/// A one in the column of each node; `NO_CLASS` gives a row of zeros.
+/// One-hot rows; `NO_CLASS` gives a row of zeros.
 fn one_hot(column: &[u32], columns: u32) -> Features {
     let index: Vec<u32> = column.iter().copied().filter(|&column| column != NO_CLASS).collect();
     let ends = column.iter().scan(0, |end, &column| {
@@ -141,7 +141,7 @@ fn one_hot(column: &[u32], columns: u32) -> Features {
     }
 }
 
-/// Divides each row by the sum of its absolute values; a row of zeros stays.
+/// Divides each row by its L1 norm; a row of zeros stays.
 pub fn normalize_rows(features: &mut Features) {
     let normalize = |row: &mut [f32]| {
         let sum: f64 = row.iter().map(|&value| f64::from(value.abs())).sum();
@@ -175,8 +175,8 @@ mod tests {
         }
     }
 
-    /// Share of nodes whose row, averaged over `rows` nodes of the same class, lies nearest to its
-    /// class's mean.
+    /// Share of nodes whose row, averaged over `rows` nodes of the same class, is nearest to its
+    /// class mean.
     fn class_separation(features: &Features, class: &[u32], classes: usize, rows: usize) -> f64 {
         let width = features.columns() as usize;
         let values = dense(features);

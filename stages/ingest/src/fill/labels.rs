@@ -1,18 +1,18 @@
-//! Made-up labels: each community gets a class, and a tenth of the nodes any class.
+//! labels: synthetic labels: each community gets a class, and a tenth of the nodes a random class.
 //!
-//! promises  classes of nearly equal size, as far as communities allow; a part of the labels that
-//!           no model can learn
-//! never     gives a class beyond `classes`
+//! promises  classes of nearly equal size, as far as communities allow; a share of random labels
+//!           that no model can learn
+//! never     returns a class beyond `classes`
 use crate::generate::counter::Counter;
 use rayon::prelude::*;
 use std::{cmp::Reverse, collections::BinaryHeap};
 use warploom_formats::raw_graph::{Labels, NO_CLASS};
 
-/// Share of nodes whose label says nothing: a perfect model reaches 0.9 and a little.
+/// Share of nodes with a random label: a perfect model reaches slightly more than 0.9.
 const NOISE: f64 = 0.1;
 
-/// The class that each node's community has: the largest communities first, each to the class with
-/// the fewest nodes.
+/// The class of each node's community: the largest communities first, each to the class with the
+/// fewest nodes.
 pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
     let count = community.iter().max().map_or(0, |&most| most as usize + 1);
     let mut sizes = vec![0u64; count];
@@ -30,7 +30,7 @@ pub fn planted_classes(community: &[u32], classes: u32) -> Vec<u32> {
     community.par_iter().map(|&community| class_of[community as usize]).collect()
 }
 
-/// Labels from planted classes, of which a tenth of the nodes get any class instead.
+/// Labels from planted classes, where a tenth of the nodes get a random class.
 pub fn add_label_noise(planted: &[u32], classes: u32, seed: u64) -> Labels {
     let (whether, which) = (Counter::new(seed, "label noise"), Counter::new(seed, "noisy label"));
     let one = |(node, &class): (usize, &u32)| {
@@ -44,7 +44,7 @@ pub fn add_label_noise(planted: &[u32], classes: u32, seed: u64) -> Labels {
     Labels::Classes { class, names: (0..classes).map(|class| class.to_string()).collect() }
 }
 
-/// The labels of so many nodes, drawn evenly; the others have none.
+/// Keeps the labels of `count` nodes, drawn uniformly; the others have none.
 pub fn sample_labels(labels: Labels, count: u32, seed: u64) -> Labels {
     let Labels::Classes { mut class, names } = labels else { return labels };
     let counter = Counter::new(seed, "who has a label");

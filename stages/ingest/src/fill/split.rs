@@ -1,18 +1,18 @@
-//! Seeded splits of nodes into train, validation and test.
+//! split: seeded splits of nodes into training, validation and test.
 //!
-//! promises  only nodes with a label are in a part; no node is in two; the same parts for the same
-//!           seed
+//! promises  only labelled nodes are in a split part; no node is in two; the same split for the
+//!           same seed
 //! never     changes a published split
 use crate::generate::counter::Counter;
 use warploom_formats::raw_graph::{IN_NO_PART, Labels, NO_CLASS, TEST, TRAIN, VALIDATION};
 
-/// Sets of at most this many nodes are split per class, as those of Planetoid are.
+/// Sets of at most this many nodes are split per class, as in Planetoid.
 const SMALL_NODES: usize = 20_000;
 
-/// So many nodes of each class for training, and so many of the others for validation and test.
+/// Training nodes of each class; validation and test nodes of all others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassCounts {
-    /// Of each class.
+    /// Training nodes of each class.
     pub train: u32,
     /// In all.
     pub validation: u32,
@@ -20,7 +20,7 @@ pub struct ClassCounts {
     pub test: u32,
 }
 
-/// Shares of the nodes with a label.
+/// Shares of the labelled nodes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fractions {
     /// From 0 to 1.
@@ -31,15 +31,15 @@ pub struct Fractions {
     pub test: f64,
 }
 
-/// The public rule of Planetoid.
+/// The public split of Planetoid.
 pub const PLANETOID: ClassCounts = ClassCounts { train: 20, validation: 500, test: 1000 };
-/// The usual rule of larger sets.
+/// The default split of larger sets.
 pub const SIXTY_TWENTY_TWENTY: Fractions = Fractions { train: 0.6, validation: 0.2, test: 0.2 };
 
-/// The usual rule of sets of many graphs, whatever their number.
+/// The default split of sets of many graphs.
 pub const EIGHTY_TEN_TEN: Fractions = Fractions { train: 0.8, validation: 0.1, test: 0.1 };
 
-/// The rule of Planetoid for small sets that have enough nodes for it, else 60, 20 and 20 percent.
+/// The default: Planetoid's split for small sets with enough nodes, else 60, 20 and 20 percent.
 pub fn split_by_default(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     let classes = if let Labels::Classes { names, .. } = labels { names.len() } else { 0 };
     let count = shuffle_labelled(labels, nodes, seed).len();
@@ -52,7 +52,7 @@ pub fn split_by_default(labels: &Labels, nodes: u32, seed: u64) -> Vec<u8> {
     }
 }
 
-/// Parts by number; where nodes are few, training is served first, then validation.
+/// A split by counts; where nodes are few, training gets its nodes first, then validation.
 pub fn split_per_class(labels: &Labels, nodes: u32, rule: &ClassCounts, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
     let order = shuffle_labelled(labels, nodes, seed);
@@ -77,9 +77,8 @@ pub fn split_per_class(labels: &Labels, nodes: u32, rule: &ClassCounts, seed: u6
     split
 }
 
-/// What a split by class could not take as it was told, a line each: classes with fewer nodes than
-/// training wants, by name, and parts that are shorter than they should be. `of` is what has the
-/// labels.
+/// Shortages of a split by class, a line each: classes with fewer nodes than training needs, by
+/// name, and parts with fewer rows than requested. `of` is what has the labels: nodes or graphs.
 pub fn shortages(labels: &Labels, split: &[u8], rule: &ClassCounts, of: &str) -> Vec<String> {
     let mut short = Vec::new();
     if let Labels::Classes { class, names } = labels {
@@ -108,8 +107,8 @@ pub fn shortages(labels: &Labels, split: &[u8], rule: &ClassCounts, of: &str) ->
     short
 }
 
-/// The parts of drawn splits that nothing is in, a line each, where they are wanted: of train,
-/// validation and test. `of` is what has the labels.
+/// The empty parts of drawn splits, a line each, among those requested of train, validation and
+/// test. `of` is what has the labels: nodes or graphs.
 pub fn empty_parts(splits: &[Vec<u8>], wanted: [bool; 3], of: &str) -> Vec<String> {
     let mut empty = Vec::new();
     for (index, split) in splits.iter().enumerate() {
@@ -124,7 +123,7 @@ pub fn empty_parts(splits: &[Vec<u8>], wanted: [bool; 3], of: &str) -> Vec<Strin
     empty
 }
 
-/// Classes with fewer members than there are folds, a line each: some folds have none of them.
+/// Classes with fewer members than folds, a line each: some folds have none of them.
 pub fn small_classes(labels: &Labels, folds: u32, of: &str) -> Vec<String> {
     let Labels::Classes { class, names } = labels else { return Vec::new() };
     let mut sizes = vec![0u32; names.len()];
@@ -140,7 +139,7 @@ pub fn small_classes(labels: &Labels, folds: u32, of: &str) -> Vec<String> {
         .collect()
 }
 
-/// Parts by share, rounded to whole nodes so that shares that sum to 1 leave none over.
+/// A split by shares, rounded so that shares with sum 1 use all nodes.
 pub fn split_by_fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u64) -> Vec<u8> {
     let mut split = vec![IN_NO_PART; nodes as usize];
     let order = shuffle_labelled(labels, nodes, seed);
@@ -156,7 +155,7 @@ pub fn split_by_fractions(labels: &Labels, nodes: u32, rule: &Fractions, seed: u
     split
 }
 
-/// Folds with even classes: split `i` tests on fold `i`, chooses by fold `i + 1` and trains on the
+/// Stratified folds: split `i` tests on fold `i`, validates on fold `i + 1` and trains on the
 /// others.
 pub fn split_into_folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> Vec<Vec<u8>> {
     let count = count.max(1) as usize;
@@ -176,7 +175,7 @@ pub fn split_into_folds(labels: &Labels, nodes: u32, count: u32, seed: u64) -> V
     (0..count).map(|test| fold.iter().map(|&of| part(of, test)).collect()).collect()
 }
 
-/// The nodes that have a label, in random order.
+/// The labelled nodes, in random order.
 fn shuffle_labelled(labels: &Labels, nodes: u32, seed: u64) -> Vec<u32> {
     let has_label = |node: &u32| match labels {
         Labels::Classes { class, .. } => class[*node as usize] != NO_CLASS,

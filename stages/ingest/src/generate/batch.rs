@@ -1,41 +1,40 @@
-//! Many small graphs in one: each of its own size, together exactly as many nodes and edges as
-//! asked.
+//! batch: many small graphs of random sizes, with exact total numbers of nodes and edges.
 //!
 //! promises  exact counts of graphs, nodes and distinct edges; no edge between graphs; no repeat;
 //!           the same bytes for any number of threads; O(edges)
-//! promises  every graph is connected, as far as the edges suffice for that in all of them
-//! promises  one node has the largest degree that is asked, and none has more, as far as sizes and
-//!           edges allow: exact counts go before it
-//! how       Sizes spread around the mean with a deviation of about a half of it. A graph is a tree
-//!           whose nodes hang on near ones, as in a molecule, and further pairs, half of them near
-//!           each other; where more than half of the pairs are asked, pairs are left out instead.
-//!           The largest graph, which has room for it, has the hub.
-//! limits    nodes of a graph are neighbours in number, as in the files of such sets: ids are not
+//! promises  every graph is connected, if there are enough edges for all of them
+//! promises  one node has the requested largest degree, and none has more, as far as sizes and
+//!           edges allow: exact counts take precedence
+//! how       Sizes have a standard deviation of about half their mean. A graph is a tree of edges
+//!           between nodes with near numbers, as in a molecule, and further pairs, half of them
+//!           near each other; where more than half of all pairs are requested, pairs are removed
+//!           instead. The largest graph has the hub.
+//! limits    nodes of a graph have consecutive ids, as in the files of such sets: ids are not
 //!           shuffled
 use rayon::prelude::*;
 use warploom_formats::raw_graph::Edges;
 
 use super::{communities::Impossible, counter::Counter, pairs::Pairs};
 
-/// A node hangs on one of so many before it.
+/// A node is joined to one of this many before it.
 const NEAR: u64 = 4;
-/// Further pairs that are near have at most this distance.
+/// Largest distance of near pairs.
 const RING: u64 = 8;
-/// Draws in a row without a pair, and four for each node, after which none is drawn any more.
+/// Failed draws in sequence, plus four for each node, after which drawing stops.
 const TRIES: u64 = 64;
-/// Graphs are from this part of the mean size to so many times it.
+/// Least and largest size of a graph as multiples of the mean.
 const SPREAD: (f64, f64) = (0.25, 4.0);
 
-/// What is asked.
+/// The parameters of a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
     /// Graphs.
     pub graphs: u32,
     /// Nodes of all.
     pub nodes: u32,
-    /// Distinct directed edges of all, two a pair, and the self loops.
+    /// Distinct directed edges of all, two for each pair, and the self loops.
     pub edges: u64,
-    /// Self loops; one more where half a pair would be left.
+    /// Self loops; one more if the number of other edges is odd.
     pub loops: u64,
     /// The largest degree.
     pub max_degree: u32,
@@ -43,7 +42,7 @@ pub struct Recipe {
     pub seed: u64,
 }
 
-/// What is made.
+/// The generated graphs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Sorted by (source, target), without weights.
@@ -52,7 +51,7 @@ pub struct Batch {
     pub graph: Vec<u32>,
 }
 
-/// Makes the graphs of a recipe.
+/// Generates the graphs of a recipe.
 pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     let most = |what, possible, asked| {
         if asked > possible { Err(Impossible { what, possible, asked }) } else { Ok(()) }
@@ -71,7 +70,7 @@ pub fn generate(recipe: &Recipe) -> Result<Batch, Impossible> {
     let rooms =
         |cap: u32| -> Vec<u64> { sizes.iter().map(|&size| pairs_most(size, cap)).collect() };
     most("pairs within so many graphs", rooms(u32::MAX).iter().sum(), pairs)?;
-    // A cap that leaves too little room says nothing of these graphs.
+    // A degree limit that is too small for the edges is ignored.
     let cap = if recipe.max_degree > 1 && rooms(recipe.max_degree).iter().sum::<u64>() >= pairs {
         recipe.max_degree
     } else {
@@ -146,14 +145,14 @@ fn count_loops(first: u32, size: u32, looped: impl Fn(u64) -> u64) -> u64 {
     (u64::from(first)..u64::from(first) + u64::from(size)).map(looped).sum()
 }
 
-/// Pairs that a graph of so many nodes can have, of which none has more than `cap`.
+/// Most pairs in a graph of `size` nodes with degrees of at most `cap`.
 fn pairs_most(size: u32, cap: u32) -> u64 {
     let size = u64::from(size);
     (size * (size - 1) / 2).min(size.saturating_mul(u64::from(cap)) / 2)
 }
 
-/// The size of each graph, at least 1, 2 where all can have it; and the graph that has room for the
-/// largest degree, if one can have it.
+/// The size of each graph, at least 1, or 2 if possible for all; and the graph of the hub, if its
+/// largest degree is possible.
 fn draw_sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     let counter = Counter::new(recipe.seed, "sizes of graphs");
     let graphs = u64::from(recipe.graphs);
@@ -193,8 +192,8 @@ fn draw_sizes(recipe: &Recipe) -> (Vec<u32>, Option<usize>) {
     (sizes, hub)
 }
 
-/// How many pairs each graph gets: enough to be connected, the rest by its nodes, and what finds no
-/// room by the room that others have.
+/// The number of pairs of each graph: enough to be connected, the rest in proportion to its nodes,
+/// and pairs without room in proportion to the room of the others.
 fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
     let trees: Vec<u64> = sizes.iter().map(|&size| u64::from(size) - 1).collect();
     let needed: u64 = trees.iter().sum();
@@ -215,8 +214,8 @@ fn pair_counts(sizes: &[u32], rooms: &[u64], pairs: u64) -> Vec<u64> {
     counts
 }
 
-/// Whole numbers in proportion to the weights, with this sum; none is above its weight if the sum
-/// is not above theirs.
+/// Integers in proportion to the weights, with this sum; none exceeds its weight if the sum does
+/// not exceed theirs.
 fn apportion(weights: &[u64], sum: u64) -> Vec<u64> {
     let all: u128 = weights.iter().map(|&weight| u128::from(weight)).sum();
     let mut before = 0u128;
@@ -228,12 +227,12 @@ fn apportion(weights: &[u64], sum: u64) -> Vec<u64> {
     weights.iter().map(share).collect()
 }
 
-/// The pairs of one graph as they come, and the degrees that they give.
+/// Builds the pairs of one graph, with their degrees.
 struct PairBuilder<'a> {
     pairs: &'a mut Pairs,
     degrees: &'a mut [u32],
     cap: u32,
-    /// Pairs that are still to come.
+    /// Pairs still missing.
     left: u64,
 }
 
@@ -242,7 +241,7 @@ impl PairBuilder<'_> {
         self.degrees[node as usize] < self.cap
     }
 
-    /// Joins two nodes in both directions, if they are two and not joined.
+    /// Adds a pair in both directions, if its nodes differ and it is new.
     fn join_pair(&mut self, head: u32, tail: u32) -> bool {
         let new = head != tail && self.pairs.insert(head, tail);
         if new {
@@ -254,8 +253,8 @@ impl PairBuilder<'_> {
         new
     }
 
-    /// A tree: every node hangs on a near one before it; the first of them on node 0, if that is to
-    /// have the degree `hub`.
+    /// Adds a spanning tree: every node is joined to a near one before it, and the first ones to
+    /// node 0 until that has degree `hub`.
     fn add_tree(&mut self, hub: Option<u32>, counter: Counter) {
         let size = self.degrees.len() as u64;
         let around =
@@ -277,7 +276,7 @@ impl PairBuilder<'_> {
         }
     }
 
-    /// The other pairs: drawn where they are few, else all but some.
+    /// Adds the other pairs: drawn if they are few, else selected from all.
     fn add_further_pairs(&mut self, counter: Counter) {
         let size = self.degrees.len() as u64;
         let room = size * (size - 1) / 2;
@@ -309,8 +308,7 @@ impl PairBuilder<'_> {
         }
     }
 
-    /// Selection sampling: of the pairs that are still free, each is taken with the chance that
-    /// makes the count exact.
+    /// Selection sampling: each free pair is taken with the probability that makes the count exact.
     fn select_pairs(&mut self, counter: Counter) {
         let size = self.degrees.len() as u32;
         let taken: u64 = (0..size)
@@ -335,7 +333,7 @@ impl PairBuilder<'_> {
         }
     }
 
-    /// What found no room by chance goes wherever there is some, and at last beyond the largest
+    /// Adds pairs that drawing missed wherever there is room, and finally beyond the largest
     /// degree.
     fn complete_pairs(&mut self) {
         let size = self.degrees.len() as u32;

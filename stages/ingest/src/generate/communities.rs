@@ -1,19 +1,21 @@
-//! Graphs with planted communities and power-law degrees, of exactly as many nodes and edges as
-//! asked.
+//! communities: graphs with planted communities and power-law degrees, with exact numbers of nodes
+//! and edges.
 //!
 //! promises  exact counts of nodes and of distinct edges; the same bytes for any number of threads;
 //!           O(edges)
-//! promises  no repeated edge; as many self loops as asked, and one more where a symmetric graph
-//!           has an odd number of edges without it
-//! never     gives a node more than `max_degree` edges in one direction (self loops apart), unless
-//!           a quarter of all possible edges is asked, or nearly `max_degree` for all
-//! how       Every node gets a degree from a bounded Pareto distribution (exponent 2.5) and that
-//!           many stubs. A share of the stubs is paired inside the node's community (`inside.rs`),
-//!           the rest between communities (`outside.rs`). Dense graphs take pairs in random order
-//!           instead.
-//! ladder    all pairs sorted by random keys, repeats found by sorting
-//!           communities by bit sets in the cache, only pairs between them sorted        <- this file
-//! limits    2^32 - 2 nodes; edges come out in no order: `transform` sorts them
+//! promises  no parallel edges; the requested self loops, and one more where a symmetric graph has
+//!           an odd number of other edges
+//! never     gives a node more than `max_degree` edges in one direction (without self loops),
+//!           unless a quarter of all possible edges is requested, or a mean degree near
+//!           `max_degree`
+//! how       Every node gets a degree from a bounded Pareto distribution (exponent 2.5) and as many
+//!           stubs. A share of the stubs is paired inside the node's community
+//!           (`intra_community.rs`), the rest between communities (`inter_community.rs`). Dense
+//!           graphs select pairs in random order instead.
+//! ladder    1. all pairs sorted by random keys, duplicates found by sorting
+//!           2. this file: pairs inside communities in bit sets in the cache, only pairs between
+//!              them sorted
+//! limits    2^32 - 2 nodes; edges are unsorted: `transform` sorts them
 mod degrees;
 mod inter_community;
 mod intra_community;
@@ -27,31 +29,31 @@ use warploom_formats::raw_graph::{Edges, NODES_MOST};
 use super::counter::Counter;
 use inter_community::shuffle;
 
-/// What is asked.
+/// The parameters of a graph.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recipe {
     /// Nodes.
     pub nodes: u32,
-    /// Distinct directed edges, self loops among them; of a symmetric graph two a pair.
+    /// Distinct directed edges, self loops included; in a symmetric graph two for each pair.
     pub edges: u64,
-    /// Self loops; one more where a symmetric graph would be left with half a pair.
+    /// Self loops; one more where a symmetric graph has an odd number of other edges.
     pub loops: u64,
     /// Whether each edge has its reverse.
     pub symmetric: bool,
     /// The largest degree; one node reaches it.
     pub max_degree: u32,
-    /// Nodes in a community, in the mean: they have from half to one and a half times as many.
+    /// Mean size of a community; sizes are from half to one and a half times it.
     pub community: u32,
-    /// Share of the edges inside communities, as far as these have room.
+    /// Share of the edges inside communities, as far as there is room.
     pub inside: f64,
     /// Everything is drawn from it.
     pub seed: u64,
 }
 
-/// What is made.
+/// The generated graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
-    /// In no order, without weights.
+    /// Unsorted, without weights.
     pub edges: Edges,
     /// The community of each node.
     pub community: Vec<u32>,
@@ -60,11 +62,11 @@ pub struct Generated {
 /// A recipe that no graph fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Impossible {
-    /// What limits it.
+    /// The limit that the recipe exceeds.
     pub what: &'static str,
-    /// At most.
+    /// Value of the limit.
     pub possible: u64,
-    /// As asked.
+    /// Requested value.
     pub asked: u64,
 }
 
@@ -80,18 +82,18 @@ impl fmt::Display for Impossible {
 
 impl std::error::Error for Impossible {}
 
-/// A node is paired with at most this share of its community.
+/// Largest share of its community that a node is paired with.
 const FULL: f64 = 0.6;
-/// Pairs that one task writes out.
+/// Pairs written by one task.
 const PIECE_PAIRS: usize = 1 << 16;
 const MASK: u64 = u32::MAX as u64;
 
-/// Makes the graph of a recipe.
+/// Generates the graph of a recipe.
 pub fn generate(recipe: &Recipe) -> Result<Generated, Impossible> {
     generate_with_progress(recipe, &|_| {})
 }
 
-/// The same; reports edges twice: as pairs that are drawn, and as edges that are written.
+/// `generate` with progress; reports edges twice: as drawn pairs and as written edges.
 pub fn generate_with_progress(
     recipe: &Recipe,
     advance: Advance<'_>,
@@ -126,8 +128,8 @@ pub fn generate_with_progress(
     })
 }
 
-/// All edges: each list's pairs under their ids, symmetric ones in both directions, then the self
-/// loops.
+/// Writes all edges: pairs of each list under their ids, symmetric ones in both directions, then
+/// self loops.
 fn write_edges(
     recipe: &Recipe,
     lists: &[Vec<u64>],
@@ -165,7 +167,7 @@ fn pack_pair(head: u32, tail: u32) -> u64 {
     u64::from(head) << 32 | u64::from(tail)
 }
 
-/// Pairs and self loops that are asked, and how many pairs are possible.
+/// Requested pairs and self loops, and the number of possible pairs.
 fn check_recipe(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
     let nodes = u64::from(recipe.nodes);
     let most = |what, possible, asked| {
@@ -187,7 +189,7 @@ fn check_recipe(recipe: &Recipe) -> Result<(u64, u64, u64), Impossible> {
     Ok(if recipe.symmetric { (between / 2, loops, all / 2) } else { (between, loops, all) })
 }
 
-/// The first position of each community; positions are nodes before their ids are shuffled.
+/// The first position of each community; positions are node numbers before ids are shuffled.
 fn community_starts(recipe: &Recipe) -> Vec<u32> {
     let counter = Counter::new(recipe.seed, "sizes");
     let mean = u64::from(recipe.community.max(1));
@@ -197,7 +199,7 @@ fn community_starts(recipe: &Recipe) -> Vec<u32> {
     while start < u64::from(recipe.nodes) {
         starts.push(start as u32);
         start += least + counter.below(starts.len() as u64, 2 * (mean - least) + 1);
-        // A rest that is no community joins the last.
+        // A remainder too small for a community joins the last.
         if u64::from(recipe.nodes).saturating_sub(start) < least {
             break;
         }
@@ -205,7 +207,7 @@ fn community_starts(recipe: &Recipe) -> Vec<u32> {
     starts
 }
 
-/// Takes pairs in random order, those inside communities first until they have their share.
+/// Selects pairs in random order, those inside communities first until they have their share.
 fn draw_dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
     let counter = Counter::new(recipe.seed, "dense");
     let nodes = recipe.nodes;
@@ -237,7 +239,7 @@ fn draw_dense(recipe: &Recipe, pairs: u64, community: &[u32]) -> Vec<u64> {
     keys
 }
 
-/// Pairs stubs inside communities, then between them; lists without a pair in common.
+/// Pairs stubs inside communities, then between them; returns disjoint lists of pairs.
 fn pair_sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -> Vec<Vec<u64>> {
     let stubs = if recipe.symmetric { 2 * pairs } else { pairs };
     let degrees = degrees::draw_degrees(
@@ -292,15 +294,15 @@ fn pair_sparse(recipe: &Recipe, pairs: u64, starts: &[u32], community: &[u32]) -
     lists
 }
 
-/// How many neighbours a node may have in a community of this size.
+/// Most neighbours of a node in a community of this size.
 fn neighbours_most(size: usize) -> f64 {
     ((size - 1) as f64 * FULL).floor()
 }
 
-/// The share of each node's stubs to pair inside, so that all together are `recipe.inside` of all:
-/// large nodes find too little room.
+/// The share of each node's stubs to pair inside, so that their total is `recipe.inside` of all,
+/// although high-degree nodes find too little room.
 fn share_inside(recipe: &Recipe, degrees: &[u32], communities: &[(u32, u32)]) -> f64 {
-    // Sums of whole numbers: the same for any number of threads.
+    // Integer sums: the same for any number of threads.
     let inside = |share: f64| -> u64 {
         let one = |&(start, end): &(u32, u32)| -> u64 {
             let most = neighbours_most((end - start) as usize);

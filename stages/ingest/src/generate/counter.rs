@@ -1,8 +1,8 @@
-//! Random numbers that are computed from where they are used, not drawn in turn.
+//! counter: counter-based random numbers, each computed from its index.
 //!
-//! promises  number `index` of a stream depends on (seed, stream, index) alone: any thread may ask
-//!           in any order
-//! never     keeps state; is fit for secrets
+//! promises  number `index` of a stream depends on (seed, stream, index) alone: threads may ask in
+//!           any order
+//! never     keeps state; is cryptographically secure
 //! paper     SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014),
 //!           its finaliser used as a hash of a counter
 
@@ -15,7 +15,7 @@ pub struct Counter {
 /// The step of SplitMix64: 2^64 divided by the golden ratio, odd.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A bijection of 64 bits in which every input bit sways every output bit.
+/// A bijection of 64 bits in which every input bit affects every output bit.
 pub fn mix(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -31,7 +31,7 @@ impl Counter {
         Counter { key: mix(mix(seed.wrapping_add(STEP)) ^ named) }
     }
 
-    /// A stream of its own for a part, such as a community or a round.
+    /// A sub-stream, for example of a community or a round.
     pub fn part(self, index: u64) -> Self {
         Counter { key: mix(self.key.wrapping_add(STEP) ^ mix(index)) }
     }
@@ -41,17 +41,18 @@ impl Counter {
         mix(self.key.wrapping_add(index.wrapping_mul(STEP)))
     }
 
-    /// A whole number below `bound`; 0 for a bound of 0. Uneven by at most `bound` in 2^64.
+    /// An integer below `bound`; 0 for a bound of 0. The bias is at most `bound` in 2^64.
     pub fn below(self, index: u64, bound: u64) -> u64 {
         ((u128::from(self.bits(index)) * u128::from(bound)) >> 64) as u64
     }
 
-    /// From 0 to below 1.
+    /// A number from 0 to below 1.
     pub fn unit(self, index: u64) -> f64 {
         (self.bits(index) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Nearly normal, mean 0 and deviation 1: the sum of four 16-bit numbers, at most 3.47 from 0.
+    /// Approximately normal, mean 0 and standard deviation 1: the sum of four 16-bit numbers, at
+    /// most 3.47 from 0.
     pub fn normal(self, index: u64) -> f32 {
         let bits = self.bits(index);
         let sum = (bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48);
@@ -59,7 +60,7 @@ impl Counter {
         (sum as f32 - 131_070.0) * (1.732_050_8 / 65_536.0)
     }
 
-    /// Puts a list into random order (Fisher and Yates); by one thread.
+    /// Shuffles a list (Fisher and Yates), by one thread.
     pub fn shuffle<T>(self, list: &mut [T]) {
         for at in (1..list.len()).rev() {
             list.swap(at, self.below(at as u64, at as u64 + 1) as usize);

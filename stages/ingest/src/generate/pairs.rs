@@ -1,31 +1,30 @@
-//! Which pairs of a small set of nodes are joined already.
+//! pairs: the set of pairs of a small graph.
 //!
-//! promises  constant time to ask and to join; what is joined comes out in ascending order
-//! limits    a bit for each possible pair up to 8,192 nodes (8 MiB), a set of those that are joined
-//!           beyond
+//! promises  constant time for look-up and insertion; iterates in ascending order
+//! limits    a bit for each possible pair up to 8,192 nodes (8 MiB), a hash set beyond
 use std::collections::HashSet;
 
-/// Sets of more nodes are kept as sets of pairs.
+/// Graphs of more nodes use a hash set.
 const BITS_NODES_MOST: usize = 1 << 13;
 const WORD: usize = u64::BITS as usize;
 
 /// Ordered pairs of numbers below `nodes`.
 pub struct Pairs {
     nodes: usize,
-    /// Words of a row, 0 without bits.
+    /// Words of a row; 0 for a hash set.
     row: usize,
     bits: Vec<u64>,
     set: HashSet<u64>,
 }
 
 impl Pairs {
-    /// Of `nodes` nodes, none joined.
+    /// An empty set for `nodes` nodes.
     #[cfg(test)]
     pub fn new(nodes: usize) -> Self {
         Self::from_bits(Vec::new(), nodes)
     }
 
-    /// Of `nodes` nodes, none joined, in memory that was used before.
+    /// An empty set for `nodes` nodes, in reused memory.
     pub fn from_bits(mut bits: Vec<u64>, nodes: usize) -> Self {
         let row = if nodes <= BITS_NODES_MOST { nodes.div_ceil(WORD) } else { 0 };
         bits.clear();
@@ -33,12 +32,12 @@ impl Pairs {
         Pairs { nodes, row, bits, set: HashSet::new() }
     }
 
-    /// The memory, for the next.
+    /// The memory, for reuse.
     pub fn into_bits(self) -> Vec<u64> {
         self.bits
     }
 
-    /// Whether the pair is joined.
+    /// Whether the set has the pair.
     pub fn contains(&self, head: u32, tail: u32) -> bool {
         if self.row == 0 {
             return self.set.contains(&key(head, tail));
@@ -47,7 +46,7 @@ impl Pairs {
             == 1
     }
 
-    /// Joins the pair; whether it was not.
+    /// Inserts the pair; returns whether it is new.
     pub fn insert(&mut self, head: u32, tail: u32) -> bool {
         if self.row == 0 {
             return self.set.insert(key(head, tail));
@@ -59,7 +58,7 @@ impl Pairs {
         new
     }
 
-    /// Takes the pair apart.
+    /// Removes the pair.
     pub fn remove(&mut self, head: u32, tail: u32) {
         if self.row == 0 {
             self.set.remove(&key(head, tail));
@@ -69,7 +68,7 @@ impl Pairs {
         }
     }
 
-    /// Calls `each` with every pair that is joined, ascending.
+    /// Calls `each` with every pair, ascending.
     pub fn for_each(&self, mut each: impl FnMut(u32, u32)) {
         if self.row == 0 {
             let mut keys: Vec<u64> = self.set.iter().copied().collect();

@@ -1,7 +1,7 @@
-//! Relations for edges that have none: few are frequent, most are rare, and half follow the
-//! community that an edge ends in.
+//! relations: synthetic relations of edges: few are frequent, most are rare, and half depend on the
+//! community of the target.
 //!
-//! promises  every relation occurs if there are as many edges; the same bytes for any number of
+//! promises  every relation occurs if there are enough edges; the same bytes for any number of
 //!           threads; O(edges)
 //! never     adds or moves an edge
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use warploom_formats::raw_graph::Edges;
 
 use super::counter::Counter;
 
-/// Edges that one task looks at.
+/// Edges in one task.
 const PIECE_EDGES: usize = 1 << 14;
 
 /// The relation of each edge: relation `r` is drawn in proportion to 1 / (r + 1).
@@ -42,14 +42,14 @@ pub fn draw_relations(edges: &Edges, community: &[u32], relations: u16, seed: u6
             })
         })
         .collect();
-    // One edge of each, spread over the list.
+    // One edge of each relation, spread over the list.
     for relation in 0..usize::from(relations).min(count) {
         drawn[relation * count / usize::from(relations)] = relation as u16;
     }
     drawn
 }
 
-/// Names of so many relations, in their order.
+/// Names of `relations` relations, in their order.
 pub fn relation_names(relations: u16) -> Vec<String> {
     let width = relations.saturating_sub(1).to_string().len();
     (0..relations).map(|relation| format!("relation-{relation:0width$}")).collect()

@@ -1,8 +1,8 @@
-//! Graphs of a plain rule: R-MAT, random, grid, star, cliques.
+//! shapes: simple generators: R-MAT, random, grid, star, cliques.
 //!
-//! promises  exactly as many edges as the rule says, the same for any number of threads; an edge
-//!           depends on its number and the seed alone
-//! never     merges the repeats that R-MAT and random draw: options do
+//! promises  the exact number of edges, the same for any number of threads; an edge depends on its
+//!           number and the seed alone
+//! never     merges parallel edges of R-MAT and random graphs: options do
 //! paper     Chakrabarti, Zhan, Faloutsos: R-MAT (2004); a 0.57, b 0.19, c 0.19, d 0.05 as in
 //!           Graph500, without its noise
 use rayon::prelude::*;
@@ -11,17 +11,17 @@ use warploom_formats::raw_graph::Edges;
 
 use super::counter::Counter;
 
-/// Edges that one task makes.
+/// Edges in one task.
 const PIECE_EDGES: usize = 1 << 14;
-/// Out of 2^16: the chance that both ends are in the lower half, that only the target is in the
-/// upper, that only the source is.
+/// Probabilities in 1 / 2^16 that both ends are in the lower half, that only the target is in the
+/// upper half, that only the source is.
 const QUARTERS: [u64; 3] = [37_356, 12_452, 12_452];
-/// Chances that fit in 64 bits.
+/// Random numbers of 16 bits in 64 bits.
 const CHANCES: u32 = 4;
-/// Times that a pair beyond the nodes is drawn again before its ends are folded back.
+/// Draws of a pair beyond the nodes before its ends are reduced modulo the nodes.
 const TRIES: u64 = 64;
 
-/// Edge by edge.
+/// Generates each edge independently.
 fn generate_edges(
     count: u64,
     advance: Advance<'_>,
@@ -36,7 +36,7 @@ fn generate_edges(
     Edges { source, target, ..Edges::default() }
 }
 
-/// R-MAT: in each of log2(nodes) steps a quarter of the matrix is chosen. Repeats and self loops
+/// R-MAT: each of log2(nodes) steps chooses a quadrant of the matrix. Parallel edges and self loops
 /// stay.
 pub fn rmat(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let scale = u32::BITS - nodes.saturating_sub(1).leading_zeros();
@@ -72,7 +72,7 @@ fn draw_quarters(counter: Counter, first: u64, scale: u32) -> (u32, u32) {
     (source, target)
 }
 
-/// Pairs of different nodes, drawn evenly. Repeats stay.
+/// Pairs of different nodes, drawn uniformly. Parallel edges stay.
 pub fn random(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges {
     let (heads, tails) = (Counter::new(seed, "random source"), Counter::new(seed, "random target"));
     generate_edges(edges, advance, |edge| {
@@ -82,8 +82,8 @@ pub fn random(nodes: u32, edges: u64, seed: u64, advance: Advance<'_>) -> Edges 
     })
 }
 
-/// Node `row * width + column` is joined with those beside, above and below it, in both directions;
-/// sorted by (source, target).
+/// Grid: node `row * width + column` has edges to the nodes left, right, above and below, in both
+/// directions; sorted by (source, target).
 pub fn grid(width: u32, height: u32, advance: Advance<'_>) -> Edges {
     let neighbours = |node: u32| {
         advance_by_stride(&|nodes| advance(4 * nodes), node as usize);
@@ -104,7 +104,7 @@ pub fn grid(width: u32, height: u32, advance: Advance<'_>) -> Edges {
     Edges { source, target, ..Edges::default() }
 }
 
-/// Node 0 is joined with all others, in both directions; sorted by (source, target).
+/// Star: edges between node 0 and all others, in both directions; sorted by (source, target).
 pub fn star(nodes: u32, advance: Advance<'_>) -> Edges {
     let leaves = u64::from(nodes.saturating_sub(1));
     generate_edges(2 * leaves, advance, |edge| {
@@ -112,8 +112,7 @@ pub fn star(nodes: u32, advance: Advance<'_>) -> Edges {
     })
 }
 
-/// `count` graphs of `size` nodes, in each of which every node is joined with every other; sorted
-/// by (source, target).
+/// `count` complete graphs of `size` nodes; sorted by (source, target).
 pub fn cliques(count: u32, size: u32, advance: Advance<'_>) -> Edges {
     let row = u64::from(size.saturating_sub(1));
     generate_edges(u64::from(count) * u64::from(size) * row, advance, |edge| {

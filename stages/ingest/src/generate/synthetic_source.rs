@@ -1,9 +1,9 @@
-//! From what the catalogue says of a generator to a graph as read from files.
+//! synthetic_source: runs a generator of the catalogue; the graph has the form of one read from
+//! files.
 //!
-//! promises  a stand-in carries its provenance from here on; a set that is made, and stands for
-//!           nothing, is real; one whose nodes alone take more than `--memory` is refused before
-//!           anything is made
-//! never     announces anything (`source` does); reads a file
+//! promises  a stand-in gets its provenance here; a generated set that replaces nothing is real; a
+//!           graph whose nodes alone need more than `--memory` is refused before it is generated
+//! never     prints a notice (`source` does); reads a file
 use warploom_catalog::{Generator, entry};
 use warploom_contract::{
     Context, ErrorKind, Provenance, StageError,
@@ -18,14 +18,13 @@ use warploom_shell::{
 use super::{batch, communities, relations, shapes};
 use crate::{fill::labels, memory_limit::MEMORY_LEAST, reading::SourceGraph};
 
-/// Bytes that a graph takes for each node, however few edges it has: two numbers of 32 bits (degree
-/// and place in a list).
+/// Least bytes of a graph for each node: two numbers of 32 bits (degree and place in a list).
 const NODE_BYTES: u64 = 8;
 
-/// Refuses a graph whose nodes alone take more than may be used.
+/// Refuses a graph whose nodes alone need more than the memory limit.
 fn refuse_too_many_nodes(memory: u64, name: &str, nodes: u64) -> Result<(), StageError> {
     let needed = nodes.saturating_mul(NODE_BYTES);
-    // Less than ingest takes for itself is warned of elsewhere, and used.
+    // A limit below the least memory of ingest is raised, with a warning elsewhere.
     if needed <= memory.max(MEMORY_LEAST) {
         return Ok(());
     }
@@ -38,7 +37,7 @@ fn refuse_too_many_nodes(memory: u64, name: &str, nodes: u64) -> Result<(), Stag
         .hint(memory_option(needed) + "; or ask for fewer nodes"))
 }
 
-/// A set that a generator makes.
+/// Generates a set of the catalogue.
 pub fn generate_set(context: &Context, request: &IngestRequest) -> Result<SourceGraph, StageError> {
     let name = &request.entry.name;
     let generator = request
@@ -55,7 +54,7 @@ pub fn generate_set(context: &Context, request: &IngestRequest) -> Result<Source
     let generating = Phase::begin(context.progress, "generating", generator.edges(), "edges");
     let own = request.spec.seed;
     let advance = |edges: u64| generating.add(edges);
-    // `check` has seen that these fit.
+    // `Generator::check` has checked that these fit.
     let edges = match generator {
         Generator::Rmat { nodes, edges, seed } => {
             shapes::rmat(nodes as u32, edges, seed ^ own, &advance)
@@ -93,7 +92,7 @@ pub fn generate_set(context: &Context, request: &IngestRequest) -> Result<Source
     })
 }
 
-/// A graph of planted communities, or of many small graphs.
+/// Generates a graph of planted communities, or many small graphs.
 pub fn generate_planted(
     context: &Context,
     request: &IngestRequest,
@@ -122,7 +121,7 @@ pub fn generate_planted(
     })
 }
 
-/// The graph of a recipe and the community of each node.
+/// Generates the graph of a recipe, with the community of each node.
 pub fn generate_recipe(
     recipe: &entry::Recipe,
     seed: u64,
@@ -130,7 +129,7 @@ pub fn generate_recipe(
     generate_recipe_with_progress(recipe, seed, &|_| {})
 }
 
-/// The same; reports edges twice.
+/// `generate_recipe` with progress; reports edges twice.
 fn generate_recipe_with_progress(
     recipe: &entry::Recipe,
     seed: u64,
@@ -186,11 +185,10 @@ fn generate_recipe_with_progress(
     Ok((graph, planted))
 }
 
-/// The graphs of a set of many, each with a label of its own: that of its nodes, seen through
-/// noise.
+/// The graphs of a set of many, each with a label: that of its nodes, with noise.
 fn label_graphs(of_node: Vec<u32>, graphs: u32, classes: u32, seed: u64) -> Graphs {
     let each: Vec<u32> = {
-        // The class that `fill` gives to the nodes of each graph.
+        // The class of the nodes of each graph, as in `fill`.
         let planted = labels::planted_classes(&of_node, classes);
         let mut class = vec![0; graphs as usize];
         of_node.iter().zip(planted).for_each(|(&graph, planted)| class[graph as usize] = planted);

@@ -1,5 +1,5 @@
-//! Kinds from types: rules, what goes with the statements, faults; and the published sets against a
-//! count of their lines.
+//! Node types from entity types: rules, removed statements, errors; and the published sets against
+//! a count of their lines.
 use super::*;
 use std::{collections::BTreeMap, io::Read as _, path::PathBuf};
 use warploom_formats::{

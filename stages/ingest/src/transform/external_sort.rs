@@ -1,11 +1,11 @@
-//! The transform for edges that do not fit the memory that may be used: runs are sorted in memory,
-//! kept in a file, and merged.
+//! external_sort: the transform for edges that exceed the memory limit: runs are sorted in memory,
+//! stored in a file, and merged.
 //!
-//! promises  the same edges in the same order as the transform in memory, whatever the size of runs
-//!           and the number of threads
-//! promises  memory of `memory` bytes at most, beside what belongs to the nodes; files have no name
-//!           and go with the process
-//! never     sees features of edges: `ListedEdge` says whose they are
+//! promises  the same edges in the same order as the transform in memory, for any run size and
+//!           number of threads
+//! promises  at most `memory` bytes, beside the data of nodes; files are unnamed and end with the
+//!           process
+//! never     reads edge features: `ListedEdge` has the place of the edge that they belong to
 use super::{
     Counts, Duplicates, Options, SelfLoops,
     sort::{EdgePayload, Ends, Layout, ListedEdge, SortedEdges},
@@ -20,15 +20,15 @@ use std::{
 };
 use warploom_formats::out_of_core::{Edge, Limit};
 
-/// Bytes that sorting a run takes for each edge, weights and all buffers included.
+/// Bytes for each edge while a run is sorted, with weights and all buffers.
 const SORT_BYTES: u64 = 64;
-/// A run has at least so many edges.
+/// Least edges of a run.
 const RUN_LEAST: usize = 1 << 12;
-/// What a merge reads of a run at once, at least and at most.
+/// Least and most bytes that a merge reads from a run at once.
 const READ_LEAST: usize = 1 << 12;
 const READ_MOST: usize = 1 << 20;
 
-/// What can be stored beside a key.
+/// A payload that can be stored beside a key.
 pub trait Stored: EdgePayload {
     /// Bytes in a file.
     const BYTES: usize;
@@ -70,14 +70,13 @@ impl Stored for ListedEdge {
     }
 }
 
-/// Edges in a nameless file, as sorted runs; with their reverses in runs of their own, if they are
-/// wanted.
+/// Edges in an unnamed file, as sorted runs; their reverses, if needed, are in separate runs.
 pub struct Runs<C> {
     layout: Layout,
     nodes: u32,
     options: Options,
     memory: u64,
-    /// Edges of a run.
+    /// Edges in a run.
     pub(super) run_edges: usize,
     pending: (Ends, Vec<C>),
     file: BufWriter<File>,
@@ -114,7 +113,7 @@ impl<C: Stored> Runs<C> {
         })
     }
 
-    /// One more edge, behind all others; its weight is what `carried` says.
+    /// Appends an edge; its weight is in `carried`.
     pub fn push(&mut self, edge: Edge, carried: C) -> io::Result<()> {
         let (ends, list) = &mut self.pending;
         ends.source.push(edge.source);
@@ -127,7 +126,7 @@ impl<C: Stored> Runs<C> {
         if list.len() == self.run_edges { self.flush() } else { Ok(()) }
     }
 
-    /// Sorts what is pending into a run.
+    /// Sorts pending edges into a run.
     fn flush(&mut self) -> io::Result<()> {
         let (ends, carried) = std::mem::take(&mut self.pending);
         if self.options.symmetrize {
@@ -167,8 +166,8 @@ impl<C: Stored> Runs<C> {
         Ok(start..self.written)
     }
 
-    /// Merges all runs, applies the options, and hands over the edges in order: source, target,
-    /// relation and what the edge carries.
+    /// Merges all runs, applies the options, and emits the edges in order: source, target, relation
+    /// and payload.
     pub fn merge<E: From<io::Error>>(
         mut self,
         mut emit: impl FnMut(u32, u32, u16, C) -> Result<(), E>,
@@ -209,7 +208,7 @@ impl<C: Stored> Runs<C> {
             counts.distinct += u64::from(!own.is_empty());
             counts.loops += u64::from(!own.is_empty() && layout.is_loop(key));
             symmetric += 1;
-            // The first reverses are those of edges that are listed.
+            // The first reverses match listed edges.
             let known = own.len().min(other.len());
             own.extend(other.drain(..).skip(known));
             steps.write_key(key, &own)?;
@@ -221,12 +220,12 @@ impl<C: Stored> Runs<C> {
     }
 }
 
-/// What becomes of the edges with one key.
+/// Applies the options to the edges of one key.
 struct Steps<F> {
     layout: Layout,
     nodes: u32,
     options: Options,
-    /// The next node that may have to get a self loop.
+    /// The next node that may need a self loop.
     next_loop: u32,
     emit: F,
 }
@@ -290,7 +289,7 @@ struct Merge<'a, C> {
     heap: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
-/// A part of the file that is being read.
+/// A run of the file while it is read.
 struct Run<C> {
     left: Range<u64>,
     buffer: Vec<u8>,
@@ -325,7 +324,7 @@ impl<'a, C: Stored> Merge<'a, C> {
         self.heap.peek().map(|Reverse((key, _))| *key)
     }
 
-    /// Appends what all edges with this key carry.
+    /// Appends the payloads of all edges with this key.
     fn take(&mut self, key: u64, out: &mut Vec<C>) -> io::Result<()> {
         while let Some(mut top) = self.heap.peek_mut() {
             let Reverse((found, index)) = *top;
@@ -346,7 +345,7 @@ impl<'a, C: Stored> Merge<'a, C> {
 }
 
 impl<C: Stored> Run<C> {
-    /// The next key; what it carries is in `carried`.
+    /// The next key; its payload is in `carried`.
     fn next(&mut self, file: &File) -> io::Result<Option<u64>> {
         let width = 8 + C::BYTES;
         if self.at == self.buffer.len() {

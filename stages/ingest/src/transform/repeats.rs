@@ -1,7 +1,6 @@
-//! Joins repeated edges, and takes self loops out or puts them in.
+//! repeats: merges duplicate edges, and removes or adds self loops.
 //!
-//! promises  the order of the edges that stay is kept; sums of weights are taken in float64, in the
-//!           order of the file
+//! promises  kept edges stay in order; weights are summed in float64, in file order
 use super::{
     Duplicates,
     sort::{EdgePayload, ListedEdge, NOT_LISTED, Part, SortedEdges},
@@ -10,7 +9,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use warploom_contract::progress::Advance;
 
-/// Takes every self loop out.
+/// Removes every self loop.
 pub fn drop_loops<C: EdgePayload>(sorted: SortedEdges<C>, advance: Advance<'_>) -> SortedEdges<C> {
     let one = |piece: Range<usize>| {
         advance(piece.len() as u64);
@@ -23,7 +22,7 @@ pub fn drop_loops<C: EdgePayload>(sorted: SortedEdges<C>, advance: Advance<'_>) 
     sorted.with_parts(sorted.pieces().into_par_iter().map(one).collect())
 }
 
-/// Joins edges with the same source, target and relation.
+/// Merges edges with the same source, target and relation.
 pub fn join_repeats<C: EdgePayload>(
     sorted: SortedEdges<C>,
     duplicates: Duplicates,
@@ -63,7 +62,7 @@ impl EdgePayload for f32 {
     }
 }
 
-/// The joined edge keeps the place of the first, and with it the first one's features.
+/// The merged edge keeps the place of the first one, and so its features.
 impl EdgePayload for ListedEdge {
     const ADDED: ListedEdge = ListedEdge { weight: 1.0, at: NOT_LISTED };
 
@@ -75,7 +74,7 @@ impl EdgePayload for ListedEdge {
     }
 }
 
-/// The weight of edges that become one; a sum beyond float32 stays at its largest value.
+/// The weight of merged edges; a sum beyond float32 saturates.
 fn joined_weight(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Duplicates) -> f32 {
     match duplicates {
         Duplicates::Merge | Duplicates::Sum if weights.len() > 1 => {
@@ -90,7 +89,7 @@ fn joined_weight(mut weights: impl ExactSizeIterator<Item = f32>, duplicates: Du
     }
 }
 
-/// Nodes of one task.
+/// Nodes in one task.
 const NODES_AT_ONCE: u32 = 1 << 14;
 
 /// Gives every node without a self loop one of weight 1; for graphs without relations.

@@ -1,8 +1,11 @@
-//! Edges as sorted 64-bit keys.
+//! sort: sorts edges as 64-bit keys.
 //!
-//! ladder    comparison sort of (source, target, position)   20 steps an edge, most of them cache misses
-//!           one counting sort a digit over all edges        5 passes, each scattering over the whole array
-//!           one pass into buckets of about 16 thousand      then the rest of the digits inside a bucket, in the second-level cache      <- this file
+//! ladder    1. comparison sort of (source, target, position): 20 steps for each edge, most of them
+//!              cache misses
+//!           2. a counting sort of all edges for each digit: 5 passes, each scattering over the
+//!              whole array
+//!           3. this file: one pass into buckets of about 16 thousand edges, then the other digits
+//!              inside each bucket, in L2
 //! promises  a stable sort, so one result for any number of threads; O(edges); nothing is moved if
 //!           the edges are sorted already
 use super::Duplicates;
@@ -11,16 +14,15 @@ use std::ops::Range;
 use warploom_contract::progress::Advance;
 use warploom_formats::raw_graph::Edges;
 
-/// What an edge carries through the sort beside its key: nothing, a weight, or a weight and the
-/// edge as listed.
+/// The payload of an edge beside its key: nothing, a weight, or a weight and the place in the list.
 pub trait EdgePayload: Copy + Default + PartialEq + Send + Sync {
-    /// What a self loop carries that was not listed.
+    /// The payload of an added self loop.
     const ADDED: Self;
-    /// What edges that become one carry; the list is in the order of the file.
+    /// The payload of merged edges; `same` is in file order.
     fn join(same: &[Self], duplicates: Duplicates) -> Self;
 }
 
-/// A weight, and where the edge stood in the list.
+/// A weight, and the place of the edge in the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ListedEdge {
     pub weight: f32,
@@ -28,7 +30,7 @@ pub struct ListedEdge {
     pub at: u32,
 }
 
-/// An edge that no list has.
+/// The place of an added edge.
 pub const NOT_LISTED: u32 = u32::MAX;
 
 /// Source, target and, if there are several, relation of edges.
@@ -63,7 +65,7 @@ impl Ends {
         range.into_par_iter().with_min_len(PIECE_EDGES).map(key).collect()
     }
 
-    /// The edges from `start` on; what they took is given back.
+    /// Splits off the edges from `start` on, and frees their memory.
     fn split_off(&mut self, start: usize) -> Ends {
         let relation = self.relation.as_mut().map(|relation| split_list(relation, start));
         Ends {
@@ -80,17 +82,17 @@ fn split_list<T>(list: &mut Vec<T>, start: usize) -> Vec<T> {
     tail
 }
 
-/// Edges sorted by (source, target, relation), the listed order kept among equal ones.
+/// Edges sorted by (source, target, relation); equal ones stay in file order.
 pub struct SortedEdges<C> {
     /// `(source << node_bits | target) << relation_bits | relation`, ascending.
     pub keys: Vec<u64>,
-    /// One an edge.
+    /// The payload of each edge.
     pub carried: Vec<C>,
     pub layout: Layout,
     pub nodes: u32,
 }
 
-/// Where the parts of a key stand.
+/// The bit layout of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     node_bits: u32,
@@ -98,7 +100,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For so many nodes and relations; none: a key of 64 bits cannot hold them.
+    /// The layout for so many nodes and relations; none if they exceed 64 bits.
     pub fn new(nodes: u32, relations: usize) -> Option<Layout> {
         let node_bits = u32::BITS - nodes.saturating_sub(1).leading_zeros();
         let relation_bits = usize::BITS - relations.saturating_sub(1).leading_zeros();
@@ -106,7 +108,7 @@ impl Layout {
     }
 
     pub fn key(self, source: u32, target: u32, relation: u16) -> u64 {
-        // With 64 bits for the nodes there is nothing left to shift by.
+        // With 64 bits for the nodes a shift would overflow.
         let nodes = u64::from(source) << self.node_bits | u64::from(target);
         nodes << self.relation_bits | u64::from(relation)
     }
@@ -123,7 +125,7 @@ impl Layout {
         (key & ((1 << self.relation_bits) - 1)) as u16
     }
 
-    /// The key of the edge the other way round.
+    /// The key of the reverse edge.
     pub fn reverse(self, key: u64) -> u64 {
         self.key(self.target(key), self.source(key), self.relation(key))
     }
@@ -142,17 +144,17 @@ impl Layout {
     }
 }
 
-/// Edges that one task distributes, and that a bucket should hold: 8 + 4 bytes each stay within a
-/// 256 KiB share of cache.
+/// Edges that one task distributes, and the target size of a bucket: 8 + 4 bytes for each fit in
+/// 256 KiB of cache.
 const CHUNK_EDGES: usize = 1 << 19;
 const BUCKET_EDGES: usize = 1 << 14;
-/// Each bucket is a page of its own that a task writes to: there should not be too many.
+/// A task writes to one page of each bucket: there should not be too many.
 const BUCKET_BITS_MOST: u32 = 11;
-/// How often a sort reports each edge: as it is distributed, and in its bucket.
+/// Reports of each edge by a sort: when it is distributed, and in its bucket.
 pub const PASSES: u64 = 2;
 /// Bits of a digit inside a bucket.
 const DIGIT_BITS: u32 = 8;
-/// Edges of one task in linear passes.
+/// Edges in one task of a linear pass.
 pub const PIECE_EDGES: usize = 1 << 17;
 
 impl<C: EdgePayload> SortedEdges<C> {
@@ -178,7 +180,7 @@ impl<C: EdgePayload> SortedEdges<C> {
         SortedEdges { keys, carried, layout, nodes }
     }
 
-    /// Distinct edges, and the self loops among them.
+    /// Number of distinct edges, and of self loops among them.
     pub fn count(&self) -> (u64, u64) {
         let first = |at: usize| at == 0 || self.keys[at - 1] != self.keys[at];
         let one = |at: usize| (1, u64::from(self.layout.is_loop(self.keys[at])));
@@ -186,7 +188,7 @@ impl<C: EdgePayload> SortedEdges<C> {
         all.filter(|&at| first(at)).map(one).reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
-    /// Cuts into ranges of about `PIECE_EDGES` edges that never part equal keys.
+    /// Splits into ranges of about `PIECE_EDGES` edges; equal keys stay together.
     pub fn pieces(&self) -> Vec<Range<usize>> {
         let mut pieces = Vec::with_capacity(self.keys.len() / PIECE_EDGES + 1);
         let mut start = 0;
@@ -202,14 +204,14 @@ impl<C: EdgePayload> SortedEdges<C> {
         pieces
     }
 
-    /// Other edges of the same graph, put together in order.
+    /// New sorted edges of the same graph from ordered parts.
     pub fn with_parts(&self, parts: Vec<Part<C>>) -> SortedEdges<C> {
         let keys = concat(&parts.iter().map(|part| &part.keys[..]).collect::<Vec<_>>());
         let carried = concat(&parts.iter().map(|part| &part.carried[..]).collect::<Vec<_>>());
         SortedEdges { keys, carried, layout: self.layout, nodes: self.nodes }
     }
 
-    /// Source, target and, if there are several, relation of every edge, and what it carries.
+    /// Source, target and, if there are several, relation of every edge, with the payloads.
     pub fn into_edges(self, relations: bool) -> (Edges, Vec<C>) {
         let layout = self.layout;
         let keys = || self.keys.par_iter().with_min_len(PIECE_EDGES);
@@ -220,7 +222,7 @@ impl<C: EdgePayload> SortedEdges<C> {
     }
 }
 
-/// Edges that one task made.
+/// The output edges of one task.
 #[derive(Default)]
 pub struct Part<C> {
     pub keys: Vec<u64>,
@@ -238,7 +240,7 @@ impl<C> Part<C> {
     }
 }
 
-/// One list from many, copied in parallel.
+/// Concatenates lists in parallel.
 fn concat<T: Copy + Default + Send + Sync>(lists: &[&[T]]) -> Vec<T> {
     let mut all = vec![T::default(); lists.iter().map(|list| list.len()).sum()];
     let mut rest = &mut all[..];
@@ -274,7 +276,7 @@ pub fn sort_stable<T: Copy + Default + Send + Sync>(
     }
 }
 
-/// Bits that choose the bucket, and those that are sorted inside it.
+/// Number of bits that choose the bucket, and of those sorted inside it.
 fn digits(keys: usize, bits: u32) -> (u32, u32) {
     let wanted = (keys / BUCKET_EDGES).next_power_of_two().trailing_zeros();
     let bucket_bits = wanted.min(BUCKET_BITS_MOST).min(bits);
@@ -298,7 +300,7 @@ fn sort_by_buckets<T: Copy + Default + Send + Sync>(
     gather_buckets(both.map(chunk).collect(), buckets, low_bits, advance)
 }
 
-/// All edges grouped by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
+/// Groups all edges by bucket, chunk by chunk from the end, so that the list shrinks as the chunks
 /// grow.
 fn distribute_chunks<C: EdgePayload>(
     mut ends: Ends,
@@ -327,7 +329,7 @@ fn distribute_chunks<C: EdgePayload>(
     chunks
 }
 
-/// Puts the buckets of all chunks together and sorts each.
+/// Concatenates the buckets of all chunks and sorts each.
 fn gather_buckets<T: Copy + Default + Send + Sync>(
     chunks: Vec<Chunk<T>>,
     buckets: usize,
@@ -364,7 +366,7 @@ fn gather_buckets<T: Copy + Default + Send + Sync>(
 struct Chunk<T> {
     keys: Vec<u64>,
     payload: Vec<T>,
-    /// Where each bucket ends.
+    /// The end of each bucket.
     ends: Vec<u32>,
 }
 
@@ -381,7 +383,7 @@ fn distribute<T: Copy + Default>(
     buckets: usize,
     low_bits: u32,
 ) -> Chunk<T> {
-    // With one bucket and 64 bits there is nothing to shift.
+    // With one bucket and 64 bits a shift would overflow.
     let bucket = |key: u64| key.checked_shr(low_bits).unwrap_or(0) as usize;
     let mut next = vec![0u32; buckets];
     keys.iter().for_each(|&key| next[bucket(key)] += 1);
@@ -408,8 +410,7 @@ struct Scratch<T> {
     payload: Vec<T>,
 }
 
-/// Sorts one bucket by its lower bits, a digit at a time; digits in which all keys agree are passed
-/// over.
+/// Radix sort of one bucket by its lower bits; digits in which all keys agree are skipped.
 fn sort_bucket<T: Copy + Default>(
     keys: &mut [u64],
     payload: &mut [T],

@@ -1,8 +1,8 @@
-//! Adds reverses until both directions of every pair hold as many edges.
+//! symmetrize: adds reverses until both directions of every pair have equally many edges.
 //!
 //! promises  of a edges u -> v and b edges v -> u both become max(a, b): the first min(a, b) are
-//!           taken as each other's reverse, and the k-th added edge carries the weight of the k-th
-//!           that lacked one; self loops stay as they are; a second call adds nothing
+//!           matched as reverses, and the k-th added edge has the weight of the k-th unmatched one;
+//!           self loops stay; a second call adds nothing
 //! how       the edges and their reverses, both sorted, are merged: no search, and the result is
 //!           sorted
 use super::sort::{EdgePayload, PIECE_EDGES, Part, SortedEdges, sort_stable};
@@ -22,7 +22,7 @@ pub fn symmetrize<C: EdgePayload>(sorted: SortedEdges<C>, advance: Advance<'_>) 
         return sorted;
     }
     let pieces = sorted.pieces();
-    // Reverses that sort before the first edge of a piece belong to the piece before it.
+    // Reverses that sort before the first edge of a piece belong to the previous piece.
     let starts: Vec<usize> = pieces
         .iter()
         .enumerate()
@@ -55,7 +55,7 @@ struct List<'a, C> {
     carried: &'a [C],
 }
 
-/// For each key: all own edges, then the reverses beyond that number.
+/// For each key: all its edges, then reverses beyond their number.
 fn merge_reverses<C: EdgePayload>(
     edges: List<C>,
     own: std::ops::Range<usize>,

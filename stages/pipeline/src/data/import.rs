@@ -459,7 +459,7 @@ fn print_import(environment: &Environment, asked: &Import, place: &Place, found:
                     graph.nodes()
                 );
             }
-            graph.passed_over.iter().for_each(|what| text += &format!("  passed over: {what}\n"));
+            graph.passed_over.iter().for_each(|what| text += &format!("  ignored: {what}\n"));
             graph.notes.iter().for_each(|note| text += &format!("  note: {note}\n"));
             if found.inherited.stand_in {
                 text += "  STAND-IN: the files came out of a generated graph, and the set is \

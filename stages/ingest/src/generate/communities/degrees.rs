@@ -1,14 +1,14 @@
-//! Degrees with a given sum, from a bounded Pareto distribution whose mean fits.
+//! degrees: degrees with a given sum, from a bounded Pareto distribution of the same mean.
 //!
-//! promises  the exact sum; no degree above the largest, which one node reaches; none of 0 where
+//! promises  the exact sum; no degree above the maximum, which one node reaches; none of 0 where
 //!           each node can have one
-//! how       the lower bound is found so that the mean fits; what rounding leaves over is spread
-//!           over all nodes, the largest last
+//! how       the lower bound is solved for the mean; rounding errors are spread over all nodes, the
+//!           largest last
 use rayon::prelude::*;
 
 use crate::generate::counter::Counter;
 
-/// Exponent of the degrees' distribution, less one.
+/// Exponent of the degree distribution, minus one.
 const ALPHA: f64 = 1.5;
 
 /// `nodes` degrees of at most `most` each with this sum.
@@ -17,7 +17,7 @@ pub fn draw_degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u3
     let kept = 1.0 - (least / f64::from(most)).powf(ALPHA);
     let floor = u32::from(sum >= u64::from(nodes));
     let draw = |node: u32| {
-        // x^(-1 / 1.5) by a cube root, which costs half of a power.
+        // x^(-1 / 1.5) by a cube root, at half the cost of a power.
         let inverse = (1.0 - counter.unit(2 * u64::from(node)) * kept).cbrt();
         let value = least / (inverse * inverse);
         ((value + counter.unit(2 * u64::from(node) + 1)).floor() as u32).clamp(floor, most)
@@ -31,8 +31,7 @@ pub fn draw_degrees(nodes: u32, most: u32, sum: u64, counter: Counter) -> Vec<u3
     degrees
 }
 
-/// Changes degrees until their sum is right; the one at `top` only where the others cannot change
-/// any more.
+/// Changes degrees until their sum is right; the one at `top` only when the others cannot change.
 fn fit_sum(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
     let count = degrees.len() as u64;
     let mut found: u64 = degrees.iter().map(|&degree| u64::from(degree)).sum();
@@ -56,7 +55,7 @@ fn fit_sum(degrees: &mut [u32], top: usize, most: u32, floor: u32, sum: u64) {
             }
         }
     }
-    // The others have nothing or all: what is left over is the top's.
+    // The others are at their limits: the rest goes to the top.
     if let Some(top) = degrees.get_mut(top) {
         let missing = u32::try_from(found.abs_diff(sum)).unwrap_or(u32::MAX);
         *top = if found < sum {

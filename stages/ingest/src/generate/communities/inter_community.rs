@@ -1,10 +1,10 @@
-//! Pairs between communities, of the stubs that pairing inside left over.
+//! inter_community: pairs between communities, from the stubs left over by pairing inside.
 //!
-//! promises  no loop, no repeat, of inside pairs neither; exactly as many pairs as there are stubs
-//!           for
-//! how       the stubs are shuffled and paired; loops, repeats and pairs inside a community are
-//!           shuffled again, and what resists is switched with pairs that hold. What finds no
-//!           partner in many tries goes between nodes drawn evenly.
+//! promises  no loops, no duplicates, also of inside pairs; exactly as many pairs as there are
+//!           stubs for
+//! how       the stubs are shuffled and paired; loops, duplicates and pairs inside a community are
+//!           shuffled again, and the remaining ones switch ends with accepted pairs. Pairs that
+//!           fail many tries go between uniformly drawn nodes.
 use std::collections::HashSet;
 
 use rayon::prelude::*;
@@ -15,24 +15,24 @@ use crate::{
     transform::sort::{PIECE_EDGES, sort_stable},
 };
 
-/// Times that stubs are shuffled.
+/// Shuffles of the stubs.
 const ROUNDS: u64 = 3;
-/// Tries to find a pair to switch with, or two nodes with room.
+/// Tries to find a pair to switch ends with, or two nodes with room.
 const TRIES: u64 = 200;
 
-/// What is asked.
+/// The input of the pairing.
 pub struct Task<'a> {
-    /// Of the graph.
+    /// The recipe of the graph.
     pub recipe: &'a Recipe,
     /// The community of each position.
     pub community: &'a [u32],
-    /// The stubs of each position, those used inside too.
+    /// The stubs of each position, with those used inside.
     pub degrees: Vec<u32>,
     /// Pairs inside communities, ascending in each list and over all lists.
     pub inside: &'a [Vec<u64>],
 }
 
-/// Pairs all stubs; ascending lists of pairs, none of which is in another.
+/// Pairs all stubs; returns ascending pairs, and changes of pairs inside communities.
 pub fn pair_stubs(task: Task, heads: Vec<u32>, tails: Vec<u32>) -> (Vec<u64>, Changes) {
     let counter = Counter::new(task.recipe.seed, "anywhere");
     let symmetric = task.recipe.symmetric;
@@ -75,8 +75,8 @@ fn key(symmetric: bool, head: u32, tail: u32) -> u64 {
     if symmetric { pack_pair(head.min(tail), head.max(tail)) } else { pack_pair(head, tail) }
 }
 
-/// Parts sorted pairs into new ones and the ends of loops, repeats, those that are known and those
-/// inside a community.
+/// Separates sorted pairs into new ones and the ends of rejected ones: loops, duplicates, known
+/// pairs and pairs inside a community.
 fn sieve_pairs(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec<u32>, Vec<u32>) {
     let mut fresh = Vec::with_capacity(keys.len());
     let (mut heads, mut tails) = (Vec::new(), Vec::new());
@@ -97,7 +97,7 @@ fn sieve_pairs(keys: &[u64], known: &[u64], community: &[u32]) -> (Vec<u64>, Vec
     (fresh, heads, tails)
 }
 
-/// The first place from `at` on whose key is not below `key`; steps that double, then halve.
+/// Galloping search: the first place from `at` on with a key of at least `key`.
 fn seek_from(list: &[u64], at: usize, key: u64) -> usize {
     let mut step = 1;
     let mut low = at;
@@ -109,19 +109,19 @@ fn seek_from(list: &[u64], at: usize, key: u64) -> usize {
     low + list[low..high].partition_point(|&known| known < key)
 }
 
-/// What of the accepted pairs was taken out, and what was put in.
+/// Removed and added pairs.
 #[derive(Default)]
 pub struct Changes {
-    /// Of the accepted pairs.
+    /// Removed from the accepted pairs.
     pub removed: HashSet<u64>,
-    /// Of those inside communities: few, and seldom any.
+    /// Removed from those inside communities: rarely any.
     pub removed_inside: HashSet<u64>,
     /// Ascending.
     pub added: Vec<u64>,
 }
 
-/// Finds places for the pairs that are left over: a left-over pair (a, b) and a pair (c, d) that
-/// holds become (a, d) and (c, b).
+/// Places left-over pairs: a left-over pair (a, b) and an accepted pair (c, d) become (a, d) and
+/// (c, b).
 fn place_leftovers(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -> Changes {
     let symmetric = task.recipe.symmetric;
     let counter = Counter::new(task.recipe.seed, "place");
@@ -139,7 +139,7 @@ fn place_leftovers(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -
         let switched = !accepted.is_empty()
             && (0..TRIES).any(|attempt| {
                 let old = accepted[counter.below(attempt, accepted.len() as u64) as usize];
-                // In a symmetric graph the pair may be taken either way round.
+                // In a symmetric graph the pair may be taken in either direction.
                 let way = if symmetric && counter.bits(attempt) & 1 == 1 {
                     old.rotate_left(32)
                 } else {
@@ -161,7 +161,7 @@ fn place_leftovers(task: Task, accepted: &[u64], heads: &[u32], tails: &[u32]) -
     Changes { removed: change.removed, removed_inside: change.removed_inside, added }
 }
 
-/// Pairs that hold and what became different.
+/// Accepted pairs and their changes.
 struct Change<'a> {
     accepted: &'a [u64],
     inside: &'a [Vec<u64>],
@@ -185,7 +185,7 @@ impl Change<'_> {
         head != tail && !self.added.contains(&key) && !held()
     }
 
-    /// Takes out a pair of `accepted` and puts in two; whether that was possible.
+    /// Replaces a pair of `accepted` by two; returns whether that was possible.
     fn switch_pair(&mut self, old: u64, one: u64, two: u64) -> bool {
         let possible =
             one != two && !self.removed.contains(&old) && self.is_free(one) && self.is_free(two);
@@ -197,9 +197,9 @@ impl Change<'_> {
     }
 }
 
-/// Puts as many new pairs as are without a home: the ends with the largest degrees keep theirs and
-/// get any partner, where none is found, both ends are drawn evenly. The hub then gets what it
-/// still lacks from pairs that hold.
+/// Adds a new pair for each unplaced one: ends of the largest degrees get any partner; if none is
+/// found, both ends are drawn uniformly. The hub then takes over ends of accepted pairs until it
+/// has its degree.
 fn place_unpaired(
     recipe: &Recipe,
     degrees: Vec<u32>,
@@ -207,7 +207,7 @@ fn place_unpaired(
     homeless: &[(u32, u32)],
 ) {
     let counter = Counter::new(recipe.seed, "anywhere, evenly");
-    // Of each end: the node, and whether the pair begins there.
+    // For each end: the node, and whether it is a source.
     let mut owed: Vec<(u32, bool)> =
         homeless.iter().flat_map(|&(head, tail)| [(head, true), (tail, false)]).collect();
     owed.sort_by_key(|&(node, begins)| (std::cmp::Reverse(degrees[node as usize]), node, begins));
@@ -215,8 +215,7 @@ fn place_unpaired(
     let hubs: Vec<(u32, bool)> =
         owed.iter().skip(homeless.len()).copied().filter(|&(node, _)| is_hub(node)).collect();
     let mut places = Places { recipe, counter, drawn: 0, degrees };
-    // In a directed graph these are degrees in both directions: tight enough for the few that come
-    // here.
+    // In a directed graph these are degrees in both directions: precise enough for these few pairs.
     owed.iter().for_each(|(node, _)| {
         places.degrees[*node as usize] = places.degrees[*node as usize].saturating_sub(1)
     });
@@ -226,8 +225,8 @@ fn place_unpaired(
             let (head, tail) = if begins { (node, other) } else { (other, node) };
             places.put_pair(change, head, tail, false)
         });
-        // At most a quarter of all pairs is taken, so a try seldom fails but for the degrees; these
-        // are let go after many.
+        // At most a quarter of all pairs is taken, so tries rarely fail except for degrees; degree
+        // limits are dropped after many tries.
         let _placed = kept
             || (0u64..).any(|tried| {
                 let (head, tail) = (places.any_node(), places.any_node());
@@ -239,7 +238,7 @@ fn place_unpaired(
     }
 }
 
-/// Where pairs go that found none.
+/// Places unplaced pairs.
 struct Places<'a> {
     recipe: &'a Recipe,
     counter: Counter,
@@ -248,14 +247,14 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// Any node.
+    /// A random node.
     fn any_node(&mut self) -> u32 {
         self.drawn += 1;
         self.counter.below(self.drawn - 1, u64::from(self.recipe.nodes)) as u32
     }
 
-    /// Lets the hub take the place of an end of a pair that holds, inside a community or between
-    /// two; whether that was possible.
+    /// Replaces an end of an accepted pair, inside a community or between two, by the hub; returns
+    /// whether that was possible.
     fn give_end_to_hub(&mut self, change: &mut Change, hub: u32, begins: bool) -> bool {
         let between = change.accepted;
         let inside = &change.inside[self.draw_below(change.inside.len())..];
@@ -282,13 +281,13 @@ impl Places<'_> {
         possible
     }
 
-    /// A number below `most`; 0 where there is none.
+    /// A random number below `most`; 0 if there is none.
     fn draw_below(&mut self, most: usize) -> usize {
         self.drawn += 1;
         if most == 0 { 0 } else { self.counter.below(self.drawn - 1, most as u64) as usize }
     }
 
-    /// Puts a pair, if it is free and both ends have room for it, or none is asked.
+    /// Adds a pair, if it is free and both ends have room or `beyond` is set.
     fn put_pair(&mut self, change: &mut Change, head: u32, tail: u32, beyond: bool) -> bool {
         let key = key(self.recipe.symmetric, head, tail);
         let has_room = beyond
@@ -305,7 +304,7 @@ impl Places<'_> {
     }
 }
 
-/// A list in random order: sorted by random keys, in parallel.
+/// Shuffles a list by a parallel sort of random keys.
 pub fn shuffle(mut list: Vec<u32>, counter: Counter) -> Vec<u32> {
     const KEY_BITS: u32 = 32;
     let mut keys: Vec<u64> = (0..list.len() as u64)

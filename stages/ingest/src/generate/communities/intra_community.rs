@@ -1,17 +1,17 @@
-//! Pairs inside one community.
+//! intra_community: pairs inside one community.
 //!
-//! promises  no loop, no repeat; a node gets no more stubs used than it has; ascending pairs
-//! how       the stubs are shuffled and paired; loops and repeats are shuffled again, and what
-//!           resists is switched with pairs that hold
+//! promises  no loops, no duplicates; no node uses more stubs than it has; ascending pairs
+//! how       the stubs are shuffled and paired; loops and duplicates are shuffled again, and the
+//!           remaining ones switch ends with accepted pairs
 use super::pack_pair;
 use crate::generate::{counter::Counter, pairs::Pairs};
 
-/// Times that stubs are shuffled.
+/// Shuffles of the stubs.
 const ROUNDS: u64 = 8;
-/// Tries to find a pair to switch with.
+/// Tries to find a pair to switch ends with.
 const TRIES_SWITCH: u64 = 64;
 
-/// What is asked of a community.
+/// The input of the pairing in a community.
 pub struct Task<'a> {
     /// The stubs of each of its nodes.
     pub degrees: &'a [u32],
@@ -27,17 +27,17 @@ pub struct Task<'a> {
     pub counter: Counter,
 }
 
-/// Pairs that hold, ascending, and the stubs that are left over.
+/// Accepted pairs, ascending, and left-over stubs.
 pub struct StubPairs {
-    /// `head << 32 | tail` by position; of symmetric pairs the smaller is the head.
+    /// `head << 32 | tail` by position; in symmetric pairs the head is the smaller one.
     pub accepted: Vec<u64>,
-    /// Left over; of a symmetric graph all of them.
+    /// Left-over heads; in a symmetric graph all left-over stubs.
     pub heads: Vec<u32>,
-    /// Left over in a directed graph.
+    /// Left-over tails in a directed graph.
     pub tails: Vec<u32>,
 }
 
-/// Memory that the next community uses again.
+/// Scratch memory, reused for the next community.
 #[derive(Default)]
 pub struct Scratch {
     bits: Vec<u64>,
@@ -114,8 +114,8 @@ fn order_pair(symmetric: bool, head: u32, tail: u32) -> (u32, u32) {
     if symmetric && head > tail { (tail, head) } else { (head, tail) }
 }
 
-/// A left-over pair (a, b) and a pair (c, d) that holds become (a, d) and (c, b), so that all
-/// degrees stay; what finds no partner stays left over.
+/// A left-over pair (a, b) and an accepted pair (c, d) become (a, d) and (c, b), so that all
+/// degrees stay; pairs without a partner stay left over.
 fn switch_pairs(
     task: &Task,
     pairs: &mut Pairs,

@@ -1,5 +1,4 @@
-//! Recipes of every size: exact counts, the statistics that are promised, the same bytes for any
-//! number of threads.
+//! Recipes of every size: exact counts, statistics, the same bytes for any number of threads.
 use super::*;
 
 fn amazon() -> Recipe {
