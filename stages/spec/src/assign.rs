@@ -1,8 +1,9 @@
-//! What is laid over a pipeline file: `--set KEY=VALUE`, and one value of each axis of its matrix.
+//! assign: overrides of a pipeline file: `--set KEY=VALUE`, and one value of each axis of its
+//! matrix.
 //!
-//! promises  a path is checked against the known settings before anything is laid over; its
-//!           mistakes point into the text where it stands
-//! never     decodes a value; what is laid over is decoded with the file, strictly
+//! promises  a path is checked against the known settings before any value is assigned; its
+//!           mistakes point into the text of the override
+//! never     decodes a value: overrides are decoded with the file, strictly
 use crate::{
     field::{FieldDoc, Shape},
     mistake::{MistakeKind, quote},
@@ -11,16 +12,16 @@ use crate::{
     tree::{Origin, parse},
 };
 
-/// A value for a path.
+/// A value assigned to a path.
 pub(crate) struct Assignment {
     /// The path as it was written.
     pub name: Key,
-    /// Its names; below a setting with free names the rest is one name, dots included.
+    /// Its names; below a setting with free names the rest is one name, with its dots.
     pub path: Vec<Key>,
     pub value: Node,
 }
 
-/// Reads `KEY=VALUE`; the first override is number 1. None after a mistake was reported.
+/// Parses `KEY=VALUE`; the first override has number 1. None after a mistake was reported.
 pub(crate) fn read_override(
     text: &str,
     number: u32,
@@ -55,7 +56,7 @@ pub(crate) fn read_override(
     Some(Assignment { name: key, path, value })
 }
 
-/// Checks a dotted path against the known settings and cuts it into names.
+/// Checks a dotted path against the known settings and splits it into names.
 pub(crate) fn resolve_path(
     key: &Key,
     value: &Node,
@@ -111,7 +112,7 @@ pub(crate) fn resolve_path(
     Some(names)
 }
 
-/// The names between the dots, each with its place.
+/// The names of a dotted path, each with its place.
 fn split_path(key: &Key) -> Vec<Key> {
     let written_plainly = key.span.length as usize == key.text.chars().count();
     let mut column = key.span.column;
@@ -128,8 +129,8 @@ fn split_path(key: &Key) -> Vec<Key> {
     names.collect()
 }
 
-/// Lays a value over the tree. A choice between sections takes the new one; what is no mapping
-/// stays and is reported when it is decoded.
+/// Assigns a value in the tree. A choice between sections takes the new one; a value that is not a
+/// mapping stays and is reported when it is decoded.
 pub(crate) fn assign_value(node: &mut Node, path: &[Key], shape: &Shape, value: &Node) {
     let Some((first, rest)) = path.split_first() else {
         *node = value.clone();

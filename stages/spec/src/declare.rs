@@ -1,9 +1,9 @@
-//! The macros that declare settings: `spec!` for a section, `choices!` for a list of words,
-//! `one_of!` for a choice between sections.
+//! declare: the macros that declare settings: `spec!` for a section, `choices!` for a list of
+//! words, `one_of!` for a choice between sections.
 //!
-//! promises  a field is written once: type, default, range, unit and explanation stand together,
-//!           and all else is made from them
-//! never     lets a field be left out of the document, the schema or the decoding
+//! promises  a field is declared once, with type, default, range, unit and explanation; decoding,
+//!           schema and help are generated from it
+//! never     leaves a field out of the document, the schema or the decoding
 
 /// Declares a section: a struct, its defaults, its strict decoding, its document and the
 /// description of its fields.

@@ -1,25 +1,25 @@
-//! What is known about a setting: its name, type, unit, range, default and explanation.
+//! field: the description of a setting: name, type, unit, range, default and explanation.
 //!
-//! promises  one description per field, from which decoding, JSON Schema, `--help` and every hint
-//!           are made
-//! never     reads a file or a value; that is `reader` and `types`
+//! promises  one description for each field, from which decoding, JSON Schema, `--help` and every
+//!           hint are generated
+//! never     reads a file or a value (`reader` and `types` do)
 use std::fmt;
 
 use serde_json::Value as Json;
 
 /// The settings of one stage, with every field resolved.
 pub trait Spec {
-    /// Every field with its resolved value, keys sorted: what goes into a cache key.
+    /// Every field with its resolved value, keys sorted: the part of a cache key.
     ///
-    /// Paths appear by file name only, because a key must not depend on where a file lies; the
-    /// stage adds the digest of what the file holds.
+    /// Paths are reduced to file names, because a key must not depend on the folder of a file; the
+    /// stage adds the digest of its contents.
     fn document(&self) -> Json;
 
     /// The fields in the order in which they are declared.
     fn fields() -> Vec<FieldDoc>;
 }
 
-/// All that is known about one setting.
+/// The description of one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldDoc {
     /// The key in YAML.
@@ -28,15 +28,15 @@ pub struct FieldDoc {
     pub doc: String,
     /// Its type.
     pub shape: Shape,
-    /// The value when it is left out, as it stands in documents.
+    /// Its default, as in documents.
     pub default: Json,
-    /// Where a number must lie.
+    /// The range of a number.
     pub range: Option<Range>,
     /// What a number counts or measures.
     pub unit: Option<&'static str>,
-    /// What to do when a value is out of range.
+    /// The hint for a value out of range.
     pub hint: Option<&'static str>,
-    /// For a setting without a default: a value to show.
+    /// An example value of a setting without a default.
     pub example: Option<&'static str>,
 }
 
@@ -49,7 +49,7 @@ pub enum Shape {
     Whole,
     /// A finite number.
     Real,
-    /// A text; a number is taken as the text it was written with.
+    /// A text; a number is taken as its written text.
     Text,
     /// A path.
     File,
@@ -84,18 +84,18 @@ pub struct ChoiceDoc {
     pub doc: &'static str,
 }
 
-/// Where a number must lie.
+/// The range of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
-    /// The least value, or the value that must be exceeded.
+    /// The lower bound.
     pub low: f64,
-    /// Whether `low` itself is out.
+    /// Whether the lower bound is exclusive.
     pub low_open: bool,
-    /// The greatest value, or the value that must not be reached; none: no limit.
+    /// The upper bound; none: no limit.
     pub high: Option<f64>,
-    /// Whether `high` itself is out.
+    /// Whether the upper bound is exclusive.
     pub high_open: bool,
-    /// What the number must be a multiple of; 0: anything.
+    /// The number must be a multiple of this; 0: any number.
     pub step: u64,
 }
 
@@ -120,12 +120,12 @@ impl Range {
         Self { low, low_open: false, high: Some(high), high_open: true, step: 0 }
     }
 
-    /// The same, and a multiple of `step`.
+    /// The same range, for multiples of `step`.
     pub const fn multiple_of(self, step: u64) -> Self {
         Self { step, ..self }
     }
 
-    /// Whether the number lies inside.
+    /// Whether the number is in the range.
     pub fn contains(&self, number: f64) -> bool {
         let even = self.step == 0 || number % self.step as f64 == 0.0;
         let above = if self.low_open { number > self.low } else { number >= self.low };
@@ -155,7 +155,7 @@ impl fmt::Display for Range {
 }
 
 impl Shape {
-    /// What the type is called in messages, with its article.
+    /// The name of the type in messages, with its article.
     pub fn noun(&self) -> String {
         match self {
             Self::Bool => "`true` or `false`".into(),
@@ -179,17 +179,17 @@ impl Shape {
         }
     }
 
-    /// What the value has to be where one is given.
+    /// The type of a present value.
     pub fn value_shape(&self) -> &Shape {
         if let Self::Optional(inner) = self { inner.value_shape() } else { self }
     }
 
-    /// What one value has to be, where several may be given.
+    /// The type of one value, where there may be several.
     pub fn element_shape(&self) -> &Shape {
         if let Self::OneOrMore(inner) = self { inner } else { self }
     }
 
-    /// The settings below this one, if their names are fixed.
+    /// The fields of a section.
     pub fn children(&self) -> &[FieldDoc] {
         match self {
             Self::Section(fields) | Self::OneOf(fields) => fields,
@@ -219,7 +219,7 @@ impl fmt::Display for FieldDoc {
     }
 }
 
-/// A JSON object with sorted keys, whatever map the features of serde_json chose.
+/// A JSON object with sorted keys, whichever map type serde_json has.
 pub(crate) fn sorted_object(pairs: impl IntoIterator<Item = (String, Json)>) -> Json {
     let mut pairs: Vec<_> = pairs.into_iter().collect();
     pairs.sort_by(|left, right| left.0.cmp(&right.0));

@@ -1,21 +1,21 @@
-//! What a pipeline file may say: the settings of every stage, read strictly and explained well.
+//! spec: pipeline files: the settings of every stage, read strictly, with helpful errors.
 //!
 //! reads     a YAML file (at most 256 KiB; `-` is standard input), and `--set KEY=VALUE` overrides,
-//!           later ones winning
-//! promises  the same pipelines whatever the order of keys; every mistake of a file in one look,
-//!           each with its place and what to type instead; well under a millisecond for a file
-//!           without a matrix
-//! never     panics on a text; opens the program or any other file that a pipeline names; takes an
-//!           unknown name or a value of another type
+//!           of which the last wins
+//! promises  the same pipelines for any order of keys; all mistakes of a file at once, each with
+//!           its place and what to type instead; well under a millisecond for a file without a
+//!           matrix
+//! never     panics on any text; opens the program or another file that a pipeline names; accepts
+//!           an unknown name or a value of another type
 //!
-//! The settings of all stages stand in this crate, because the key of a stage depends on the
-//! resolved settings of the stages before it: every program reads the same file and must agree on
-//! all of it. A setting is declared once, in `stages/`; decoding, document, `--help`, JSON Schema
-//! and hints are made from the declaration.
+//! The settings of all stages are in this crate, because the key of a stage depends on the resolved
+//! settings of the stages before it: every program reads the same file and must agree on all of it.
+//! A setting is declared once, in `stages/`; decoding, document, `--help`, JSON Schema and hints
+//! are generated from the declaration.
 //!
-//! YAML is 1.2 with its core schema: `true` and `false` are the booleans, a name may stand once,
-//! tabs do not indent. Anchors, aliases, tags and several documents are refused: a pipeline says
-//! each thing once, and a sweep is `matrix`.
+//! YAML is 1.2 with its core schema: `true` and `false` are the booleans, names are unique, tabs do
+//! not indent. Anchors, aliases, tags and several documents are refused: a pipeline states each
+//! setting once, and a sweep is `matrix`.
 mod assign;
 mod declare;
 mod field;
@@ -80,37 +80,37 @@ pub const FILE_BYTES_MAX: usize = 1 << 18;
 /// One pipeline, with every setting resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipeline {
-    /// What the file calls it; else the file's name without extension.
+    /// Its name in the file; else the file's name without extension.
     pub name: String,
     /// The data set, a name in the catalogue or a folder under a data directory.
     pub dataset: String,
-    /// How raw files become a graph.
+    /// Settings of `ingest`.
     pub ingest: IngestSpec,
-    /// How a graph becomes rows.
+    /// Settings of `extract`.
     pub extract: ExtractSpec,
-    /// How nodes are renumbered.
+    /// Settings of `reorder`.
     pub reorder: ReorderSpec,
-    /// How the graph is cut.
+    /// Settings of `partition`.
     pub partition: PartitionSpec,
-    /// Which program is compiled, for what.
+    /// Settings of `plan`.
     pub plan: PlanSpec,
-    /// How it is trained or iterated.
+    /// Settings of `run`.
     pub run: RunSpec,
     /// The value of each axis of the matrix, in the order of the file; empty without a matrix.
     pub variant: Vec<(String, String)>,
-    /// What differs from the file: the values of the axes and of `--set`, each setting once, as it
-    /// is written.
+    /// Differences from the file: the values of the axes and of `--set`, each setting once, as
+    /// written.
     pub changed: Vec<(String, String)>,
-    /// Which of the runs of `run.repeat` this is; none where there is one. `run.seed` is its own,
-    /// and `run.repeat` is 1.
+    /// Which of the runs of `run.repeat` this is; none if there is only one. It has its own
+    /// `run.seed`, and `run.repeat` is 1.
     pub repeat: Option<Repeat>,
     /// The file that was read.
     pub file: PathBuf,
 }
 
 impl Pipeline {
-    /// Every setting with its resolved value, keys sorted. The order and the place of settings, the
-    /// variant, the repeat and the file do not show.
+    /// Every setting with its resolved value, keys sorted; without order and place of settings,
+    /// variant, repeat and file.
     pub fn document(&self) -> Json {
         let pairs = [
             ("pipeline", Json::from(self.name.as_str())),
@@ -126,8 +126,8 @@ impl Pipeline {
     }
 }
 
-/// Reads a pipeline file; a matrix gives several pipelines, in the order of the file, and
-/// `run.repeat` several of each, one after the other.
+/// Reads a pipeline file; a matrix gives several pipelines, in file order, and `run.repeat` several
+/// consecutive ones of each.
 pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let mut bytes = Vec::new();
     let most = FILE_BYTES_MAX as u64 + 1;
@@ -170,13 +170,13 @@ pub fn read(file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes
     }
 }
 
-/// `-` is standard input; what is named in it is relative to the current folder.
+/// Whether the file is `-`, standard input, whose paths are relative to the current folder.
 fn is_standard_input(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// Reads the text of a pipeline file; `file` gives the name, the place of mistakes and what
-/// relative paths start from.
+/// Reads the text of a pipeline file; `file` gives its name, the place of mistakes and the base of
+/// relative paths.
 pub fn read_text(text: &str, file: &Path, overrides: &[String]) -> Result<Vec<Pipeline>, Mistakes> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let top = top_field();
@@ -217,17 +217,17 @@ pub fn json_schema() -> Json {
 spec! {
     /// A pipeline file.
     pub(crate) FileSpec {
-        /// What the pipeline is called; left out, the file's name.
+        /// The name of the pipeline; if left out, the file's name.
         pipeline: Option<String> = None;
         /// The data set: a name in the catalogue, or a folder under a data directory.
         dataset: String = String::new(), example("amazon0505");
-        /// Raw files to a graph with features and labels.
+        /// Reads raw files into a graph with features and labels.
         ingest: IngestSpec = IngestSpec::default();
-        /// The graph to its rows in both directions.
+        /// Builds the CSR of the graph in both directions.
         extract: ExtractSpec = ExtractSpec::default();
-        /// Renumbers nodes so that neighbours lie close in memory.
+        /// Renumbers nodes so that neighbours are close in memory.
         reorder: ReorderSpec = ReorderSpec::default();
-        /// Cuts the graph into units of work.
+        /// Divides the graph into units of work.
         partition: PartitionSpec = PartitionSpec::default();
         /// Compiles the program for this graph and this device.
         plan: PlanSpec = PlanSpec::default();
@@ -239,7 +239,7 @@ spec! {
     }
 }
 
-/// The file as a whole, as if it were a field.
+/// The whole file as a field.
 fn top_field() -> FieldDoc {
     FieldDoc {
         name: "",
@@ -266,7 +266,7 @@ fn decode_file(node: &Node, top: &FieldDoc, reader: &mut Reader<'_>) -> Option<F
     FileSpec::decode(node, &at, reader)
 }
 
-/// Dotted paths with their values.
+/// Assigned values by dotted path.
 type Assigned = Vec<(String, String)>;
 
 fn new_pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Path) -> Pipeline {
@@ -305,7 +305,7 @@ fn new_pipeline(spec: FileSpec, variant: Assigned, changed: Assigned, file: &Pat
     }
 }
 
-/// A mistake about the file as a whole.
+/// A mistake of the file as a whole.
 fn file_mistake(file: &Path, what: String, hint: &str) -> Mistake {
     let place = Place {
         path: file.display().to_string(),
@@ -317,7 +317,7 @@ fn file_mistake(file: &Path, what: String, hint: &str) -> Mistake {
     place.mistake(MistakeKind::Unreadable, format!("`{}` {what}", file.display()), "").hint(hint)
 }
 
-/// A folder in place of a file.
+/// The mistake of a folder in place of a file.
 fn folder_mistake(folder: &Path) -> Mistake {
     let there = pipeline_files(folder);
     let hint = match there.first() {
@@ -340,10 +340,10 @@ fn pipeline_files(folder: &Path) -> Vec<PathBuf> {
     there
 }
 
-/// Files that a hint lists.
+/// Most files that a hint lists.
 const FILES_SHOWN: usize = 8;
 
-/// The first files of some, and how many more there are.
+/// The first files of a list, and the number of others.
 fn list_files(there: &[PathBuf]) -> String {
     let first: Vec<String> = there.iter().take(FILES_SHOWN).map(|path| quote_path(path)).collect();
     let more = there.len() - first.len();
@@ -355,15 +355,15 @@ fn quote_path(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// The dotted paths of the settings that have this name at their end, those that are nearest to the
-/// top first; `-` is `_`.
+/// The dotted paths of the settings with this last name, the shortest first; `-` is `_`.
 pub fn settings_named(name: &str) -> Vec<String> {
     let mut paths = reader::paths_ending_in(&name.replace('-', "_"), top_field().shape.children());
     paths.sort_by_key(|path| (path.matches('.').count(), !path.starts_with("run")));
     paths
 }
 
-/// No such file: names the nearest one that is there, in the folder or in `pipelines` below it.
+/// The mistake of a missing file, with the nearest existing name in the folder or in `pipelines`
+/// below it.
 fn missing_file_mistake(file: &Path) -> Mistake {
     let folder =
         file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -372,7 +372,7 @@ fn missing_file_mistake(file: &Path) -> Mistake {
         .flat_map(|folder| pipeline_files(folder))
         .collect();
     there.sort();
-    // Without extensions, which are alike and would bring all names near each other.
+    // Without extensions, which are equal and would make all names near each other.
     let stem = |path: &Path| path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let names: Vec<String> = there.iter().map(|path| stem(path)).collect();
     let near = nearest(&stem(file), names.iter().map(String::as_str))
@@ -402,7 +402,7 @@ fn missing_file_mistake(file: &Path) -> Mistake {
     place.mistake(MistakeKind::NotFound, "no such pipeline file", "").hint(hint)
 }
 
-/// Bytes that are not UTF-8, at the first of them.
+/// The mistake of bytes that are not UTF-8, at the first of them.
 fn utf8_mistake(file: &Path, bytes: &[u8], at: usize) -> Mistake {
     let before = String::from_utf8_lossy(&bytes[..at]).into_owned();
     let lines = syntax::split_lines(&before);

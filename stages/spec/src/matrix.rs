@@ -1,8 +1,8 @@
-//! The matrix of a pipeline file: which settings are swept, and the variants that come of it.
+//! matrix: the matrix of a pipeline file: swept settings, and the resulting variants.
 //!
-//! promises  variants in the order of the file, the first axis slowest; at most `VARIANTS_MAX`
+//! promises  variants in file order, the first axis slowest; at most `VARIANTS_MAX`
 //! never     lets an axis win over a later `--set` of the same setting: that setting is then fixed,
-//!           and the axis falls away
+//!           and the axis is removed
 use crate::{
     assign::{Assignment, assign_value, resolve_path},
     field::Shape,
@@ -11,33 +11,33 @@ use crate::{
     reader::{Reader, SettingContext, WrittenForm, shell},
 };
 
-/// How many variants one file may ask for.
+/// Most variants of one file.
 pub(crate) const VARIANTS_MAX: usize = 10_000;
 
-/// One thing laid over the file, in the order given.
+/// One override of the file, in the given order.
 enum Step {
     Set(Assignment),
     Axis { name: Key, path: Vec<Key>, values: Vec<Node> },
 }
 
-/// All that is laid over the file.
+/// All overrides of the file.
 #[derive(Default)]
 pub(crate) struct Steps {
     list: Vec<Step>,
 }
 
-/// A file with one value of each axis.
+/// The file with one value of each axis.
 pub(crate) struct Variant {
-    /// The value of each axis, in their order.
+    /// The value of each axis, in order.
     pub choices: Vec<(String, String)>,
-    /// All that is laid over the file, axes and overrides, each setting once with its last value.
+    /// All overrides of the file, axes and `--set`, each setting once with its last value.
     pub changed: Vec<(String, String)>,
-    /// The file with it.
+    /// The file with these values.
     pub root: Node,
 }
 
 impl Steps {
-    /// Takes the matrix out of the file, then follows the overrides.
+    /// Removes the matrix from the file, then applies the overrides.
     pub fn new(root: &mut Node, overrides: Vec<Assignment>, reader: &mut Reader<'_>) -> Self {
         let mut steps = Self::default();
         if let Value::Mapping(entries) = &mut root.value
@@ -52,7 +52,7 @@ impl Steps {
         steps
     }
 
-    /// One override: a value, the whole matrix, or one axis of it.
+    /// Applies one override: a value, the whole matrix, or one axis of it.
     fn apply_override(&mut self, assignment: Assignment, reader: &mut Reader<'_>) {
         let Assignment { name, path, value } = assignment;
         match path.as_slice() {
@@ -153,7 +153,7 @@ impl Steps {
         self.list.push(Step::Axis { name: name.clone(), path, values });
     }
 
-    /// The variants, one when nothing is swept; none after there were too many.
+    /// The variants, one without a matrix; none if there are too many.
     pub fn variants<'s>(
         &'s self,
         root: &'s Node,
@@ -202,7 +202,7 @@ impl Steps {
     }
 }
 
-/// A nested path as it should have been written, with its list.
+/// A nested path in dotted form, with its list.
 fn flatten_path(path: &str, value: &Value) -> (String, String) {
     match value {
         Value::Mapping(entries) => match entries.first() {

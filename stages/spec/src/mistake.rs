@@ -1,16 +1,15 @@
-//! A mistake in a pipeline file or in a `--set`: where it is, what was expected, and what to type
-//! instead.
+//! mistake: a mistake in a pipeline file or in a `--set`: its place, what was expected, and what to
+//! type instead.
 //!
-//! promises  a line and column from 1; text from the file is shown shortened and without control
-//!           characters
-//! never     decides an exit code; the shell does
+//! promises  line and column from 1; text from the file is shortened and without control characters
+//! never     decides an exit code (the shell does)
 use std::{error::Error, fmt, ops::Deref};
 
 use serde::Serialize;
 
-/// How many mistakes are shown together.
+/// Most mistakes that are shown.
 pub const SHOWN_MAX: usize = 20;
-/// The widest excerpt that is shown, in characters; more is cut around the caret.
+/// The widest excerpt, in characters; longer lines are cut around the caret.
 const EXCERPT_MAX: usize = 120;
 /// The longest quotation from a file inside a sentence.
 const QUOTED_MAX: usize = 48;
@@ -25,7 +24,7 @@ pub enum MistakeKind {
     NotFound,
     /// The file cannot be read, is not text, or is too large.
     Unreadable,
-    /// Not YAML, or YAML that pipeline files do without.
+    /// Not YAML, or YAML that pipeline files do not use.
     Syntax,
     /// A name is given twice.
     Duplicate,
@@ -35,13 +34,13 @@ pub enum MistakeKind {
     UnknownValue,
     /// Another type is expected.
     WrongType,
-    /// The number lies outside.
+    /// The number is out of range.
     OutOfRange,
-    /// A setting without a default is left out.
+    /// A required setting is missing.
     Missing,
 }
 
-/// Where something stands in a pipeline file or in a `--set`.
+/// A place in a pipeline file or in a `--set`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Place {
     /// The file, or `--set`.
@@ -101,7 +100,7 @@ pub struct Mistake {
     pub label: String,
     /// What to type instead.
     pub hint: Option<String>,
-    /// The other place that it takes to understand this one, and what stands there.
+    /// A related place, and what it has.
     pub earlier: Option<Box<(Place, String)>>,
 }
 
@@ -113,14 +112,15 @@ impl Mistake {
         self
     }
 
-    /// Adds the place that came first.
+    /// Adds the related earlier place.
     #[must_use]
     pub fn with_earlier(mut self, place: Place, label: impl Into<String>) -> Self {
         self.earlier = Some(Box::new((place, label.into())));
         self
     }
 
-    /// `FILE:LINE:COLUMN`, `--set TEXT:LINE:COLUMN`, or the file alone when it is meant as a whole.
+    /// `FILE:LINE:COLUMN`, `--set TEXT:LINE:COLUMN`, or the file alone for a mistake of the whole
+    /// file.
     pub fn place(&self) -> String {
         let Self { path, line, column, length, .. } = self;
         match (path == COMMAND_LINE, length) {
@@ -160,12 +160,12 @@ impl fmt::Display for Mistake {
 
 impl Error for Mistake {}
 
-/// All mistakes of a file and its overrides, in the order in which they stand there; never empty.
+/// All mistakes of a file and its overrides, in order of place; never empty.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mistakes {
-    /// The first ones, `SHOWN_MAX` at most.
+    /// The first ones, at most `SHOWN_MAX`.
     pub shown: Vec<Mistake>,
-    /// How many more there are.
+    /// Number of further ones.
     pub left_out: usize,
 }
 
@@ -239,7 +239,7 @@ pub(crate) fn visible_text(text: &str) -> String {
     text.chars().map(|letter| if letter == '\t' { ' ' } else { visible_char(letter) }).collect()
 }
 
-/// Text from a file as it stands in a sentence: in backticks, shortened, on one line.
+/// Quotes text from a file for a sentence: in backticks, shortened, on one line.
 pub(crate) fn quote(text: &str) -> String {
     let mut short: String = text
         .chars()

@@ -1,8 +1,8 @@
-//! The nearest name to a misspelt one.
+//! nearest: the nearest name to a misspelt one.
 //!
-//! promises  ignores case and treats `-` as `_`; where no name is a few edits away, one that the
-//!           word begins or ends with is near, as `drop` is to `dropout` and `auc` to `roc_auc`;
-//!           nothing is better than a far-fetched guess
+//! promises  ignores case and treats `-` as `_`; if no name is a few edits away, a name that begins
+//!           or ends with the word is near, as `dropout` to `drop` and `roc_auc` to `auc`; no guess
+//!           is better than a wrong one
 //! never     compares words of more than 64 characters (the cost is the product of the lengths)
 //!
 //! The distance counts insertions, deletions, substitutions and swaps of neighbours (Damerau 1964,
@@ -12,11 +12,11 @@ use std::cmp::Reverse;
 
 /// The longest word that is compared.
 const LENGTH_MAX: usize = 64;
-/// The shortest part of a word that stands for it.
+/// The shortest prefix or suffix that identifies a name.
 const PART_MIN: usize = 3;
 
-/// The word among the others that was probably meant, if there is one; of several equally near ones
-/// the one that begins alike for longest, of those the first.
+/// The name that was probably meant, if there is one; ties go to the longest common prefix, then to
+/// the first.
 pub fn nearest<'a>(word: &str, among: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = fold_case(word);
     if wanted.is_empty() || wanted.len() > LENGTH_MAX {
@@ -50,7 +50,7 @@ fn fold_case(word: &str) -> Vec<char> {
         .collect()
 }
 
-/// Edits that turn one word into the other, a swap of neighbours being one edit.
+/// Edit distance, where a swap of adjacent letters is one edit.
 fn edit_distance(from: &[char], to: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; to.len() + 1];
     let mut above: Vec<usize> = (0..=to.len()).collect();

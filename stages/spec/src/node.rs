@@ -1,8 +1,8 @@
-//! node: values and names of a text, each with its place.
+//! node: values and names of a YAML text, each with its place.
 //!
 //! never     gives a value a type (that is `scalar`)
 
-/// A place in one of the texts that are read.
+/// A place in one of the source texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Span {
     /// 0: the file; from 1: the overrides in their order.
@@ -22,7 +22,7 @@ pub(crate) struct Node {
     pub span: Span,
 }
 
-/// What a text can say.
+/// A YAML value.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Scalar { text: String, quoted: bool },
@@ -38,12 +38,12 @@ pub(crate) struct Key {
 }
 
 impl Node {
-    /// A value that is not there.
+    /// A missing value.
     pub fn empty(span: Span) -> Self {
         Self { value: Value::Scalar { text: String::new(), quoted: false }, span }
     }
 
-    /// The value as a user would write it on one line.
+    /// The value in YAML's flow style, on one line.
     pub fn flow_text(&self) -> String {
         match &self.value {
             Value::Scalar { text, .. } => text.clone(),

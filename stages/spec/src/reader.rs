@@ -1,8 +1,8 @@
-//! Reads sections strictly and collects every mistake on the way.
+//! reader: reads sections strictly and collects all mistakes.
 //!
-//! promises  a mistake does not stop the reading, so that one look shows them all; each says what
+//! promises  a mistake does not stop the reading, so that all are reported at once; each says what
 //!           to type instead
-//! never     guesses a value: what is wrong is reported, whatever was probably meant
+//! never     guesses a value: a mistake is reported even where the meaning is likely
 use std::{borrow::Cow, collections::HashSet, path::PathBuf};
 
 use crate::{
@@ -14,15 +14,15 @@ use crate::{
     syntax,
 };
 
-/// Mistakes beyond this number are only counted; more than are shown, because they are sorted
-/// afterwards.
+/// Mistakes beyond this number are only counted; it exceeds the number shown, because mistakes are
+/// sorted afterwards.
 const COLLECTED_MAX: usize = 200;
 
-/// A text that is read: the file, or an override.
+/// A source text: the file, or an override.
 pub(crate) struct Source<'a> {
     /// The file, or `--set`.
     pub path: String,
-    /// What relative paths in it start from.
+    /// The base of its relative paths.
     pub base: PathBuf,
     lines: Vec<&'a str>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct SettingContext<'a> {
     /// Dotted; empty for the file as a whole.
     pub path: Cow<'a, str>,
     pub field: &'a FieldDoc,
-    /// Where its name stands.
+    /// The place of its name.
     pub key: Span,
 }
 
@@ -49,7 +49,7 @@ impl<'a> SettingContext<'a> {
         SettingContext { path: join_path(&self.path, field.name).into(), field, key }
     }
 
-    /// The setting as a sentence calls it.
+    /// The name of the setting in a sentence.
     pub fn name(&self) -> String {
         if self.path.is_empty() { "a pipeline file".into() } else { quote(&self.path) }
     }
@@ -60,7 +60,7 @@ pub(crate) fn join_path(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_string() } else { format!("{path}.{name}") }
 }
 
-/// How a path of settings was written.
+/// The form in which a path of settings was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WrittenForm {
     /// As nested names of the file.
@@ -72,7 +72,7 @@ pub(crate) enum WrittenForm {
 }
 
 impl WrittenForm {
-    /// A setting with a value as it is typed there.
+    /// A setting with a value, in this form.
     pub fn typed_text(self, path: &str, value: &str) -> String {
         match self {
             Self::File => {
@@ -84,16 +84,16 @@ impl WrittenForm {
     }
 }
 
-/// A field of a section as it is given.
+/// A field of a section with its value.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry<'f, 'n> {
     pub field: &'f FieldDoc,
-    /// Where its name stands.
+    /// The place of its name.
     pub key: Span,
     pub node: &'n Node,
 }
 
-/// What is read, and what was wrong so far.
+/// The sources, and the mistakes so far.
 pub(crate) struct Reader<'a> {
     pub sources: Vec<Source<'a>>,
     /// The fields of the file itself, for hints about other levels.
@@ -101,7 +101,7 @@ pub(crate) struct Reader<'a> {
     mistakes: Vec<(Span, Mistake)>,
     seen: HashSet<Mistake>,
     left_out: usize,
-    /// Paths that a misspelt name probably meant: they are not reported as missing too.
+    /// Paths that a misspelt name probably meant: they are not also reported as missing.
     pub meant: HashSet<String>,
 }
 
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The place as users read it.
+    /// The place for users.
     pub fn place(&self, span: Span) -> Place {
         let source = &self.sources[(span.source as usize).min(self.sources.len() - 1)];
         let excerpt = source.lines.get(span.line as usize - 1).copied().unwrap_or("");
@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps a mistake, once.
+    /// Adds a mistake, once.
     pub fn report(&mut self, span: Span, mistake: Mistake) {
         if self.mistakes.len() >= COLLECTED_MAX {
             self.left_out += 1;
@@ -142,12 +142,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether anything was wrong so far.
+    /// Whether there are mistakes so far.
     pub fn has_mistakes(&self) -> bool {
         !self.mistakes.is_empty()
     }
 
-    /// Whether so much was wrong that more would not be shown.
+    /// Whether further mistakes would not be shown.
     pub fn is_full(&self) -> bool {
         self.mistakes.len() >= COLLECTED_MAX
     }
@@ -189,8 +189,8 @@ impl<'a> Reader<'a> {
         Some(known)
     }
 
-    /// Reports a field without default that was left out, here or one level down; `given`: the
-    /// section itself is there.
+    /// Reports a missing required field, here or one level down; `given`: the section itself is
+    /// present.
     fn report_missing(&mut self, at: &SettingContext<'_>, field: &FieldDoc, given: bool) {
         let path = join_path(&at.path, field.name);
         if let Shape::Section(inner) = &field.shape {
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The entries with known names; others are reported.
+    /// The entries with known names; reports others.
     fn known_entries<'f, 'n>(
         &mut self,
         entries: &'n [(Key, Node)],
@@ -389,7 +389,7 @@ impl<'a> Reader<'a> {
         self.report(key.span, mistake);
     }
 
-    /// What was written, with another name at the place.
+    /// The written text, with another name at the place.
     fn corrected_text(&self, span: Span, name: &str, value: &str, written: WrittenForm) -> String {
         if written == WrittenForm::File {
             return format!("{name}: {value}");
@@ -404,7 +404,7 @@ impl<'a> Reader<'a> {
         if span.source > 0 { format!("--set {}", shell(&text)) } else { text.trim().to_string() }
     }
 
-    /// Reports a value of another type; without a hint, one is made from the default.
+    /// Reports a value of another type; without a hint, the default gives one.
     pub fn report_wrong_type(
         &mut self,
         node: &Node,
@@ -447,7 +447,7 @@ impl<'a> Reader<'a> {
         self.report(node.span, mistake.hint(hint));
     }
 
-    /// Reports a name with nothing behind its colon.
+    /// Reports a name without a value.
     pub fn report_no_value(&mut self, at: &SettingContext<'_>) {
         let mistake = self.place(at.key).mistake(
             MistakeKind::WrongType,
@@ -483,7 +483,7 @@ impl<'a> Reader<'a> {
         self.report(node.span, mistake);
     }
 
-    /// The setting with a value, as it is typed where the span lies.
+    /// The setting with a value, in the form of the source of the span.
     pub fn sample_text(&self, at: &SettingContext<'_>, value: &str, span: Span) -> String {
         if self.sources.get(span.source as usize).is_some_and(|source| source.path == COMMAND_LINE)
         {
@@ -496,12 +496,12 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether nothing stands behind the colon.
+/// Whether there is no value after the colon.
 pub(crate) fn is_empty_value(node: &Node) -> bool {
     matches!(&node.value, Value::Scalar { text, quoted: false } if resolve_plain(text) == Plain::Null)
 }
 
-/// What stands there, as a sentence calls it.
+/// Describes a value for a sentence.
 pub(crate) fn describe_found(node: &Node) -> String {
     match &node.value {
         Value::Scalar { quoted: false, .. } if is_empty_value(node) => "nothing".into(),
@@ -523,7 +523,7 @@ pub(crate) fn boolean_meant(text: &str) -> Option<&'static str> {
     }
 }
 
-/// A value that the field takes.
+/// A valid value of the field.
 fn example_value(field: &FieldDoc) -> String {
     if let Some(example) = field.example {
         return example.into();
@@ -561,12 +561,12 @@ fn default_text(field: &FieldDoc) -> Option<String> {
     }
 }
 
-/// A section as a sentence calls it.
+/// The name of a section in a sentence.
 fn place_name(section: &str) -> String {
     if section.is_empty() { "the top level".into() } else { quote(section) }
 }
 
-/// A text as an argument in a shell: in quotes if it needs them.
+/// A text as a shell argument, quoted if needed.
 pub fn shell(text: &str) -> String {
     let plain = text.chars().all(|letter| letter.is_alphanumeric() || "._-/:=,+".contains(letter));
     if plain { text.to_string() } else { format!("'{}'", text.replace('\'', "'\\''")) }

@@ -1,9 +1,9 @@
-//! `run.repeat`: one pipeline becomes several that differ in their seed alone.
+//! repeat: `run.repeat`: one pipeline becomes several that differ only in their seed.
 //!
-//! promises  the repeats of a variant follow each other, by ascending seed; each is the pipeline
-//!           that its seed alone would give, so that it has the same key; matrix and repeats
-//!           together ask for at most `VARIANTS_MAX` pipelines
-//! never     lets a seed go round: one beyond the largest is a mistake
+//! promises  the repeats of a variant are consecutive, by ascending seed; each equals a single
+//!           pipeline with its seed, so that it has the same key; matrix and repeats together give
+//!           at most `VARIANTS_MAX` pipelines
+//! never     lets a seed wrap around: one beyond the largest is a mistake
 use crate::{
     Pipeline,
     matrix::VARIANTS_MAX,
@@ -12,7 +12,7 @@ use crate::{
     reader::Reader,
 };
 
-/// Which of several runs with different seeds a pipeline is.
+/// The position of a pipeline among several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// From 0.
@@ -21,7 +21,7 @@ pub struct Repeat {
     pub count: u64,
 }
 
-/// Puts the pipelines that one asks for behind those that are there.
+/// Appends the repeats of a pipeline.
 pub(crate) fn add_repeats(
     mut pipeline: Pipeline,
     node: &Node,
@@ -67,7 +67,7 @@ pub(crate) fn add_repeats(
     }
 }
 
-/// Where a setting of `run` stands; else the first place of the file.
+/// The place of a setting of `run`; else the first place of the file.
 fn setting_span(node: &Node, setting: &str) -> Span {
     let entry = |node: &'_ Node, name: &str| match &node.value {
         Value::Mapping(entries) => {

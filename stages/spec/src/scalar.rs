@@ -1,8 +1,8 @@
-//! What an unquoted word means: the core schema of YAML 1.2.
+//! scalar: the meaning of an unquoted word by the core schema of YAML 1.2.
 //!
 //! promises  `true` and `false` are the only booleans (`yes`, `on` are texts); whole numbers also
 //!           as 0x and 0o; no underscores, no base 60
-//! never     fails: what is nothing else is a text
+//! never     fails: a word without another meaning is a text
 
 /// An unquoted word.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,9 @@
-//! The JSON Schema of pipeline files, for editors.
+//! schema: the JSON Schema of pipeline files, for editors.
 //!
-//! promises  draft 2020-12, made from the same declarations as the decoding: names, types, ranges,
-//!           words, defaults and explanations agree
-//! never     refuses what `read` takes (but for `"true"` in quotes where a choice has the word);
-//!           the reverse happens: a schema cannot count variants
+//! promises  draft 2020-12, generated from the same declarations as the decoding: names, types,
+//!           ranges, words, defaults and explanations agree
+//! never     refuses what `read` accepts (except `"true"` in quotes where a choice has the word);
+//!           it may accept what `read` refuses: a schema cannot count variants
 use serde_json::{Value as Json, json};
 
 use crate::{

@@ -1,7 +1,7 @@
-//! The settings of every stage, one file each.
+//! stages: the settings of every stage, one file each.
 //!
-//! promises  what a stage may be told stands in its file, with its default and its meaning
-//! never     says how a stage does its work
+//! promises  all settings of a stage are in its file, with default and meaning
+//! never     describes how a stage works
 pub mod extract;
 pub mod ingest;
 pub mod partition;

@@ -1,14 +1,14 @@
-//! Faults of YAML text, in words that name the cure.
+//! syntax: explains YAML syntax errors, with a remedy.
 //!
 //! promises  a place inside the text; an unclosed brace or quote is shown where it opens, not where
-//!           the parser noticed
-//! never     decides whether a text is YAML; the parser does
+//!           the parser fails
+//! never     decides whether a text is YAML (the parser does)
 //!
-//! The parser's own words ("while parsing a block mapping, did not find expected key") name its
-//! state. The table below turns each into what a person did; what the table does not know is passed
-//! on as it is.
+//! The parser's own messages ("while parsing a block mapping, did not find expected key") describe
+//! its state. The table below translates each into the likely mistake; other messages are passed
+//! on.
 
-/// A fault: line from 1, column from 0, and what to say.
+/// A syntax error: line from 1, column from 0, and its texts.
 pub(crate) struct Fault {
     pub line: usize,
     pub column: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Fault {
     pub hint: String,
 }
 
-/// Explains what the parser found at this place.
+/// Explains the parser's error at this place.
 pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fault {
     let lines = split_lines(text);
     let (line, column) = clamp_place(&lines, line, column);
@@ -59,8 +59,7 @@ pub(crate) fn explain(text: &str, line: usize, column: usize, info: &str) -> Fau
     fault(line, column, what, label, hint)
 }
 
-/// Words of the parser, and what to say for them: what is wrong, what stands beside the caret, the
-/// hint.
+/// Words of the parser, and our texts: what is wrong, the label at the caret, the hint.
 type Row = (&'static [&'static str], &'static str, &'static str, &'static str);
 
 const TABLE: &[Row] = &[
@@ -167,7 +166,7 @@ pub(crate) fn pair_meant(text: &str) -> Option<String> {
     plain.then(|| format!("{name}: {value}"))
 }
 
-/// The place, moved into the text when the parser points behind its end.
+/// The place, moved into the text if the parser points past its end.
 fn clamp_place(lines: &[&str], line: usize, column: usize) -> (usize, usize) {
     let last = lines.iter().rposition(|text| !text.trim().is_empty()).unwrap_or(0) + 1;
     if line > last {
@@ -190,8 +189,7 @@ pub(crate) fn split_lines(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The first brace, bracket or quote that nothing closes. A light reading: enough for the settings
-/// that pipeline files hold.
+/// The first unclosed brace, bracket or quote. A simple scan, sufficient for pipeline files.
 fn find_unclosed(lines: &[&str]) -> Option<Fault> {
     let mut open: Vec<(char, usize, usize)> = Vec::new();
     let mut quote: Option<(char, usize, usize)> = None;

@@ -1,13 +1,13 @@
-//! YAML text as a tree in which every name and value knows its place.
+//! tree: YAML text as a tree in which every name and value has its place.
 //!
-//! promises  names of a mapping are distinct; the tree is at most `DEPTH_MAX` deep; every fault of
-//!           the text becomes a mistake with a place
-//! never     gives a value a type (that is `scalar`), follows an alias, keeps a tag
+//! promises  names of a mapping are distinct; the tree is at most `DEPTH_MAX` deep; every syntax
+//!           error becomes a mistake with a place
+//! never     gives a value a type (`scalar` does), follows an alias, keeps a tag
 //!
-//! Refused although YAML knows them: anchors, aliases and tags (a pipeline says each thing once, a
-//! sweep is `matrix`), several documents, names that are lists or mappings. The parser below is
-//! saphyr-parser, whose events carry their places; it stops at its first fault, so one text gives
-//! one syntax mistake.
+//! Refused, although they are YAML: anchors, aliases and tags (a pipeline states each setting once,
+//! a sweep is `matrix`), several documents, names that are lists or mappings. The parser is
+//! saphyr-parser, whose events have places; it stops at its first error, so one text gives one
+//! syntax mistake.
 use std::{borrow::Cow, collections::HashMap};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
@@ -19,10 +19,10 @@ use crate::{
     syntax,
 };
 
-/// How deep lists and mappings may stand inside each other.
+/// Deepest nesting of lists and mappings.
 const DEPTH_MAX: usize = 32;
 
-/// Where a text stands in its source: a whole file, or the value after `KEY=`.
+/// The position of a text in its source: a whole file, or the value after `KEY=`.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin {
     pub source: u32,
@@ -54,7 +54,7 @@ impl Origin {
     }
 }
 
-/// Reads a text; none when it is not YAML, which is then reported.
+/// Parses a text; none if it is not YAML, which is reported.
 pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Option<Node> {
     if let Some((line, column)) = find_unprintable(text) {
         return refuse(
@@ -79,7 +79,7 @@ pub(crate) fn parse(text: &str, origin: Origin, reader: &mut Reader<'_>) -> Opti
     Some(builder.root.unwrap_or_else(|| Node::empty(origin.span(1, 0, 1))))
 }
 
-/// The first character that does not belong into a text: line from 1, column from 0.
+/// The first control character: line from 1, column from 0.
 fn find_unprintable(text: &str) -> Option<(usize, usize)> {
     let wrong = |letter: char| letter.is_control() && !matches!(letter, '\t' | '\n' | '\r');
     // Most texts have none: one pass without counting lines.
@@ -91,7 +91,7 @@ fn find_unprintable(text: &str) -> Option<(usize, usize)> {
         .find_map(|(index, line)| line.chars().position(wrong).map(|column| (index + 1, column)))
 }
 
-/// Says what the parser found in words that name the cure.
+/// Reports the parser's error with a remedy.
 fn report_fault(text: &str, origin: Origin, error: &ScanError, reader: &mut Reader<'_>) {
     let fault = syntax::explain(text, error.marker().line(), error.marker().col(), error.info());
     let span = origin.span(fault.line, fault.column, 1);
@@ -99,7 +99,7 @@ fn report_fault(text: &str, origin: Origin, error: &ScanError, reader: &mut Read
     reader.report(span, mistake.hint(fault.hint));
 }
 
-/// A list or mapping that is not finished.
+/// An open list or mapping.
 enum Open {
     Sequence(Vec<Node>),
     Mapping { entries: Vec<(Key, Node)>, seen: HashMap<String, Span>, key: Option<Key> },
@@ -113,7 +113,7 @@ struct Builder {
 }
 
 impl Builder {
-    /// Takes one event; none ends the reading, after a mistake was reported.
+    /// Handles one event; none ends the reading, after a mistake was reported.
     fn take_event(
         &mut self,
         event: Event<'_>,
@@ -208,7 +208,7 @@ impl Builder {
         Some(())
     }
 
-    /// Puts a finished value where it belongs.
+    /// Adds a finished value to its parent.
     fn add_node(&mut self, node: Node, reader: &mut Reader<'_>) -> Option<()> {
         match self.stack.last_mut() {
             None => self.root = Some(node),
@@ -289,7 +289,7 @@ fn refuse_anchor_and_tag(
     Some(())
 }
 
-/// Reports and ends the reading.
+/// Reports a mistake and ends the reading.
 fn refuse<T>(
     reader: &mut Reader<'_>,
     span: Span,

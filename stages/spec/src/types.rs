@@ -1,7 +1,7 @@
-//! The types that a setting can have: how each is decoded, documented and described.
+//! types: the types of settings: how each is decoded, documented and described.
 //!
-//! promises  what is decoded lies in its range and is finite; paths are resolved against the place
-//!           where they stand
+//! promises  decoded numbers are in their range and finite; paths are resolved against the folder
+//!           of their source
 //! never     touches the file system
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -15,13 +15,13 @@ use crate::{
     scalar::{Plain, resolve_plain},
 };
 
-/// A type that a field can have.
+/// A type of a setting.
 pub(crate) trait FieldType: Sized {
     /// Its description.
     fn shape() -> Shape;
     /// Its value; none after a mistake was reported.
     fn decode(node: &Node, at: &SettingContext<'_>, reader: &mut Reader<'_>) -> Option<Self>;
-    /// The value as it stands in documents.
+    /// The value in documents.
     fn document(&self) -> Json;
 }
 
@@ -30,14 +30,14 @@ pub(crate) trait FieldType: Sized {
 pub struct Program {
     /// The file, resolved against the YAML file or the current folder.
     pub file: PathBuf,
-    /// The entry: what stands behind `:`, else the file's name without `.py`.
+    /// The entry: the name after `:`, else the file's name without `.py`.
     pub entry: String,
-    /// Where the program is named, for later errors.
+    /// The place of the program's name, for later errors.
     pub place: Place,
 }
 
 impl PartialEq for Program {
-    /// The same program, wherever it is named.
+    /// Compares programs without their places.
     fn eq(&self, other: &Self) -> bool {
         (&self.file, &self.entry) == (&other.file, &other.entry)
     }
@@ -72,7 +72,7 @@ impl Settings {
 }
 
 impl<N: Into<String>> FromIterator<(N, Scalar)> for Settings {
-    /// Settings that stand in no file.
+    /// Settings without a place in a file.
     fn from_iter<I: IntoIterator<Item = (N, Scalar)>>(pairs: I) -> Self {
         let setting = |(name, value): (N, Scalar)| {
             let (name, written) = (name.into(), value.words());
@@ -103,12 +103,12 @@ pub struct Setting {
     pub name: String,
     /// Its value.
     pub value: Scalar,
-    /// Its text as it was written, or those of the items of a list: `1e5` and `0x10` may be ids.
-    /// None of lists in a list.
+    /// Its text as written, or those of the items of a list: `1e5` and `0x10` may be ids. None for
+    /// nested lists.
     pub written: Option<Vec<Word>>,
-    /// Where its name stands, for later errors.
+    /// The place of its name, for later errors.
     pub name_place: Place,
-    /// Where its value stands, for later errors.
+    /// The place of its value, for later errors.
     pub value_place: Place,
 }
 
@@ -117,12 +117,12 @@ pub struct Setting {
 pub struct Word {
     /// The text.
     pub text: String,
-    /// Where it stands.
+    /// Its place.
     pub place: Place,
 }
 
 impl PartialEq for Setting {
-    /// The same setting, wherever it stands.
+    /// Compares settings without their places.
     fn eq(&self, other: &Self) -> bool {
         (&self.name, &self.value) == (&other.name, &other.value)
     }
@@ -144,7 +144,7 @@ pub enum Scalar {
 }
 
 impl Scalar {
-    /// The text of a value, or of each item of a list; none of lists in a list.
+    /// The text of a value, or of each item of a list; none for nested lists.
     fn words(&self) -> Option<Vec<Word>> {
         let word = |value: &Scalar| Some(Word { text: value.word()?, place: Place::default() });
         match self {
@@ -164,7 +164,7 @@ impl Scalar {
     }
 }
 
-/// The text of a value as it was written, or of each item of a list; none of lists in a list.
+/// The text of a value as written, or of each item of a list; none for nested lists.
 fn written_words(node: &Node, reader: &Reader<'_>) -> Option<Vec<Word>> {
     let word = |node: &Node| match &node.value {
         Value::Scalar { text, .. } => {
@@ -199,7 +199,7 @@ impl FieldType for bool {
     }
 }
 
-/// `"true"` in quotes is a text; without them it is what was meant.
+/// The boolean that a quoted text such as `"true"` probably meant.
 fn boolean_named(text: &str) -> Option<&'static str> {
     match resolve_plain(text) {
         Plain::Bool(true) => Some("true"),
@@ -223,7 +223,7 @@ impl FieldType for u64 {
         };
         let range = at.field.range;
         match u64::try_from(number) {
-            // Bounds lie below 2^53, where f64 is exact.
+            // Bounds are below 2^53, where f64 is exact.
             Ok(number) if range.is_none_or(|range| range.contains(number as f64)) => Some(number),
             _ => {
                 let limit = if number < 0 {
@@ -375,7 +375,7 @@ impl FieldType for Vec<String> {
     }
 }
 
-/// A value or several: each once, in the order of the documentation.
+/// One value or several: each once, in the order of the documentation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OneOrMore<T>(Vec<T>);
 
@@ -410,7 +410,7 @@ impl<T: FieldType + Ord> FieldType for OneOrMore<T> {
                 None
             }
             Value::Sequence(items) => {
-                // All are decoded before any is missed, so that every mistake is told.
+                // All are decoded before a failure is returned, so that every mistake is reported.
                 let values: Vec<Option<T>> =
                     items.iter().map(|item| T::decode(item, &each, reader)).collect();
                 values.into_iter().collect::<Option<Vec<T>>>().map(Self::from_values)
@@ -559,7 +559,7 @@ impl FieldType for Program {
     }
 }
 
-/// The axes of a matrix; they are taken out of the tree before it is decoded (see `matrix`).
+/// The axes of a matrix; they are removed from the tree before it is decoded (see `matrix`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Axes;
 
@@ -577,7 +577,7 @@ impl FieldType for Axes {
     }
 }
 
-/// A word in a document; the booleans among the words of a choice stay booleans.
+/// A word in a document; booleans among the words of a choice stay booleans.
 pub(crate) fn word(name: &str) -> Json {
     match name {
         "true" => true.into(),
@@ -586,7 +586,7 @@ pub(crate) fn word(name: &str) -> Json {
     }
 }
 
-/// The text of a scalar and what it means; quoted, it is a text.
+/// The text of a scalar and its meaning; a quoted one is a text.
 fn plain_scalar<'n>(
     node: &'n Node,
     at: &SettingContext<'_>,
@@ -608,7 +608,7 @@ fn plain_scalar<'n>(
     }
 }
 
-/// Calls back for each entry of a mapping with free names.
+/// Calls a function for each entry of a mapping with free names.
 fn for_each_entry<'r>(
     node: &Node,
     at: &SettingContext<'_>,
@@ -640,7 +640,7 @@ fn for_each_entry<'r>(
     }
 }
 
-/// The number that a text with quotes, underscores, commas, a point or a unit meant.
+/// The number that a text with quotes, underscores, commas, a point or a unit probably meant.
 fn number_meant(text: &str) -> Option<String> {
     let digits: String =
         text.chars().filter(|letter| !matches!(letter, '_' | ' ' | '\'')).collect();
@@ -648,7 +648,7 @@ fn number_meant(text: &str) -> Option<String> {
     matches!(resolve_plain(&digits), Plain::Whole(_) | Plain::Real(_)).then_some(digits)
 }
 
-/// The same for whole numbers, also from 1e3, 5.0, 1,000 and 16k.
+/// The integer that a text probably meant, also from 1e3, 5.0, 1,000 and 16k.
 fn integer_meant(text: &str) -> Option<String> {
     let digits: String =
         text.chars().filter(|letter| !matches!(letter, '_' | ',' | ' ' | '\'')).collect();
@@ -665,11 +665,11 @@ fn integer_meant(text: &str) -> Option<String> {
         Plain::Real(number) => number * factor,
         _ => return None,
     };
-    // Whole and exact: below 2^53.
+    // An exact integer: below 2^53.
     (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then(|| format!("{number:.0}"))
 }
 
-/// Whether Python would take it as a name.
+/// Whether a text is a valid Python identifier.
 fn is_identifier(text: &str) -> bool {
     let begins = text.chars().next().is_some_and(|letter| letter.is_alphabetic() || letter == '_');
     begins && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')

@@ -538,19 +538,19 @@ fn fields_describe_themselves() {
     assert!(text("scheme").starts_with("scheme: one of auto, rows, "), "{}", text("scheme"));
     assert!(
         text("scheme")
-            .contains(" or file, or a list of them (default auto)\n    How the graph is cut"),
+            .contains(" or file, or a list of them (default auto)\n    The partitioning schemes"),
         "{}",
         text("scheme")
     );
     assert_eq!(
         ["unit_edges", "block_threads", "parts"].map(text),
         [
-            "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    How many \
-                nonzeros a unit of rows aims at.",
+            "unit_edges: a whole number, 64 to 4294967296, nonzeros (default 16384)\n    Target \
+                number of nonzeros in a unit of rows.",
             "block_threads: a whole number, a multiple of 32, 32 to 1024, threads (default \
-                128)\n    `neighbour-groups` and `warp-tiles`: how many threads a block has.",
-            "parts: a whole number, 1, shards (default 1)\n    How many shards the graph is cut \
-                into, one per GPU.",
+                128)\n    `neighbour-groups` and `warp-tiles`: threads in a block.",
+            "parts: a whole number, 1, shards (default 1)\n    Number of shards of the \
+                graph, one for each GPU.",
         ]
     );
     let fields = [

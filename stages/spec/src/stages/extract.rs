@@ -1,6 +1,7 @@
-//! extract: from the graph to its rows, in both directions, and its profile.
+//! extract: settings of the stage that builds the CSR of the graph in both directions, and its
+//! profile.
 //!
-//! promises  nothing to choose: the same graph gives the same rows
+//! promises  no settings: the same graph gives the same rows
 //! never     has a setting that changes what later stages compute
 use crate::declare::spec;
 

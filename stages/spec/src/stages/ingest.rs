@@ -1,7 +1,7 @@
-//! ingest: how raw files become a graph with features and labels.
+//! ingest: settings of the stage that reads raw files into a graph with features and labels.
 //!
-//! promises  every choice that changes the graph artifact stands here
-//! never     names a raw file; the data set's catalogue entry does
+//! promises  every choice that changes the graph artifact is here
+//! never     names a raw file (the data set's catalogue entry does)
 use crate::{
     declare::{choices, one_of, spec},
     field::Range,
@@ -16,23 +16,23 @@ spec! {
         self_loops: SelfLoops = SelfLoops::Keep;
         /// What happens to edges with the same source, target and type.
         duplicates: Duplicates = Duplicates::Keep;
-        /// Whether every edge gets its reverse under a relation of its own, `inverse_<relation>`.
+        /// Whether every edge gets an inverse edge with its own relation, `inverse_<relation>`.
         inverse_relations: bool = false;
-        /// Kinds of nodes made of types of entities, those of `rdf:type` or of a table beside
-        /// triples; left out: as the catalogue says, else one kind.
+        /// Node types from entity types, those of `rdf:type` or of a table beside triples; if left
+        /// out: as the catalogue says, else one node type.
         entity_types: Option<EntityTypesSpec> = None;
-        /// Whether only the largest weakly connected component stays.
+        /// Whether only the largest weakly connected component is kept.
         largest_component: bool = false;
-        /// Classes whose nodes stay, by the data set's own names; empty: all nodes stay.
+        /// Classes whose nodes are kept, by the data set's own names; empty: all nodes are kept.
         keep_classes: Vec<String> = Vec::new();
         /// What happens to weights of edges.
         weights: Weights = Weights::Keep;
         /// Whether nodes are numbered from 0 instead of keeping the data set's own ids.
         relabel: bool = false;
-        /// Whether a set of many graphs stays one, whose graphs are learned, or is one graph, whose
-        /// nodes are.
+        /// Whether a set of many graphs stays a set (graph-level tasks) or becomes one graph, their
+        /// disjoint union (node-level tasks).
         graphs: Graphs = Graphs::Auto;
-        /// How nodes, or graphs of a set of many, are parted; left out: as published, else by the
+        /// How nodes, or graphs of a set of many, are split; if left out: as published, else by the
         /// catalogue's rule.
         split: Option<Split> = None;
         /// Where node features come from.
@@ -41,7 +41,7 @@ spec! {
         normalize: Normalize = Normalize::None;
         /// How node ids are read.
         ids: Ids = Ids::Auto;
-        /// For whatever is drawn: made-up features, labels, splits, stand-ins.
+        /// Seed of all random data: synthetic features, labels, splits, stand-ins.
         seed: u64 = 0;
     }
 }
@@ -49,7 +49,7 @@ spec! {
 choices! {
     /// Whether every edge gets its reverse.
     Symmetrize {
-        /// What the catalogue says of the set.
+        /// As the catalogue says for the data set.
         Auto = "auto",
         /// Every edge gets its reverse.
         True = "true",
@@ -59,15 +59,15 @@ choices! {
 }
 
 choices! {
-    /// What a set of many graphs is.
+    /// How a set of many graphs is used.
     Graphs {
-        /// What the program learns: `separate` where it pools the vertices of graphs, `union` where
-        /// it scores vertices.
+        /// By the program: `separate` if it pools the vertices of each graph, `union` if it scores
+        /// vertices.
         Auto = "auto",
-        /// Many graphs, with their labels.
+        /// Separate graphs, with their labels.
         Separate = "separate",
-        /// Their disjoint union: one graph, which knows the graph of each node; labels of nodes are
-        /// drawn where the set has none.
+        /// Their disjoint union: one graph with the graph index of each node; node labels are
+        /// synthetic if the set has none.
         Union = "union",
     }
 }
@@ -79,9 +79,9 @@ choices! {
         Keep = "keep",
         /// They go.
         Drop = "drop",
-        /// They stay, and every node without one gets one.
+        /// Keep self loops, and add one to every node without one.
         Add = "add",
-        /// They go, and every node gets one.
+        /// Replace self loops by one at every node.
         Replace = "replace",
     }
 }
@@ -89,29 +89,30 @@ choices! {
 choices! {
     /// What happens to edges with the same source, target and type.
     Duplicates {
-        /// They stay, and count each.
+        /// Keep duplicates as separate edges.
         Keep = "keep",
-        /// Unweighted edges are a set; the weights of weighted ones add up.
+        /// Merge duplicates; weights are summed, unweighted edges stay unweighted.
         Merge = "merge",
-        /// Weights add up; of unweighted edges, how many there were becomes the weight.
+        /// Merge duplicates; weights are summed, and unweighted edges get their multiplicity as
+        /// weight.
         Sum = "sum",
-        /// The least weight stays.
+        /// Merge duplicates with the smallest weight.
         Min = "min",
-        /// The greatest weight stays.
+        /// Merge duplicates with the largest weight.
         Max = "max",
-        /// The first in the file stays.
+        /// Keep the first duplicate in file order.
         First = "first",
     }
 }
 
 spec! {
-    /// Kinds of nodes made of types of entities.
+    /// Node types from entity types.
     pub EntityTypesSpec {
-        /// The relation whose targets are types, by its whole name or by what follows its last `#`
+        /// The relation whose targets are types, by its full name or by the part after its last `#`
         /// or `/`.
         relation: String = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type".to_owned();
-        /// Of several types of a node the one that comes first here is its kind; else the first by
-        /// bytes.
+        /// Precedence of types: a node with several types gets the first one of this list; else the
+        /// first by bytes.
         order: Vec<String> = Vec::new();
         /// What happens to statements of types.
         edges: TypeEdges = TypeEdges::Keep;
@@ -121,9 +122,9 @@ spec! {
 choices! {
     /// What happens to statements of types.
     TypeEdges {
-        /// They are edges as all others.
+        /// Type statements stay edges.
         Keep = "keep",
-        /// They are no edges, and what is nothing but a type is no node.
+        /// Type statements are removed, with nodes that are only types.
         Drop = "drop",
     }
 }
@@ -131,36 +132,36 @@ choices! {
 choices! {
     /// What happens to weights of edges.
     Weights {
-        /// They stay as they are.
+        /// Keep weights.
         Keep = "keep",
-        /// They go: every edge counts as one.
+        /// Remove weights: every edge counts as one.
         Drop = "drop",
-        /// Every edge weighs one, before repeats are joined.
+        /// Set every weight to one, before duplicates are merged.
         One = "one",
     }
 }
 
 one_of! {
-    /// How nodes or graphs are parted into train, validation and test.
+    /// How nodes or graphs are split into training, validation and test.
     Split {
-        /// So many of each class for training, so many of all others for validation and test.
+        /// A number of each class for training; numbers of all others for validation and test.
         PerClass(PerClassSpec) = "per_class",
-        /// Shares of all that have a label.
+        /// Shares of all labelled nodes or graphs.
         Fractions(FractionsSpec) = "fractions",
-        /// Folds with even classes: split `i` tests on fold `i`, chooses by the next one and trains
-        /// on the others.
+        /// Stratified cross-validation: split `i` tests on fold `i`, validates on the next one and
+        /// trains on the others.
         Folds(FoldsSpec) = "folds",
     }
 }
 
 spec! {
-    /// So many of each class.
+    /// A split by counts.
     pub PerClassSpec {
-        /// For training, of each class.
+        /// Training nodes or graphs of each class.
         train: u64 = 20;
-        /// For validation, of all others.
+        /// Validation nodes or graphs, of all others.
         validation: u64 = 500;
-        /// For the test, of all others.
+        /// Test nodes or graphs, of all others.
         test: u64 = 1000;
     }
 }
@@ -168,11 +169,11 @@ spec! {
 spec! {
     /// Shares.
     pub FractionsSpec {
-        /// For training.
+        /// Share for training.
         train: f64 = 0.6, range(Range::closed(0.0, 1.0));
-        /// For validation.
+        /// Share for validation.
         validation: f64 = 0.2, range(Range::closed(0.0, 1.0));
-        /// For the test.
+        /// Share for test.
         test: f64 = 0.2, range(Range::closed(0.0, 1.0));
     }
 }
@@ -188,18 +189,18 @@ spec! {
 choices! {
     /// Where node features come from.
     Features {
-        /// Given attributes and one-hot node labels; else the degree for sets of many graphs; else
-        /// random ones of the catalogue's width.
+        /// The data set's node attributes and one-hot node labels; else one-hot degrees for sets of
+        /// many graphs; else random features with the catalogue's number of columns.
         Auto = "auto",
-        /// Those of the data set; an error when it has none.
+        /// The features of the data set; an error if it has none.
         Given = "given",
-        /// The degree.
+        /// One-hot in-degrees.
         Degree = "degree",
-        /// One column per node label.
+        /// One-hot node labels.
         OneHotLabel = "one_hot_label",
-        /// A one for every node.
+        /// The constant 1 for every node.
         Constant = "constant",
-        /// Drawn from seeded communities.
+        /// Synthetic features, drawn around community centres.
         Random = "random",
         /// No features.
         None = "none",
@@ -209,9 +210,10 @@ choices! {
 choices! {
     /// How a row of features is scaled.
     Normalize {
-        /// Not at all.
+        /// No scaling.
         None = "none",
-        /// Each row of given features sums to one; made-up rows are drawn at unit scale and stay.
+        /// Each row of the data set's features is scaled to sum to one; synthetic rows have unit
+        /// scale and stay.
         Row = "row",
     }
 }
@@ -219,11 +221,11 @@ choices! {
 choices! {
     /// How node ids are read.
     Ids {
-        /// As the first edge has them: numbers or words. A word among numbers is an error.
+        /// By the first edge: integers or strings. A string among integers is an error.
         Auto = "auto",
-        /// As whole numbers; a word is an error.
+        /// As integers; a string is an error.
         Number = "number",
-        /// As words.
+        /// As strings.
         String = "string",
     }
 }

@@ -1,8 +1,7 @@
-//! plan: which program is compiled, with which settings, for which device.
+//! plan: settings of the stage that compiles a program, with its settings, for a device.
 //!
-//! promises  the program and its settings keep their place in the YAML file, so that later errors
-//!           can point there
-//! never     opens the program; the stage does
+//! promises  the program and its settings keep their place in the YAML file, for later errors
+//! never     opens the program (the stage does)
 use crate::{
     declare::{choices, spec},
     types::{Program, Settings},
@@ -11,38 +10,38 @@ use crate::{
 spec! {
     /// Settings of the stage `plan`.
     pub PlanSpec {
-        /// The vertex program: FILE.py, whose entry is named like the file, or FILE.py:NAME.
-        /// In YAML relative to the file, on the command line to the current folder.
+        /// The vertex program: FILE.py, whose entry is named like the file, or FILE.py:NAME. The
+        /// path is relative to the YAML file, on the command line to the current folder.
         program: Program = Program::default(), example("programs/gcn.py");
         /// The program's own settings, by the names of its entry's parameters.
         set: Settings = Settings::default();
-        /// How many bits of f32 inputs GPU matrix products use: all of them, the first 11 or the
-        /// first 8; sums stay f32. A CPU always uses all.
+        /// Precision of f32 inputs of matrix products on a GPU: all bits, tf32 (11 bits) or bf16 (8
+        /// bits); sums stay f32. A CPU always uses all bits.
         matmul: Matmul = Matmul::F32;
-        /// Where given features lie that a GPU reads: in its memory, or in pinned memory of the
-        /// host, read over the bus at each use. On a CPU there is no such choice.
+        /// Where input features are stored for a GPU: in its memory, or in pinned host memory, read
+        /// over PCIe at each use. Ignored on a CPU.
         features: Residence = Residence::Auto;
-        /// How a GPU shares out the edges of walks that only add up: by rows, or by groups of
-        /// neighbours, as GNNAdvisor does. A CPU goes by rows.
+        /// Load balancing of sums over edges on a GPU: by rows, or by neighbour groups as in
+        /// GNNAdvisor. A CPU always uses rows.
         schedule: EdgeSchedule = EdgeSchedule::Rows;
-        /// What to plan for: auto, cpu, cuda, cuda:INDEX or the name of a facts file.
+        /// The target device: auto, cpu, cuda, cuda:INDEX or the name of a file with device facts.
         device: String = "auto".to_string();
     }
 }
 
 choices! {
-    /// How the edges of a walk are shared out.
+    /// Load balancing of edges.
     EdgeSchedule {
-        /// A row is a group of lanes, a warp, a block or several blocks, by how many edges it has.
+        /// A row has a lane group, a warp, a block or several blocks, by its number of edges.
         Rows = "rows",
-        /// A row is cut into groups of a few neighbours, and lanes share a group; the first group
-        /// of a row in a block leads.
+        /// A row is divided into groups of a few neighbours, and lanes share a group; the first
+        /// group of a row in a block is the leader.
         NeighbourGroups = "neighbour-groups",
     }
 }
 
 choices! {
-    /// Where features lie.
+    /// Where features are stored.
     Residence {
         /// On the device if the run fits there, else on the host.
         Auto = "auto",
@@ -54,13 +53,13 @@ choices! {
 }
 
 choices! {
-    /// How many bits of its inputs a matrix product uses.
+    /// Precision of the inputs of a matrix product.
     Matmul {
-        /// All of them.
+        /// All bits of f32.
         F32 = "f32",
-        /// The first 11, as tensor cores do.
+        /// The first 11 bits, as tensor cores use for tf32.
         Tf32 = "tf32",
-        /// The first 8.
+        /// The first 8 bits, as bf16.
         Bf16 = "bf16",
     }
 }

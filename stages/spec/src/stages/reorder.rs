@@ -1,7 +1,7 @@
-//! reorder: how nodes are renumbered.
+//! reorder: settings of the stage that renumbers nodes.
 //!
-//! promises  every method that can be asked for stands here
-//! never     has a setting that changes a result, only where it lies in memory
+//! promises  every method is here
+//! never     has a setting that changes a result, only its order in memory
 use crate::{
     declare::{choices, spec},
     field::Range,
@@ -10,68 +10,70 @@ use crate::{
 spec! {
     /// Settings of the stage `reorder`.
     pub ReorderSpec {
-        /// How nodes are renumbered.
+        /// The reordering method.
         method: Method = Method::Auto;
-        /// For the methods that draw.
+        /// Seed of methods that use random numbers.
         seed: u64 = 0;
-        /// Which edges of a node make its degree, for the methods that go by it.
+        /// Which edges count for the degree, for methods that use it.
         degree: Degree = Degree::In;
-        /// Smallest degree first, for `degree` and `approx-degree`.
+        /// Ascending order of degree, for `degree` and `approx-degree`.
         ascending: bool = false;
-        /// How many classes of degrees `approx-degree` tells apart.
+        /// Number of degree buckets of `approx-degree`.
         buckets: u64 = 1000, range(Range::closed(1.0, 1_048_576.0)), unit("buckets");
-        /// How many parts `metis` cuts the graph into.
+        /// Number of METIS partitions.
         parts: u64 = 64, range(Range::closed(1.0, 16_777_216.0)), unit("parts");
-        /// How long METIS may take.
+        /// Time limit of METIS.
         seconds: u64 = 600, range(Range::closed(1.0, 1e6)), unit("seconds");
-        /// Width of the rows that `auto` decides for, in numbers of 4 bytes.
+        /// Feature columns that `auto` assumes, in numbers of 4 bytes.
         columns: u64 = 64, range(Range::closed(1.0, 65_536.0)), unit("columns");
-        /// How many runs `auto` takes to share the order, which is made once and kept.
+        /// Number of runs that `auto` assumes to share the order, which is computed once and
+        /// stored.
         runs: u64 = 10, range(Range::closed(1.0, 1e6)), unit("runs");
     }
 }
 
 choices! {
-    /// How nodes are renumbered.
+    /// The reordering method.
     Method {
-        /// By what it would save, see quality.json.
+        /// Chosen by predicted savings, see quality.json.
         Auto = "auto",
-        /// The order of the data set stays.
+        /// Keeps the order of the data set.
         None = "none",
-        /// At random.
+        /// Random order.
         Random = "random",
-        /// By degree, falling unless `ascending`.
+        /// By degree, descending unless `ascending`.
         Degree = "degree",
-        /// By buckets of about the same degree; inside of each the order stays.
+        /// By buckets of about equal degree; the order inside each stays.
         ApproximateDegree = "approx-degree",
-        /// Nodes of more edges than the mean first, by falling degree; the order of all others
+        /// Nodes of more than mean degree first, by descending degree; the order of all others
         /// stays.
         HubSort = "hub-sort",
-        /// Nodes of more edges than the mean first; the order stays otherwise.
+        /// Nodes of more than mean degree first; the order stays otherwise.
         HubCluster = "hub-cluster",
-        /// In breadth from the node of most neighbours.
+        /// Breadth-first order from the node of highest degree.
         Breadth = "bfs",
-        /// Reverse Cuthill-McKee: edges lead to near rows.
+        /// Reverse Cuthill-McKee: small bandwidth.
         Rcm = "rcm",
-        /// Rabbit order: communities, and communities inside of them, lie side by side.
+        /// Rabbit order: nested communities are consecutive.
         Rabbit = "rabbit",
-        /// By the parts of METIS: few edges lead from part to part.
+        /// By METIS partitions: small edge cut.
         Metis = "metis",
-        /// By the lowest neighbour whose edge comes in.
+        /// By the lowest in-neighbour.
         FirstColumn = "first-column",
-        /// Neighbours are numbered as rows meet them; rows stand by the mean of these numbers.
+        /// Columns are numbered by first occurrence in rows; rows are sorted by the mean of these
+        /// numbers.
         ColumnsThenRows = "columns-then-rows",
     }
 }
 
 choices! {
-    /// Which edges of a node are counted.
+    /// Which edges count for the degree.
     Degree {
-        /// Edges that end there.
+        /// In-edges.
         In = "in",
-        /// Edges that start there.
+        /// Out-edges.
         Out = "out",
-        /// Both.
+        /// In-edges and out-edges.
         Both = "both",
     }
 }

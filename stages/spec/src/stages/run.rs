@@ -1,8 +1,7 @@
-//! run: how the plan is trained or iterated, and what is kept.
+//! run: settings of the stage that trains or iterates a plan.
 //!
-//! promises  every choice that changes a result of the run stands here, beside limits and
-//!           checkpoints
-//! never     says which device runs it; that is `plan`
+//! promises  every choice that changes a result of the run is here, with limits and checkpoints
+//! never     chooses the device (`plan` does)
 use std::{collections::BTreeMap, path::PathBuf};
 
 use crate::{
@@ -15,71 +14,72 @@ spec! {
     pub RunSpec {
         /// Whether the program is trained, applied or iterated.
         mode: Mode = Mode::Auto;
-        /// How often all training nodes, or graphs, are seen.
+        /// Number of training epochs.
         epochs: u64 = 200, range(Range::closed(1.0, 1e6)), unit("epochs");
-        /// How parameters follow their gradients.
+        /// The optimizer of the parameters.
         optimizer: Optimizer = Optimizer::default();
-        /// How the step size changes from epoch to epoch.
+        /// The learning-rate schedule.
         schedule: Schedule = Schedule::default();
-        /// Which parameters stay.
+        /// Which parameters are kept: of the last or of the best epoch.
         keep: Keep = Keep::Last;
-        /// When training ends before its last epoch.
+        /// When training stops early.
         early_stop: EarlyStopSpec = EarlyStopSpec::default();
-        /// The column of nodes, or of graphs where these have the labels, that is learned: words
-        /// and whole numbers are classes, other numbers are fitted.
+        /// The target column of nodes, or of graphs if these have the labels: strings and integers
+        /// are classes, other numbers are regression targets.
         target: String = "label".to_owned();
-        /// What training makes small.
+        /// The loss function.
         loss: Loss = Loss::Auto;
-        /// What `keep: best`, `early_stop` and the progress go by.
+        /// The metric of `keep: best`, `early_stop` and the progress.
         metric: Metric = Metric::Auto;
-        /// The numbers that are computed with.
+        /// The number type of computations.
         dtype: Dtype = Dtype::F32;
-        /// For initial parameters and dropout.
+        /// Seed of initial parameters and dropout.
         seed: u64 = 0;
-        /// How many runs there are, with the seeds `seed`, `seed + 1` and so on; each is a run of
-        /// its own, and their mean is told.
+        /// Number of runs, with the seeds `seed`, `seed + 1` and so on; each is a run of its own,
+        /// and the summary has their mean.
         repeat: u64 = 1, range(Range::closed(1.0, 10_000.0)), unit("runs");
-        /// How often a program that is computed once, applied or without a loop, is computed, for
-        /// the time of one; the results are those of one.
+        /// Number of passes of a program that is applied or has no loop, to time one pass; results
+        /// are those of one.
         passes: u64 = 1, range(Range::closed(1.0, 100_000.0)), unit("passes");
-        /// Which of the published splits is used, from 0.
+        /// Index of the published split, from 0.
         split: u64 = 0;
         /// A table with the columns `id` and `split` (train, validation, test, none; or 1, 2, 3,
-        /// 0), CSV or Parquet, in place of the splits of the data set; in YAML relative to the
-        /// file, on the command line to the current folder.
+        /// 0), CSV or Parquet, in place of the splits of the data set; the path is relative to the
+        /// YAML file, on the command line to the current folder.
         splits: Option<PathBuf> = None;
-        /// Parameters to start from, a safetensors file; in YAML relative to the file, on the
+        /// Initial parameters, a safetensors file; the path is relative to the YAML file, on the
         /// command line to the current folder.
         init: Option<PathBuf> = None;
-        /// Which name in `init` a parameter of ours has there: ours to theirs.
+        /// Names of parameters in `init` where they differ, from the name in the program to that in
+        /// the file.
         init_map: BTreeMap<String, String> = BTreeMap::new();
-        /// When the state of a run is saved.
+        /// When a checkpoint is saved.
         checkpoint: CheckpointSpec = CheckpointSpec::default();
-        /// How many supersteps a loop may take.
+        /// Most supersteps of a loop.
         max_supersteps: u64 = 10_000, range(Range::at_least(1.0)), unit("supersteps");
-        /// Whether a loop that reached `max_supersteps` is a success.
+        /// Whether a run succeeds if a loop reaches `max_supersteps`.
         allow_unconverged: bool = false;
     }
 }
 
 spec! {
-    /// When the state of a run is saved.
+    /// When a checkpoint is saved.
     pub CheckpointSpec {
-        /// Save after so many epochs or supersteps, whatever the time.
+        /// Epochs or supersteps between two saves.
         every_epochs: Option<u64> = None, range(Range::at_least(1.0)), unit("epochs");
-        /// Save when so much time has passed since the last one.
+        /// Time between two saves.
         every_seconds: u64 = 600, range(Range::at_least(1.0)), unit("seconds");
     }
 }
 
 one_of! {
-    /// How parameters follow their gradients.
+    /// The optimizer of the parameters.
     Optimizer {
         /// Adam (Kingma & Ba 2015); weight decay is added to the gradient.
         Adam(AdamSpec) = "adam",
         /// AdamW (Loshchilov & Hutter 2019); weight decay shrinks the parameter.
         Adamw(AdamSpec) = "adamw",
-        /// Stochastic gradient descent, with momentum if asked for.
+        /// Stochastic gradient descent, with optional momentum.
         Sgd(SgdSpec) = "sgd",
     }
 }
@@ -93,15 +93,15 @@ impl Default for Optimizer {
 spec! {
     /// Settings of `adam` and `adamw`.
     pub AdamSpec {
-        /// The step size.
+        /// The learning rate.
         lr: f64 = 0.01, range(Range::more_than(0.0));
-        /// How much of the mean gradient stays at each step.
+        /// Decay rate of the mean gradient (beta 1).
         beta1: f64 = 0.9, range(Range::half_open(0.0, 1.0));
-        /// How much of the mean squared gradient stays at each step.
+        /// Decay rate of the mean squared gradient (beta 2).
         beta2: f64 = 0.999, range(Range::half_open(0.0, 1.0));
-        /// Added below the fraction.
+        /// Added to the denominator (epsilon).
         eps: f64 = 1e-8, range(Range::more_than(0.0));
-        /// How strongly parameters are drawn to zero.
+        /// Weight decay.
         weight_decay: f64 = 0.0, range(Range::at_least(0.0));
         /// Globs over parameter names; only these decay. Empty: all.
         decay_only: Vec<String> = Vec::new();
@@ -111,11 +111,11 @@ spec! {
 spec! {
     /// Settings of `sgd`.
     pub SgdSpec {
-        /// The step size.
+        /// The learning rate.
         lr: f64 = 0.01, range(Range::more_than(0.0));
-        /// How much of the last step stays.
+        /// Momentum: the share of the last step that is kept.
         momentum: f64 = 0.0, range(Range::half_open(0.0, 1.0));
-        /// How strongly parameters are drawn to zero.
+        /// Weight decay.
         weight_decay: f64 = 0.0, range(Range::at_least(0.0));
         /// Globs over parameter names; only these decay. Empty: all.
         decay_only: Vec<String> = Vec::new();
@@ -123,19 +123,19 @@ spec! {
 }
 
 one_of! {
-    /// How the step size changes from epoch to epoch; each gives what `lr` is multiplied with.
+    /// Learning-rate schedules; each gives a factor of `lr` for an epoch.
     Schedule {
-        /// Not at all.
+        /// A constant learning rate.
         Constant(ConstantSpec) = "constant",
-        /// By a factor after every so many epochs.
+        /// Step decay: by a factor after each `every` epochs.
         Step(StepSpec) = "step",
-        /// By a factor after every epoch.
+        /// Exponential decay: by a factor after every epoch.
         Exponential(ExponentialSpec) = "exponential",
-        /// Along a straight line to the last epoch.
+        /// Linear decay to the last epoch.
         Linear(FallSpec) = "linear",
-        /// Along half a cosine to the last epoch (Loshchilov & Hutter 2017, without restarts).
+        /// Cosine decay to the last epoch (Loshchilov & Hutter 2017, without restarts).
         Cosine(FallSpec) = "cosine",
-        /// By a factor when the validation nodes, or graphs, have not got better for some epochs.
+        /// Decay by a factor when the validation metric has not improved for some epochs.
         Plateau(PlateauSpec) = "plateau",
     }
 }
@@ -149,7 +149,7 @@ impl Default for Schedule {
 spec! {
     /// Settings of `constant`.
     pub ConstantSpec {
-        /// Epochs in which the step grows from nothing to its size.
+        /// Warm-up epochs, in which the learning rate grows from 0 to its value.
         warmup: u64 = 0, range(Range::closed(0.0, 1e6)), unit("epochs");
     }
 }
@@ -157,9 +157,9 @@ spec! {
 spec! {
     /// Settings of `step`.
     pub StepSpec {
-        /// Epochs between two changes.
+        /// Epochs between two decays.
         every: u64 = 50, range(Range::closed(1.0, 1e6)), unit("epochs");
-        /// What the step is multiplied with.
+        /// Factor of the learning rate.
         factor: f64 = 0.5, range(Range::more_than(0.0));
     }
 }
@@ -167,7 +167,7 @@ spec! {
 spec! {
     /// Settings of `exponential`.
     pub ExponentialSpec {
-        /// What the step is multiplied with.
+        /// Factor of the learning rate.
         factor: f64 = 0.99, range(Range::more_than(0.0));
     }
 }
@@ -175,9 +175,9 @@ spec! {
 spec! {
     /// Settings of `linear` and `cosine`.
     pub FallSpec {
-        /// Epochs in which the step grows from nothing to its size, before it falls.
+        /// Warm-up epochs, in which the learning rate grows from 0 to its value before it decays.
         warmup: u64 = 0, range(Range::closed(0.0, 1e6)), unit("epochs");
-        /// What is left of it after the last epoch.
+        /// Factor after the last epoch.
         last: f64 = 0.0, range(Range::closed(0.0, 1.0));
     }
 }
@@ -185,35 +185,36 @@ spec! {
 spec! {
     /// Settings of `plateau`.
     pub PlateauSpec {
-        /// How many epochs may pass without a better one.
+        /// Epochs without an improvement before a decay.
         patience: u64 = 10, range(Range::closed(1.0, 1e6)), unit("epochs");
-        /// What the step is multiplied with.
+        /// Factor of the learning rate.
         factor: f64 = 0.5, range(Range::closed(0.0, 1.0));
-        /// What at least is left of it.
+        /// Least factor of the learning rate.
         least: f64 = 0.0, range(Range::closed(0.0, 1.0));
     }
 }
 
 spec! {
-    /// When training ends before its last epoch.
+    /// When training stops early.
     pub EarlyStopSpec {
-        /// How many epochs may pass without a better one on the validation nodes, or graphs;
-        /// without, all epochs are done.
+        /// Epochs without an improvement of the validation metric before training stops; if left
+        /// out, all epochs are done.
         patience: Option<u64> = None, range(Range::closed(1.0, 1e6)), unit("epochs");
     }
 }
 
 choices! {
-    /// What says how good a result is.
+    /// The metric of a result.
     Metric {
-        /// `accuracy` of classes and labels, `mse` of other numbers.
+        /// `accuracy` for classes and multi-label targets, `mse` for other numbers.
         Auto = "auto",
-        /// The share that is right: of rows for classes, of known elements for labels.
+        /// Accuracy: of rows for classes, of known elements for multi-label targets.
         Accuracy = "accuracy",
-        /// The F1 score: of classes its mean over classes (macro), of labels over all known
-        /// elements (micro).
+        /// F1 score: macro (mean over classes) for classes, micro (over all known elements) for
+        /// multi-label targets.
         F1 = "f1",
-        /// The area under the ROC curve: of two classes, or the mean over columns of labels.
+        /// Area under the ROC curve: of two classes, or the mean over columns of multi-label
+        /// targets.
         Auc = "auc",
         /// The mean squared error.
         Mse = "mse",
@@ -225,40 +226,39 @@ choices! {
 choices! {
     /// Whether the program is trained, applied or iterated.
     Mode {
-        /// What the program is: one with parameters is trained, one with a `while` is iterated.
+        /// By the program: one with parameters is trained, one with a `while` is iterated.
         Auto = "auto",
-        /// Parameters are learned.
+        /// Training.
         Train = "train",
-        /// Parameters of a run before, which `init` names, are applied to this graph: predictions,
-        /// and nothing is learned.
+        /// Inference: trained parameters, which `init` names, are applied to this graph.
         Infer = "infer",
-        /// Supersteps until nothing changes.
+        /// Supersteps until convergence.
         Iterate = "iterate",
-        /// Which pairs of nodes are joined is learned. Not in this version yet: it is refused.
+        /// Link prediction. Not in this version yet: it is refused.
         Link = "link",
     }
 }
 
 choices! {
-    /// Which parameters stay.
+    /// Which parameters are kept: of the last or of the best epoch.
     Keep {
-        /// Those of the last epoch.
+        /// Parameters of the last epoch.
         Last = "last",
-        /// Those of the epoch that was best on the validation nodes, or graphs.
+        /// Parameters of the epoch with the best validation metric.
         Best = "best",
     }
 }
 
 choices! {
-    /// What training makes small.
+    /// The loss function.
     Loss {
-        /// `cross_entropy` for classes; `bce` for rows of labels that all are 0, 1 or unknown;
-        /// `mse` for other numbers.
+        /// `cross_entropy` for classes; `bce` for multi-label targets (0, 1 or unknown); `mse` for
+        /// other numbers.
         Auto = "auto",
-        /// The cross entropy of softmax over the logits.
+        /// Softmax cross entropy of the logits.
         CrossEntropy = "cross_entropy",
-        /// The binary cross entropy of the sigmoid of each score with a label of 0 or 1; labels
-        /// that are not a number are unknown and do not count.
+        /// Binary cross entropy of the sigmoid of each score with a label of 0 or 1; NaN labels are
+        /// unknown and ignored.
         Bce = "bce",
         /// The mean squared error.
         Mse = "mse",
@@ -266,24 +266,23 @@ choices! {
 }
 
 impl Loss {
-    /// Whether it fits numbers, whatever the labels look like.
+    /// Whether it is a regression loss, for any labels.
     pub fn fits_numbers(self) -> bool {
         matches!(self, Loss::Bce | Loss::Mse)
     }
 }
 
 choices! {
-    /// The numbers that are computed with.
+    /// The number type of computations.
     Dtype {
-        /// 32 bits.
+        /// Single precision (f32).
         F32 = "f32",
-        /// 64 bits; on the CPU, for checking.
+        /// Double precision (f64); on the CPU, for verification.
         F64 = "f64",
-        /// Wide rows are kept in 16 bits with the range of f32, and computed with in f32; for
-        /// training and predicting.
+        /// Wide rows are stored as bf16 and computed in f32; for training and inference.
         Bf16 = "bf16",
-        /// The same with 11 bits of precision and a range up to 65504; gradients of rows are kept
-        /// as `bf16`.
+        /// As `bf16` with f16 storage: 11 bits of precision and a range up to 65504; gradients of
+        /// rows are stored as `bf16`.
         F16 = "f16",
     }
 }
