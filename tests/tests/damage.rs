@@ -105,7 +105,7 @@ fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
     sandbox
         .warploom(&["store", "verify"])
         .expect(0)
-        .prints(&["9 artifacts looked at, 0 damaged\n"]);
+        .prints(&["9 artifacts checked, 0 damaged\n"]);
     let digests = sandbox.view().digests();
     remove(&sandbox, "run");
     let path = file_of(&sandbox, "graph", "features");

@@ -273,7 +273,7 @@ fn files_that_are_here_under_another_name_are_not_fetched() {
     fs::create_dir_all(&place).unwrap();
     fs::write(place.join("edges.txt"), EDGES).unwrap();
     let output = fetched(&sandbox).expect(0).prints(&["under_another/edges.txt"]);
-    output.says(&[&format!("the files of `afar` are here already: {}", place.display())]);
+    output.says(&[&format!("the files of `afar` are available already: {}", place.display())]);
     assert!(!sandbox.data.join("afar").exists());
 }
 

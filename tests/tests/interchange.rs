@@ -129,7 +129,7 @@ fn what_is_exported_is_imported_as_the_same_graph() {
         text(&names),
     ];
     sandbox.warploom(&given).expect(0).prints(&[
-        "4 nodes, 4 edges as listed",
+        "4 nodes, 4 listed edges",
         "labels    3 classes",
         "warploom data show mine",
     ]);
@@ -456,7 +456,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
     let said = sandbox.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
     said.says(&[
-        "the arrays do not say both ends of edges",
+        "expected exactly one array of each end of edges",
         "num_nodes; x, y",
         "found source, time",
         "hint: write them as  numpy.savez",
@@ -515,7 +515,7 @@ fn an_import_that_fails_leaves_nothing() {
         fs::read_dir(sandbox.catalog.as_ref().unwrap()).unwrap().count(),
     );
     assert_eq!(after, before, "a draft was left");
-    import("mine", &["--read", "ids=string"]).expect(0).prints(&["4 nodes, 2 edges as listed"]);
+    import("mine", &["--read", "ids=string"]).expect(0).prints(&["4 nodes, 2 listed edges"]);
     import("mine", &["--read", "ids=string"]).expect(1).says(&[
         "called `mine` already",
         "hint:",
@@ -579,9 +579,9 @@ fn an_imported_set_is_replaced_and_removed() {
     assert!(entry().contains("symmetrize: true") && hidden(&room.data).is_empty());
     // What somebody else put beside its files is not taken with them.
     let notes = room.write("raw/mine/notes.txt", "mine");
-    import(&edges, &["--force"]).expect(1).says(&["is none of it", "notes.txt"]);
+    import(&edges, &["--force"]).expect(1).says(&["does not belong to it", "notes.txt"]);
     room.warploom(&["data", "rm", "mine"]).expect(1).says(&[
-        "is none of it",
+        "does not belong to it",
         "notes.txt",
         "hint: move it away",
     ]);
@@ -592,15 +592,15 @@ fn an_imported_set_is_replaced_and_removed() {
     // A folder that somebody made, with an entry or without, and raw files of the catalogue.
     room.write("raw/mine/edges.csv", "source,target\n1,2\n");
     let written = room.write("raw/mine/warploom.yaml", &own);
-    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
+    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import wrote it"]);
     room.warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
-        .says(&["no import made", "hint: rm -r"]);
+        .says(&["no import wrote", "hint: rm -r"]);
     fs::remove_file(written).unwrap();
-    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import made it"]);
+    import(&edges, &["--force"]).expect(1).says(&["a folder called `mine`", "no import wrote it"]);
     room.warploom(&["data", "rm", "mine", "--force"])
         .expect(1)
-        .says(&["no import made", "hint: rm -r"]);
+        .says(&["no import wrote", "hint: rm -r"]);
     KARATE.iter().for_each(|file| drop(room.write(&format!("raw/karate/{file}"), "x")));
     room.write("raw/karate/notes.txt", "mine");
     room.warploom(&["data", "rm", "karate"])

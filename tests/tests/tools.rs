@@ -28,12 +28,12 @@ fn store_lists_every_artifact_and_finds_it_by_its_first_digits() {
         .warploom(&["store", "path", ""])
         .expect(2)
         .says(&["expected the first digits of a key"]);
-    sandbox.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts looked at, 0 damaged"]);
+    sandbox.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts checked, 0 damaged"]);
     let graph = sandbox.view().of_kind("graph").remove(0);
     sandbox
         .warploom(&["store", "verify", &graph.key])
         .expect(0)
-        .prints(&["1 artifacts looked at, 0 damaged"]);
+        .prints(&["1 artifacts checked, 0 damaged"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! artifacts: all that a store holds, and what each was made for: its data set, its program.
+//! artifacts: all artifacts of a store, with the data set and program of each.
 //!
-//! never     opens a payload: manifests say all of it
+//! never     opens a payload: manifests have all of this
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -13,8 +13,7 @@ pub fn read_all(environment: &Environment) -> Vec<Artifact> {
     Kind::ALL.into_iter().flat_map(|kind| environment.store.list(kind)).collect()
 }
 
-/// What a pasted command needs in order to look at this store: ` --store DIR`, or nothing where it
-/// is the default.
+/// The option of a pasted command for this store: ` --store DIR`, or nothing for the default store.
 pub fn store_option(environment: &Environment) -> String {
     let root = environment.store.root();
     if root.as_os_str() == default_store() {
@@ -24,21 +23,21 @@ pub fn store_option(environment: &Environment) -> String {
     }
 }
 
-/// The data set of every key: a graph's own, and that of an input for what was made of it. One
-/// whose graph is gone has none.
+/// The data set of every key, inherited from the graph that it was made from; none if that graph is
+/// gone.
 pub fn data_sets(all: &[Artifact]) -> BTreeMap<&str, &str> {
     inherited_fields(all, "dataset")
 }
 
-/// The program of every plan and of what was made of it.
+/// The program of every key that was made from a plan.
 pub fn programs(all: &[Artifact]) -> BTreeMap<&str, &str> {
     inherited_fields(all, "entry")
 }
 
-/// A word of a request for the key that has it, and for every key that was made of that one.
+/// A field of requests, for each key that has it and for all keys made from that one.
 fn inherited_fields<'a>(all: &'a [Artifact], field: &str) -> BTreeMap<&'a str, &'a str> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
-    // Each round knows what is one stage farther.
+    // Each round covers one further stage.
     for _ in Kind::ALL {
         for Artifact { manifest, .. } in all {
             let own = manifest.key_document.request.get(field).and_then(Value::as_str);

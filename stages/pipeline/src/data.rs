@@ -1,5 +1,4 @@
-//! `warploom data`: the catalogue, what of it is here, what a data set is like, downloads,
-//! stand-ins and files of one's own.
+//! data: `warploom data`: lists, shows, downloads, generates, imports and removes data sets.
 mod fetch;
 mod generate;
 mod import;
@@ -16,8 +15,8 @@ use warploom_shell::{Environment, Options, progress::Talk, requests::catalog_err
 use crate::arguments::DataAction;
 use ls::availability;
 
-/// The pipeline of a command without one. It must name a program, and no stage of these commands
-/// reads it, so it says what `auto` would ask of the program.
+/// The pipeline of a command without one. It must name a program, which no stage of these commands
+/// reads, so it sets what `auto` would derive from the program.
 const WITHOUT_PROGRAM: &str = "ingest: {graphs: separate}\nplan: {program: none.py}\n";
 
 /// Runs a sub-command.
@@ -47,7 +46,7 @@ fn find_entry(environment: &Environment, name: &str) -> Result<Entry, StageError
     Catalog::discover().find_in(name, &environment.data).map_err(|error| catalog_error(&error))
 }
 
-/// A folder without an entry is a data set too.
+/// The entry of a data set, also of a folder without one.
 fn find_entry_or_folder(environment: &Environment, name: &str) -> Result<Entry, StageError> {
     Catalog::discover()
         .find_or_infer(name, &environment.data)

@@ -1,10 +1,10 @@
-//! `warploom doctor`: what this machine has and what is missing, each failing line with its fix.
-//! `--measure`: the rates of its GPUs.
+//! doctor: `warploom doctor`: what this machine has and what is missing, each failing line with its
+//! fix. `--measure` measures the rates of its GPUs.
 //!
-//! promises  leaves nothing behind in the store; exits 0 when everything needed works, 1 otherwise:
-//!           a machine without a GPU or its compiler is told how to get them, and is as good as
-//!           another; what was measured is kept where planning finds it
-//! never     measures unless it is asked to
+//! promises  leaves nothing in the store; exits 0 if everything required works, else 1: a GPU and
+//!           its compiler are optional, with a line on how to get them; measured rates are stored
+//!           where planning finds them
+//! never     measures without `--measure`
 use std::{
     collections::BTreeSet,
     fs,
@@ -23,9 +23,9 @@ use warploom_shell::{Environment, machine_limits, machine_limits::show_size};
 struct Line {
     what: &'static str,
     found: String,
-    /// What to do, when the line is bad news.
+    /// The fix of a failing line.
     fix: Option<String>,
-    /// What to do to have more than is needed.
+    /// An optional improvement.
     advice: Option<String>,
 }
 
@@ -34,14 +34,14 @@ impl Line {
         self.fix.as_ref().or(self.advice.as_ref())
     }
 
-    /// Something that only some need.
+    /// A line on an optional component.
     fn optional(what: &'static str, found: Result<String, Fault>) -> Self {
         match found {
             Ok(found) => Line { what, found, fix: None, advice: None },
             Err(fault) => {
                 let (found, advice) = (
                     fault.to_string(),
-                    fault.hint.unwrap_or_else(|| "only work on a GPU needs it".to_owned()),
+                    fault.hint.unwrap_or_else(|| "only needed for work on a GPU".to_owned()),
                 );
                 Line { what, found, fix: None, advice: Some(advice) }
             }
@@ -49,12 +49,12 @@ impl Line {
     }
 }
 
-/// Bytes of the file whose upload is timed.
+/// Bytes of the timed upload.
 const UPLOADED: usize = 256 << 20;
-/// What part of a pinned copy's rate an upload should reach.
+/// Least rate of an upload as a share of a pinned copy's rate.
 const SHARE_LEAST: f64 = 0.8;
 
-/// Looks and reports.
+/// Checks everything and prints the report.
 pub fn run(environment: &Environment) -> Result<(), StageError> {
     let mut lines = check_machine(environment);
     lines.extend(check_store(environment.store.root()));
@@ -65,7 +65,7 @@ pub fn run(environment: &Environment) -> Result<(), StageError> {
     print_report(environment, &lines)
 }
 
-/// Measures the GPUs that are here, or the one that is named, keeps what was found, and reports.
+/// Measures all GPUs, or the named one, stores their rates, and prints them.
 pub fn measure(environment: &Environment) -> Result<(), StageError> {
     let devices = match environment.device.as_deref() {
         None | Some(AUTO) => list_gpus(),
@@ -73,7 +73,7 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
             Some(ordinal) => Gpu::look(ordinal).map(|device| vec![device]),
             None => {
                 return Err(crate::usage_error(
-                    format!("`{name}` is no GPU that is here"),
+                    format!("there is no GPU `{name}`"),
                     "warploom doctor --measure --device cuda:0",
                 ));
             }
@@ -91,7 +91,7 @@ pub fn measure(environment: &Environment) -> Result<(), StageError> {
     let maps = map_numbers(environment.store.root())?;
     let maps: Vec<&[u8]> = maps.iter().map(Deref::deref).collect();
     let (mut lines, mut places) = (Vec::new(), BTreeSet::new());
-    // Of devices that share a file, the first.
+    // The first of devices that share a file.
     for device in devices.into_iter().filter(|device| places.insert(measured_facts::file(device))) {
         let gpu = Gpu::open(device.ordinal).map_err(fault_error)?;
         let facts = rates::measure(&gpu, &nvrtc, &maps).map_err(fault_error)?;
@@ -134,26 +134,25 @@ fn print_report(environment: &Environment, lines: &[Line]) -> Result<(), StageEr
     }
 }
 
-/// A fault as an error: what is not there is nothing that goes by itself.
+/// A device fault as an error; a missing device is not transient.
 fn fault_error(fault: Fault) -> StageError {
     let code = fault.code.clone();
     let error = warploom_run::gpu::failed(fault);
     match code {
         Code::Absent => StageError { kind: ErrorKind::Input, ..error },
-        Code::Memory { .. } => {
-            error.hint("wait until others have left the device's memory: `nvidia-smi` lists them")
-        }
+        Code::Memory { .. } => error
+            .hint("wait until other processes free the device's memory: `nvidia-smi` lists them"),
         _ => error,
     }
 }
 
-/// All GPUs that the driver sees.
+/// All GPUs of the driver.
 fn list_gpus() -> Result<Vec<Device>, Fault> {
     (0..Gpu::count()?).map(Gpu::look).collect()
 }
 
-/// A file of numbers, mapped as often as it is uploaded: a run maps anew what it reads, and touches
-/// it then. It goes with its last map.
+/// Maps a temporary file of numbers once for each upload: a run also maps its files anew, and
+/// touches their pages then. The file is removed with its last map.
 fn map_numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError> {
     let folder = existing_parent(root);
     let path = folder.join(format!(".tmp-doctor-{}-numbers", std::process::id()));
@@ -168,7 +167,7 @@ fn map_numbers(root: &Path) -> Result<Vec<impl Deref<Target = [u8]>>, StageError
     mapped
 }
 
-/// Where rates of a GPU come from.
+/// The line on the source of a GPU's rates.
 fn rates_of(device: &Device) -> Line {
     let what = "GPU rates";
     let number = device.ordinal;
@@ -201,7 +200,7 @@ fn rates_of(device: &Device) -> Line {
     }
 }
 
-/// What was measured on a GPU.
+/// The lines of measured rates of a GPU.
 fn measured_lines(device: &Device, facts: &Facts, place: &Path) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
     let mut lines = vec![
@@ -263,7 +262,7 @@ fn format_rate(bytes: u64) -> String {
     format!("{:.2} {name}", bytes as f64 / unit)
 }
 
-/// The first folder on the way that is there.
+/// The nearest existing parent folder.
 fn existing_parent(root: &Path) -> PathBuf {
     let existing = root
         .ancestors()
@@ -299,10 +298,7 @@ fn check_machine(environment: &Environment) -> Vec<Line> {
             }
             .to_owned(),
         ),
-        plain(
-            "devices",
-            "cpu, and `cuda` where GPUs of NVIDIA are (programs that learn)".to_owned(),
-        ),
+        plain("devices", "cpu, and `cuda` with GPUs of NVIDIA (for training)".to_owned()),
     ]
 }
 
@@ -330,8 +326,7 @@ fn check_store(root: &Path) -> Vec<Line> {
     lines.push(tried("store: write and fsync", written.map(|()| "works".to_owned())));
     let twin = existing.join(format!(".tmp-doctor-{}-renamed", std::process::id()));
     let renamed = fs::rename(&probe, &twin).and_then(|()| {
-        // A rename onto a directory that is not empty must fail: that is how the first of two
-        // writers wins.
+        // A rename onto a nonempty directory must fail: this is how the first of two writers wins.
         fs::create_dir(&probe)?;
         fs::write(probe.join("b"), b"")?;
         match fs::rename(&probe, &twin) {
@@ -397,13 +392,13 @@ fn check_catalog() -> Line {
         Some(what) => Line {
             what: "catalogue",
             found: what.clone(),
-            fix: Some("mend the entry, or unset WARPLOOM_CATALOG".to_owned()),
+            fix: Some("fix the entry, or unset WARPLOOM_CATALOG".to_owned()),
             advice: None,
         },
     }
 }
 
-/// The driver of NVIDIA and what it sees.
+/// The line on the NVIDIA driver and its devices.
 fn check_driver() -> Line {
     let found = Gpu::driver_version().and_then(|version| {
         let devices = (0..Gpu::count()?).map(|ordinal| {
@@ -422,7 +417,7 @@ fn check_driver() -> Line {
     Line::optional("GPU driver", found)
 }
 
-/// The compiler of kernels for GPUs.
+/// The line on NVRTC, the compiler of GPU kernels.
 fn check_compiler() -> Line {
     let found = Nvrtc::find().map(|nvrtc| {
         let (major, minor) = nvrtc.version;

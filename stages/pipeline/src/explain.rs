@@ -1,8 +1,9 @@
-//! `warploom explain`: hit or miss by stage, and the choices of the plan with their reasons.
+//! explain: `warploom explain`: cache hits and misses by stage, and the choices of the plan with
+//! reasons.
 //!
-//! promises  what decided on a page, equal reasons once; with `-v` every table, launch and reason,
-//!           in the same units; the saved state that a run would go on from; nothing of a device
-//!           that was not asked for
+//! promises  the decisive figures on one page, equal reasons once; with `-v` every table, launch
+//!           and reason, in the same units; the checkpoint that a run would resume from; nothing
+//!           about other devices
 use std::collections::BTreeMap;
 
 use warploom_contract::{Key, Kind, StageError, kinds};
@@ -54,7 +55,7 @@ pub fn explain(
     Ok(())
 }
 
-/// Of a run that is missing: the saved state that it goes on from.
+/// Adds the checkpoint from which a missing run would resume.
 fn add_saved_state(chain: &Chain<'_>, run: &mut Explanation) {
     let key = run.key.as_deref().filter(|_| run.status == "miss").and_then(Key::parse);
     let Some(step) =
@@ -74,10 +75,10 @@ fn add_saved_state(chain: &Chain<'_>, run: &mut Explanation) {
     );
 }
 
-/// Launches that are told one by one.
+/// Launches that are listed one by one.
 const LAUNCHES_SHOWN: usize = 8;
 
-/// What a step should take, the launches that take most of it, and how their edges are cut.
+/// Predicted time of a step, the longest launches, and their neighbour groups.
 fn predicted_text(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
     let mut text =
@@ -109,10 +110,10 @@ fn predicted_text(predicted: &kinds::plan::Predicted) -> String {
     text
 }
 
-/// Groups of launches that are told where not all are.
+/// Groups of launches in a summary.
 const GROUPS_SHOWN: usize = 4;
 
-/// What a step should take, and which launches take most of it, those of one kind together.
+/// Predicted time of a step, and the longest launches, grouped by kind.
 fn predicted_summary(predicted: &kinds::plan::Predicted) -> String {
     let milliseconds = |nanoseconds: u64| format!("{:.3} ms", nanoseconds as f64 / 1e6);
     let mut groups: BTreeMap<(String, &str), (u64, u64)> = BTreeMap::new();
@@ -135,20 +136,20 @@ fn predicted_summary(predicted: &kinds::plan::Predicted) -> String {
     text
 }
 
-/// What launches of one kind are called: their name up to its first number, of which two parts say
-/// enough.
+/// The kind of a launch: at most two parts of its name, up to its first number.
 fn launch_family(name: &str) -> String {
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
     let parts: Vec<&str> = name.split('.').take_while(|part| !is_number(part)).take(2).collect();
     if parts.is_empty() { name.to_owned() } else { parts.join(".") }
 }
 
-/// How many there are, of several.
+/// The multiplicity, if above one.
 fn times_text(count: u64) -> String {
     if count == 1 { String::new() } else { format!(" x {count}") }
 }
 
-/// Reasons, a line each: those that differ in numbers alone are one, with the sums of their bytes.
+/// Reasons, a line each: those that differ only in numbers are merged, with the sums of their
+/// bytes.
 fn reasons_summary(reasons: &[Reason]) -> String {
     struct Group<'a> {
         first: &'a Reason,
@@ -203,7 +204,7 @@ fn strip_numbers(text: &str) -> String {
     plain
 }
 
-/// A text with sizes in place of counts of bytes, and of what they are held against.
+/// Replaces byte counts in a text by readable sizes.
 fn format_byte_counts(text: &str) -> String {
     let words: Vec<&str> = text.split(' ').collect();
     let size = |word: &str| -> Option<String> {
@@ -234,7 +235,7 @@ fn format_byte_counts(text: &str) -> String {
     made.join(" ")
 }
 
-/// What each division takes, and why it is there.
+/// The size of each partitioning scheme, and its reason.
 fn partition_summary(page: &kinds::partition::Partition) -> String {
     let told = |division: &kinds::partition::Division| {
         format!("{} ({}), {}", division.scheme.name(), division.why, show_size(division.bytes()))
@@ -242,7 +243,7 @@ fn partition_summary(page: &kinds::partition::Partition) -> String {
     format!("partition: {}\n", page.schemes.iter().map(told).collect::<Vec<_>>().join("; "))
 }
 
-/// Which order was taken, and why.
+/// The chosen order, and why.
 fn order_summary(quality: &kinds::permutation::Quality) -> String {
     let aes = match quality.method.as_str() {
         "none" => String::new(),
@@ -254,7 +255,7 @@ fn order_summary(quality: &kinds::permutation::Quality) -> String {
     format!("\nreorder: {}, {}{aes}\n", quality.method, quality.why)
 }
 
-/// What each division takes, table by table, and what of it lies empty.
+/// The size of each partitioning scheme, by table, with its padding.
 fn partition_text(page: &kinds::partition::Partition) -> String {
     let mut text = String::new();
     for division in &page.schemes {
@@ -285,7 +286,7 @@ fn partition_text(page: &kinds::partition::Partition) -> String {
     text
 }
 
-/// A reason, with what each way would take.
+/// A reason, with the cost of each alternative.
 fn reason_text(reason: &Reason) -> String {
     let mut text =
         format!("  {}: {} ({})\n", reason.what, reason.chosen, format_byte_counts(&reason.why));
@@ -300,7 +301,7 @@ struct Choice {
     json: serde_json::Value,
 }
 
-/// What an order was worth, before and after.
+/// The metrics of an order, before and after.
 fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
     let (before, after) = (&quality.before, &quality.after);
     let (was, is) = (&before.order, &after.order);
@@ -356,7 +357,7 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
     text
 }
 
-/// The predicted peak of memory, and what to ask a scheduler for.
+/// The predicted peak memory, and the request for a scheduler.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
     let own = memory_budget::peak_of_run(memory, &chain.pipeline.run, chain.environment.threads);
     let slurm = memory_budget::slurm_words(own, memory.bytes_mapped)
@@ -368,7 +369,7 @@ fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
     )
 }
 
-/// What reorder, partition and plan chose, if they are in the store.
+/// The choices of reorder, partition and plan, if they are in the store.
 fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, StageError> {
     let device = chain.environment.device_facts(chain.pipeline)?.name;
     let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! `warploom export`: what an artifact holds, as files that other programs open.
+//! export: `warploom export`: writes an artifact as files for other programs.
 //!
-//! reads     the artifact of a key, of its first digits, or of a kind: of the one in the store, or
-//!           of a pipeline's; `last` is the run that `warploom pipeline` built or found last
-//! promises  each file stands under its name whole, or not at all, and an error or a signal leaves
-//!           none; nothing is replaced without `--force`; `manifest.json` goes along and comes
-//!           last, so that a stand-in stays known as one and an export that was killed has none;
-//!           what a killed export left is removed by the next one into the same folder
+//! reads     the artifact of a key, of its first digits, or of a kind: the only one in the store,
+//!           or that of a pipeline; `last` is the run that `warploom pipeline` built or found last
+//! promises  each file appears complete, or not at all, and an error or a signal leaves none;
+//!           nothing is replaced without `--force`; `manifest.json` is written last, so that a
+//!           stand-in stays marked and a killed export has none; the next export into the same
+//!           folder removes files of a killed one
 //! never     changes the store
 mod arrays;
 mod files;
@@ -52,25 +52,24 @@ use crate::{
 use arrays::{Dtype, encode};
 use items::{Arrays, Item, Table};
 
-/// What drafts of exports are called.
+/// Name of drafts.
 const DRAFT: &str = "export";
 
-/// What was asked for.
+/// The arguments of an export.
 pub struct ExportRequest<'a> {
     /// Key, first digits, or kind.
     pub what: &'a str,
-    /// Of which data set, of a kind.
+    /// The data set, for a kind.
     pub dataset: Option<&'a str>,
-    /// Folder.
+    /// Output folder.
     pub output: &'a Path,
-    /// How; none: as it is usual for each thing.
+    /// Output format; none: the default of each item.
     pub form: Option<ExportForm>,
-    /// Whether the files are not listed.
+    /// Whether the written files are not printed.
     pub brief: bool,
 }
 
-/// What an artifact is of: a run's pipeline, data set, seed and metric; of anything else its data
-/// set.
+/// The title of an artifact: for a run its pipeline, data set, seed and metric; else its data set.
 fn artifact_title(environment: &Environment, artifact: &Artifact) -> String {
     let all = artifacts::read_all(environment);
     let dataset = artifacts::data_sets(&all).get(artifact.manifest.key.as_str()).copied();
@@ -83,8 +82,8 @@ fn artifact_title(environment: &Environment, artifact: &Artifact) -> String {
     format!("{}{mark}", dataset.unwrap_or("of a graph that is gone"))
 }
 
-/// The run that a pipeline file made last, if that is in the store and a run is asked for by the
-/// file; and how to export it.
+/// The last run of a pipeline file and how to export it, if it is in the store and differs from the
+/// exported one.
 fn last_run_if_other(
     environment: &Environment,
     pipelines: &[Pipeline],
@@ -102,7 +101,7 @@ fn last_run_if_other(
     Some((key, format!("that one ({}) is exported by  {command}{form}", run.title())))
 }
 
-/// Writes the artifacts into a folder; several get a folder each.
+/// Exports the artifacts into a folder; several get a subfolder each.
 pub fn export(
     environment: &Environment,
     talk: &Talk,
@@ -244,9 +243,8 @@ fn newest_artifact(
     Ok((*newest).clone())
 }
 
-/// The error where no run of these exact settings is there: the runs of the file that are, those of
-/// this data set first, and how to export the newest of these. A run of another data set is no
-/// answer.
+/// The error that no run has these exact settings: it lists the file's runs, those of this data set
+/// first, and how to export the newest of these. It never suggests a run of another data set.
 fn missing_run_error(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -335,7 +333,7 @@ fn list_command(environment: &Environment) -> String {
     format!("list them with  warploom store ls{}", artifacts::store_option(environment))
 }
 
-/// How one of several is named.
+/// The hint on how to choose one of several artifacts.
 fn ambiguity_hint(environment: &Environment, found: &[Artifact], what: &str) -> String {
     let (key, option) = (found[0].manifest.key.short(), artifacts::store_option(environment));
     let by_key = format!(
@@ -355,8 +353,8 @@ fn ambiguity_hint(environment: &Environment, found: &[Artifact], what: &str) -> 
     }
 }
 
-/// A pipeline's artifact: that of the first stage that writes the kind, which is the data set's own
-/// order for `csr`.
+/// A pipeline's artifact of a kind: that of the first stage that writes it, which for `csr` has the
+/// data set's own order.
 fn pipeline_artifact(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -381,8 +379,7 @@ fn pipeline_artifact(
         .ok_or_else(|| StageError::defect("a stage that was found did not leave its kind"))
 }
 
-/// Lets files be written into a folder beside, and gives them their names when all are whole; their
-/// names come back.
+/// Writes files into a draft folder, and renames them when all are complete; returns their names.
 fn write_whole(
     target: &Path,
     replace: bool,
@@ -393,13 +390,12 @@ fn write_whole(
             .at(path.display())
             .hint("choose an empty folder with  -o DIR,  or replace files with  --force")
     };
-    // Every export leaves a manifest: one look spares the writing.
+    // Every export has a manifest: this check avoids writing in vain.
     let manifest = target.join(MANIFEST_FILE);
     if may_be_there(&manifest) && !replace {
         return Err(there(&manifest));
     }
-    // Beside the place where it will be: a folder that is not there yet gets its name at once, with
-    // all that is in it.
+    // In the parent of the target: a new folder is renamed at once, with all its files.
     let home = target
         .ancestors()
         .find(|folder| folder.as_os_str().is_empty() || folder.exists())
@@ -426,7 +422,7 @@ fn write_whole(
         drafts::undisturbed(|| give_names(draft.path(), target, &files))?;
         Ok(files)
     });
-    // Of the store nothing is written, so a hint about another place means the folder.
+    // The store is not written, so a hint about another place means the output folder.
     done.map_err(|error| {
         if error.what.starts_with("cannot read") {
             error
@@ -436,7 +432,7 @@ fn write_whole(
     })
 }
 
-/// Gives files their names in a folder, the manifest last; a folder that is not there gets its own.
+/// Renames files into a folder, the manifest last; a new folder is renamed as a whole.
 fn give_names(draft: &Path, target: &Path, files: &[String]) -> Result<(), StageError> {
     if !target.is_dir() {
         let above = target
@@ -456,7 +452,7 @@ fn give_names(draft: &Path, target: &Path, files: &[String]) -> Result<(), Stage
     Ok(())
 }
 
-/// Whether a file is there, or may be: a place that cannot be looked at is not free.
+/// Whether a file exists, or may: a path without permissions is not free.
 fn may_be_there(path: &Path) -> bool {
     !matches!(fs::metadata(path), Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory))
 }
@@ -488,7 +484,7 @@ fn write_all(
         match item {
             Item::Page(path) => copy(path)?,
             Item::Table(table) => write_table(&table, form.unwrap_or(ExportForm::Parquet), folder)?,
-            // As it is, with the facts in its header.
+            // Unchanged, with the facts in its header.
             Item::Arrays(arrays)
                 if form.unwrap_or(arrays.usual) == ExportForm::Safetensors
                     && artifact.kind == Kind::Run =>
@@ -599,7 +595,7 @@ fn write_arrays(all: Arrays, form: Option<ExportForm>, folder: &Path) -> Result<
     Ok(())
 }
 
-/// An array as a column: lists where it has more than one extent.
+/// An array as a column: fixed-size lists if it has several extents.
 pub(crate) fn column_of(array: &Dense) -> Result<ArrayRef, StageError> {
     macro_rules! numbers {
         ($arrow:ty, $native:ty) => {

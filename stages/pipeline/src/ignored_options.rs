@@ -1,16 +1,15 @@
-//! ignored_options: options of all programs that a command does not read.
+//! ignored_options: refuses options that a command does not read.
 //!
-//! promises  a pipeline file or a setting that a command would pass over is refused, with the
-//!           option that does what was meant
-//! limits    options that say how work is done (threads, device, verbosity) are taken everywhere
+//! promises  a pipeline file or a setting that a command would ignore is refused, with the option
+//!           that was probably meant
+//! limits    options that control execution (threads, device, verbosity) are accepted everywhere
 use warploom_contract::StageError;
 use warploom_shell::Options;
 use warploom_spec::shell_word;
 
 use crate::arguments::{Command, DataAction, StoreAction};
 
-/// How a command names itself, whether it reads a pipeline file and settings, and what does what
-/// was meant.
+/// The name of a command, whether it reads a pipeline file and settings, and the alternatives.
 struct CommandReads {
     name: String,
     pipeline: bool,

@@ -1,7 +1,7 @@
-//! pipeline: the front door, binary `warploom`.
+//! pipeline: the command line driver, binary `warploom`.
 //!
 //! reads     a pipeline file; the store
-//! promises  runs the six stages in order in one process, by the same code as their own binaries;
+//! promises  runs the six stages in order in one process, with the same code as their own binaries;
 //!           ends with a summary table
 //! never     does a stage's work itself; runs a stage after one that failed
 pub mod arguments;
@@ -194,7 +194,7 @@ fn run_on_pipelines(
     }
 }
 
-/// Prints text for a person, or an object a line.
+/// Prints text, or one JSON object for each line.
 pub(crate) fn print_as(
     environment: &Environment,
     text: impl FnOnce() -> String,

@@ -1,7 +1,7 @@
-//! `warploom man`: the manual page: every sub-command with its options, the environment and the
-//! exit codes.
+//! manual: `warploom man`: the manual page, with every sub-command and its options, the environment
+//! and the exit codes.
 //!
-//! promises  one page; what the help says is what stands here
+//! promises  one page, with the texts of the help
 //! never     lists a sub-command that this version does not have
 use clap_mangen::{
     Man,
@@ -9,17 +9,17 @@ use clap_mangen::{
 };
 use warploom_shell::binary::with_short_help;
 
-/// Variables that are read.
+/// Environment variables.
 const ENVIRONMENT: [(&str, &str); 6] = [
     ("WARPLOOM_STORE", "Artifact store, as --store names it."),
     ("WARPLOOM_DATA", "Folders of raw data, with colons between them, as --data names them."),
     ("WARPLOOM_CATALOG", "Folder of catalogue entries, before those that are shipped."),
-    ("WARPLOOM_NVRTC", "Folder of the compiler of kernels for GPUs, libnvrtc."),
+    ("WARPLOOM_NVRTC", "Folder of libnvrtc, the compiler of GPU kernels."),
     ("NO_COLOR", "No colours on stderr."),
     ("SLURM_JOB_ID, PBS_JOBID, LSB_JOBID", "In a batch job --real and --verify are on."),
 ];
 
-/// What a process ends with.
+/// Exit codes.
 const EXIT_CODES: [(&str, &str); 8] = [
     ("0", "Built, or found in the store."),
     ("1", "Input, data, specification, memory of a device, or a full disk."),
@@ -39,7 +39,7 @@ const EXIT_CODES: [(&str, &str); 8] = [
     ("255", "A defect of Warploom."),
 ];
 
-/// Environment and exit codes, as they stand below the help.
+/// Environment and exit codes, below the help.
 pub fn below_help() -> String {
     let section = |title: &str, rows: &[(&str, &str)]| {
         let widest = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -82,7 +82,7 @@ pub fn page(command: clap::Command) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// Sub-commands with their own options, the innermost ones too.
+/// Describes sub-commands with their options, recursively.
 fn describe(command: &clap::Command, path: &str, roff: &mut Roff) {
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         let path = format!("{path} {}", sub.get_name());

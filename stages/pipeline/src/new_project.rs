@@ -1,7 +1,7 @@
-//! `warploom new`: a program and its pipeline of one's own, after a shipped one.
+//! new_project: `warploom new`: creates a program and its pipeline from shipped ones.
 //!
-//! promises  both run as they are, from the folder where they were written; the function, the file
-//!           and the pipeline have one name
+//! promises  both run unchanged, from the folder where they were written; function, file and
+//!           pipeline have the same name
 //! never     replaces a file without `--force`
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ use warploom_shell::Environment;
 
 /// The shipped pipelines: name, its text, the text of its program.
 const SHIPPED: &[(&str, &str, &str)] = include!(concat!(env!("OUT_DIR"), "/shipped.rs"));
-/// Words that no function of Python can be called.
+/// Python keywords.
 const KEYWORDS: [&str; 20] = [
     "and", "as", "assert", "break", "class", "def", "del", "elif", "else", "except", "for", "from",
     "if", "import", "in", "is", "lambda", "not", "or", "while",
@@ -81,7 +81,7 @@ fn renamed_texts(name: &str, like: &str) -> Result<(String, String), StageError>
         return Err(error.detail(format!("  there are  {}", names.join(", "))));
     };
     let program = program.replace(&format!("def {like}("), &format!("def {name}("));
-    // The schema lies beside the shipped pipelines alone; parameters are called after the program.
+    // Only shipped pipelines have the schema beside them; parameters are named after the program.
     let lines = pipeline.lines().filter(|line| !line.contains("$schema=")).map(|line| {
         let line = line
             .replace(&format!("programs/{like}.py"), &format!("{name}.py"))

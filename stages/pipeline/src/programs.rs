@@ -1,8 +1,8 @@
-//! `warploom check FILE.py[:NAME]`: whether a program has a meaning, without running it.
+//! programs: `warploom check FILE.py[:NAME]`: compiles a program without running it, and prints its
+//! errors.
 //!
-//! promises  what is known of a data set that is in the store is used; without one, a data set that
-//!           has a little of everything; all that is wrong is printed as the compiler says it,
-//!           warnings too
+//! promises  checks against a data set in the store if there is one, else against a sample data set
+//!           with every kind of column; prints all errors and warnings of the compiler
 //! never     runs a stage; writes to the store
 use std::{
     collections::BTreeMap,
@@ -25,14 +25,14 @@ use warploom_vertex::gir::Data;
 
 use crate::runs::local_time;
 
-/// What is to be checked.
+/// The arguments of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
     /// The program.
     pub path: &'a Path,
-    /// A data set whose graph is in the store.
+    /// The data set to check against.
     pub dataset: Option<&'a str>,
-    /// Form of the program that is printed.
+    /// The stage of compilation to print.
     pub show: Option<&'a str>,
 }
 
@@ -93,7 +93,7 @@ pub fn check(
         .map(|data| Data { lanes, ..data });
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
-        // What is invented may as well have labels of graphs as of vertices.
+        // The sample data set may have labels of graphs or of vertices.
         true => program.compile(training).or_else(|error| {
             if invented {
                 program.compile(Data { lanes, training: true, ..of_graphs() }).map_err(|_| error)
@@ -124,12 +124,12 @@ pub fn check(
     Ok(())
 }
 
-/// Whether this names a program, FILE.py or FILE.py:NAME.
+/// Whether a path is a program, FILE.py or FILE.py:NAME.
 pub fn is_program(path: &Path) -> bool {
     split_entry(path).0.extension().is_some_and(|extension| extension == "py")
 }
 
-/// The file of a program, and the entry that is named behind it.
+/// The file of a program, and the entry after the colon.
 fn split_entry(path: &Path) -> (PathBuf, Option<String>) {
     match path.to_str().and_then(|text| text.rsplit_once(".py:")) {
         Some((stem, entry)) if !entry.contains('/') => {
@@ -176,7 +176,7 @@ pub(crate) fn mistakes_error(mistakes: &Mistakes) -> StageError {
     )
 }
 
-/// The request of the plan for this program, whatever program the pipeline names.
+/// The plan request with this program in place of the pipeline's.
 fn replace_program(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -187,7 +187,7 @@ fn replace_program(
     PlanRequest::resolve(environment, &pipeline)
 }
 
-/// The entry that the pipeline names for this file, else the one named like the file.
+/// The entry that the pipeline names for this file, else that of the file's name.
 fn entry_of(path: &Path, request: &PlanRequest, options: &Options) -> String {
     let named = options.pipeline.is_some() && request.spec.program.file == path
         || options.pipeline.is_none();
@@ -200,16 +200,16 @@ fn entry_of(path: &Path, request: &PlanRequest, options: &Options) -> String {
     }
 }
 
-/// What is known of a data set whose graph is in the store.
+/// The known columns of a data set whose graph is in the store.
 struct KnownData {
-    /// Not trained, and trained.
+    /// Without and with training.
     data: [Data; 2],
-    /// The graph, where it was made with other settings than those of the pipeline.
+    /// The graph, if its settings differ from those of the pipeline.
     other: Option<Artifact>,
 }
 
-/// What is known of the data set: of the graph of the pipeline's settings, else of the newest graph
-/// of the set.
+/// The known columns of the data set: from the graph of the pipeline's settings, else from its
+/// newest graph.
 fn find_known_data(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -235,7 +235,7 @@ fn find_known_data(
     let mut inputs = warploom_contract::Inputs::new();
     found.into_iter().for_each(|artifact| inputs.insert(artifact));
     let still = warploom_plan::data_of(&inputs, request, false)?;
-    // Without labels nothing is trained, and the program's own error says so.
+    // Without labels there is no training, and the program's own error says so.
     let training = if still.target.is_some() {
         warploom_plan::data_of(&inputs, request, true)?
     } else {
@@ -261,7 +261,7 @@ fn newest_graph(environment: &Environment, dataset: &str) -> Option<[Artifact; 3
     })
 }
 
-/// How a graph of other settings is named.
+/// Describes a graph of other settings.
 fn describe_other_graph(dataset: &str, graph: &Artifact) -> String {
     let (key, created) = (graph.manifest.key.short(), local_time(&graph.manifest.created));
     format!(
@@ -270,7 +270,7 @@ fn describe_other_graph(dataset: &str, graph: &Artifact) -> String {
     )
 }
 
-/// The kernels that a plan for the graph in the store would have, with its cuts and its order.
+/// The kernel source of a plan for the graph in the store, with its partition and order.
 fn kernel_source(
     environment: &Environment,
     pipeline: &Pipeline,

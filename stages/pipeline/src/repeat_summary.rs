@@ -1,31 +1,31 @@
-//! What several runs with different seeds came to together: the end of a start with `run.repeat`.
+//! repeat_summary: mean and standard deviation of runs with different seeds, for `run.repeat`.
 //!
-//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`;
-//!           each says how many runs it is of; a metric that a run lacks is told of none
-//! never     joins runs of different settings, but for the split
+//! promises  a line for each variant, and one for all published splits of a sweep over `run.split`,
+//!           with the number of runs; a metric that a run lacks is left out
+//! never     combines runs of different settings, except the split
 use std::collections::BTreeMap;
 
 use serde_json::json;
 use warploom_contract::{Artifact, Provenance, StageError, kinds::run};
 use warploom_spec::Pipeline;
 
-/// The axis whose values belong together.
+/// The axis whose values are combined.
 const SPLIT: &str = "run.split";
 
-/// Runs that differ in their seeds, and perhaps in their splits.
+/// Runs that differ only in their seeds, and perhaps in their splits.
 #[derive(Clone)]
 pub struct Group {
     title: String,
     variant: Vec<(String, String)>,
     seeds: Vec<u64>,
     stand_in: bool,
-    /// The metrics that are told, the one that counts first.
+    /// The reported metrics, the main one first.
     names: Vec<String>,
-    /// For each run its metrics.
+    /// The metrics of each run.
     runs: Vec<BTreeMap<String, f64>>,
 }
 
-/// Mean and standard deviation (of a sample: the squares are divided by one less than there are).
+/// Mean and sample standard deviation (with n - 1).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.
@@ -35,7 +35,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// Of some numbers; none: there are none.
+    /// Mean and deviation of numbers; none if there are no numbers.
     pub fn from_numbers(numbers: &[f64]) -> Option<Spread> {
         let count = numbers.len() as f64;
         let mean = numbers.iter().sum::<f64>() / count;
@@ -45,7 +45,7 @@ impl Spread {
     }
 }
 
-/// Takes one run to those of its variant; nothing for a pipeline that is not repeated.
+/// Adds a run to the group of its variant; ignores pipelines without repeats.
 pub fn add_run(
     groups: &mut Vec<Group>,
     pipeline: &Pipeline,
@@ -77,7 +77,7 @@ pub fn add_run(
     Ok(())
 }
 
-/// The groups, each set of those that differ in `run.split` alone followed by all of them together.
+/// The groups, where those that differ only in `run.split` are followed by their union.
 pub fn add_joined_splits(groups: Vec<Group>) -> Vec<Group> {
     let rest = |group: &Group| {
         group.variant.iter().filter(|(path, _)| path != SPLIT).cloned().collect::<Vec<_>>()
@@ -107,7 +107,7 @@ pub fn add_joined_splits(groups: Vec<Group>) -> Vec<Group> {
 }
 
 impl Group {
-    /// The spread of each metric that every run has.
+    /// Mean and deviation of each metric that every run has.
     fn spreads(&self) -> Vec<(&str, Spread)> {
         let of_metric = |name: &'_ String| {
             let numbers: Option<Vec<f64>> =

@@ -1,9 +1,9 @@
-//! All stages in order.
+//! run_all: `warploom pipeline` and `warploom check`: runs or checks all stages in order.
 //!
-//! promises  whatever can be known of all variants is checked before the first stage of the first;
-//!           stages after a failed one are not tried; each stage's JSON line is written as soon as
-//!           it is known; behind the stages of all pipelines comes what `run.repeat` asked for,
-//!           with mean and spread, and last, for programs, a `summary` of each run
+//! promises  all variants are checked as far as possible before the first stage of the first;
+//!           stages after a failed one do not run; each stage's JSON line is written as soon as it
+//!           is known; after all stages come the means of `run.repeat`, and last, in JSON, a
+//!           `summary` of each run
 use std::collections::BTreeSet;
 
 use serde_json::Value;
@@ -39,7 +39,7 @@ use crate::{
     stand_in,
 };
 
-/// What the front door does with a stage.
+/// The actions on a stage.
 struct Work {
     run: fn(&mut Chain<'_>, &Talk) -> Outcome,
     prove: fn(&mut Chain<'_>, &Talk) -> Result<(), StageError>,
@@ -67,7 +67,7 @@ impl Work {
     }
 }
 
-/// Classes that are told by name.
+/// Most class names that are printed.
 const CLASSES_SHOWN: usize = 12;
 
 /// Runs every variant of a pipeline file; the first failure ends it.
@@ -84,7 +84,7 @@ pub fn run_all(
     }
     let (mut groups, mut done, mut ended) = (Vec::new(), Vec::new(), None);
     for pipeline in pipelines {
-        // A signal that came when a run had nothing left to save.
+        // A signal after a run was saved.
         if signals::STOP.is_set() {
             ended = Some(signals::stopped(
                 "between two runs; those that were done are kept. The same command goes on with \
@@ -98,7 +98,7 @@ pub fn run_all(
                 .map_err(|error| artifact.blame(error))
         };
         let run = run_artifact(&outcomes).map(open);
-        // Where nothing ran, the error alone says it.
+        // If nothing ran, the error suffices.
         let is_empty = outcomes.iter().all(|outcome| outcome.status == Status::Failed);
         if environment.format == Format::Human && !is_empty {
             print_text(&summary(environment, pipeline, &outcomes));
@@ -109,7 +109,7 @@ pub fn run_all(
                 repeat_summary::add_run(&mut groups, pipeline, &run.artifact)?;
                 done.push(runs::summary(pipeline, &run));
             }
-            // The run is there, and what it came to cannot be told.
+            // The run exists, but its record cannot be read.
             Some(Err(error)) => ended = Some(error),
             None => {}
         }
@@ -128,8 +128,8 @@ pub fn run_all(
     ended.map_or(Ok(()), Err)
 }
 
-/// Runs the stages until one fails. Where that is because what was there before was removed
-/// meanwhile, they are run once more, which makes again what is missing.
+/// Runs the stages until one fails. If an artifact was removed meanwhile, they run once more, which
+/// rebuilds it.
 fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
     let mut told = BTreeSet::new();
     match try_stages(environment, talk, pipeline, &mut told, true) {
@@ -144,8 +144,8 @@ fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Ve
     }
 }
 
-/// What became of the stages, in order; none where one failed because something was removed, if
-/// that `may_be_lost`. A hit of a key that has its line is not told again.
+/// The outcomes of the stages, in order; none if one failed because an artifact was removed and
+/// `may_be_lost`. A cache hit that was printed already is not printed again.
 fn try_stages(
     environment: &Environment,
     talk: &Talk,
@@ -180,7 +180,7 @@ fn try_stages(
     Some(outcomes)
 }
 
-/// The summary of a run that a signal stopped: how far it is.
+/// The summary of a run that a signal stopped.
 fn stopped_summary(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -192,11 +192,11 @@ fn stopped_summary(
     Some(runs::summary_of_stopped(environment, pipeline, provenance, last.seconds))
 }
 
-/// What the graph alone shows to be wrong, as soon as it is there: ids that no node has, and a
-/// program that does not fit the data.
+/// Checks that need only the graph, as soon as it exists: ids without a node, and a program that
+/// does not fit the data.
 fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
     if outcome.stage == StageName::Ingest {
-        // What was run was looked up then, in the same graph.
+        // A cached run was checked then, with the same graph.
         let is_due = || {
             outcome.status == Status::Built
                 || !preflight::was_run(chain.environment, chain.pipeline)
@@ -210,8 +210,7 @@ fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Findin
     is_known.then(|| check_program(chain)).flatten()
 }
 
-/// What is wrong with the program for the graph that there is now: an order and a division would be
-/// made in vain.
+/// Checks the program against the present graph, before reorder and partition run in vain.
 fn check_program(chain: &Chain<'_>) -> Option<preflight::Finding> {
     let mut inputs = Inputs::new();
     for kind in [Kind::Graph, Kind::Csr, Kind::Profile] {
@@ -222,7 +221,7 @@ fn check_program(chain: &Chain<'_>) -> Option<preflight::Finding> {
     Some(preflight::Finding { stage: StageName::Plan, error })
 }
 
-/// What the last stage left.
+/// The artifact of the last stage.
 fn run_artifact(outcomes: &[Outcome]) -> Option<&Artifact> {
     outcomes.iter().find(|outcome| outcome.stage == StageName::Run)?.artifacts.first()
 }
@@ -245,7 +244,7 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         environment.threads,
     );
     if let Some(artifact) = run_artifact(outcomes) {
-        // One that cannot be read is told as an error.
+        // An unreadable record is reported as an error.
         if let Ok(record) = run::open_record(artifact) {
             text += &results_text(artifact, &record);
         }
@@ -269,7 +268,7 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
 }
 
 fn results_text(artifact: &Artifact, record: &Record) -> String {
-    // By the metric that is chosen by; the others stand in the record.
+    // The metric of the choice of parameters; the record has the others.
     let loss = record.metrics.get("loss").map(|loss| ("loss".to_owned(), *loss));
     let metrics: Vec<String> = run::main_metrics(artifact, record)
         .into_iter()
@@ -277,7 +276,7 @@ fn results_text(artifact: &Artifact, record: &Record) -> String {
         .map(|(name, value)| format!("{} {value:.4}", run::metric_words(&name)))
         .collect();
     let time = show_time(record.seconds_step);
-    // Of one step there is no "each".
+    // With one step there is no time for each.
     let each =
         if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
     let steps = match record.mode.as_str() {
@@ -301,7 +300,7 @@ fn results_text(artifact: &Artifact, record: &Record) -> String {
     }
 }
 
-/// The names of classes in the order of their numbers, the first of many.
+/// The class names in order of number, at most the first `CLASSES_SHOWN`.
 fn class_names(classes: &[String]) -> String {
     if classes.is_empty() {
         return String::new();
@@ -315,7 +314,7 @@ fn class_names(classes: &[String]) -> String {
     format!(", {} {noun} ({}{more})", classes.len(), first.join(", "))
 }
 
-/// Proves every stage's output.
+/// Checks every stage's output.
 pub fn check_all(
     environment: &Environment,
     talk: &Talk,

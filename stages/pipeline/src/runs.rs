@@ -1,9 +1,9 @@
-//! `warploom runs`: the runs of a store, a line each, newest first; and how a run is told of in a
-//! line anywhere.
+//! runs: `warploom runs`: lists the runs of a store, newest first; also the one-line title of a
+//! run.
 //!
 //! reads     the manifest and record.json of runs
-//! promises  a run of a version that did not record who asked for it is listed too, with what its
-//!           manifest knows
+//! promises  a run of an older version without the requesting pipeline is listed too, with the data
+//!           of its manifest
 //! never     opens results
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -23,20 +23,20 @@ use warploom_spec::{Pipeline, shell_word};
 
 use crate::artifacts;
 
-/// Which runs, and in which order.
+/// The filter and order of runs.
 #[derive(Clone, Debug, Default)]
 pub struct RunsRequest<'a> {
-    /// Of this data set.
+    /// Runs of this data set.
     pub dataset: Option<&'a str>,
-    /// Of the pipeline of this name, or of the file of this name.
+    /// Runs of the pipeline or file of this name.
     pub pipeline: Option<&'a str>,
-    /// By this metric, the best first.
+    /// Sort by this metric, the best first.
     pub sort: Option<&'a str>,
-    /// As it is printed.
+    /// Output format.
     pub format: Format,
 }
 
-/// A run and what is known of it.
+/// A run with its record.
 pub struct Run {
     /// The artifact.
     pub artifact: Artifact,
@@ -45,7 +45,7 @@ pub struct Run {
     metrics: BTreeMap<String, f64>,
 }
 
-/// Where a line of CSV or JSON names a number that is no metric.
+/// Name of the time in CSV and JSON.
 const SECONDS: &str = "seconds";
 
 impl Run {
@@ -61,7 +61,7 @@ impl Run {
         Ok(Run { artifact, record, dataset, metrics })
     }
 
-    /// `-` where nothing says it.
+    /// The data set, or `-` if it is unknown.
     pub fn dataset(&self) -> &str {
         self.dataset.as_deref().unwrap_or("-")
     }
@@ -83,13 +83,14 @@ impl Run {
         self.record.device["name"].as_str().unwrap_or("-")
     }
 
-    /// What differs from the pipeline file, but for data set and seed, which stand alone.
+    /// Settings that differ from the pipeline file, without data set and seed, which have their own
+    /// columns.
     fn changed_settings(&self) -> Vec<&(String, String)> {
         let all = self.record.asked.iter().flat_map(|asked| &asked.changed);
         all.filter(|(name, _)| name != "dataset" && name != "run.seed").collect()
     }
 
-    /// How far it went where it learns nothing.
+    /// The number of supersteps of a run without training.
     fn steps_text(&self) -> String {
         match self.record.supersteps {
             0 => "one pass".to_owned(),
@@ -97,7 +98,7 @@ impl Run {
         }
     }
 
-    /// The metrics that it was judged by, the one that counts first; else how far it went.
+    /// The main metrics; without training the number of supersteps.
     fn metrics_text(&self) -> String {
         let metrics = run::main_metrics(&self.artifact, &self.record);
         let told: Vec<String> = metrics
@@ -112,12 +113,12 @@ impl Run {
         }
     }
 
-    /// What differs from the pipeline file, as it would be given by `--set`.
+    /// Settings that differ from the pipeline file, in the form of `--set`.
     fn changed_words(&self) -> Vec<String> {
         self.changed_settings().iter().map(|(name, value)| format!("{name}={value}")).collect()
     }
 
-    /// In brackets behind a key: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy
+    /// The title of the run: `gcn on cora, STAND-IN, seed 42, plan.set.hidden=8, test accuracy
     /// 0.8210`.
     pub fn title(&self) -> String {
         let mut parts = vec![format!("{} on {}", self.name(), self.dataset())];
@@ -132,7 +133,7 @@ impl Run {
         parts.join(", ")
     }
 
-    /// Whether it is of the pipeline of this name, or of the file of this name.
+    /// Whether it belongs to the pipeline or file of this name.
     fn matches_pipeline(&self, pipeline: &str) -> bool {
         let file_name = |path: &str| {
             std::path::Path::new(path).file_name().map(|name| name.to_string_lossy().into_owned())
@@ -157,7 +158,7 @@ impl Run {
         })
     }
 
-    /// When it was published; of runs of one second the order in which their records were written.
+    /// The time of publishing; within one second the time of the record file.
     fn age(&self) -> (&str, Option<SystemTime>) {
         let written = std::fs::metadata(self.artifact.file(run::RECORD_FILE))
             .and_then(|facts| facts.modified())
@@ -177,8 +178,8 @@ pub fn summary(pipeline: &Pipeline, run: &Run) -> Value {
     summary_with(pipeline, artifact.manifest.provenance, own)
 }
 
-/// The same of a run that a signal stopped: how far it is, what is saved of it, and the seconds of
-/// the stage that was stopped.
+/// The JSON summary of a run that a signal stopped: progress, checkpoint, and seconds of the
+/// stopped stage.
 pub fn summary_of_stopped(
     environment: &Environment,
     pipeline: &Pipeline,
@@ -194,7 +195,7 @@ pub fn summary_of_stopped(
     summary_with(pipeline, provenance, own)
 }
 
-/// What every summary has, and what is its own.
+/// The fields of every summary, and its own.
 fn summary_with(pipeline: &Pipeline, provenance: Provenance, own: Value) -> Value {
     let variant: serde_json::Map<String, Value> =
         pipeline.variant.iter().map(|(path, value)| (path.clone(), json!(value))).collect();
@@ -205,12 +206,12 @@ fn summary_with(pipeline: &Pipeline, provenance: Provenance, own: Value) -> Valu
     json!({ "summary": summary })
 }
 
-/// The command that exports a run into a folder; the store is named where nothing else names it.
+/// The command that exports a run into a folder, with `--store` if needed.
 pub fn export_command(environment: &Environment, key: &Key, folder: &str) -> String {
     export_command_of(environment, key.short(), folder)
 }
 
-/// The same of a run by its first digits, or of `last`.
+/// `export_command` for a run by its first digits, or for `last`.
 pub fn export_command_of(environment: &Environment, run: &str, folder: &str) -> String {
     format!(
         "warploom export {run} -o {}{}",
@@ -239,8 +240,8 @@ pub fn list(environment: &Environment, asked: &RunsRequest<'_>) -> Result<(), St
     Ok(())
 }
 
-/// Every run whose record can be read; of another, standard error says so. Data sets of runs that
-/// do not know theirs are looked up by their inputs.
+/// Every run with a readable record; others are reported on stderr. Data sets missing in a record
+/// are looked up by the inputs.
 fn read_runs(environment: &Environment) -> Vec<Run> {
     let told = |error: StageError| {
         let place = error.place.map(|place| format!(" ({place})")).unwrap_or_default();
@@ -274,12 +275,12 @@ pub fn runs_of_file(environment: &Environment, file: &std::path::Path) -> Vec<Ru
     runs
 }
 
-/// Whether less is better.
+/// Whether a lower value of the metric is better.
 fn is_loss(metric: &str) -> bool {
     ["loss", "mse", "mae", SECONDS].iter().any(|name| metric.ends_with(name))
 }
 
-/// The best first; runs without the metric come last, newest first.
+/// Sorts runs, the best first; runs without the metric come last, newest first.
 fn sort_by(runs: &mut [Run], metric: &str) -> Result<(), StageError> {
     let wanted = metric.trim().to_lowercase().replace([' ', '-'], "_");
     let known: BTreeSet<String> = runs
@@ -287,7 +288,7 @@ fn sort_by(runs: &mut [Run], metric: &str) -> Result<(), StageError> {
         .flat_map(|run| run.metrics.keys().cloned())
         .chain([SECONDS.to_owned()])
         .collect();
-    // `test` is the metric of the test part that a run was judged by.
+    // `test` is the main metric of the test split.
     let value = |run: &Run| {
         let judged = || {
             run::main_metrics(&run.artifact, &run.record)
@@ -318,7 +319,7 @@ fn sort_by(runs: &mut [Run], metric: &str) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Lines for people.
+/// The text table of runs.
 fn table(runs: &[Run], total: usize) -> String {
     let head =
         ["run", "when", "pipeline", "program", "data set", "seed", "device", "metrics", "changed"]
@@ -364,7 +365,7 @@ fn table(runs: &[Run], total: usize) -> String {
     text + &format!("{}{of}\n", counted(runs.len() as u64, "run"))
 }
 
-/// A table with a column for each metric that any of the runs has.
+/// The CSV table of runs, with a column for each metric of any run.
 fn csv(runs: &[Run]) -> String {
     let metrics: BTreeSet<&String> = runs.iter().flat_map(|run| run.metrics.keys()).collect();
     let fixed = [
@@ -418,7 +419,7 @@ fn csv_cell(text: &str) -> String {
     }
 }
 
-/// A time of a manifest, which is in UTC, as a clock here shows it, to the minute.
+/// A manifest's UTC time in local time, to the minute.
 pub fn local_time(created: &str) -> String {
     let here = chrono::DateTime::parse_from_rfc3339(created)
         .map(|time| time.with_timezone(&chrono::Local));

@@ -1,16 +1,14 @@
-//! stand_in: what is said where an artifact is not found because the files of its data set were
-//! not.
+//! stand_in: explains why an artifact is not found if its data set was replaced by a stand-in.
 //!
-//! promises  where a stand-in is looked for in the store, and the real set is in it, the error says
-//!           so, and how to name the folder of the files
-//! never     asks the network; unpacks a file
+//! promises  if the store has the real data set and a stand-in was searched, the error says so, and
+//!           how to name the folder of the files
+//! never     uses the network; unpacks a file
 use warploom_catalog::{Attempt, Catalog, Source, locate};
 use warploom_contract::{Kind, Provenance, StageError};
 use warploom_shell::Environment;
 use warploom_spec::Pipeline;
 
-/// The error of something that is not in the store, with the line that explains it if a stand-in
-/// was looked for.
+/// Adds to the error of a missing artifact the line that a stand-in was searched.
 pub fn explain_missing(
     environment: &Environment,
     pipeline: &Pipeline,

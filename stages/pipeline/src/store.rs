@@ -1,4 +1,4 @@
-//! `warploom store`: list, find, prove, remove, collect.
+//! store: `warploom store`: lists, finds, verifies and removes artifacts.
 use std::collections::BTreeMap;
 
 use serde_json::json;
@@ -24,7 +24,7 @@ use crate::{
 
 mod verify;
 
-/// Artifacts that an error lists.
+/// Most artifacts that an error lists.
 const CANDIDATES_MOST: usize = 12;
 
 /// Runs a sub-command.
@@ -67,11 +67,11 @@ pub fn run(environment: &Environment, talk: &Talk, action: &StoreAction) -> Resu
     }
 }
 
-/// What stands for the run that `warploom pipeline` built or found last.
+/// The name of the run that `warploom pipeline` built or found last.
 pub const LAST: &str = "last";
 
-/// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run; a
-/// stage's kinds share one key, two keys are ambiguous.
+/// Artifacts whose key starts with these digits, as `DIGITS` or `KIND/DIGITS`, or the last run;
+/// kinds of one stage share a key, but two keys are ambiguous.
 pub fn find_artifacts(
     environment: &Environment,
     digits: &str,
@@ -81,7 +81,7 @@ pub fn find_artifacts(
     }
     let (kind, start) =
         digits.split_once('/').map_or((None, digits), |(kind, start)| (Some(kind), start));
-    // An unset variable of a script is no key: it would stand for all of them.
+    // The empty text of an unset shell variable would match all keys.
     if start.is_empty() {
         return Err(crate::usage_error(
             "expected the first digits of a key, found none",
@@ -115,13 +115,13 @@ pub fn find_artifacts(
     }
 }
 
-/// An artifact that was found, and a lease on it for as long as it is read.
+/// A found artifact, with a lease for as long as it is read.
 pub fn lease_found(
     environment: &Environment,
     found: &Artifact,
 ) -> Result<(Lease, Artifact), StageError> {
     let lease = environment.store.lease(&found.manifest.key);
-    // What was collected before the lease was there is not there now.
+    // It may have been collected before the lease.
     Ok((lease, environment.store.get(found.kind, &found.manifest.key)?))
 }
 
@@ -141,8 +141,8 @@ fn last_run(environment: &Environment) -> Result<Artifact, StageError> {
         .ok_or_else(|| none(format!("the last run, {}, is not in the store any more", key.short())))
 }
 
-/// Some of these artifacts, newest first, a line each with its data set, for an error; of a run
-/// what it was asked for and came to.
+/// Lines of some artifacts for an error, newest first, with data set, and for runs with their
+/// titles.
 pub fn candidate_lines(environment: &Environment, found: &[Artifact]) -> String {
     let mut found: Vec<&Artifact> = found.iter().collect();
     found.sort_by(|one, other| other.manifest.created.cmp(&one.manifest.created));
@@ -230,7 +230,7 @@ fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), St
     Ok(())
 }
 
-/// What a store has that this version does not read, a line each, with what removes it.
+/// Lines of artifacts that this version does not read, each with the command that removes them.
 fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
     let is_run = |foreign: &&Foreign| foreign.kind == Kind::Run;
     let runs: Vec<&Foreign> = found.older.iter().filter(is_run).collect();
@@ -255,11 +255,11 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
     text
 }
 
-/// Removes everything that has one of these keys, and says what it freed.
+/// Removes the artifacts of these keys, and prints the freed size.
 fn remove_keys(environment: &Environment, asked: &[String]) -> Result<(), StageError> {
     let mut keys: Vec<Key> = Vec::new();
     for digits in asked {
-        // A whole key may be that of an artifact that does not read.
+        // A full key may be that of an unreadable artifact.
         let whole = Key::parse(digits).filter(|key| {
             Kind::ALL.into_iter().any(|kind| environment.store.path(kind, key).exists())
         });
@@ -278,7 +278,7 @@ fn collect_garbage(environment: &Environment, request: &gc::Request) -> Result<(
     print_removed(environment, environment.store.collect(request)?, request.dry)
 }
 
-/// What went, or would go; what could not go is the error.
+/// Prints removed artifacts, or those that would be; failures are the error.
 fn print_removed(
     environment: &Environment,
     report: gc::Report,

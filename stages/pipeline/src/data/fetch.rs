@@ -1,11 +1,11 @@
-//! `warploom data fetch`: the files of a set, from their addresses.
+//! fetch: `warploom data fetch`: downloads the files of a data set.
 use serde_json::json;
 use warploom_catalog::{Entry, FetchedFiles, fetch};
 use warploom_contract::{StageError, progress::Progress};
 use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
-/// Gets what is missing into the first data folder, and says where all files are; those that are
-/// here under another name are not fetched.
+/// Downloads missing files into the first data folder, and prints where all files are; files found
+/// in another place are not downloaded.
 pub fn fetch_files(
     environment: &Environment,
     talk: &Talk,
@@ -26,7 +26,11 @@ pub fn fetch_files(
     talk.end();
     let FetchedFiles { paths, elsewhere } = fetched.map_err(|error| catalog_error(&error))?;
     if let Some(place) = &elsewhere {
-        talk.say(&format!("the files of `{}` are here already: {}", entry.name, place.display()));
+        talk.say(&format!(
+            "the files of `{}` are available already: {}",
+            entry.name,
+            place.display()
+        ));
     }
     crate::print_as(
         environment,

@@ -1,10 +1,10 @@
-//! `warploom data generate`: the stand-in of a set, as a graph in the store.
+//! generate: `warploom data generate`: the stand-in of a data set, as a graph in the store.
 //!
-//! promises  the graph is the one that a pipeline makes where the real files cannot be had, with
-//!           the same key: it is a hit there
-//! promises  it says STAND-IN on the terminal and in its manifest, and so does whatever is made
-//!           from it; `--real` refuses it then as ever
-//! never     writes files that could be taken for the real ones; looks for real files or asks the
+//! promises  the graph is that of a pipeline whose real files are missing, with the same key: it is
+//!           a cache hit there
+//! promises  the terminal and the manifest say STAND-IN, and so does everything made from it;
+//!           `--real` refuses it as always
+//! never     writes files that could be mistaken for real ones; searches real files or uses the
 //!           network
 use std::path::Path;
 
@@ -22,7 +22,7 @@ use warploom_shell::{
 };
 use warploom_spec::Pipeline;
 
-/// Makes the graph, with the settings of `--pipeline` and `--set` if there are any.
+/// Generates the graph, with the settings of `--pipeline` and `--set` if present.
 pub fn generate(
     environment: &Environment,
     talk: &Talk,
@@ -32,7 +32,7 @@ pub fn generate(
     if entry.stand_in.is_none() && entry.generator.is_none() {
         let error = StageError::new(
             ErrorKind::Input,
-            format!("`{}` has no recipe to generate it by", entry.name),
+            format!("`{}` has no recipe of a stand-in", entry.name),
         );
         return Err(error.hint(format!(
             "its files are small: get them with  warploom data fetch {}",
@@ -73,7 +73,7 @@ fn provenance_word(provenance: Provenance) -> &'static str {
     if provenance == Provenance::StandIn { "stand-in" } else { "graph" }
 }
 
-/// The pipelines that are asked for, on this set; without a file the defaults.
+/// The requested pipelines with this data set; without a file the default one.
 fn pipelines(options: &Options, dataset: &str) -> Result<Vec<Pipeline>, StageError> {
     let mut overrides = options.set.clone();
     overrides.push(format!("dataset={dataset}"));

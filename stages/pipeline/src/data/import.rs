@@ -1,15 +1,14 @@
-//! `warploom data import`: files of one's own become a data set with an entry of the catalogue.
+//! import: `warploom data import`: imports a user's files as a data set with a catalogue entry.
 //!
-//! promises  the set was read once, whole, before it has a name; the entry says the format that was
-//!           found, the counts that were read, and size and digest of each file, which every stage
-//!           compares ever after; it lies beside the files, so that what it says holds wherever the
-//!           folder is found; folder and entry stand under their name complete, or not at all
-//! promises  a name that is taken is an error; with `--force` a set that was imported makes way,
-//!           and stays as it was where the new one cannot be read; what a killed import left is
-//!           removed by the next one into the same folder; what is not real in an exported graph is
-//!           not real in the set that is made of it
-//! never     links to the files that were given, or changes them; lets an error speak of a copy: it
-//!           names the file that was given; replaces a folder that no import made
+//! promises  the set is read completely before it gets its name; the entry has the detected format,
+//!           the counts, and size and digest of each file, which every stage compares later; it is
+//!           beside the files, so that it applies wherever the folder is; folder and entry appear
+//!           complete, or not at all
+//! promises  a used name is an error; with `--force` an imported set is replaced, and kept if the
+//!           new one cannot be read; the next import into the same folder removes files of a killed
+//!           one; synthetic parts of an exported graph stay marked as synthetic
+//! never     links to the given files, or changes them; names a copy in an error instead of the
+//!           given file; replaces a folder that no import wrote
 //! limits    the graph in memory, once
 mod arrays;
 mod entry;
@@ -50,22 +49,22 @@ use super::rm::{ImportedSet, refuse_foreign_files};
 use crate::arguments::Import;
 use given_files::{FileConversion, GraphPart, PlacedFile};
 
-/// What drafts of sets are called.
+/// Name of drafts.
 const DRAFT: &str = "import";
 
-/// What was found out about the set.
+/// The set as it was read.
 struct ReadSet {
     graph: RawGraph,
     format: &'static str,
-    /// Plain names, in the order of the entry.
+    /// File names, in the order of the entry.
     files: Vec<String>,
-    /// What is not real in it.
+    /// Its synthetic parts.
     inherited: InheritedProvenance,
-    /// Whether edges lead one way, and neither files nor flags say so.
+    /// Whether edges are taken as directed, although neither files nor flags say so.
     one_way: bool,
 }
 
-/// Copies, reads, describes, names.
+/// Imports a data set: copies and reads its files, writes its entry, and publishes it.
 pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<(), StageError> {
     let options = parse_read_options(&asked.read)?;
     let place = Place::find_free(environment, &asked.name)?;
@@ -76,7 +75,7 @@ pub fn import(environment: &Environment, talk: &Talk, asked: &Import) -> Result<
     Ok(())
 }
 
-/// Makes the set and its entry as a draft, and gives it its name.
+/// Builds the set and its entry as a draft, and publishes it.
 fn draft_set(
     place: &Place,
     asked: &Import,
@@ -102,25 +101,25 @@ fn draft_set(
     Ok(found)
 }
 
-/// Where a new set goes.
+/// The folder of a new set.
 struct Place {
     folder: PathBuf,
-    /// Whether the folder holds a set that makes way.
+    /// Whether the folder holds a set to be replaced.
     replaces: bool,
-    /// The entry that an earlier version wrote for the set that makes way.
+    /// The entry of an earlier version for the set to be replaced.
     old_entry: Option<PathBuf>,
 }
 
 impl Place {
-    /// The first data folder, where the name must be free; with `--force`, the folder of a set of
-    /// this name that was imported.
+    /// A folder in the first data folder, where the name must be free; with `--force`, the folder
+    /// of an imported set of this name.
     fn find_free(environment: &Environment, name: &str) -> Result<Place, StageError> {
         refuse_name(name)?;
         let folder =
             environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
         remove_unfinished_import(&folder)?;
         let taken = |what: &str, place: &Path, hint: String| {
-            Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already"))
+            Err(StageError::new(ErrorKind::Input, format!("there already is {what} `{name}`"))
                 .at(place.display())
                 .hint(hint))
         };
@@ -157,7 +156,7 @@ impl Place {
                     .find(|folder| folder.exists())
                 {
                     let hint = format!(
-                        "no import made it: choose another name, or move it away:  mv {0} {0}.old",
+                        "no import wrote it: choose another name, or move it away:  mv {0} {0}.old",
                         there.display()
                     );
                     return taken("a folder called", &there, hint);
@@ -172,17 +171,17 @@ impl Place {
         Ok(place)
     }
 
-    /// The folder of the set's folder.
+    /// The parent of the set's folder.
     fn data_folder(&self) -> &Path {
         self.folder.parent().unwrap_or(Path::new("."))
     }
 
-    /// Where the entry goes.
+    /// The path of the entry.
     fn entry_path(&self) -> PathBuf {
         self.folder.join(ENTRY_FILE)
     }
 
-    /// Why the folder did not get its name. It was free when this import began.
+    /// The error of publishing, where the name was free when this import began.
     fn name_error(&self, error: &io::Error) -> StageError {
         if !matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
         {
@@ -191,14 +190,14 @@ impl Place {
         let name = self.folder.file_name().unwrap_or_default().to_string_lossy();
         let error = StageError::new(
             ErrorKind::Input,
-            format!("another import took the name `{name}` while this one was at work"),
+            format!("another import took the name `{name}` meanwhile"),
         )
         .at(self.folder.display());
         error.hint("choose another name, or look at what is there:  warploom data ls")
     }
 
-    /// The draft gets its name. A set that had it takes the draft's in the same instant, and goes
-    /// with that.
+    /// Publishes the draft. A set of this name is exchanged with it atomically, and removed as the
+    /// draft.
     fn publish(&self, draft: &Path, replaced: &Path) -> Result<(), StageError> {
         let named = |error: io::Error| self.name_error(&error);
         let done = match self.replaces {
@@ -206,7 +205,7 @@ impl Place {
             false => eintr::retry(|| fs::rename(draft, &self.folder)),
         };
         match done {
-            // A file system that cannot exchange two names: EINVAL, ENOSYS, ENOTSUP.
+            // The file system cannot exchange two names: EINVAL, ENOSYS, ENOTSUP.
             Err(error)
                 if self.replaces
                     && matches!(
@@ -226,7 +225,7 @@ impl Place {
         }
     }
 
-    /// The set that makes way goes into `replaced`, and back where the draft cannot have its name.
+    /// Moves the old set into `replaced`, and back if the draft cannot be renamed.
     fn publish_in_two_steps(&self, draft: &Path, replaced: &Path) -> io::Result<()> {
         let old = replaced.join("old");
         eintr::retry(|| fs::rename(&self.folder, &old))?;
@@ -237,7 +236,7 @@ impl Place {
     }
 }
 
-/// Gives each of two folders the name of the other.
+/// Exchanges the names of two folders atomically.
 fn exchange_folders(one: &Path, other: &Path) -> io::Result<()> {
     Ok(rustix::fs::renameat_with(
         rustix::fs::CWD,
@@ -248,8 +247,7 @@ fn exchange_folders(one: &Path, other: &Path) -> io::Result<()> {
     )?)
 }
 
-/// Refuses what is no name, and the name of a graph that is generated: one of the two would be
-/// hidden by the other.
+/// Refuses invalid names, and names of generated graphs: one of the two would hide the other.
 fn refuse_name(name: &str) -> Result<(), StageError> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     if name.is_empty() || name.starts_with(['.', '-']) || !name.bytes().all(plain) {
@@ -270,8 +268,8 @@ fn refuse_name(name: &str) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Removes a set whose import, by an earlier version, was killed after it had its name and before
-/// it had its entry: all of it is a copy.
+/// Removes a set whose import, by an earlier version, was killed before it wrote the entry: all its
+/// files are copies.
 fn remove_unfinished_import(folder: &Path) -> Result<(), StageError> {
     if folder.join(ENTRY_FILE).exists() || !drafts::holds_leftover(folder, DRAFT) {
         return Ok(());
@@ -280,7 +278,7 @@ fn remove_unfinished_import(folder: &Path) -> Result<(), StageError> {
         .map_err(|error| StageError::io("remove what a killed import left", folder, &error))
 }
 
-/// `KEY=VALUE` as the fields of a catalogue entry's `read:`.
+/// Parses `KEY=VALUE` as fields of a catalogue entry's `read:`.
 fn parse_read_options(settings: &[String]) -> Result<Options, StageError> {
     let mut fields = serde_json::Map::new();
     for setting in settings {
@@ -291,7 +289,7 @@ fn parse_read_options(settings: &[String]) -> Result<Options, StageError> {
             ));
         };
         let value = parse_value(value);
-        // Each by itself, so that an error is said of the one that it is in.
+        // Each separately, so that an error names the right one.
         serde_json::from_value::<Options>(json!({ key: value }))
             .map_err(|error| option_error(setting, key, &value, &error))?;
         fields.insert(key.to_owned(), value);
@@ -302,14 +300,14 @@ fn parse_read_options(settings: &[String]) -> Result<Options, StageError> {
 
 const READ_HINT: &str = "fields are those of `read:` in a catalogue entry";
 
-/// A field or a value that is none: what was meant, if that can be told.
+/// The error of an unknown field or value, with what was probably meant.
 fn option_error(setting: &str, key: &str, value: &Value, error: &serde_json::Error) -> StageError {
     let known = serde_json::to_value(Options::default()).unwrap_or_default();
     let names: Vec<&String> =
         known.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
     let hint = match known.get(key) {
         None => {
-            // Only of a name that takes the value.
+            // Only a name that accepts the value.
             let is_right =
                 |near: &&str| serde_json::from_value::<Options>(json!({ *near: value })).is_ok();
             let near = nearest(key, names.iter().map(|name| name.as_str())).filter(is_right);
@@ -326,7 +324,7 @@ fn option_error(setting: &str, key: &str, value: &Value, error: &serde_json::Err
     )
 }
 
-/// A number, a list or a truth; a list of words without quotes, as catalogue entries have it;
+/// Parses a number, a list or a boolean; a list of words may be unquoted, as in catalogue entries;
 /// anything else is a word.
 fn parse_value(text: &str) -> Value {
     let word = |text: &str| Value::String(text.to_owned());
@@ -339,7 +337,7 @@ fn parse_value(text: &str) -> Value {
     })
 }
 
-/// Fills the folder of the set, under another name.
+/// Copies or converts the files into the draft folder.
 fn copy_files(files: &[PlacedFile], draft: &Path) -> Result<(), StageError> {
     let names = match files.iter().find(|file| file.thing == GraphPart::Names) {
         Some(file) => names_json::read(file.first()).map_err(|error| read_error(&error))?,
@@ -362,7 +360,7 @@ fn copy_files(files: &[PlacedFile], draft: &Path) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Reads the set as `ingest` will, and proves what was read.
+/// Reads the set as `ingest` will, and validates the graph.
 fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<ReadSet, StageError> {
     let mut paths: Vec<PathBuf> = files.iter().map(|file| draft.join(&file.name)).collect();
     paths.sort();
@@ -370,7 +368,7 @@ fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<Rea
         let named = files
             .iter()
             .fold(error, |error, file| error.replace_path(&draft.join(&file.name), file.first()));
-        // Readers speak to who runs a pipeline.
+        // Hints of readers are for pipelines.
         let hint = named.hint.as_deref().map(hints::for_import);
         StageError { hint, ..named }.replace_path(draft, Path::new("the set"))
     };
@@ -394,7 +392,7 @@ fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<Rea
     }
     graph.notes.iter_mut().for_each(|note| *note = hints::for_import(note));
     graph.validate().map_err(|what| {
-        StageError::defect(format!("the reader `{}` broke a promise: {what}", format.name))
+        StageError::defect(format!("the reader `{}` broke an invariant: {what}", format.name))
     })?;
     let names = own
         .iter()
@@ -442,14 +440,14 @@ fn print_import(environment: &Environment, asked: &Import, place: &Place, found:
         environment,
         || {
             let mut text = format!(
-                "{name}: {} nodes, {} edges as listed, format `{}` ({})\n",
+                "{name}: {} nodes, {} listed edges, format `{}` ({})\n",
                 graph.nodes(),
                 graph.edges.len(),
                 found.format,
                 show_size(bytes)
             );
             if found.one_way {
-                text += "  each edge leads one way; for both:  --undirected\n";
+                text += "  edges are directed; for both directions:  --undirected\n";
             }
             report.iter().for_each(|(what, told)| text += &format!("  {what:<9} {told}\n"));
             if !report.iter().any(|(what, _)| *what == "features") {

@@ -1,6 +1,7 @@
-//! `warploom data ls`: every entry of the catalogue and every imported set, and what of it is here.
+//! ls: `warploom data ls`: lists every catalogue entry and imported set, and whether its files are
+//! available.
 //!
-//! promises  one row an entry; nothing is opened, downloaded or made; an entry that does not read
+//! promises  one row for each entry; nothing is opened, downloaded or generated; an invalid entry
 //!           is named on stderr, the others are listed, and the exit code is 1
 use serde_json::{Value, json};
 use warploom_catalog::{
@@ -11,18 +12,18 @@ use warploom_shell::{Environment, progress::Talk, requests::catalog_error};
 
 use super::plot::group_digits;
 
-/// Letters of a licence in the table; JSON has all of it.
+/// Most letters of a licence in the table; JSON has the full text.
 const LICENCE_LETTERS: usize = 32;
-/// The width of the table where it goes to no terminal.
+/// The width of the table without a terminal.
 const WIDTH: usize = 160;
 
-/// Letters that a line of the terminal has room for.
+/// The width of the terminal.
 fn terminal_width() -> usize {
     let size = rustix::termios::tcgetwinsize(std::io::stdout());
     size.map_or(WIDTH, |size| usize::from(size.ws_col)).clamp(40, WIDTH)
 }
 
-/// How much of a set is here, without a network, and where or why.
+/// The availability of a set without a network, and where or why.
 pub fn availability(environment: &Environment, entry: &Entry) -> (&'static str, String) {
     let found = match present_files(entry, &environment.data) {
         Ok(found) => found,
@@ -68,9 +69,9 @@ pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
         0 => Ok(()),
         _ => Err(StageError::new(
             ErrorKind::Specification,
-            format!("{unread} of {} entries of the catalogue do not read", unread + entries.len()),
+            format!("{unread} of {} entries of the catalogue are invalid", unread + entries.len()),
         )
-        .hint("mend or remove the files that are named above")),
+        .hint("fix or remove the files that are named above")),
     }
 }
 
@@ -87,7 +88,7 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
             format!("{shape:>12}"),
             format!("{task:<20}"),
         ];
-        // What does not fit is left out as a whole.
+        // A column that does not fit is left out.
         let mut line = String::new();
         for cell in cells.iter().chain([&shorten_words(licence, width)]) {
             let (gap, length) =
@@ -134,7 +135,7 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
     text + "\n" + &below.map(|line| wrap_words(&line, width)).concat()
 }
 
-/// The whole words of a text that fit `LICENCE_LETTERS`.
+/// The first words of a text that fit in `width`.
 fn shorten_words(text: &str, width: usize) -> String {
     let most = LICENCE_LETTERS.min(width);
     if text.chars().count() <= most {
@@ -151,7 +152,7 @@ fn shorten_words(text: &str, width: usize) -> String {
     short.trim_end_matches([',', ';', ':']).to_owned() + "…"
 }
 
-/// A text in lines of whole words.
+/// Wraps a text at words.
 fn wrap_words(text: &str, width: usize) -> String {
     let (mut lines, mut length) = (String::new(), 0);
     for word in text.split(' ') {
@@ -183,7 +184,7 @@ fn line(entry: &Entry, (status, detail): &(&'static str, String)) -> Value {
     })
 }
 
-/// Nodes and edges as stored; where that is not known, as printed.
+/// Nodes and edges as stored, else as published.
 fn counts(entry: &Entry) -> (Option<u64>, Option<u64>) {
     let printed = entry.printed.first();
     (
@@ -192,7 +193,7 @@ fn counts(entry: &Entry) -> (Option<u64>, Option<u64>) {
     )
 }
 
-/// Feature width and classes; made-up ones behind a star; one dash where there is neither.
+/// Feature columns and classes, synthetic ones after a star; a dash for neither.
 fn shape(entry: &Entry) -> String {
     let one = |given: Option<u32>, made: u32| match (given, made) {
         (Some(given), _) => given.to_string(),

@@ -1,7 +1,7 @@
-//! A profile as a page for people.
+//! page: formats a graph profile as a text page.
 //!
-//! promises  everything in the profile that is not 0 by nature stands here in words or in a plot;
-//!           no line is wider than `plot::WIDTH`, but for a path that is
+//! promises  all figures of the profile are in words or in a plot; no line is wider than
+//!           `plot::WIDTH`, except for a long path
 //! never     rounds a count
 use warploom_contract::{
     Artifact, Provenance,
@@ -14,18 +14,18 @@ use warploom_contract::{
 
 use super::plot::{Plot, group_digits, side_by_side, text_entry as line};
 
-/// Bars of one plot, at most.
+/// Most bars of a plot.
 const BARS_MOST: usize = 12;
 
-/// What is to be shown.
+/// The data of the page.
 pub struct PageData {
     /// The graph artifact.
     pub graph: Artifact,
     /// The profile artifact.
     pub artifact: Artifact,
-    /// Its page.
+    /// The profile.
     pub profile: Profile,
-    /// Names of what the graph counts.
+    /// Names of classes, relations and node types.
     pub names: Names,
 }
 
@@ -58,7 +58,7 @@ pub fn page(shown: &PageData) -> String {
     for features in &profile.features {
         text += &line("features", &features_text(features));
     }
-    // What became what was said when the graph was made.
+    // How columns were interpreted was printed when the graph was built.
     for told in graph
         .manifest
         .facts
@@ -396,7 +396,7 @@ fn plots(profile: &Profile, names: &Names) -> Vec<Plot> {
     plots.push(Plot::log_bins("edges by |source - target|", &profile.spans));
     plots.push(Plot::log_bins("communities by their nodes", &profile.communities.histogram));
     let graph_labels = profile.graphs.as_ref().and_then(|graphs| graphs.labels.as_ref());
-    // Names of classes are those of what is learned: of graphs where graphs have labels.
+    // Class names belong to the target: to graphs if graphs have labels.
     let names_of_nodes: &[String] = if graph_labels.is_some() { &[] } else { &names.classes };
     plots.extend(
         profile
@@ -427,15 +427,14 @@ fn class_plot(title: &str, labels: &LabelFigures, names: &[String]) -> Option<Pl
     Some(bars(title, &mut shown, names, *present, *labelled))
 }
 
-/// Counts by number, the most first if there are many.
+/// A plot of counts by number; if there are many, the largest first.
 fn largest_first(title: &str, counts: &[u64], names: &[String]) -> Plot {
     let mut shown: Vec<(usize, u64)> = counts.iter().copied().enumerate().collect();
     shown.sort_by_key(|&(number, count)| (std::cmp::Reverse(count), number));
     bars(title, &mut shown, names, counts.len() as u64, counts.iter().sum())
 }
 
-/// All by number where they fit, else the largest, which stand first, and what the others have
-/// together.
+/// All bars by number if they fit, else the largest ones and the sum of the others.
 fn bars(
     title: &str,
     shown: &mut Vec<(usize, u64)>,

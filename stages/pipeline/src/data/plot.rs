@@ -1,12 +1,12 @@
-//! Small plots of text: bars with their numbers, two plots side by side.
+//! plot: small text plots: bars with their numbers, two plots side by side.
 //!
-//! promises  no line is wider than `WIDTH`; a count that is not 0 has a bar that can be seen
-//! never     looks at the terminal: the same page goes to a screen, a file and a pipe
+//! promises  no line is wider than `WIDTH`; a nonzero count has a visible bar
+//! never     depends on the terminal: the page is the same on a screen, in a file and in a pipe
 use warploom_contract::kinds::profile::log_bin_start;
 
 /// Columns of a page.
 pub const WIDTH: usize = 100;
-/// Columns of one plot of two.
+/// Columns of one of two plots.
 const HALF: usize = 48;
 const LABEL: usize = 13;
 const COUNT: usize = 11;
@@ -16,9 +16,9 @@ const BAR: usize = HALF - LABEL - COUNT - 3;
 /// Bars under a title.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plot {
-    /// What is counted by what.
+    /// Title.
     pub title: String,
-    /// Label and count of each bar, from above.
+    /// Label and count of each bar, from the top.
     pub bars: Vec<(String, u64)>,
 }
 
@@ -83,7 +83,7 @@ fn bar(count: u64, most: u64) -> String {
     "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
-/// What a bin of a histogram in powers of two holds: `4-7`, and from 1024 on `1k-2k`.
+/// The label of a bin of a histogram in powers of two: `4-7`, and from 1024 on `1k-2k`.
 fn bin_label(bin: usize) -> String {
     let (start, next) = (log_bin_start(bin), log_bin_start(bin + 1));
     match next - start {
@@ -121,8 +121,7 @@ fn shorten(name: &str, most: usize) -> String {
     }
 }
 
-/// A line under a name, broken before `WIDTH`, further lines below its text. A word that is too
-/// long stays whole.
+/// A named text, wrapped at `WIDTH` with hanging indent. A word that is too long is not broken.
 pub fn text_entry(name: &str, text: &str) -> String {
     const INDENT: usize = 12;
     let mut lines = String::new();

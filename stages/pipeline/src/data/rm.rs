@@ -1,8 +1,7 @@
-//! `warploom data rm`: takes a set away that was imported, or the raw files of one of the
-//! catalogue.
+//! rm: `warploom data rm`: removes an imported set, or the raw files of a set of the catalogue.
 //!
-//! promises  what was removed is said; the folder of an imported set loses its name before its
-//!           files go, so that no half of it is found
+//! promises  prints what was removed; the folder of an imported set is renamed before its files are
+//!           removed, so that no partial set is found
 //! never     asks a question; removes files of the catalogue's sets without `--force`, or any that
 //!           the entry does not list
 use std::{
@@ -18,15 +17,15 @@ use warploom_contract::{
 };
 use warploom_shell::{Environment, requests::catalog_error};
 
-/// What drafts are called.
+/// Name of drafts.
 const DRAFT: &str = "rm";
 
-/// A set that was imported: its folder, and the entry that an earlier version wrote into the
-/// catalogue's folder.
+/// An imported set: its folder, and the entry that an earlier version wrote into the catalogue's
+/// folder.
 pub struct ImportedSet {
-    /// Where its files are, if they are here.
+    /// The folder of its files, if it exists.
     pub folder: Option<PathBuf>,
-    /// The entry, where it is not beside the files.
+    /// The entry, if it is not beside the files.
     pub old_entry: Option<PathBuf>,
 }
 
@@ -48,13 +47,13 @@ impl ImportedSet {
         Ok(old_entry.map(|entry| ImportedSet { folder: None, old_entry: Some(entry) }))
     }
 
-    /// What an error calls it.
+    /// Its place in errors.
     pub fn place(&self) -> &Path {
         self.folder.as_deref().or(self.old_entry.as_deref()).unwrap_or(Path::new(""))
     }
 }
 
-/// Removes a set and says what went.
+/// Removes a set and prints the removed paths.
 pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     let catalog = Catalog::discover();
     let removed = match ImportedSet::find(environment, &catalog, name)? {
@@ -75,16 +74,18 @@ pub fn remove(environment: &Environment, name: &str) -> Result<(), StageError> {
     Ok(())
 }
 
-/// Refuses to take away what no import put there.
+/// Refuses to remove files that no import wrote.
 pub fn refuse_foreign_files(folder: &Path) -> Result<(), StageError> {
     let Some(stranger) =
         imported_sets::find_foreign_file(folder).map_err(|error| catalog_error(&error))?
     else {
         return Ok(());
     };
-    let error =
-        StageError::new(ErrorKind::Input, "a file in the folder of the imported set is none of it")
-            .at(stranger.display());
+    let error = StageError::new(
+        ErrorKind::Input,
+        "a file in the folder of the imported set does not belong to it",
+    )
+    .at(stranger.display());
     Err(error.hint(format!("move it away, or remove all of it:  rm -r {}", folder.display())))
 }
 
@@ -102,7 +103,7 @@ fn remove_imported_set(found: ImportedSet) -> Result<Vec<PathBuf>, StageError> {
     Ok(found.folder.into_iter().chain(found.old_entry).collect())
 }
 
-/// The files of a set of the catalogue, and the folder where nothing else is in it.
+/// Removes the files of a set of the catalogue, and its folder if that is then empty.
 fn remove_raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<PathBuf>, StageError> {
     let here = present_files(entry, &environment.data).map_err(|error| catalog_error(&error))?;
     let Some(folder) = here.folder.filter(|_| entry.generator.is_none()) else {
@@ -114,7 +115,7 @@ fn remove_raw_files(environment: &Environment, entry: &Entry) -> Result<Vec<Path
         let error = StageError::new(
             ErrorKind::Input,
             format!(
-                "`{}` is a folder that no import made: its files may be the only ones",
+                "`{}` is a folder that no import wrote: its files may be the only copy",
                 entry.name
             ),
         );

@@ -1,9 +1,10 @@
-//! `warploom data show NAME`: what the catalogue says of a data set, and what its graph is like.
+//! show: `warploom data show NAME`: the catalogue entry of a data set, and the statistics of its
+//! graph.
 //!
-//! promises  the profile comes from the store, or is made: by `ingest` and `extract`, under the
-//!           same rules and keys as a pipeline with default settings (or those of `--pipeline` and
-//!           `--set`), so that a pipeline finds it there; a stand-in is called one; what the
-//!           catalogue says is shown even where the graph cannot be had
+//! promises  the profile comes from the store, or from `ingest` and `extract`, with the same keys
+//!           as a pipeline with default settings (or those of `--pipeline` and `--set`), so that a
+//!           pipeline reuses it; a stand-in is marked; the catalogue entry is shown even if the
+//!           graph cannot be built
 //! never     measures anything itself; runs a stage beyond `extract`
 use std::path::Path;
 
@@ -36,7 +37,7 @@ pub fn show(
 ) -> Result<(), StageError> {
     let made = pipeline(options, &entry.name)
         .and_then(|pipeline| load_or_measure(environment, talk, &pipeline));
-    // Behind the attempt, which may have brought the files, or found out that they cannot be had.
+    // After the attempt, which may have downloaded the files or failed to.
     let (status, detail) = super::availability(environment, entry);
     let known = made.as_ref().ok();
     crate::print_as(
@@ -65,7 +66,7 @@ fn pipeline(options: &Options, name: &str) -> Result<Pipeline, StageError> {
         .ok_or_else(|| StageError::defect("no pipeline was read, and no mistake"))
 }
 
-/// The graph and its profile, out of the store or made now.
+/// The graph and its profile, from the store or built now.
 fn load_or_measure(
     environment: &Environment,
     talk: &Talk,
@@ -100,7 +101,7 @@ fn load_or_measure(
     })
 }
 
-/// What is known without the graph.
+/// The text of the catalogue entry.
 fn catalogue_text(entry: &Entry, status: &str, detail: &str) -> String {
     let mut text = line(&entry.name, &entry.about);
     text += &line("data", &format!("{status}: {detail}"));
@@ -152,7 +153,7 @@ fn catalogue_text(entry: &Entry, status: &str, detail: &str) -> String {
     text
 }
 
-/// `node_classification` as people say it.
+/// `node_classification` in words.
 fn spaced_words(name: &Value) -> String {
     name.as_str().unwrap_or("none").replace('_', " ")
 }
@@ -175,7 +176,7 @@ fn split_text(rule: &SplitRule) -> String {
     }
 }
 
-/// The same for programs.
+/// The JSON object of the page.
 fn json_object(entry: &Entry, status: &str, detail: &str, shown: Option<&PageData>) -> Value {
     let mut object =
         json!({"entry": entry, "status": status, "detail": detail, "graph": null, "profile": null});

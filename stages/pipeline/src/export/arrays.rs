@@ -1,9 +1,8 @@
-//! Arrays as numpy and safetensors hold them, made of Arrow columns.
+//! arrays: arrays in the form of numpy and safetensors, from Arrow columns.
 //!
-//! promises  values keep their bits; whole numbers from 0 with gaps become signed ones with -1 in
-//!           the gaps, reals get NaN there, and what has no such value gets a second array
-//!           `NAME_missing`
-//! never     cuts a word; makes an array of words that is far larger than the words
+//! promises  values keep their bits; nulls become -1 in unsigned integers (which become signed),
+//!           NaN in floats, and else an array `NAME_missing`
+//! never     truncates a string; writes an array of strings that is far larger than the strings
 use arrow_array::{
     Array, ArrayRef,
     cast::AsArray,
@@ -15,10 +14,10 @@ use arrow_array::{
 use arrow_schema::DataType;
 use warploom_contract::{ErrorKind, StageError};
 
-/// Bytes that an array of words may have beyond eight times those of the words.
+/// Bytes that an array of strings may have beyond eight times those of the strings.
 const PADDING_MOST: usize = 64 << 20;
 
-/// How one value is stored, little end first.
+/// The element type, little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dtype {
     /// One byte, 0 or 1.
@@ -35,13 +34,13 @@ pub enum Dtype {
     I32,
     /// Signed, 64 bits.
     I64,
-    /// Reals of 32 bits.
+    /// 32-bit float.
     F32,
-    /// Reals of 64 bits.
+    /// 64-bit float.
     F64,
-    /// ASCII of so many letters.
+    /// ASCII strings of this length.
     Ascii(usize),
-    /// Words of so many code points.
+    /// Strings of this many code points.
     Text(usize),
 }
 
@@ -52,14 +51,14 @@ pub struct Dense {
     pub name: String,
     /// How one value is stored.
     pub dtype: Dtype,
-    /// Its extents; none: a single value.
+    /// Its shape; empty: a scalar.
     pub shape: Vec<usize>,
-    /// The values, the last extent fastest.
+    /// The values in row-major order.
     pub bytes: Vec<u8>,
 }
 
 impl Dtype {
-    /// As numpy calls it.
+    /// Its numpy name.
     pub fn numpy(self) -> String {
         match self {
             Dtype::Bool => "|b1".to_owned(),
@@ -76,7 +75,7 @@ impl Dtype {
         }
     }
 
-    /// As safetensors calls it; words it does not hold.
+    /// Its safetensors name; none for strings.
     pub fn safetensors(self) -> Option<safetensors::Dtype> {
         Some(match self {
             Dtype::Bool => safetensors::Dtype::BOOL,
@@ -93,7 +92,7 @@ impl Dtype {
     }
 }
 
-/// A column's flat values, and the width of its rows where these are lists.
+/// A column's flat values, and the row width if rows are lists.
 pub fn flatten(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
     match column.as_fixed_size_list_opt() {
         Some(list) => (list.values().clone(), Some(list.value_length() as usize)),
@@ -101,8 +100,7 @@ pub fn flatten(column: &ArrayRef) -> (ArrayRef, Option<usize>) {
     }
 }
 
-/// The array of a column that comes in pieces, and, where gaps need it, the array that says which
-/// values are missing.
+/// The array of a column in pieces, and, if nulls need it, the array of missing values.
 pub fn encode(name: &str, pieces: &[ArrayRef]) -> Result<Vec<Dense>, StageError> {
     let rows = pieces.iter().map(Array::len).sum();
     let parts: Vec<(ArrayRef, Option<usize>)> = pieces.iter().map(flatten).collect();
@@ -209,7 +207,7 @@ fn encode_floats<T: ArrowPrimitiveType>(
         .collect()
 }
 
-/// Whole numbers from 0, -1 where there is none.
+/// Unsigned integers as signed, with -1 for nulls.
 fn encode_signed<T: ArrowPrimitiveType>(
     name: &str,
     pieces: &[ArrayRef],
@@ -221,8 +219,8 @@ where
         StageError::new(
             ErrorKind::Input,
             format!(
-                "`{name}` has gaps and the value {value}: together they fit no array of whole \
-                 numbers"
+                "`{name}` has nulls and the value {value}: together they fit no array of \
+                 integers"
             ),
         )
         .hint("a table holds both:  --as parquet")
@@ -237,7 +235,7 @@ where
     Ok(bytes)
 }
 
-/// Words of one width, and that width.
+/// Strings padded to one width, and that width.
 fn encode_words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), StageError> {
     let all = || {
         pieces
@@ -254,11 +252,11 @@ fn encode_words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), Sta
         let error = StageError::new(
             ErrorKind::Input,
             format!(
-                "`{name}` has {count} words, the widest of {widest} letters: an array would be far \
-                 larger than they are"
+                "`{name}` has {count} strings, the longest of {widest} letters: an array would be \
+                 far larger than they are"
             ),
         );
-        return Err(error.hint("a table holds words as they are:  --as parquet"));
+        return Err(error.hint("a table holds strings of any length:  --as parquet"));
     };
     let mut bytes = Vec::with_capacity(bytes_all);
     for word in all() {
@@ -302,6 +300,6 @@ mod tests {
         let mut many = vec!["a".to_owned(); 100_000];
         many.push("b".repeat(10_000));
         let error = encode("id", &[Arc::new(StringArray::from(many))]).unwrap_err();
-        assert!(error.what.contains("the widest of 10000 letters"), "{error:?}");
+        assert!(error.what.contains("the longest of 10000 letters"), "{error:?}");
     }
 }

@@ -1,6 +1,7 @@
-//! The files that other programs read: `.npy`, `.npz`, `.safetensors`, `.csv`.
+//! files: writers of files for other programs: `.npy`, `.npz`, `.safetensors`, `.csv`.
 //!
-//! promises  the same arrays give the same bytes: archives carry no time, tensors come by name
+//! promises  the same arrays give the same bytes: archives have no times, tensors are sorted by
+//!           name
 //! limits    an archive member beyond 4 GiB is written as zip64, which numpy reads and our own
 //!           reader does not
 use std::{
@@ -24,7 +25,7 @@ use warploom_contract::{ErrorKind, StageError};
 use super::arrays::{Dense, flatten};
 
 const BUFFER: usize = 1 << 20;
-/// What 32 bits of a zip archive cannot say.
+/// Marks a zip field whose value needs 64 bits.
 const ZIP32_END: u64 = u32::MAX as u64;
 
 fn create_file(path: &Path) -> Result<BufWriter<File>, StageError> {
@@ -32,7 +33,7 @@ fn create_file(path: &Path) -> Result<BufWriter<File>, StageError> {
     Ok(BufWriter::with_capacity(BUFFER, file))
 }
 
-/// Writes what `fill` gives.
+/// Creates a file and writes its contents by `fill`.
 fn write_file(
     path: &Path,
     fill: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
@@ -43,7 +44,7 @@ fn write_file(
         .map_err(|error| StageError::io("write", path, &error))
 }
 
-/// The lines before the values of a `.npy`.
+/// The header of a `.npy` file.
 fn npy_head(array: &Dense) -> Vec<u8> {
     let extents: Vec<String> = array.shape.iter().map(usize::to_string).collect();
     let comma = if extents.len() == 1 { "," } else { "" };
@@ -52,7 +53,7 @@ fn npy_head(array: &Dense) -> Vec<u8> {
         array.dtype.numpy(),
         extents.join(", ")
     );
-    // Values begin at a multiple of 64 bytes; the last byte of the text ends its line.
+    // Values begin at a multiple of 64 bytes; the header ends with a newline.
     let filled = (10 + text.len() + 1).next_multiple_of(64) - 10;
     text.extend(std::iter::repeat_n(' ', filled - 1 - text.len()));
     text.push('\n');
@@ -69,7 +70,7 @@ pub fn write_npy(path: &Path, array: &Dense) -> Result<(), StageError> {
     })
 }
 
-/// In 32 bits, or the sign that says to look for 64.
+/// A 32-bit field, or the mark of a 64-bit one.
 fn zip32_field(value: u64) -> u32 {
     if value >= ZIP32_END { u32::MAX } else { value as u32 }
 }
@@ -83,7 +84,7 @@ struct Member {
 }
 
 impl Member {
-    /// Sizes and place where they need 64 bits.
+    /// The zip64 extra field with sizes and offset.
     fn zip64_extra(&self, with_place: bool) -> Vec<u8> {
         let mut wide = Vec::new();
         if self.size >= ZIP32_END {
@@ -100,12 +101,13 @@ impl Member {
         }
     }
 
-    /// What the local header and the directory share: version to flags, method, time, digest,
-    /// sizes, length of the name.
+    /// The fields that the local header and the directory share: version, flags, method, time,
+    /// checksum, sizes, name length.
     fn header_fields(&self, extra: usize) -> Vec<u8> {
         let size = zip32_field(self.size).to_le_bytes();
         let version: u16 = if self.size >= ZIP32_END || self.at >= ZIP32_END { 45 } else { 20 };
-        // Names are UTF-8 (bit 11), contents stored (0), the time is the first that a zip can say.
+        // Names are UTF-8 (bit 11), contents are stored (0), the time is the earliest of the
+        // format.
         let mut facts = [
             &version.to_le_bytes()[..],
             &0x0800u16.to_le_bytes(),
@@ -123,7 +125,7 @@ impl Member {
     }
 }
 
-/// Writes arrays into one archive, stored.
+/// Writes arrays into one uncompressed archive.
 pub fn write_npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
     write_file(path, |file| {
         let mut members = Vec::with_capacity(arrays.len());
@@ -159,17 +161,17 @@ pub fn write_npz(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
     })
 }
 
-/// A line of the directory.
+/// An entry of the zip directory.
 fn directory_entry(member: &Member) -> Vec<u8> {
     let extra = member.zip64_extra(true);
     let at = zip32_field(member.at).to_le_bytes();
     let facts = member.header_fields(extra.len());
-    // Behind the lengths: no comment, first disk, no attributes.
+    // After the lengths: no comment, first disk, no attributes.
     [b"PK\x01\x02", &20u16.to_le_bytes()[..], &facts, &[0; 10], &at, member.name.as_bytes(), &extra]
         .concat()
 }
 
-/// The end of an archive, with that of zip64 before it where 32 bits do not do.
+/// The end of an archive, preceded by that of zip64 if 32 bits do not suffice.
 fn archive_end(count: u64, bytes: u64, at: u64) -> Vec<u8> {
     let mut end = Vec::new();
     if at >= ZIP32_END || bytes >= ZIP32_END || count >= 0xFFFF {
@@ -191,7 +193,7 @@ fn archive_end(count: u64, bytes: u64, at: u64) -> Vec<u8> {
     end
 }
 
-/// Writes tensors, by name.
+/// Writes tensors as safetensors, sorted by name.
 pub fn write_safetensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError> {
     let defect = |error: safetensors::SafeTensorError| {
         StageError::defect(format!("tensors cannot be written: {error}"))
@@ -201,7 +203,7 @@ pub fn write_safetensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError
         let words = || {
             StageError::new(
                 ErrorKind::Input,
-                format!("`{}` holds words, and safetensors hold numbers alone", array.name),
+                format!("`{}` holds strings, and safetensors hold only numbers", array.name),
             )
             .hint("choose  --as parquet,  csv,  npz or npy")
         };
@@ -216,15 +218,14 @@ pub fn write_safetensors(path: &Path, arrays: &[Dense]) -> Result<(), StageError
     write_file(path, |file| file.write_all(&bytes))
 }
 
-/// Writes a table of words and numbers, piece by piece.
+/// Writes a CSV table, piece by piece.
 pub struct Csv<'a> {
     path: &'a Path,
     file: BufWriter<File>,
 }
 
 impl<'a> Csv<'a> {
-    /// Begins a file with the names of its columns; a column of lists has its width, and becomes as
-    /// many columns.
+    /// Creates a file with column names; a column of lists becomes as many columns as its width.
     pub fn create(
         path: &'a Path,
         columns: &[(&str, Option<usize>)],
@@ -233,7 +234,7 @@ impl<'a> Csv<'a> {
         for (name, width) in columns {
             match width {
                 None => names.push(quote_field(name)),
-                // As the reader of tables knows features.
+                // The names by which the table reader recognises features.
                 Some(width)
                     if ["features", "edge-features"].contains(name)
                         || name.starts_with("features-") =>
@@ -289,12 +290,12 @@ impl<'a> Csv<'a> {
 
 type Cell<'a> = Box<dyn Fn(usize, &mut String) + 'a>;
 
-/// How a value of a column is written; nothing where there is none.
+/// The writer of a column's values; nulls are empty.
 fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
     macro_rules! numbers {
         ($kind:ty) => {{
             let numbers = values.as_primitive::<$kind>();
-            // Reals as the shortest text that reads back as the same bits.
+            // Floats as the shortest text that parses to the same bits.
             Box::new(move |at, line: &mut String| {
                 if numbers.is_valid(at) {
                     *line += &format!("{:?}", numbers.value(at));
@@ -335,7 +336,7 @@ fn cell_of(values: &ArrayRef) -> Result<Cell<'_>, StageError> {
     })
 }
 
-/// A word as a field: in quotes where it would be read as something else.
+/// A string as a CSV field, quoted if needed.
 fn quote_field(word: &str) -> String {
     let plain = !word.is_empty()
         && !word.contains([',', '"', '\n', '\r', ';', '\t', '|'])

@@ -1,8 +1,8 @@
-//! What an artifact holds, as tables, arrays and pages, under the data set's own ids.
+//! items: the contents of an artifact as tables, arrays and files, under the data set's own ids.
 //!
-//! promises  ends of edges are the data set's own ids; relations, kinds and classes stand by name
-//!           in tables, by number in arrays with `names.json` beside them
-//! never     holds more than the table that is being made, and of edges with words a piece
+//! promises  edge ends are the data set's own ids; relations, node types and classes are names in
+//!           tables, and numbers in arrays with `names.json` beside them
+//! never     holds more than one table in memory, and of edges with string columns only a piece
 use std::{ops::Range, path::PathBuf, sync::Arc};
 
 use arrow_array::{
@@ -25,16 +25,16 @@ use super::{
     arrays::{Dense, Dtype},
 };
 
-/// The rows of each column in a range.
+/// Columns of a range of rows.
 type Rows = Box<dyn Fn(Range<usize>) -> Vec<ArrayRef>>;
 
-/// Something that becomes one file or several.
+/// An item of an export, which becomes one file or several.
 pub enum Item {
     /// Columns of equal length.
     Table(Table),
     /// Arrays of any shape.
     Arrays(Arrays),
-    /// A file as it is.
+    /// An unchanged file.
     Page(PathBuf),
 }
 
@@ -42,9 +42,9 @@ pub enum Item {
 pub struct Table {
     /// Its name.
     pub name: String,
-    /// Names and types of its columns.
+    /// Its fields.
     pub fields: Vec<Field>,
-    /// How many rows.
+    /// Number of rows.
     pub count: usize,
     /// The rows in a range.
     pub rows: Rows,
@@ -56,11 +56,11 @@ pub struct Arrays {
     pub name: String,
     /// Each with its name.
     pub arrays: Vec<Dense>,
-    /// What they become unless something is asked for.
+    /// Their default format.
     pub usual: ExportForm,
 }
 
-/// What is to be written of an artifact.
+/// The items to export of an artifact.
 pub fn export_items(
     artifact: &Artifact,
     form: Option<ExportForm>,
@@ -89,7 +89,7 @@ pub fn export_items(
     }
 }
 
-/// A table of a division: its column, or all of them together.
+/// The tables of a partition: one array for each column, or all columns together.
 fn partition_items(artifact: &Artifact) -> Result<Vec<Item>, StageError> {
     let page = partition::open(artifact)?;
     let mut items = Vec::new();
@@ -127,12 +127,12 @@ fn array<T: Copy, const WIDTH: usize>(
     }
 }
 
-/// Reals as an array.
+/// Floats as an array.
 pub fn dense_floats(name: &str, values: &[f32]) -> Dense {
     array(name, Dtype::F32, values, f32::to_le_bytes)
 }
 
-/// Whole numbers as an array.
+/// Integers as an array.
 pub fn dense_integers(name: &str, values: &[u64]) -> Dense {
     array(name, Dtype::U64, values, u64::to_le_bytes)
 }
@@ -146,7 +146,7 @@ fn field(name: &str, column: &ArrayRef) -> Field {
     Field::new(name, column.data_type().clone(), column.null_count() > 0)
 }
 
-/// A table whose columns are there as a whole.
+/// A table whose columns are in memory.
 fn whole_table(name: &str, columns: Vec<(Field, ArrayRef)>) -> Table {
     let count = columns.first().map_or(0, |(_, column)| column.len());
     let (fields, columns): (Vec<Field>, Vec<ArrayRef>) = columns.into_iter().unzip();
@@ -186,7 +186,7 @@ fn own_ids(ids: &Ids, rows: &[u32]) -> ArrayRef {
     }
 }
 
-/// Numbers of names: as names in tables, else as they are.
+/// Named numbers: as names in tables, else as numbers.
 fn name_column<T: Number + Into<u32>>(
     of_row: &[T],
     names: &[String],
@@ -288,7 +288,7 @@ fn node_table(
     columns.extend(nodes.graph.as_ref().map(|graph| {
         plain("graph", graphs.map_or_else(|| numbers(graph.clone()), |ids| own_ids(ids, graph)))
     }));
-    // Names of classes belong to what is learned: to graphs where these have labels.
+    // Class names belong to the target: to graphs if these have labels.
     columns.extend(target_columns(nodes.labels.as_ref(), &nodes.splits, names, form));
     columns.extend(nodes.columns.iter().map(|(name, column)| plain(name, column.clone())));
     whole_table("nodes", columns)
@@ -345,7 +345,7 @@ fn part_name(part: u8) -> &'static str {
     }
 }
 
-/// Rows of one width.
+/// A column of fixed-size lists.
 pub fn lists(width: usize, values: ArrayRef) -> ArrayRef {
     let item = Arc::new(Field::new_list_field(values.data_type().clone(), values.null_count() > 0));
     Arc::new(FixedSizeListArray::new(item, i32::try_from(width).unwrap_or(i32::MAX), values, None))
@@ -359,7 +359,7 @@ fn dense(name: &str, columns: usize, values: &[f32]) -> Item {
     })
 }
 
-/// Sparse features in the form of scipy's `save_npz`; in tables a row for each entry.
+/// Sparse features in the format of scipy's `save_npz`; in tables one row for each nonzero.
 fn feature_item(name: &str, features: &Features, rows: usize, form: Option<ExportForm>) -> Item {
     let (columns, entries) = match features {
         Features::Dense { columns, values } => return dense(name, *columns, values),
@@ -374,7 +374,7 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<Expor
         });
         let (mut row, mut column, mut value): (Vec<u32>, _, _) =
             (row_of.collect(), entries.index.to_vec(), entries.values.to_vec());
-        // A 0 at the last place says how large the matrix is, where no entry does.
+        // An explicit 0 at the last position gives the matrix shape if no nonzero does.
         let last = (rows.saturating_sub(1) as u32, columns.saturating_sub(1) as u32);
         if rows > 0 && columns > 0 && row.last().copied().zip(column.last().copied()) != Some(last)
         {
@@ -398,8 +398,7 @@ fn feature_item(name: &str, features: &Features, rows: usize, form: Option<Expor
     })
 }
 
-/// Sparse rows as the arrays of scipy's `save_npz`; alone in files of their own they do without the
-/// name of their format.
+/// Sparse rows as the arrays of scipy's `save_npz`; outside an archive without the format name.
 pub fn scipy_csr(columns: usize, entries: &SparseColumns, is_archive: bool) -> Vec<Dense> {
     let rows = entries.offsets.len().saturating_sub(1);
     let narrow = i32::try_from(entries.index.len().max(columns)).is_ok();
@@ -487,7 +486,7 @@ fn parameters(artifact: &Artifact) -> Result<Vec<Dense>, StageError> {
             safetensors::Dtype::I64 => Dtype::I64,
             other => {
                 return Err(damaged(format!(
-                    "`{name}`: expected reals or whole numbers of 32 or 64 bits, found {other:?}"
+                    "`{name}`: expected floats or integers of 32 or 64 bits, found {other:?}"
                 )));
             }
         };

@@ -1,4 +1,4 @@
-//! What is written is read back by our own readers.
+//! Exported files are read back by our own readers.
 use super::*;
 use arrow_array::{Float32Array, StringArray, UInt32Array, UInt64Array};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ fn a_table_as_text_keeps_words_gaps_and_bits() {
 fn tensors_come_back_and_words_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = write_table(&sample(), ExportForm::Safetensors, folder.path()).unwrap_err();
-    assert!(error.what.contains("`id` holds words"), "{error:?}");
+    assert!(error.what.contains("`id` holds strings"), "{error:?}");
     let dense = Dense {
         name: "w".to_owned(),
         dtype: Dtype::F32,

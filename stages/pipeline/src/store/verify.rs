@@ -1,9 +1,8 @@
-//! `warploom store verify`: every file of every artifact against its digest, and what artifacts
-//! were made of.
+//! verify: `warploom store verify`: compares every file of every artifact with its digest, and
+//! checks inputs of artifacts.
 //!
-//! promises  what cannot be listed or read is named and fails, as what is damaged does; an artifact
-//!           that was made of inputs that nobody had checked is named, and so is what was made of
-//!           it
+//! promises  unreadable files and folders are named and fail, as damaged ones do; an artifact made
+//!           from unchecked inputs is named, and so are those made from it
 //! never     changes anything
 use std::{collections::BTreeMap, fs, io, path::Path};
 
@@ -11,12 +10,12 @@ use serde_json::json;
 use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, progress::Progress};
 use warploom_shell::{Environment, progress::Talk};
 
-/// What was found.
+/// The result of a verification.
 #[derive(Default)]
 struct Report {
     looked_at: usize,
     damaged: usize,
-    /// The first error of what could not be read, and how many there are.
+    /// The first error of unreadable files, and their number.
     unreadable: Option<(StageError, usize)>,
 }
 
@@ -31,7 +30,7 @@ impl Report {
     }
 }
 
-/// Looks at all artifacts, or at those whose keys start with these digits.
+/// Verifies all artifacts, or those whose keys start with these digits.
 pub fn verify_store(
     environment: &Environment,
     talk: &Talk,
@@ -46,14 +45,14 @@ pub fn verify_store(
                 continue;
             }
         };
-        // A checkpoint's folder holds steps, each proved when it is resumed from.
+        // A checkpoint's folder holds steps, which are verified on resume.
         for key in keys
             .iter()
             .filter(|_| kind != Kind::Checkpoint)
             .filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits)))
         {
             let _lease = environment.store.lease(key);
-            // What was collected before the lease was there is no damage.
+            // An artifact collected before the lease is not damaged.
             let opened = environment.store.find(kind, key).and_then(|found| {
                 found.map(|_| environment.store.open(kind, key, true)).transpose()
             });
@@ -91,7 +90,7 @@ fn print_report(environment: &Environment, report: &Report, unverified: &[&Artif
     crate::print_as(
         environment,
         || {
-            let mut text = format!("{looked_at} artifacts looked at, {damaged} damaged");
+            let mut text = format!("{looked_at} artifacts checked, {damaged} damaged");
             if unreadable > 0 {
                 text += &format!(", {unreadable} could not be read");
             }
@@ -137,7 +136,7 @@ fn final_error(
     }
 }
 
-/// The keys that a folder of a kind holds; none where there is no such folder.
+/// The keys in the folder of a kind; none if there is no folder.
 fn list_keys(folder: &Path) -> Result<Vec<Key>, StageError> {
     let wrong = |error: io::Error| StageError::io("list a folder of the store", folder, &error);
     let entries = match fs::read_dir(folder) {
@@ -152,8 +151,7 @@ fn list_keys(folder: &Path) -> Result<Vec<Key>, StageError> {
     Ok(keys)
 }
 
-/// Says which kinds have no folder any more although artifacts were made of them: `gc` leaves the
-/// folder.
+/// Warns of kinds without a folder although artifacts were made from them: `gc` keeps the folder.
 fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact]) {
     let folders: Vec<String> = fs::read_dir(environment.store.root())
         .into_iter()
@@ -180,10 +178,10 @@ fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact
     }
 }
 
-/// Artifacts of which an input was not checked when they were made, and what was made of these.
+/// Artifacts made from unchecked inputs, and those made from these.
 fn unverified_artifacts(all: &[Artifact]) -> Vec<&Artifact> {
     let mut named: BTreeMap<(&str, &str), bool> = BTreeMap::new();
-    // Each round knows what is one stage farther.
+    // Each round covers one further stage.
     for _ in Kind::ALL {
         for Artifact { kind, manifest, .. } in all {
             let of_input = || {

@@ -1,4 +1,4 @@
-//! Arrays, as PyG and numpy keep them and as `export` writes them, to tables and archives.
+//! arrays: converts arrays of PyG, numpy and `export` to tables and archives.
 //!
 //! reads     edges: `.npy` of shape (2, edges) or (edges, 2); `.npz`, `.safetensors` or a file for
 //!           each array, with `edge_index` or `edges` of such a shape, or with `source` and
@@ -6,11 +6,10 @@
 //!           (`edge_type`)
 //! reads     nodes and graphs: an array for each column, `NAME_missing` where values of `NAME` are
 //!           missing
-//! promises  rows in the order of the arrays; an array of edges of another name is an error that
-//!           names it (a file with further arrays beside its edges comes here only where a table of
-//!           nodes stands beside it: else it is copied); relations and kinds that are numbers get
-//!           the names that are given
-//! never     guesses which extent is the edges where both are 2
+//! promises  rows in array order; an edge array of another name is an error that names it (a file
+//!           with further arrays beside its edges is converted only if there is a table of nodes:
+//!           else it is copied); numeric relations and node types get the given names
+//! never     guesses the edge axis where both extents are 2
 use std::{
     path::{Path, PathBuf},
     sync::Arc,
@@ -43,10 +42,10 @@ use warploom_shell::requests::read_error;
 use super::given_files::{GraphPart, PlacedFile};
 use crate::export::{self, Dense};
 
-/// What a sparse matrix is made of, as scipy calls it.
+/// Array names of a sparse matrix in scipy.
 const MATRIX: [&str; 4] = ["indices", "indptr", "shape", "data"];
 
-/// No manifest is larger.
+/// Largest manifest.
 const MANIFEST_BYTES_MOST: u64 = 16 << 20;
 
 /// Writes arrays as a table.
@@ -73,7 +72,7 @@ pub fn write_table(placed: &PlacedFile, names: &Names, to: &Path) -> Result<(), 
     writer.finish()
 }
 
-/// Writes the parts of a sparse matrix, each in a file of its own, as one archive.
+/// Writes the arrays of a sparse matrix, from one file each, as one archive.
 pub fn write_matrix(placed: &PlacedFile, to: &Path) -> Result<(), StageError> {
     let read = || -> Read<Vec<Dense>> {
         let arrays = named_arrays(placed)?;
@@ -94,12 +93,11 @@ pub fn write_matrix(placed: &PlacedFile, to: &Path) -> Result<(), StageError> {
     export::archive(to, &read().map_err(|error| read_error(&error))?)
 }
 
-/// Writes sparse rows of an artifact as an archive; how wide they are stands in the manifest beside
-/// them.
+/// Writes sparse rows of an artifact as an archive; the manifest beside them has their width.
 pub fn write_sparse_rows(placed: &PlacedFile, to: &Path) -> Result<(), StageError> {
     let path = placed.first();
     let GraphPart::Beside(name) = &placed.thing else {
-        return Err(StageError::defect("sparse rows that are no features"));
+        return Err(StageError::defect("sparse rows that are not features"));
     };
     let counted = name
         .strip_prefix("features-")
@@ -110,7 +108,7 @@ pub fn write_sparse_rows(placed: &PlacedFile, to: &Path) -> Result<(), StageErro
     let page: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let Some(columns) = page["counts"][&counted].as_u64() else {
         let what = format!(
-            "how wide these sparse rows are is not known: expected `{counted}` in manifest.json \
+            "the width of these sparse rows is unknown: expected `{counted}` in manifest.json \
              beside them"
         );
         let hint = "export the graph once more, with its manifest:  warploom export graph -o DIR";
@@ -120,7 +118,7 @@ pub fn write_sparse_rows(placed: &PlacedFile, to: &Path) -> Result<(), StageErro
     export::archive(to, &export::scipy_csr(columns as usize, &entries, true))
 }
 
-/// Arrays with their names: of an archive, or of files that are called `THING.NAME.npy`.
+/// Arrays with their names: of an archive, or of files called `THING.NAME.npy`.
 fn named_arrays(placed: &PlacedFile) -> Read<Vec<(String, Array)>> {
     if let [only] = &placed.from[..] {
         let name = only.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -134,26 +132,25 @@ fn named_arrays(placed: &PlacedFile) -> Read<Vec<(String, Array)>> {
             return Ok(vec![("edge_index".to_owned(), npy::read(only)?)]);
         }
     }
-    let named = |path: &PathBuf| {
-        let unnamed = || {
-            ReadError::new(path, "one array is no table: its name does not say which column it is")
-                .expected("NAME.COLUMN.npy", "no column")
-        };
-        Ok((
-            array_name(path).ok_or_else(|| {
-                Box::new(
-                    unnamed().hint(
+    let named =
+        |path: &PathBuf| {
+            let unnamed = || {
+                ReadError::new(path, "an array without a column name cannot be a table")
+                    .expected("NAME.COLUMN.npy", "no column")
+            };
+            Ok((
+                array_name(path).ok_or_else(|| {
+                    Box::new(unnamed().hint(
                         "write all columns into one file:  numpy.savez(FILE, id=..., label=...)",
-                    ),
-                )
-            })?,
-            npy::read(path)?,
-        ))
-    };
+                    ))
+                })?,
+                npy::read(path)?,
+            ))
+        };
     placed.from.iter().map(named).collect()
 }
 
-/// What stands between the first dot of a file's name and its ending.
+/// The part of a file name between its first dot and its extension.
 fn array_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let (_, rest) = name.split_once('.')?;
@@ -168,7 +165,7 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     let found: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
     let lacks_ends = || {
-        let error = ReadError::new(path, "the arrays do not say both ends of edges, once")
+        let error = ReadError::new(path, "expected exactly one array of each end of edges")
             .expected(edge_arrays::READ, found.join(", "));
         Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"))
     };
@@ -242,17 +239,14 @@ fn check_equal_lengths(path: &Path, columns: Vec<Column>) -> Read<Vec<Column>> {
     match columns.iter().find(|(_, column)| column.len() != count) {
         None => Ok(columns),
         Some((name, column)) => {
-            let error =
-                ReadError::new(path, format!("`{name}` has not as many values as `{first}`"));
-            let error =
-                error.expected(format!("{count}, as many as all others"), column.len().to_string());
-            Err(Box::new(error.hint("write all columns in one length")))
+            let error = ReadError::new(path, format!("`{name}` and `{first}` differ in length"));
+            let error = error.expected(format!("{count} values"), column.len().to_string());
+            Err(Box::new(error.hint("write all columns with equal lengths")))
         }
     }
 }
 
-/// An array as a column: a list of values, or rows of numbers; where the mask says so there is no
-/// value.
+/// An array as a column: a list of values, or rows of numbers, with nulls by the mask.
 fn array_column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     let (rows, width) = array.rows()?;
     if array.shape.len() > 1 {
@@ -264,7 +258,7 @@ fn array_column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     };
     if missing.len() != rows {
         let error =
-            array.error("the array of what is missing does not have a value for each of its");
+            array.error("the array of missing values does not have one value for each of its");
         return Err(Box::new(error.expected(rows.to_string(), missing.len().to_string())));
     }
     fn mask_missing<T>(values: Vec<T>, missing: &[bool]) -> impl Iterator<Item = Option<T>> {
@@ -282,7 +276,7 @@ fn array_column(array: &Array, mask: Option<&Array>) -> Read<ArrayRef> {
     })
 }
 
-/// Numbers from 0, or words; a list.
+/// A list of nonnegative integers or strings.
 fn id_column(array: &Array) -> Read<ArrayRef> {
     if array.shape.len() != 1 {
         let error = array
@@ -297,7 +291,7 @@ fn id_column(array: &Array) -> Read<ArrayRef> {
     })
 }
 
-/// Numbers of names, as the names; as they are where there are none.
+/// Replaces numbers by names; without names numbers stay.
 fn name_numbers(array: &Array, names: &[String], what: &str) -> Read<ArrayRef> {
     if names.is_empty() || array.is_text() {
         return id_column(array);

@@ -1,7 +1,7 @@
-//! The entry that describes an imported set, beside its files.
+//! entry: writes the entry of an imported set, beside its files.
 //!
-//! promises  it reads back as an entry; it says size and digest of every file, the format that was
-//!           found, and the counts that were read
+//! promises  it parses as an entry; it has size and digest of every file, the detected format, and
+//!           the counts
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -18,7 +18,7 @@ use warploom_formats::{
 use super::ReadSet;
 use crate::arguments::Import;
 
-/// The text of the entry; `draft` is where the files are now.
+/// The text of the entry; `draft` is the present folder of the files.
 pub fn entry_text(
     asked: &Import,
     options: &Options,
@@ -62,13 +62,13 @@ pub fn entry_text(
     Ok(text + &inherited_line(&found.inherited))
 }
 
-/// Whether nodes, or graphs, are parted.
+/// Whether there is a split of nodes or graphs.
 pub fn has_split(graph: &RawGraph) -> bool {
     !graph.splits.is_empty()
         || graph.graphs.as_ref().is_some_and(|graphs| !graphs.splits.is_empty())
 }
 
-/// A file with its size and digest.
+/// The line of a file, with size and digest.
 fn file_line(file: &str, path: &PathBuf) -> Result<String, StageError> {
     let read = |error: std::io::Error| StageError::io("read", path, &error);
     let digest = digest_cache::digest(path, None, true).map_err(read)?;
@@ -90,7 +90,7 @@ fn inherited_line(inherited: &InheritedProvenance) -> String {
     }
 }
 
-/// The options that are not as they are by themselves.
+/// The lines of options that differ from the default.
 fn read_lines(options: &Options) -> Result<String, StageError> {
     let value = |options: &Options| {
         serde_json::to_value(options).map_err(|error| StageError::defect(error.to_string()))

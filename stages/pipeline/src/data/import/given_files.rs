@@ -1,8 +1,8 @@
-//! The files that an import was given, and the name that each gets in the set: readers know by it
-//! what a file holds.
+//! given_files: the input files of an import, and the name of each in the set, by which readers
+//! recognise its contents.
 //!
-//! promises  a file that is given and has no part in the set is an error that names it
-//! never     opens more of a file than its beginning
+//! promises  an input file without a role in the set is an error that names it
+//! never     reads more of a file than its beginning
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -19,14 +19,14 @@ use warploom_shell::requests::{catalog_error, read_error};
 
 use crate::arguments::Import;
 
-/// Names of files that a hint shows.
+/// File names that a hint shows.
 const NAMES_SHOWN: usize = 6;
-/// What the names of sparse features end in, in the store.
+/// Suffix of sparse features in the store.
 const SPARSE: &str = "-sparse";
-/// Endings of packed files.
+/// Extensions of compressed files.
 const PACKED: [&str; 2] = [".gz", ".zst"];
 
-/// How a file's contents are laid out, as far as its place in a set depends on it.
+/// The family of a file format, as far as the file's name in a set depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Parquet or Arrow.
@@ -35,11 +35,11 @@ pub enum Family {
     Text,
     /// npy, npz, safetensors.
     Arrays,
-    /// Whatever else is read.
+    /// Any other supported format.
     Other,
 }
 
-/// What a file says of a graph.
+/// The part of a graph that a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GraphPart {
     /// Its edges.
@@ -48,54 +48,54 @@ pub enum GraphPart {
     Nodes,
     /// The graphs of a set of many.
     Graphs,
-    /// Something that stands beside a graph under this name: features, labels, split, ids.
+    /// Data beside a graph under this name: features, labels, split, ids.
     Beside(String),
-    /// Names of what it counts.
+    /// Names of classes, relations and node types.
     Names,
 }
 
-/// Something that was given.
+/// An input of the import.
 #[derive(Clone, Debug)]
 struct InputFile {
     thing: GraphPart,
-    /// A file; several where each is one array.
+    /// Its files; several if each is one array.
     files: Vec<PathBuf>,
 }
 
-/// How a file of the set is made of what was given.
+/// How a file of the set is made from the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileConversion {
-    /// It is a copy.
+    /// By copying.
     Copied,
-    /// Arrays become a table.
+    /// By converting arrays to a table.
     Table,
-    /// Arrays of a sparse matrix, each in a file of its own, become one archive.
+    /// By joining the arrays of a sparse matrix, from one file each, in one archive.
     Matrix,
-    /// So do sparse rows as the store has them.
+    /// By converting sparse rows of the store to an archive.
     SparseRows,
 }
 
-/// What was given, and the name it gets.
+/// An input with its name in the set.
 #[derive(Clone, Debug)]
 pub struct PlacedFile {
-    /// What it says.
+    /// The part of the graph that it holds.
     pub thing: GraphPart,
-    /// The files that it comes from.
+    /// Its source files.
     pub from: Vec<PathBuf>,
     /// Its name in the set.
     pub name: String,
-    /// How it is made.
+    /// Its conversion.
     pub made: FileConversion,
 }
 
 impl PlacedFile {
-    /// The first file that it comes from.
+    /// Its first source file.
     pub fn first(&self) -> &Path {
         self.from.first().map_or(Path::new(""), PathBuf::as_path)
     }
 }
 
-/// All files with their names, and what is not real in them.
+/// All files with their names in the set, and their synthetic parts.
 pub fn place_files(asked: &Import) -> Result<(Vec<PlacedFile>, InheritedProvenance), StageError> {
     let given = match &asked.from {
         Some(folder) => files_from_export(folder)?,
@@ -109,7 +109,7 @@ pub fn place_files(asked: &Import) -> Result<(Vec<PlacedFile>, InheritedProvenan
     Ok((assign_names(&given)?, inherited.unwrap_or_default()))
 }
 
-/// The folder of edges that lie as an export leaves them.
+/// The folder of an export that holds these edges.
 fn find_export_folder(edges: &Path) -> Option<&Path> {
     split_name(edges)
         .0
@@ -139,7 +139,7 @@ fn files_from_arguments(asked: &Import) -> Result<Vec<InputFile>, StageError> {
     Ok(given)
 }
 
-/// Refuses what is no file before it is opened: opening a pipe would wait for somebody to write.
+/// Refuses anything but a regular file before it is opened: opening a pipe would wait for a writer.
 fn refuse_no_file(path: &Path) -> Result<(), StageError> {
     let facts = fs::metadata(path)
         .map_err(|error| missing_file_error(path, StageError::io("read", path, &error)))?;
@@ -160,7 +160,7 @@ fn refuse_no_file(path: &Path) -> Result<(), StageError> {
         .hint(hint))
 }
 
-/// What helps where a path leads nowhere: the names that are near, or where to begin.
+/// Adds a hint to the error of a missing path: near names, or the existing parent folder.
 fn missing_file_error(path: &Path, error: StageError) -> StageError {
     if error.hint.is_some() || fs::symlink_metadata(path).is_ok_and(|facts| !facts.is_symlink()) {
         return error;
@@ -199,11 +199,11 @@ fn missing_file_error(path: &Path, error: StageError) -> StageError {
     }
 }
 
-/// What an export left in a folder.
+/// The files of an export in a folder.
 fn files_from_export(folder: &Path) -> Result<Vec<InputFile>, StageError> {
     let entries = fs::read_dir(folder)
         .map_err(|error| missing_file_error(folder, StageError::io("list", folder, &error)))?;
-    // A file that is passed over unseen would be missing in the set.
+    // A silently ignored file would be missing in the set.
     let paths = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<PathBuf>>>();
     let mut paths = paths.map_err(|error| StageError::io("list", folder, &error))?;
     paths.sort();
@@ -214,9 +214,8 @@ fn files_from_export(folder: &Path) -> Result<Vec<InputFile>, StageError> {
             continue;
         }
         let Some((thing, one_array)) = part_of_export(&path) else {
-            let error =
-                StageError::new(ErrorKind::Input, "this file is no part of an exported graph")
-                    .at(path.display());
+            let error = StageError::new(ErrorKind::Input, "not a file of an exported graph")
+                .at(path.display());
             return Err(error.hint(
                 "write the folder with  warploom export graph -o DIR ;  or name the files one by \
                  one:  --edges FILE  --nodes FILE",
@@ -236,7 +235,7 @@ fn files_from_export(folder: &Path) -> Result<Vec<InputFile>, StageError> {
                 let error = StageError::new(
                     ErrorKind::Input,
                     format!(
-                        "two files say the same of the graph: {} too",
+                        "two files hold the same part of the graph: also {}",
                         given.files[0].display()
                     ),
                 );
@@ -259,7 +258,7 @@ fn files_from_export(folder: &Path) -> Result<Vec<InputFile>, StageError> {
     Err(error.at(folder.display()).hint("write it with  warploom export graph -o DIR"))
 }
 
-/// What a file of an exported graph holds, and whether it is one array of several.
+/// The part of the graph in a file of an export, and whether the file is one array of several.
 fn part_of_export(path: &Path) -> Option<(GraphPart, bool)> {
     let (stem, end, _) = split_name(path);
     if (stem.as_str(), end.as_str()) == ("names", "json") {
@@ -288,7 +287,7 @@ fn part_of_export(path: &Path) -> Option<(GraphPart, bool)> {
     (family != Family::Other).then_some((thing, one_array))
 }
 
-/// A file's name up to its last dot, its ending in small letters, and what it is packed in.
+/// A file name's stem, its extension in lower case, and its compression.
 fn split_name(path: &Path) -> (String, String, &'static str) {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let lower = name.to_lowercase();
@@ -307,7 +306,7 @@ fn family_of(end: &str) -> Family {
     }
 }
 
-/// What all files are, by what the edges are.
+/// Assigns names to all files, by the format of the edges.
 fn assign_names(given: &[InputFile]) -> Result<Vec<PlacedFile>, StageError> {
     let edges = given.iter().find(|given| given.thing == GraphPart::Edges);
     let Some(path) = edges.and_then(|edges| edges.files.first()) else {
@@ -322,10 +321,10 @@ fn assign_names(given: &[InputFile]) -> Result<Vec<PlacedFile>, StageError> {
             .recognised(&FileHeads::new(std::slice::from_ref(path)))
             .map_err(system)?
             .is_some();
-    // Features, labels and the like in the file of the edges are read from there.
+    // Features, labels and others in the edge file are read from there.
     let may_be_whole = family == Family::Arrays && !is_graph && !has_nodes && packed.is_empty();
     let is_whole = may_be_whole && edge_arrays::is_more_than_a_table(path).map_err(system)?;
-    // A text of any name is a table where a table of nodes stands beside it.
+    // A text file of any name is a table if there is a table of nodes.
     let text = family == Family::Text || family == Family::Other && has_nodes;
     let tables = !text && !is_graph && !is_whole && family != Family::Other;
     given
@@ -364,7 +363,7 @@ fn assign_names(given: &[InputFile]) -> Result<Vec<PlacedFile>, StageError> {
         .collect()
 }
 
-/// A table of nodes or of graphs is read as the edges are.
+/// The name of a table of nodes or graphs, which has the format family of the edges.
 fn table_name(
     path: &Path,
     name: &str,

@@ -211,13 +211,13 @@ fn what_does_not_fit_is_said_of_the_files_that_were_given() {
         try_bytes(&[("edges", "parquet", &parquet), ("nodes", "npz", &sample(&uneven, "npz"))])
             .map(drop)
             .unwrap_err();
-    assert!(error.to_string().contains("`label` has not as many values as `id`"), "{error}");
+    assert!(error.to_string().contains("`label` and `id` differ in length"), "{error}");
     let error =
         try_bytes(&[("edges", "parquet", &parquet), ("nodes", "npy", &sample(&edges(), "npy"))])
             .map(drop)
             .unwrap_err();
     assert!(
-        error.to_string().contains("one array is no table")
+        error.to_string().contains("an array without a column name cannot be a table")
             && error.to_string().contains("numpy.savez"),
         "{error}"
     );
