@@ -102,10 +102,7 @@ fn a_damaged_input_is_named_before_anything_is_made_of_it() {
 fn what_is_made_of_unchecked_inputs_says_so_until_it_is_made_again() {
     let sandbox = Sandbox::stand_in();
     sandbox.build(&Recipe::small());
-    sandbox
-        .warploom(&["store", "verify"])
-        .expect(0)
-        .prints(&["9 artifacts checked, 0 damaged\n"]);
+    sandbox.warploom(&["store", "verify"]).expect(0).prints(&["9 artifacts checked, 0 damaged\n"]);
     let digests = sandbox.view().digests();
     remove(&sandbox, "run");
     let path = file_of(&sandbox, "graph", "features");

@@ -1,8 +1,8 @@
-//! Arrow IPC files: one record batch, uncompressed, 64-byte aligned; written from vectors, read as
-//! views of the map.
+//! arrow_file: Arrow IPC files: one record batch, uncompressed, 64-byte aligned; written from
+//! vectors, read as views of the mapped file.
 //!
-//! promises  pyarrow opens every file with `memory_map=True`; a view has the length and type that
-//!           were asked for
+//! promises  pyarrow opens every file with `memory_map=True`; a view has the requested length and
+//!           type
 //! never     copies a column when reading
 use std::{fs::File, io::BufWriter, path::Path, sync::Arc};
 
@@ -79,7 +79,7 @@ pub fn numbers<T: Number>(values: Vec<T>) -> ArrayRef {
     Arc::new(PrimitiveArray::<T::Arrow>::new(ScalarBuffer::from(values), None))
 }
 
-/// Writes dense rows as one fixed-size list a row.
+/// Writes dense rows as a column of fixed-size lists.
 pub fn write_rows(
     path: &Path,
     name: &str,
@@ -89,8 +89,8 @@ pub fn write_rows(
     write_lists(path, name, width, numbers(values))
 }
 
-/// The same of values that lie in a nameless file of this process, little-endian: they are mapped,
-/// not held.
+/// `write_rows` from little-endian values in an unnamed file of this process, which is mapped, not
+/// held.
 pub fn write_rows_of(
     path: &Path,
     name: &str,
@@ -115,7 +115,7 @@ fn write_lists(path: &Path, name: &str, width: usize, values: ArrayRef) -> Resul
 /// Sparse rows: offsets (rows + 1), and for each entry its column and value.
 #[derive(Clone, Debug)]
 pub struct SparseColumns {
-    /// Start of each row among the entries, and their number.
+    /// Row offsets into the entries (rows + 1).
     pub offsets: View<i64>,
     /// Column of each entry.
     pub index: View<u32>,
@@ -123,7 +123,7 @@ pub struct SparseColumns {
     pub values: View<f32>,
 }
 
-/// Writes sparse rows as one list of (index, value) a row.
+/// Writes sparse rows as a column of lists of (index, value).
 pub fn write_sparse_rows(
     path: &Path,
     name: &str,
@@ -170,7 +170,7 @@ pub fn open_rows(path: &Path, name: &str) -> Result<(usize, View<f32>), StageErr
     Ok((list.value_length() as usize, values.values().clone()))
 }
 
-/// Opens sparse rows; offsets are proved ascending by the Arrow reader.
+/// Opens sparse rows; the Arrow reader checks that offsets ascend.
 pub fn open_sparse_rows(path: &Path, name: &str) -> Result<SparseColumns, StageError> {
     let batch = mapped_file::open_arrow(path)?;
     let column = batch.column_by_name(name).ok_or_else(|| missing(path, &batch, name))?;

@@ -1,7 +1,6 @@
-//! Panics that somebody catches: what damaged bytes make a decoder or a stage do becomes an error
-//! with a name.
+//! caught_panics: turns panics of decoders and stages, for example on damaged bytes, into errors.
 //!
-//! promises  a caught panic prints nothing; its message and place go to the code that catches it
+//! promises  a caught panic prints nothing; the catching code gets its message and place
 //! never     hides a panic that is not caught
 use std::{
     cell::Cell,
@@ -14,18 +13,17 @@ use std::{
 
 use crate::{ErrorKind, StageError};
 
-/// Catches at work, on whatever thread: the threads of a pool panic for the one that waits for
-/// them.
+/// Active catches of all threads: a panic in a thread pool reaches the thread that waits for it.
 static CATCHES: AtomicUsize = AtomicUsize::new(0);
 thread_local! {
-    /// Catches at work on this thread.
+    /// Active catches of this thread.
     static HERE: Cell<usize> = const { Cell::new(0) };
 }
-/// The first panic since the last catch: those after it follow from it.
+/// The first panic since the last catch; later ones are consequences.
 static FIRST: Mutex<Option<String>> = Mutex::new(None);
 
-/// For the program's panic hook: keeps the message of a panic that will be caught. False: it is not
-/// caught.
+/// For the program's panic hook: records the message of a panic that will be caught. Returns false
+/// if it will not be caught.
 pub fn record_panic(info: &PanicHookInfo<'_>) -> bool {
     let caught = is_caught();
     if caught {
@@ -34,13 +32,13 @@ pub fn record_panic(info: &PanicHookInfo<'_>) -> bool {
     caught
 }
 
-/// Whether a panic here reaches a catch. One on a thread of its own may not.
+/// Whether a panic of this thread reaches a catch. One of an independent thread may not.
 fn is_caught() -> bool {
     HERE.get() > 0 || rayon::current_thread_index().is_some() && CATCHES.load(Ordering::SeqCst) > 0
 }
 
-/// Does work that may panic, here or on threads that it waits for; the error is what the first
-/// panic said.
+/// Runs work that may panic, on this thread or on threads that it waits for; the error is the
+/// message of the first panic.
 pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHES.fetch_add(1, Ordering::SeqCst);
     HERE.set(HERE.get() + 1);
@@ -52,18 +50,17 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
             .downcast_ref::<&str>()
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned());
-        // Without the program's hook, as in tests, there is the payload alone.
+        // Without the program's hook, as in tests, there is only the payload.
         first_panic().take().or(plain).unwrap_or_else(|| "a panic without a message".to_owned())
     })
 }
 
-/// What a caught panic is to people: a defect, or memory that the system refused to a library that
-/// panics then.
+/// The error of a caught panic: a defect, or out of memory in a library that then panics.
 pub fn panic_error(said: String) -> StageError {
     out_of_memory(&said).unwrap_or_else(|| StageError::defect(said))
 }
 
-/// The error of a panic that says that memory was refused.
+/// The error of a panic with an out-of-memory message.
 pub fn out_of_memory(said: &str) -> Option<StageError> {
     let hint =
         "see  ulimit -v  and the memory of the job; a lower  --memory  or  --threads  needs less";

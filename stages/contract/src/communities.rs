@@ -1,8 +1,8 @@
-//! communities: how good a division of the nodes is. One definition, for the profile of a graph and
-//! for what an order found.
+//! communities: sizes and modularity of communities. One definition, for the profile of a graph and
+//! for reorder methods.
 //!
 //! promises  exact sums of integers: the same bits for any number of threads
-//! limits    O(edges) time; 16 bytes a community
+//! limits    O(edges) time; 16 bytes for each community
 use rayon::prelude::*;
 
 use crate::kinds::{
@@ -10,8 +10,8 @@ use crate::kinds::{
     profile::{CommunityFigures, log_bin},
 };
 
-/// Sizes and modularity of communities, from the edges as listed. A community's number is below the
-/// number of nodes.
+/// Figures of communities, with parallel edges counted. Community numbers are below the number of
+/// nodes.
 pub fn figures(community: &[u32], incoming: Rows<'_>, outgoing: Rows<'_>) -> CommunityFigures {
     let nodes = community.len();
     let count = community.iter().max().map_or(0, |&most| most as usize + 1);

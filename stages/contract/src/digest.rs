@@ -1,7 +1,7 @@
-//! BLAKE3 digests of bytes and files.
+//! digest: BLAKE3 digests of bytes and files.
 //!
 //! promises  the same digest for any number of threads
-//! never     follows a name into something that is not a file
+//! never     reads a path that is not a regular file
 use std::{
     fmt,
     fs::File,
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::regular_file::{self, Refusal};
 
-/// Bytes that are read at once.
+/// Bytes read at once.
 const BLOCK_BYTES: usize = 4 << 20;
 
 /// A BLAKE3 digest, 64 hexadecimal digits.
@@ -36,7 +36,7 @@ impl TryFrom<String> for Digest {
     }
 }
 
-/// Whether a text is so many hexadecimal digits, letters small.
+/// Whether a text is `digits` hexadecimal digits in lower case.
 pub(crate) fn is_hexadecimal(text: &str, digits: usize) -> bool {
     text.len() == digits
         && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -48,20 +48,20 @@ pub(crate) fn hexadecimal_error(text: &str, what: &str, digits: usize) -> String
 }
 
 impl Digest {
-    /// Digest of bytes at hand.
+    /// Digest of bytes in memory.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Digest(blake3::hash(bytes).to_hex().to_string())
     }
 
-    /// Digest of a file's contents, read block by block: a file that changes under us cannot crash
-    /// the program, as a map could, and what was read counts for nobody's memory. The threads share
+    /// Digest of a file's contents, read block by block: a file that changes meanwhile cannot crash
+    /// the program, as a mapped one could, and read pages do not count as its memory. Threads share
     /// a block.
     pub fn from_file(path: &Path) -> io::Result<Self> {
         Digest::from_open_file(&mut regular_file::open(path)?)
     }
 
-    /// The same of a file that is open. What ends before its size does, as files of a torn network
-    /// do, has no digest.
+    /// `from_file` for an open file. A file that ends before its size, as on a broken network, is
+    /// an error.
     pub fn from_open_file(file: &mut File) -> io::Result<Self> {
         let length = file.metadata()?.len();
         Digest::from_reader(file, length)
@@ -92,7 +92,7 @@ impl Digest {
         }
     }
 
-    /// Digest of named digests, in the order of their names: an artifact's input digest.
+    /// Digest of (name, digest) pairs in name order: an artifact's input digest.
     pub fn from_named<'a>(parts: impl IntoIterator<Item = (&'a str, &'a Digest)>) -> Self {
         let mut parts: Vec<_> = parts.into_iter().collect();
         parts.sort();

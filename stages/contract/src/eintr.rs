@@ -1,15 +1,15 @@
-//! Calls of the file system that a signal may interrupt (FUSE and some NFS mounts answer EINTR):
-//! they are tried again.
+//! eintr: retries file system calls that a signal interrupts (FUSE and some NFS mounts answer
+//! EINTR).
 //!
-//! promises  the standard library repeats `open`, `read`, `write` and `fsync`; this repeats what it
-//!           does not: `mkdir`, `rename`, `link`, `unlink`, `stat`
-//! never     waits for ever: after `TRIES` the error goes up
+//! promises  the standard library retries `open`, `read`, `write` and `fsync`; this retries others:
+//!           `mkdir`, `rename`, `link`, `unlink`, `stat`
+//! never     retries forever: after `TRIES` it returns the error
 use std::io;
 
-/// How often a call is made.
+/// Most tries of a call.
 const TRIES: usize = 100;
 
-/// Makes a call, and makes it again as long as a signal interrupts it.
+/// Calls a function, again as long as a signal interrupts it.
 pub fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     for _ in 1..TRIES {
         match call() {

@@ -1,18 +1,18 @@
-//! Errors of stages, and the one place where a kind of error becomes an exit code.
+//! error: errors of stages, and the mapping of error kinds to exit codes.
 //!
-//! promises  every error says what, where (path, row or span) and, if anything helps, a hint that
-//!           can be pasted
+//! promises  every error says what, where (path, row or span) and, where there is a remedy, a hint
+//!           that can be pasted
 //! never     panics; carries a backtrace or a type of another crate
 use std::{borrow::Cow, fmt, io, path::Path};
 
 use crate::regular_file::Refusal;
 
-/// What went wrong, as far as a caller must tell apart.
+/// The kinds of errors that callers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A file that was asked for is missing or cannot be read.
+    /// A requested file is missing or unreadable.
     Input,
-    /// Contents of a file are not what its format asks.
+    /// The contents of a file violate its format.
     Data,
     /// The pipeline file or a setting.
     Specification,
@@ -24,22 +24,22 @@ pub enum ErrorKind {
     DiskFull,
     /// Wrong flags.
     Usage,
-    /// A check found that an output is not what it should be.
+    /// A check found a wrong output.
     CheckFailed,
     /// A limit was reached: an iteration that did not converge.
     LimitReached,
-    /// A fault of device, node or file system that may pass.
+    /// A transient fault of device, node or file system.
     Transient,
     /// SIGTERM or SIGUSR1, after saving what can be saved.
     Stopped,
     /// SIGINT.
     Interrupted,
-    /// A defect of ours.
+    /// A bug of Warploom.
     Defect,
 }
 
 impl ErrorKind {
-    /// The process exit code, as fixed in the interface.
+    /// The exit code of the process.
     pub fn exit_code(self) -> u8 {
         use ErrorKind::*;
         match self {
@@ -53,7 +53,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether nothing went wrong: a person or a scheduler ended it.
+    /// Whether a user or a scheduler stopped the process.
     pub fn is_stop(self) -> bool {
         matches!(self, ErrorKind::Stopped | ErrorKind::Interrupted)
     }
@@ -79,10 +79,10 @@ impl ErrorKind {
     }
 }
 
-/// An error as it reaches the person: what, where, and what to do.
+/// An error for users: what, where, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageError {
-    /// Which kind, hence which exit code.
+    /// The kind, which gives the exit code.
     pub kind: ErrorKind,
     /// One line: what is wrong, expected against found.
     pub what: String,
@@ -100,7 +100,7 @@ impl StageError {
         StageError { kind, what: what.into(), place: None, detail: None, hint: None }
     }
 
-    /// A defect of ours: an invariant that did not hold.
+    /// A bug of Warploom: a violated invariant.
     pub fn defect(what: impl Into<String>) -> Self {
         StageError::new(ErrorKind::Defect, what)
             .hint("this is a defect of Warploom: please report it with the command that led here")
@@ -124,13 +124,13 @@ impl StageError {
         self
     }
 
-    /// The same, about a place that is chosen by other means than `--store DIR`.
+    /// Replaces `--store DIR` in the hint by another option that chooses the place.
     pub fn replace_store_option(mut self, by: &str) -> Self {
         self.hint = self.hint.map(|hint| hint.replace("--store DIR", by));
         self
     }
 
-    /// The same, speaking of a path by another name: a draft is nothing that a person knows.
+    /// Replaces a path, such as that of a draft, which users do not know, by another one.
     pub fn replace_path(mut self, path: &Path, shown: &Path) -> Self {
         let (path, shown) = (path.display().to_string(), shown.display().to_string());
         self.what = self.what.replace(&path, &shown);
@@ -164,7 +164,7 @@ impl StageError {
                      permissions",
                 )
             }
-            // A place such as /proc, where nobody makes a folder.
+            // A place such as /proc, where no folder can be created.
             io::ErrorKind::NotFound if doing.starts_with("make a folder") => {
                 base(ErrorKind::Input, format!("cannot {doing}: no such file or directory"))
                     .hint("choose a place that can be written with  --store DIR")
@@ -203,14 +203,14 @@ impl StageError {
     }
 }
 
-/// A path as a shell takes it: in quotes, whatever it holds.
+/// A path quoted for a shell.
 pub fn shell_quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
 }
 
-/// Text as a terminal may get it: control characters but line ends and tabs, which names of files
-/// and contents of input may hold and which could move the cursor or change what was said before,
-/// become `\u001b` and the like, as JSON writes them.
+/// Text that is safe for a terminal: control characters other than line ends and tabs, which may
+/// come from file names and input and could move the cursor or change earlier text, become `\u001b`
+/// and the like, as in JSON.
 pub fn escape_controls(text: &str) -> Cow<'_, str> {
     let is_control = |c: char| c.is_control() && c != '\n' && c != '\t';
     if !text.contains(is_control) {
@@ -244,9 +244,9 @@ impl fmt::Display for StageError {
 
 impl std::error::Error for StageError {}
 
-/// What helps where the file system answers with a fault.
+/// The hint for a transient fault of the file system.
 const PASSING_HINT: &str = "the file system answered with a fault that may pass; start again";
-/// What helps where a file may not grow, however much space there is.
+/// The hint for a limit on file sizes.
 pub const FILE_SIZE_HINT: &str = "files may not be larger here: raise the limit on their size, as  \
     ulimit -f  shows it, or choose a place whose file system takes larger ones with  --store DIR";
 

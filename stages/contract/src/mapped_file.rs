@@ -1,12 +1,11 @@
-//! Files mapped into memory, typed views of Arrow columns inside them, and large arrays: the only
-//! `unsafe` of this crate.
+//! mapped_file: memory-mapped files, typed views of Arrow columns inside them, and large arrays:
+//! the only `unsafe` of this crate.
 //!
-//! promises  opening reads the footer alone and copies no value; a view is aligned and inside its
-//!           file, checked once here
+//! promises  opening reads only the footer and copies no value; a view is aligned and inside its
+//!           file, which is checked once here
 //! never     writes to a map; keeps a file open after mapping it
-//! limits    a file that is truncated by somebody else after it was opened kills the process
-//!           (SIGBUS), as with any map; artifacts are never changed in place, so this takes a
-//!           person with `truncate`
+//! limits    truncating a mapped file kills the process (SIGBUS), as with any map; artifacts are
+//!           never changed in place, so this happens only by hand
 #![allow(unsafe_code)]
 use std::{fs::File, path::Path, ptr::NonNull, sync::Arc};
 
@@ -22,13 +21,13 @@ use memmap2::Mmap;
 
 use crate::{StageError, caught_panics, regular_file};
 
-/// Bytes from which an array asks for large pages.
+/// Bytes from which an array uses huge pages.
 const LARGE: usize = 1 << 22;
 
-/// So many zeros. A large array asks the system for large pages: without them the first write to
-/// each 4 KiB costs more than sorting what is written (graph -> csr of 5.3 M sorted edges, one
-/// thread: 86 ms without, 53 ms with; virtual machine, EPYC). Memory comes from the system as it is
-/// first written, by the thread that writes it.
+/// A vector of zeros. A large one asks for huge pages: without them the first write to each 4 KiB
+/// costs more than sorting the data (graph -> csr of 5.3 M sorted edges, one thread: 86 ms without,
+/// 53 ms with; virtual machine, EPYC). The system provides pages at the first write, by the writing
+/// thread.
 pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     let mut array = vec![T::default(); count];
     let page = rustix::param::page_size();
@@ -36,8 +35,8 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     let end = (array.as_ptr() as usize + count * size_of::<T>()) / page * page;
     if end.saturating_sub(start) >= LARGE {
         let first = array.as_mut_ptr().cast::<u8>().wrapping_add(start - array.as_ptr() as usize);
-        // SAFETY: the pages lie inside the array, and the advice changes how they are kept, never
-        // what they hold. A system that has no large pages refuses, which changes nothing.
+        // SAFETY: the pages are inside the array, and the advice changes how they are stored, never
+        // their contents. A system without huge pages refuses, which changes nothing.
         let _ = unsafe {
             rustix::mm::madvise(first.cast(), end - start, rustix::mm::Advice::LinuxHugepage)
         };
@@ -63,12 +62,13 @@ pub fn map_file(path: &Path) -> Result<Buffer, StageError> {
     Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
 }
 
-/// Maps a file without a name that this process wrote, to its last byte.
+/// Maps a whole unnamed file that this process wrote.
 pub fn map_own(file: &File) -> std::io::Result<Buffer> {
     if file.metadata()?.len() == 0 {
         return Ok(Buffer::from(Vec::<u8>::new()));
     }
-    // SAFETY: nobody else can open a file without a name, and its owner lends it here unchanged.
+    // SAFETY: no other process can open an unnamed file, and its owner does not change it
+    // meanwhile.
     let map = Arc::new(unsafe { Mmap::map(file) }?);
     let start = NonNull::new(map.as_ptr().cast_mut()).expect("a map is never at address 0");
     let length = map.len();
@@ -77,11 +77,11 @@ pub fn map_own(file: &File) -> std::io::Result<Buffer> {
     Ok(unsafe { Buffer::from_custom_allocation(start, length, map) })
 }
 
-/// Opens an uncompressed Arrow IPC file that holds at most one record batch; every column lies in
-/// the map.
+/// Opens an uncompressed Arrow IPC file with at most one record batch; every column is in the
+/// mapped file.
 pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let bytes = map_file(path)?;
-    // The decoder takes sizes and offsets of the metadata for right, and panics where they are not.
+    // The decoder trusts sizes and offsets of the metadata, and panics if they are wrong.
     let decoded = caught_panics::catch_panic(|| decode(path, &bytes));
     decoded.unwrap_or_else(|_| {
         Err(StageError::damaged(

@@ -1,7 +1,7 @@
-//! Parquet tables: zstd, delta-coded integers; written from and read into plain vectors.
+//! parquet_file: Parquet tables: zstd, delta-coded integers; written from and read into vectors.
 //!
-//! promises  any Parquet reader opens them; the same rows give the same bytes
-//! never     is used for what must be mapped
+//! promises  any Parquet reader can read them; the same rows give the same bytes
+//! never     is used for data that must be mapped
 use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Read},
@@ -30,16 +30,15 @@ use crate::{
     regular_file::{self, Refusal},
 };
 
-/// Rows of a row group, and of what is read at once.
+/// Rows of a row group, which are read at once.
 pub const ROW_GROUP: usize = 1 << 20;
-/// Rows that may be written at once where memory is short: the encoder looks at pages after every
-/// 1024 rows.
+/// Rows to write at once if memory is short: the encoder checks page sizes after every 1024 rows.
 pub const ROWS_WRITTEN: usize = 1 << 16;
 
 /// A table in memory: columns of equal length.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its one batch.
+    /// Its only batch.
     pub batch: RecordBatch,
     path: PathBuf,
 }
@@ -52,8 +51,8 @@ pub fn write_table(path: &Path, columns: Vec<(Field, ArrayRef)>) -> Result<(), S
     writer.finish()
 }
 
-/// Writes a table piece by piece. Pieces of a multiple of `ROWS_WRITTEN` rows, but for the last,
-/// give the bytes that one piece would.
+/// Writes a table piece by piece. Pieces of a multiple of `ROWS_WRITTEN` rows, except the last,
+/// give the same bytes as one piece.
 pub struct TableWriter {
     path: PathBuf,
     schema: Arc<Schema>,
@@ -66,8 +65,8 @@ impl TableWriter {
         TableWriter::create_by(path, fields, "warploom")
     }
 
-    /// Begins a new file for other programs. Readers take ends of edges for rows in tables of
-    /// artifacts alone, which the writer's name tells.
+    /// Begins a new file for other programs. Readers take edge ends as row numbers only in tables
+    /// of artifacts, which they recognise by the writer's name.
     pub fn create_for_others(path: &Path, fields: Vec<Field>) -> Result<TableWriter, StageError> {
         TableWriter::create_by(path, fields, "warploom export")
     }
@@ -101,7 +100,7 @@ impl TableWriter {
         })
     }
 
-    /// Adds rows: one array a field, in the order of the fields.
+    /// Adds rows: one array for each field, in field order.
     pub fn write(&mut self, arrays: Vec<ArrayRef>) -> Result<(), StageError> {
         let batch = RecordBatch::try_new(self.schema.clone(), arrays)
             .map_err(|error| StageError::defect(error.to_string()).at(self.path.display()))?;
@@ -151,7 +150,7 @@ pub fn read_table(path: &Path, columns: Option<&[&str]>) -> Result<Table, StageE
     Ok(Table { batch, path: path.to_path_buf() })
 }
 
-/// Hands over a table, or some of its columns, a row group at a time.
+/// Calls a function for each row group of a table, or of some of its columns.
 pub fn scan_table(
     path: &Path,
     columns: Option<&[&str]>,
@@ -205,8 +204,7 @@ fn reader(
     Ok((bytes, reader))
 }
 
-/// Calls the decoder: a fault of the disk is told as one, and what the decoder does not expect of
-/// damaged bytes is a panic in it.
+/// Calls the decoder: a disk error stays one, and a panic on damaged bytes becomes an error.
 fn decode<T, E: std::fmt::Display>(
     path: &Path,
     bytes: &TableBytes,
@@ -227,8 +225,8 @@ fn decode<T, E: std::fmt::Display>(
     })
 }
 
-/// A file as the decoder reads it. The decoder's errors do not say whether the disk or the contents
-/// are at fault, so the disk's are kept here.
+/// The input of the decoder. The decoder's errors do not say whether the disk or the contents are
+/// at fault, so disk errors are recorded here.
 #[derive(Clone)]
 struct TableBytes {
     file: Arc<File>,
@@ -236,7 +234,7 @@ struct TableBytes {
     fault: Arc<OnceLock<io::Error>>,
 }
 
-/// From a place on.
+/// The bytes from an offset on.
 struct BytesFrom {
     bytes: TableBytes,
     at: u64,

@@ -1,9 +1,9 @@
-//! Regular files, opened and read whole.
+//! regular_file: opens and reads regular files.
 //!
-//! promises  a FIFO, a device, a socket or a folder is refused before a byte is read: nothing waits
-//!           for a writer that never comes
+//! promises  a FIFO, a device, a socket or a folder is refused before a byte is read: opening never
+//!           waits for a writer
 //! promises  a file that ends before its size does is an error
-//! never     follows a size beyond the limit that the caller gives
+//! never     reads more than the caller's limit
 use std::{
     fmt,
     fs::{File, OpenOptions},
@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-/// Why a file was not read, where the system itself reports no error.
+/// Why a file was not read, where the system reports no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is a FIFO, a device, a socket or a folder.
@@ -40,7 +40,7 @@ impl fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    /// The refusal that an error holds.
+    /// The refusal inside an I/O error.
     pub fn from_io_error(error: &io::Error) -> Option<Refusal> {
         error.get_ref()?.downcast_ref::<Refusal>().copied()
     }
@@ -54,7 +54,7 @@ impl From<Refusal> for io::Error {
 
 /// Opens a regular file for reading.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Opening a FIFO waits for its writer, without this flag; regular files do not heed it.
+    // Without this flag opening a FIFO waits for its writer; regular files ignore it.
     let file = OpenOptions::new()
         .read(true)
         .custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32)
@@ -66,7 +66,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What a thing is that is no regular file.
+/// The kind of a path that is not a regular file.
 fn file_kind(kind: std::fs::FileType) -> Option<&'static str> {
     use std::os::unix::fs::FileTypeExt;
     let what = if kind.is_dir() {
@@ -81,7 +81,7 @@ fn file_kind(kind: std::fs::FileType) -> Option<&'static str> {
     (!kind.is_file()).then_some(what)
 }
 
-/// All bytes of a regular file of at most so many.
+/// Reads a regular file of at most `most` bytes.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = open(path)?;
     let length = file.metadata()?.len();
@@ -97,7 +97,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// The text of a regular file of at most so many bytes.
+/// Reads the text of a regular file of at most `most` bytes.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))

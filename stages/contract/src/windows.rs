@@ -1,20 +1,20 @@
-//! windows: how full windows of 8 and of 16 target rows are, for kernels on tensor cores. One
-//! definition, for the profile of a graph and for what an order is worth.
+//! windows: density of windows of 8 and of 16 target rows, for tensor core kernels. One definition,
+//! for the profile of a graph and for orders.
 //!
 //! promises  exact
-//! limits    O(edges log degree) time; memory of one window at a time and thread
+//! limits    O(edges log degree) time; memory of one window for each thread
 use rayon::prelude::*;
 
 use crate::kinds::{csr::Rows, profile::WindowFigures};
 
-/// Rows of the lower window; the higher has two of them.
+/// Rows of the small window; the large one has twice as many.
 const ROWS: usize = 8;
 /// Columns of a tile.
 const COLUMNS: u64 = 8;
-/// Higher windows of one task.
+/// Large windows in one task.
 const TASK: usize = 1 << 7;
 
-/// Sums of one height.
+/// Sums of one window height.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     vectors: u64,
@@ -50,7 +50,7 @@ impl Sums {
     }
 }
 
-/// Both heights; `entries` are the edges without those that repeat another.
+/// Figures of both heights; `entries` is the number of edges without duplicates.
 pub fn windows(incoming: Rows<'_>, entries: u64) -> [WindowFigures; 2] {
     let nodes = incoming.len();
     let task = |rooms: &mut [Vec<u32>; 2], task: usize| {
@@ -83,7 +83,7 @@ pub fn windows(incoming: Rows<'_>, entries: u64) -> [WindowFigures; 2] {
     [sums[0].figures(ROWS as u64, entries), sums[1].figures(2 * ROWS as u64, entries)]
 }
 
-/// How many numbers stand in both ascending lists.
+/// Number of common elements of two ascending lists.
 fn shared(a: &[u32], b: &[u32]) -> usize {
     let (mut at, mut count) = (0, 0);
     for number in a {

@@ -1,10 +1,10 @@
-//! Digests that this process knows: of files that it sealed, and of files that it read whole.
+//! digest_cache: cache of digests in this process: of files that it sealed or read completely.
 //!
-//! promises  a process digests a file once, as long as the file's inode, size and times stay the
+//! promises  a process computes a file's digest once, as long as inode, size and times stay the
 //!           same
-//! never     trusts a path: what is known belongs to an inode; keeps anything beyond the process
-//! limits    bits that a disk loses after the file was digested are found by the next process, or
-//!           by `store verify`, which reads all
+//! never     trusts a path: digests belong to inodes; outlives the process
+//! limits    later disk errors are found by the next process, or by `store verify`, which reads all
+//!           files
 use std::{
     collections::HashMap,
     fs, io,
@@ -15,7 +15,7 @@ use std::{
 
 use crate::{Digest, eintr::retry, regular_file};
 
-/// What changes when a file does.
+/// The metadata that changes when a file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Stamp {
     inode: (u64, u64),
@@ -35,7 +35,7 @@ impl Stamp {
     }
 }
 
-/// The digest of a file: the one that is known, else made now. Says whether it was made now.
+/// The digest of a file, cached or computed now; also returns whether it was computed.
 pub(crate) fn digest(path: &Path) -> io::Result<(Digest, bool)> {
     let file = regular_file::open(path)?;
     let known = known_digests().get(&Stamp::from_metadata(&file.metadata()?)).cloned();
@@ -45,7 +45,7 @@ pub(crate) fn digest(path: &Path) -> io::Result<(Digest, bool)> {
     }
 }
 
-/// The digest of a file's bytes as they are on disk now.
+/// Computes the digest of the bytes on disk.
 pub(crate) fn recompute_digest(path: &Path) -> io::Result<Digest> {
     read(regular_file::open(path)?)
 }
@@ -53,19 +53,19 @@ pub(crate) fn recompute_digest(path: &Path) -> io::Result<Digest> {
 fn read(mut file: fs::File) -> io::Result<Digest> {
     let before = Stamp::from_metadata(&file.metadata()?);
     let digest = Digest::from_open_file(&mut file)?;
-    // A file that changed under the reader is not known.
+    // The digest of a file that changed while it was read is not cached.
     if Stamp::from_metadata(&file.metadata()?) == before {
         known_digests().insert(before, digest.clone());
     }
     Ok(digest)
 }
 
-/// Gives a file a second name, or finds that it has it. A link changes the time of the inode's last
-/// change, but no byte: what was known stays known.
+/// Creates a hard link, unless it exists. A link changes the inode's change time, but no byte: a
+/// cached digest stays valid.
 pub(crate) fn link(from: &Path, to: &Path) -> io::Result<()> {
     let before = Stamp::from_metadata(&retry(|| fs::metadata(from))?);
-    // A link that a network file system sends again answers that the name is taken, though the
-    // first one made it.
+    // If a network file system repeats the call, the second one fails because the first one created
+    // the link.
     let is_made = || {
         retry(|| fs::symlink_metadata(to))
             .is_ok_and(|facts| (facts.dev(), facts.ino()) == before.inode)
