@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::{Value, json};
 use warploom_contract::{Artifact, ErrorKind, Kind, StageError};
-use warploom_plan::printed_forms::{Compilation, Program, show as show_form};
+use warploom_plan::printed_forms::{Compilation, Program, print_form};
 use warploom_shell::{
     Chain, Environment, Options, StageName,
     binary::read_pipelines,
@@ -107,7 +107,7 @@ pub fn check(
         let page = match form {
             "source" if is_exact => kernel_source(environment, &pipeline, &request, &entry)?,
             "source" => warploom_plan::source_without_graph(&made, &request)?,
-            _ => show_form(&made, form, &request.text)?,
+            _ => print_form(&made, form, &request.text)?,
         };
         crate::print_as(
             environment,
@@ -234,10 +234,10 @@ fn find_known_data(
     let _leases = found.each_ref().map(|artifact| environment.store.lease(&artifact.manifest.key));
     let mut inputs = warploom_contract::Inputs::new();
     found.into_iter().for_each(|artifact| inputs.insert(artifact));
-    let still = warploom_plan::data_of(&inputs, request, false)?;
+    let still = warploom_plan::describe_data(&inputs, request, false)?;
     // Without labels there is no training, and the program's own error says so.
     let training = if still.target.is_some() {
-        warploom_plan::data_of(&inputs, request, true)?
+        warploom_plan::describe_data(&inputs, request, true)?
     } else {
         Data { training: true, ..still.clone() }
     };
@@ -289,7 +289,7 @@ fn kernel_source(
     }
     let mut request = request.clone();
     entry.clone_into(&mut request.spec.program.entry);
-    warploom_plan::show(&inputs, &request, "source")
+    warploom_plan::show_form(&inputs, &request, "source")
 }
 
 fn parameters(made: &Compilation) -> Vec<(&str, &[u64])> {

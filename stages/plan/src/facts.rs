@@ -28,7 +28,11 @@ use warploom_vertex::{
 };
 
 /// What a compiled program may know of this graph.
-pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Data, StageError> {
+pub fn describe_data(
+    inputs: &Inputs,
+    request: &PlanRequest,
+    training: bool,
+) -> Result<Data, StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     let profile = profile::open(inputs.get(Kind::Profile)?)?;
     let count = |name: &str| artifact.find_count(name).unwrap_or(0);
@@ -37,8 +41,8 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
     let features = Some(count("feature_columns")).filter(|columns| *columns > 0);
     let inferring = request.run.mode == Mode::Infer && !training;
     let rows = learned_rows(artifact, request);
-    let before = learned_before(request, inferring)?;
-    let learned = if before.is_some() { None } else { learned(artifact, request, rows)? };
+    let before = read_earlier_target(request, inferring)?;
+    let learned = if before.is_some() { None } else { read_learned(artifact, request, rows)? };
     let names = graph::open_names(artifact)?;
     if training {
         refuse_without_labels(artifact, request, rows, learned.as_ref())?;
@@ -53,13 +57,19 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
         sparse_features: artifact.find_count("feature_entries"),
         edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
-        relations: if typed { relations(names.relations, profile.relations) } else { Vec::new() },
-        kinds: names.kinds.into_iter().map(|name| kind(artifact, name)).collect(),
+        relations: if typed {
+            relation_names(names.relations, profile.relations)
+        } else {
+            Vec::new()
+        },
+        kinds: names.kinds.into_iter().map(|name| node_kind(artifact, name)).collect(),
         columns: column_names::readable(&schema, (training || inferring).then_some(hidden))
             .collect(),
         target: match before {
             Some(target) => Some(target),
-            None => learned.map(|learned| target(request, &learned, training)).transpose()?,
+            None => {
+                learned.map(|learned| choose_target(request, &learned, training)).transpose()?
+            }
         },
         training,
         inferring,
@@ -74,7 +84,7 @@ pub fn data(inputs: &Inputs, request: &PlanRequest, training: bool) -> Result<Da
 }
 
 /// What there is to learn: the data's own labels, if it has any, or the column that is named.
-fn learned(
+fn read_learned(
     artifact: &Artifact,
     request: &PlanRequest,
     rows: LearnedRows,
@@ -87,7 +97,7 @@ fn learned(
     }
     let (name, there) = (&request.run.target, graph::learnable(artifact, rows)?);
     if !there.contains(name) {
-        return Err(no_column(artifact, rows, name, there));
+        return Err(missing_column_error(artifact, rows, name, there));
     }
     let graph::Learned { labels, classes } = graph::read_learned(
         artifact,
@@ -127,7 +137,7 @@ fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
 }
 
 /// A target that is not there, with the columns that are, the nearest first.
-fn no_column(
+fn missing_column_error(
     artifact: &Artifact,
     rows: LearnedRows,
     name: &str,
@@ -158,13 +168,13 @@ fn no_column(
 }
 
 /// Names of as many relations as edges are of; a number where there is no name.
-fn relations(mut names: Vec<String>, count: u64) -> Vec<String> {
+fn relation_names(mut names: Vec<String>, count: u64) -> Vec<String> {
     names.extend((names.len() as u64..count).map(|relation| relation.to_string()));
     names
 }
 
 /// A kind of nodes, as the manifest counts them.
-fn kind(artifact: &Artifact, name: String) -> NodeKind {
+fn node_kind(artifact: &Artifact, name: String) -> NodeKind {
     let count = |what: &str| artifact.find_count(&format!("{what}.{name}"));
     NodeKind {
         nodes: count("nodes").unwrap_or(0),
@@ -184,7 +194,11 @@ pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
 }
 
 /// What is learned, and what training makes small.
-fn target(request: &PlanRequest, learned: &Learned, training: bool) -> Result<Target, StageError> {
+fn choose_target(
+    request: &PlanRequest,
+    learned: &Learned,
+    training: bool,
+) -> Result<Target, StageError> {
     let wanted = if training { request.run.loss } else { Loss::Auto };
     let loss = match (wanted, learned.form.as_str()) {
         (Loss::Auto | Loss::CrossEntropy, "classes") => LossKind::CrossEntropy,
@@ -202,9 +216,12 @@ fn target(request: &PlanRequest, learned: &Learned, training: bool) -> Result<Ta
 
 /// What the parameters that are applied were learned for, if their file says so: the graph that
 /// they are applied to need have no labels.
-fn learned_before(request: &PlanRequest, inferring: bool) -> Result<Option<Target>, StageError> {
+fn read_earlier_target(
+    request: &PlanRequest,
+    inferring: bool,
+) -> Result<Option<Target>, StageError> {
     let Some(path) = request.run.init.as_deref().filter(|_| inferring) else { return Ok(None) };
-    let facts = saved_facts(path)?;
+    let facts = read_saved_facts(path)?;
     let columns = facts.get("columns").and_then(|columns| columns.parse().ok());
     let loss = facts
         .get("loss")
@@ -217,7 +234,7 @@ const HEADER_MAX: u64 = 100_000_000;
 
 /// What a safetensors file says of itself; nothing, if it does not read: who loads the tensors says
 /// what is wrong.
-fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, StageError> {
+fn read_saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, StageError> {
     let failed = |error: std::io::Error| StageError::io("read initial parameters", path, &error);
     let mut file = std::fs::File::open(path).map_err(failed)?;
     let (mut length, mut header) = ([0; 8], Vec::new());
@@ -236,13 +253,16 @@ fn saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, Stage
 }
 
 /// What a list that was fused by hand is made for.
-pub fn built_in(
+pub fn builtin_facts(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
 ) -> Result<GraphFacts, StageError> {
     let symmetric = profile::open(inputs.get(Kind::Profile)?)?.symmetric;
-    Ok(GraphFacts { symmetric, ..GraphFacts::from_data(&data(inputs, request, training)?) })
+    Ok(GraphFacts {
+        symmetric,
+        ..GraphFacts::from_data(&describe_data(inputs, request, training)?)
+    })
 }
 
 fn refuse_without_labels(
@@ -301,7 +321,7 @@ pub fn refuse_no_classes(inputs: &Inputs, request: &PlanRequest) -> Result<(), S
     refuse_without_classes(
         artifact,
         request,
-        learned(artifact, request, learned_rows(artifact, request))?.as_ref(),
+        read_learned(artifact, request, learned_rows(artifact, request))?.as_ref(),
     )
 }
 

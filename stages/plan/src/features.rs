@@ -22,7 +22,7 @@ use warploom_vertex::{
 };
 
 /// What a run needs of its GPU, what it leaves on the host, and why.
-pub struct Needed {
+pub struct MemoryNeeds {
     /// Of the GPU.
     pub memory: Memory,
     /// Of the host, if anything.
@@ -36,12 +36,12 @@ pub struct Needed {
 }
 
 /// Decides where given rows lie.
-pub fn decide(
+pub fn place_features(
     request: &PlanRequest,
     list: &LaunchList,
     emitted: &Emitted,
     facts: &GraphFacts,
-) -> Needed {
+) -> MemoryNeeds {
     let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, emitted, facts, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
@@ -64,16 +64,16 @@ pub fn decide(
         }
     }
     let predicted = weigh(&on_host);
-    let memory = memory_of(predicted);
+    let memory = gpu_memory(predicted);
     if on_host.is_empty() {
         let is_asked_for = request.spec.features == Residence::Host;
-        let reason = is_asked_for.then(|| nothing_stays(of_all.bytes));
-        return Needed { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
+        let reason = is_asked_for.then(|| no_dense_features_reason(of_all.bytes));
+        return MemoryNeeds { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
     let traffic = host_reads::traffic(list, emitted, facts, &on_host);
     let bytes = memory_estimate::bytes_on_host(list, facts, &on_host);
     let host = OnHost { bytes, buffers: on_host };
-    let over_bus = over_bus_of(&traffic, request.device.bytes_per_second_of_host());
+    let over_bus = predict_bus_transfer(&traffic, request.device.bytes_per_second_of_host());
     let why = match request.spec.features {
         Residence::Host => "`plan.features: host` asks for it".to_owned(),
         _ => format!(
@@ -86,13 +86,13 @@ pub fn decide(
     let reason = Reason {
         what: "features".to_owned(),
         chosen: "pinned on the host".to_owned(),
-        why: format!("{why}; {}", cost(&host, &over_bus, &traffic)),
+        why: format!("{why}; {}", describe_bus_cost(&host, &over_bus, &traffic)),
         alternatives: BTreeMap::from([
             ("all on the device".to_owned(), of_all.bytes),
             ("pinned on the host".to_owned(), memory.bytes_peak),
         ]),
     };
-    Needed {
+    MemoryNeeds {
         memory,
         host: Some(host),
         over_bus: Some(over_bus),
@@ -102,7 +102,7 @@ pub fn decide(
 }
 
 /// Memory of a GPU, of which nothing is mapped and nothing is a thread's.
-fn memory_of(predicted: Predicted) -> Memory {
+fn gpu_memory(predicted: Predicted) -> Memory {
     Memory {
         bytes_peak: predicted.bytes,
         bytes_mapped: 0,
@@ -113,8 +113,8 @@ fn memory_of(predicted: Predicted) -> Memory {
     }
 }
 
-fn over_bus_of(traffic: &host_reads::Traffic, bytes_per_second: u64) -> OverBus {
-    let nanoseconds_step = nanoseconds(traffic.step, bytes_per_second);
+fn predict_bus_transfer(traffic: &host_reads::Traffic, bytes_per_second: u64) -> OverBus {
+    let nanoseconds_step = bus_nanoseconds(traffic.step, bytes_per_second);
     OverBus {
         bytes_once: traffic.once,
         bytes_step: traffic.step,
@@ -124,12 +124,12 @@ fn over_bus_of(traffic: &host_reads::Traffic, bytes_per_second: u64) -> OverBus 
 }
 
 /// How long so many bytes are on the bus.
-pub fn nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
+pub fn bus_nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
     (1e9 * bytes as f64 / bytes_per_second.max(1) as f64) as u64
 }
 
 /// What stays, and what reading it over the bus costs.
-fn cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Traffic) -> String {
+fn describe_bus_cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Traffic) -> String {
     let launches = if traffic.launches == 1 {
         "1 launch reads".to_owned()
     } else {
@@ -155,7 +155,7 @@ fn cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Traffic) -> Str
 }
 
 /// Where nothing is there that could stay.
-fn nothing_stays(bytes: u64) -> Reason {
+fn no_dense_features_reason(bytes: u64) -> Reason {
     let (chosen, why) = (
         "on the device".to_owned(),
         "no features are kept dense: sparse ones stay on the device".to_owned(),

@@ -48,7 +48,7 @@ use warploom_vertex::{
     launch::{Element, LaunchList, LossKind, Stored},
 };
 
-use features::Needed;
+use features::MemoryNeeds;
 
 /// The setting that a program's widths follow, where it has one.
 const WIDTH: &str = "hidden";
@@ -74,32 +74,32 @@ impl Stage for PlanStage {
             STEPS,
             "steps",
         );
-        let made = make(inputs, request, &request.given_settings(), &|| compiling.add(1))?;
+        let made = build_list(inputs, request, &request.given_settings(), &|| compiling.add(1))?;
         drop(compiling);
-        let Made { mut list, facts, settings, warnings, predicts } = made;
+        let BuiltList { mut list, facts, settings, warnings, predicts } = made;
         refuse_halves_of_loops(
             request.run.dtype,
             &request.spec.program.entry,
             !list.parameters.is_empty(),
         )?;
-        let known = Known::of(inputs, request)?;
+        let known = GraphInputs::read(inputs, request)?;
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let on_step = || context.progress.advance(1);
-        let (emitted, Needed { memory, host, over_bus, by_launch, reason }) =
-            settled(request, &mut list, &facts, &known, &on_step)?;
+        let (emitted, MemoryNeeds { memory, host, over_bus, by_launch, reason }) =
+            fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            reasons.extend(schedule_reasons::reasons(&list, &facts, inputs)?);
+            reasons.extend(schedule_reasons::cpu_schedule_reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
         reasons.extend(
             emitted
                 .iter()
                 .filter(|_| is_grouped(request))
-                .map(|emitted| schedule_reasons::grouped(&list, emitted))
+                .map(|emitted| schedule_reasons::grouping_reason(&list, emitted))
                 .collect::<Vec<_>>(),
         );
-        let predicted = time_prediction::predicted(
+        let predicted = time_prediction::predict_list(
             &list,
             &facts,
             &request.device,
@@ -108,34 +108,36 @@ impl Stage for PlanStage {
             is_grouped(request),
         );
         on_step();
-        let memory =
-            Memory { smaller: smaller(context.progress, inputs, request, &settings)?, ..memory };
+        let memory = Memory {
+            smaller: smaller_alternatives(context.progress, inputs, request, &settings)?,
+            ..memory
+        };
         let room = memory_budget::Room::of(&request.device, context.memory);
         memory_budget::refuse_too_large(&memory, room)?;
-        emitted.iter().for_each(|emitted| keep_code(context, request, emitted));
+        emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let page = Plan {
-            mode: mode(request.run.mode, &facts).to_owned(),
-            predicts: predicts.map(|kind| json_of(&kind)).transpose()?,
+            mode: mode_name(request.run.mode, &facts).to_owned(),
+            predicts: predicts.map(|kind| to_json(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: Some(request.spec.matmul.name().to_owned())
                 .filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
             is_local: is_gpu(request) && known.order == Order::Local,
             schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: groups(request, &list, &facts, &known.profile)
+            groups: choose_groups(request, &list, &facts, &known.profile)
                 .into_iter()
-                .map(|groups| groups.map(cut))
+                .map(|groups| groups.map(to_plan_cut))
                 .collect(),
-            device: json_of(&request.device)?,
-            settings: json_of(&settings)?,
+            device: to_json(&request.device)?,
+            settings: to_json(&settings)?,
             tuning: request.tuning.clone(),
-            launches: json_of(&list)?,
+            launches: to_json(&list)?,
             host,
         };
         plan::write(
             outputs,
             &page,
-            &Advice { memory, predicted, over_bus, reasons: json_of(&reasons)? },
+            &Advice { memory, predicted, over_bus, reasons: to_json(&reasons)? },
         )
     }
 
@@ -155,22 +157,22 @@ impl Stage for PlanStage {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
         }
         let training = page.mode == "train";
-        let facts = GraphFacts::from_data(&facts::data(inputs, request, training)?);
-        let Known { profile, order, stored } = Known::of(inputs, request)?;
-        let emitted = for_gpu(request, &list, &facts, &profile, order)
+        let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
+        let GraphInputs { profile, order, stored } = GraphInputs::read(inputs, request)?;
+        let emitted = emit_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let nowhere = &list.arena.nowhere;
         if !nowhere.is_empty()
-            && !emitted.as_ref().is_some_and(|emitted| lies_nowhere(nowhere, emitted))
+            && !emitted.as_ref().is_some_and(|emitted| are_never_stored(nowhere, emitted))
         {
             return Err(Violation::new(format!(
                 "plan.json: a kernel needs a place for one of `{}`, which lie nowhere",
                 nowhere.join("`, `")
             )));
         }
-        let cuts: Vec<Option<Cut>> = groups(request, &list, &facts, &profile)
+        let cuts: Vec<Option<Cut>> = choose_groups(request, &list, &facts, &profile)
             .into_iter()
-            .map(|groups| groups.map(cut))
+            .map(|groups| groups.map(to_plan_cut))
             .collect();
         if cuts != page.groups {
             return Err(Violation::new(format!(
@@ -178,16 +180,16 @@ impl Stage for PlanStage {
                 page.groups
             )));
         }
-        let Needed { memory: expected, host, by_launch, .. } =
-            needed(request, emitted.as_ref(), &list, &facts, stored);
+        let MemoryNeeds { memory: expected, host, by_launch, .. } =
+            memory_needs(request, emitted.as_ref(), &list, &facts, stored);
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
                 page.host
             )));
         }
-        memory::refuse_other(&expected, &advice.memory)?;
-        let predicted = time_prediction::predicted(
+        memory::refuse_other_figures(&expected, &advice.memory)?;
+        let predicted = time_prediction::predict_list(
             &list,
             &facts,
             &request.device,
@@ -206,7 +208,7 @@ impl Stage for PlanStage {
 }
 
 /// What a run does, as `plan.json` says it.
-fn mode(asked: Mode, facts: &GraphFacts) -> &'static str {
+fn mode_name(asked: Mode, facts: &GraphFacts) -> &'static str {
     match asked {
         Mode::Infer => "infer",
         _ if facts.training => "train",
@@ -215,23 +217,28 @@ fn mode(asked: Mode, facts: &GraphFacts) -> &'static str {
 }
 
 /// What is known of the graph beside the facts that a list is made for.
-struct Known {
+struct GraphInputs {
     profile: Profile,
     order: Order,
     stored: Stored,
 }
 
-impl Known {
-    fn of(inputs: &Inputs, request: &PlanRequest) -> Result<Known, StageError> {
+impl GraphInputs {
+    fn read(inputs: &Inputs, request: &PlanRequest) -> Result<GraphInputs, StageError> {
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         // All that a GPU is given is copied to it.
-        let stored = if is_gpu(request) { Stored::default() } else { memory::stored(inputs)? };
-        Ok(Known { profile, order: row_locality::of(is_gpu(request), inputs)?, stored })
+        let stored =
+            if is_gpu(request) { Stored::default() } else { memory::describe_storage(inputs)? };
+        Ok(GraphInputs {
+            profile,
+            order: row_locality::row_order(is_gpu(request), inputs)?,
+            stored,
+        })
     }
 }
 
 /// A list and what it was made for.
-struct Made {
+struct BuiltList {
     list: LaunchList,
     facts: GraphFacts,
     settings: BTreeMap<String, serde_json::Value>,
@@ -240,22 +247,22 @@ struct Made {
     predicts: Option<LossKind>,
 }
 
-fn make(
+fn build_list(
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
     on_step: &dyn Fn(),
-) -> Result<Made, StageError> {
+) -> Result<BuiltList, StageError> {
     refuse_links(&request.run)?;
-    let Some(builtin) = shipped(inputs, request)? else {
-        let program = program(request, settings);
-        let made = compiled(inputs, request, &program, on_step)?;
+    let Some(builtin) = find_shipped(inputs, request)? else {
+        let program = requested_program(request, settings);
+        let made = compile_program(inputs, request, &program, on_step)?;
         // Who warns says that it is a warning.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings =
             made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
-        let predicts = if made.data.inferring { kind_of_scores(request, &made) } else { None };
-        return Ok(Made {
+        let predicts = if made.data.inferring { score_kind(request, &made) } else { None };
+        return Ok(BuiltList {
             facts: GraphFacts::from_data(&made.data),
             list: made.list,
             settings: made.traced.settings,
@@ -264,7 +271,7 @@ fn make(
         });
     };
     refuse_other_mode(&request.run, builtin.name, builtin.learns)?;
-    let facts = facts::built_in(inputs, request, builtin.learns)?;
+    let facts = facts::builtin_facts(inputs, request, builtin.learns)?;
     let list =
         builtin.build(settings, &facts).map_err(|error| setting_error(&request.spec, &error))?;
     if let Err(flaws) = list.validate() {
@@ -277,11 +284,14 @@ fn make(
     }
     let settings =
         builtin.resolve(settings).map_err(|error| setting_error(&request.spec, &error))?;
-    Ok(Made { list, facts, settings, warnings: Vec::new(), predicts: None })
+    Ok(BuiltList { list, facts, settings, warnings: Vec::new(), predicts: None })
 }
 
 /// The shipped program that a text is, if it is one.
-fn shipped(inputs: &Inputs, request: &PlanRequest) -> Result<Option<&'static Builtin>, StageError> {
+fn find_shipped(
+    inputs: &Inputs,
+    request: &PlanRequest,
+) -> Result<Option<&'static Builtin>, StageError> {
     let found = builtin::find(&request.text, &request.spec.program.entry);
     // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do
     // not.
@@ -304,7 +314,7 @@ fn is_gpu(request: &PlanRequest) -> bool {
     request.device.kind == warploom_device::Kind::Cuda
 }
 
-fn program<'a>(
+fn requested_program<'a>(
     request: &'a PlanRequest,
     settings: &'a BTreeMap<String, serde_json::Value>,
 ) -> Program<'a> {
@@ -317,13 +327,13 @@ fn program<'a>(
 }
 
 /// The program's forms, for training if it learns.
-fn compiled(
+fn compile_program(
     inputs: &Inputs,
     request: &PlanRequest,
     program: &Program,
     on_step: &dyn Fn(),
 ) -> Result<Compilation, StageError> {
-    let still = facts::data(inputs, request, false)?;
+    let still = facts::describe_data(inputs, request, false)?;
     // Whoever asks for as many columns as there are classes has no width where there are none.
     let learns = program.learns(&still).map_err(|error| {
         facts::refuse_no_classes(inputs, request)
@@ -333,18 +343,21 @@ fn compiled(
     refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
         (Mode::Infer, _) | (_, false) => program.compile_with_progress(still, on_step),
-        (_, true) => program.compile_with_progress(facts::data(inputs, request, true)?, on_step),
+        (_, true) => {
+            program.compile_with_progress(facts::describe_data(inputs, request, true)?, on_step)
+        }
     }
 }
 
 /// Refuses a program that the data set has no columns, labels or widths for, before the stages that
 /// `plan` waits for; only as far as that is cheap.
 pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
-    if shipped(inputs, request)?.is_some() {
+    if find_shipped(inputs, request)?.is_some() {
         return Ok(());
     }
-    let (settings, still) = (request.given_settings(), facts::data(inputs, request, false)?);
-    let program = program(request, &settings);
+    let (settings, still) =
+        (request.given_settings(), facts::describe_data(inputs, request, false)?);
+    let program = requested_program(request, &settings);
     let learns = program.learns(&still).map_err(|error| {
         facts::refuse_no_classes(inputs, request)
             .err()
@@ -353,13 +366,13 @@ pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), S
     if !learns || request.run.mode == Mode::Infer {
         return Ok(());
     }
-    program.trace(&facts::data(inputs, request, true)?).map(drop)
+    program.trace(&facts::describe_data(inputs, request, true)?).map(drop)
 }
 
 /// What the one result of a program is, whose parameters are applied: what they were learned for,
 /// else what is asked for, else what its width says; nothing where it is no row of scores for each
 /// node, or graph: then values are written as they are.
-fn kind_of_scores(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
+fn score_kind(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
     let [result] = made.list.results.as_slice() else { return None };
     let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer)?;
     if buffer.element != Element::Real || result.edges.is_some() {
@@ -377,21 +390,26 @@ fn kind_of_scores(request: &PlanRequest, made: &Compilation) -> Option<LossKind>
 
 /// One form of the program that a request names, as text. The source is the plan's, with its cuts
 /// of edges and its order.
-pub fn show(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
+pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     let settings = request.given_settings();
     match form {
-        "launches" => Ok(make(inputs, request, &settings, &|| {})?.list.render()),
+        "launches" => Ok(build_list(inputs, request, &settings, &|| {})?.list.render()),
         "source" => {
             program::grid_of_source(&request.device)?;
-            let Made { mut list, facts, .. } = make(inputs, request, &settings, &|| {})?;
-            let (emitted, _) =
-                settled(request, &mut list, &facts, &Known::of(inputs, request)?, &|| {})?;
+            let BuiltList { mut list, facts, .. } = build_list(inputs, request, &settings, &|| {})?;
+            let (emitted, _) = fit_memory(
+                request,
+                &mut list,
+                &facts,
+                &GraphInputs::read(inputs, request)?,
+                &|| {},
+            )?;
             emitted
                 .map(|emitted| emitted.source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
-        _ => printed_forms::show(
-            &compiled(inputs, request, &program(request, &settings), &|| {})?,
+        _ => printed_forms::print_form(
+            &compile_program(inputs, request, &requested_program(request, &settings), &|| {})?,
             form,
             &request.text,
         ),
@@ -406,7 +424,7 @@ pub fn source_without_graph(
 ) -> Result<String, StageError> {
     let facts = GraphFacts::from_data(&compiled.data);
     let groups = if is_grouped(request) {
-        time_prediction::groups(&compiled.list, &facts, &request.device, 0.0)
+        time_prediction::choose_groups(&compiled.list, &facts, &request.device, 0.0)
     } else {
         Vec::new()
     };
@@ -422,7 +440,7 @@ pub fn source_without_graph(
 }
 
 /// Its kernels, for a GPU; what this version does on the CPU alone is refused.
-fn for_gpu(
+fn emit_for_gpu(
     request: &PlanRequest,
     list: &LaunchList,
     facts: &GraphFacts,
@@ -432,7 +450,7 @@ fn for_gpu(
     if !is_gpu(request) {
         return Ok(None);
     }
-    let groups = groups(request, list, facts, profile);
+    let groups = choose_groups(request, list, facts, profile);
     let asked = OnGpu {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
@@ -449,26 +467,26 @@ fn is_grouped(request: &PlanRequest) -> bool {
 }
 
 /// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
-fn groups(
+fn choose_groups(
     request: &PlanRequest,
     list: &LaunchList,
     facts: &GraphFacts,
     profile: &Profile,
 ) -> Vec<Option<Groups>> {
     if is_grouped(request) {
-        time_prediction::groups(list, facts, &request.device, profile.in_degree.gini)
+        time_prediction::choose_groups(list, facts, &request.device, profile.in_degree.gini)
     } else {
         Vec::new()
     }
 }
 
-fn cut(groups: Groups) -> Cut {
+fn to_plan_cut(groups: Groups) -> Cut {
     Cut { neighbours: groups.neighbours, lanes: groups.lanes, threads: groups.threads }
 }
 
 /// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run
 /// does, which says why. A compiler that was named and is not there is told of.
-fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
+fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(arch) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
         Ok(nvrtc) => {
@@ -483,46 +501,47 @@ fn keep_code(context: &Context, request: &PlanRequest, emitted: &Emitted) {
 }
 
 /// What a compiled program may know of the data set of a request.
-pub fn data_of(
+pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
 ) -> Result<warploom_vertex::gir::Data, StageError> {
-    facts::data(inputs, request, training)
+    facts::describe_data(inputs, request, training)
 }
 
 /// What a run needs on its device. On a GPU all that kernels are given is there from start to end,
 /// but for what stays on the host, and features that no epoch reads.
-fn needed(
+fn memory_needs(
     request: &PlanRequest,
     emitted: Option<&Emitted>,
     list: &LaunchList,
     facts: &GraphFacts,
     stored: Stored,
-) -> Needed {
+) -> MemoryNeeds {
     let Some(emitted) = emitted else {
-        return Needed {
-            memory: memory::on_cpu(list, facts, stored),
+        return MemoryNeeds {
+            memory: memory::predict_on_cpu(list, facts, stored),
             host: None,
             over_bus: None,
             by_launch: Vec::new(),
             reason: None,
         };
     };
-    features::decide(request, list, emitted, facts)
+    features::place_features(request, list, emitted, facts)
 }
 
 /// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its
 /// arena, nor has what kernels put down nowhere: what is made for them is made anew.
-fn settled(
+fn fit_memory(
     request: &PlanRequest,
     list: &mut LaunchList,
     facts: &GraphFacts,
-    known: &Known,
+    known: &GraphInputs,
     on_step: &dyn Fn(),
-) -> Result<(Option<Emitted>, Needed), StageError> {
-    let emitted = without_unmade(request, list, facts, &known.profile, known.order, on_step)?;
-    let found = needed(request, emitted.as_ref(), list, facts, known.stored);
+) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
+    let emitted =
+        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored);
     on_step();
     let is_moved = list
         .features_in_arena()
@@ -532,8 +551,9 @@ fn settled(
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted = without_unmade(request, list, facts, &known.profile, known.order, on_step)?;
-    let found = needed(request, emitted.as_ref(), list, facts, known.stored);
+    let emitted =
+        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored);
     on_step();
     Ok((emitted, found))
 }
@@ -541,7 +561,7 @@ fn settled(
 /// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside
 /// others depends on what lies where: where something is put down after all when the rest has
 /// moved, or more kernels are needed, all keeps its place.
-fn without_unmade(
+fn drop_unstored_buffers(
     request: &PlanRequest,
     list: &mut LaunchList,
     facts: &GraphFacts,
@@ -549,7 +569,7 @@ fn without_unmade(
     order: Order,
     on_step: &dyn Fn(),
 ) -> Result<Option<Emitted>, StageError> {
-    let emitted = for_gpu(request, list, facts, profile, order)?;
+    let emitted = emit_for_gpu(request, list, facts, profile, order)?;
     on_step();
     let mut unmade: Vec<_> = emitted
         .iter()
@@ -563,13 +583,13 @@ fn without_unmade(
     }
     let before = list.arena.clone();
     list.leave_out(&unmade, facts);
-    let smaller = for_gpu(request, list, facts, profile, order)?;
+    let smaller = emit_for_gpu(request, list, facts, profile, order)?;
     on_step();
     let kernels = |emitted: &Option<Emitted>| {
         emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
     };
     let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
-    if is_smaller && smaller.as_ref().is_some_and(|smaller| lies_nowhere(&unmade, smaller)) {
+    if is_smaller && smaller.as_ref().is_some_and(|smaller| are_never_stored(&unmade, smaller)) {
         return Ok(smaller);
     }
     list.arena = before;
@@ -577,7 +597,7 @@ fn without_unmade(
 }
 
 /// Whether kernels put these buffers down nowhere, and none is given one.
-fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
+fn are_never_stored(names: &[String], emitted: &Emitted) -> bool {
     let is_given = |name: &String| {
         emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()))
     };
@@ -587,7 +607,7 @@ fn lies_nowhere(names: &[String], emitted: &Emitted) -> bool {
 /// What a run would need with smaller numbers, or fewer of them: each is planned. What the compiler
 /// refuses is no way; any other error is the stage's, for what is left out would look as if it did
 /// not fit.
-fn smaller(
+fn smaller_alternatives(
     progress: &dyn Progress,
     inputs: &Inputs,
     request: &PlanRequest,
@@ -624,7 +644,7 @@ fn smaller(
     let mut weighed = Vec::new();
     for (set, request, settings) in ways {
         progress.note(&set);
-        let memory = unless_refused(need_of(inputs, &request, &settings))?;
+        let memory = ignore_refusal(predict_memory(inputs, &request, &settings))?;
         weighing.add(1);
         weighed.extend(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
     }
@@ -632,7 +652,7 @@ fn smaller(
 }
 
 /// What was made, or nothing where the compiler refuses to make it.
-fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageError> {
+fn ignore_refusal<T>(made: Result<T, StageError>) -> Result<Option<T>, StageError> {
     match made {
         Err(error) if error.kind == ErrorKind::Specification => Ok(None),
         made => made.map(Some),
@@ -640,21 +660,23 @@ fn unless_refused<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
 }
 
 /// What a run with these settings needs.
-fn need_of(
+fn predict_memory(
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
 ) -> Result<Memory, StageError> {
-    let Made { mut list, facts, .. } = make(inputs, request, settings, &|| {})?;
+    let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
     refuse_halves_of_loops(
         request.run.dtype,
         &request.spec.program.entry,
         !list.parameters.is_empty(),
     )?;
-    Ok(settled(request, &mut list, &facts, &Known::of(inputs, request)?, &|| {})?.1.memory)
+    Ok(fit_memory(request, &mut list, &facts, &GraphInputs::read(inputs, request)?, &|| {})?
+        .1
+        .memory)
 }
 
-fn json_of<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
+fn to_json<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
     serde_json::to_value(value).map_err(|error| StageError::defect(error.to_string()))
 }
 
@@ -666,9 +688,9 @@ mod tests {
     /// published under the same key.
     #[test]
     fn only_refusals_of_the_compiler_are_left_out_of_the_advice() {
-        let failed = |kind| unless_refused::<u64>(Err(StageError::new(kind, "failed")));
+        let failed = |kind| ignore_refusal::<u64>(Err(StageError::new(kind, "failed")));
         assert_eq!(failed(ErrorKind::Specification), Ok(None));
-        assert_eq!(unless_refused(Ok(7)), Ok(Some(7)));
+        assert_eq!(ignore_refusal(Ok(7)), Ok(Some(7)));
         use ErrorKind::{Damaged, Data, Defect, DiskFull, Input, Memory, Stopped, Transient};
         for kind in [Input, Data, Damaged, Memory, DiskFull, Transient, Stopped, Defect] {
             assert_eq!(failed(kind).unwrap_err().kind, kind);

@@ -26,7 +26,7 @@ const LIST: &str = "list of launches";
 const ROOM: &str = "room between values";
 
 /// What a run needs, by what it is for at the moment at which most is wanted.
-pub fn on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
+pub fn predict_on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
     let predicted = list.memory(facts, stored, Needs::with_shortcuts(list));
     let by_supersteps = list.memory(facts, stored, Needs::from_list(list));
     let mut bytes_by_use: BTreeMap<String, u64> = BTreeMap::new();
@@ -43,7 +43,7 @@ pub fn on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
         take(ROOM, wanted.iter().fold(*bytes, |room, (_, bytes)| room.saturating_sub(*bytes)));
         wanted.into_iter().for_each(|(name, bytes)| take(name, bytes));
     }
-    let of_list = bytes_of_list(list);
+    let of_list = list_bytes(list);
     take(LIST, of_list);
     Memory {
         bytes_peak: predicted.bytes_peak.saturating_add(of_list),
@@ -59,13 +59,13 @@ pub fn on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
 
 /// What a process holds of a list beside what its launches work on: whole MiB, since how long a
 /// number is says nothing. Reasons are in no plan.
-fn bytes_of_list(list: &LaunchList) -> u64 {
+fn list_bytes(list: &LaunchList) -> u64 {
     let json = serde_json::to_vec(&(&list.buffers, &list.body, &list.arena));
     json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON) >> 20 << 20
 }
 
 /// How the data set is stored. An order of which nothing is said is taken for a new one.
-pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
+pub fn describe_storage(inputs: &Inputs) -> Result<Stored, StageError> {
     let renumbered = inputs.get(Kind::Permutation)?.find_fact(permutation::RENUMBERED);
     let artifact = inputs.get(Kind::Graph)?;
     let (_, schema) = describe(&artifact.file(graph::NODES_FILE))?;
@@ -75,7 +75,7 @@ pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
         ..Stored::default()
     };
     for field in schema.fields() {
-        let [decoded, held, kept] = bytes_of_node(field.name(), field.data_type(), splits);
+        let [decoded, held, kept] = node_column_bytes(field.name(), field.data_type(), splits);
         stored.node_bytes = stored.node_bytes.saturating_add(decoded).saturating_add(held);
         stored.node_bytes_kept = stored.node_bytes_kept.saturating_add(kept);
     }
@@ -84,7 +84,7 @@ pub fn stored(inputs: &Inputs) -> Result<Stored, StageError> {
 
 /// What a node takes of a column as it is decoded, in the vectors that are made of it, and of what
 /// a run keeps.
-fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
+fn node_column_bytes(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
     // A text of its own, with what the allocator adds.
     const TEXT: u64 = 56;
     let width = |kind: &DataType| kind.primitive_width().unwrap_or(1) as u64;
@@ -103,7 +103,7 @@ fn bytes_of_node(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
 }
 
 /// Whether a plan's record says what is predicted.
-pub fn refuse_other(expected: &Memory, found: &Memory) -> Result<(), Violation> {
+pub fn refuse_other_figures(expected: &Memory, found: &Memory) -> Result<(), Violation> {
     let figures = |memory: &Memory| {
         (
             memory.bytes_peak,
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn a_number_of_splits_out_of_a_manifest_does_not_overflow() {
-        assert_eq!(bytes_of_node("split", &DataType::UInt8, 3), [19, 7, 4]);
-        assert_eq!(bytes_of_node("split", &DataType::UInt8, u64::MAX), [u64::MAX, u64::MAX, 4]);
+        assert_eq!(node_column_bytes("split", &DataType::UInt8, 3), [19, 7, 4]);
+        assert_eq!(node_column_bytes("split", &DataType::UInt8, u64::MAX), [u64::MAX, u64::MAX, 4]);
     }
 }

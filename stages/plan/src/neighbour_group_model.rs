@@ -36,7 +36,7 @@ struct Cut {
 
 /// What a plain kernel took.
 #[derive(Clone, Debug, PartialEq)]
-struct Measured {
+struct Measurement {
     shape: String,
     rows: Rows,
     columns: u64,
@@ -60,27 +60,36 @@ const RECORD: f64 = 12.0;
 pub struct Decider<'facts> {
     facts: &'facts Facts,
     rows: Rows,
-    table: Vec<Measured>,
+    table: Vec<Measurement>,
     decided: BTreeMap<u64, Option<Grouping>>,
 }
 
 impl<'facts> Decider<'facts> {
     /// For a graph on a device, by what was measured on it.
     pub fn new(facts: &'facts Facts, rows: Rows) -> Self {
-        let table = warploom_device::groupings(&facts.name).map(read).unwrap_or_default();
+        let table =
+            warploom_device::groupings(&facts.name).map(parse_measurements).unwrap_or_default();
         Decider { facts, rows, table, decided: BTreeMap::new() }
     }
 
     /// Chooses for rows of so many numbers; none without a grid.
     pub fn decide(&mut self, columns: u64) -> Option<Grouping> {
         let (facts, rows, table) = (self.facts, self.rows, &self.table);
-        self.decided.entry(columns).or_insert_with(|| choose(facts, table, rows, columns)).clone()
+        self.decided
+            .entry(columns)
+            .or_insert_with(|| choose_grouping(facts, table, rows, columns))
+            .clone()
     }
 }
 
-fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option<Grouping> {
+fn choose_grouping(
+    facts: &Facts,
+    table: &[Measurement],
+    rows: Rows,
+    columns: u64,
+) -> Option<Grouping> {
     let grid = facts.grid.as_ref()?;
-    let alike = alike(table, rows, columns);
+    let alike = measured_distances(table, rows, columns);
     let weigh = |cut: Cut| {
         let of_cut = || alike.iter().filter(|(measured, _)| measured.cut == cut);
         if let Some((measured, _)) = of_cut().find(|(_, distance)| *distance == 0.0) {
@@ -89,19 +98,21 @@ fn choose(facts: &Facts, table: &[Measured], rows: Rows, columns: u64) -> Option
         // By how many times the model was off where this cut was measured, the more alike the more
         // it counts.
         let (sum, weights) = of_cut().fold((0.0, 0.0), |(sum, weights), (measured, distance)| {
-            let off = measured.nanoseconds / model(facts, measured.rows, measured.columns, cut);
+            let off = measured.nanoseconds
+                / predict_nanoseconds(facts, measured.rows, measured.columns, cut);
             let weight = 1.0 / (distance.powi(2) + ALIKE);
             (sum + weight * off.ln(), weights + weight)
         });
-        model(facts, rows, columns, cut) * if weights > 0.0 { (sum / weights).exp() } else { 1.0 }
+        predict_nanoseconds(facts, rows, columns, cut)
+            * if weights > 0.0 { (sum / weights).exp() } else { 1.0 }
     };
     let fits = |cut: &Cut| {
         cut.tpb <= grid.threads_most
             && shared_bytes(*cut, columns, grid.lanes) <= u64::from(grid.shared_bytes_most)
     };
-    let weighed = every_cut(columns).into_iter().filter(fits).map(|cut| (weigh(cut), cut));
+    let weighed = candidate_cuts(columns).into_iter().filter(fits).map(|cut| (weigh(cut), cut));
     let (nanoseconds, best) = weighed.min_by(|first, second| first.0.total_cmp(&second.0))?;
-    let document = documents_cut(columns, grid.lanes);
+    let document = gnnadvisor_cut(columns, grid.lanes);
     let why = match alike.iter().min_by(|first, second| first.1.total_cmp(&second.1)) {
         Some((measured, 0.0)) => format!(
             "as measured on {} for `{}` with rows of {}",
@@ -136,13 +147,13 @@ fn shared_bytes(cut: Cut, columns: u64, lanes: u32) -> u64 {
 }
 
 /// What GNNAdvisor's rule says, with as many lanes as there are to share.
-fn documents_cut(columns: u64, lanes: u32) -> Cut {
+fn gnnadvisor_cut(columns: u64, lanes: u32) -> Cut {
     let dw = if columns >= u64::from(lanes) { lanes } else { lanes / 2 };
     let ngs = (WORK_WANTED * u64::from(dw) / columns.max(1)).clamp(1, WORK_WANTED);
     Cut { ngs: ngs as u32, dw, tpb: 128 }
 }
 
-fn every_cut(columns: u64) -> Vec<Cut> {
+fn candidate_cuts(columns: u64) -> Vec<Cut> {
     let widest = (2 * columns / AT_ONCE).max(4) as u32;
     let mut cuts = Vec::new();
     for ngs in [4, 8, 16, 32, 64, 128, 256, 1024] {
@@ -155,7 +166,7 @@ fn every_cut(columns: u64) -> Vec<Cut> {
 
 /// Nanoseconds: the slower of reading rows at random and all else in a row, what parts of rows cost
 /// twice, and the wait for the longest.
-fn model(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
+fn predict_nanoseconds(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
     let row_bytes = (columns * NUMBER) as f64;
     let (lanes, needed) = (f64::from(cut.dw), (columns as f64 / AT_ONCE as f64).max(1.0));
     let rounds = (needed / lanes).ceil();
@@ -181,8 +192,8 @@ fn model(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
 }
 
 /// All that was measured, and how far from this it is: 0 where it is this.
-fn alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<(&Measured, f64)> {
-    let distance = |measured: &Measured| {
+fn measured_distances(table: &[Measurement], rows: Rows, columns: u64) -> Vec<(&Measurement, f64)> {
+    let distance = |measured: &Measurement| {
         let of = |first: f64, second: f64| (first.max(1e-3) / second.max(1e-3)).ln().abs();
         let mean = of(rows.edges / rows.nodes.max(1.0), measured.rows.edges / measured.rows.nodes);
         let width = of(columns as f64, measured.columns as f64);
@@ -194,7 +205,7 @@ fn alike(table: &[Measured], rows: Rows, columns: u64) -> Vec<(&Measured, f64)> 
 }
 
 /// A table of measurements; lines that are none are left out.
-fn read(text: &str) -> Vec<Measured> {
+fn parse_measurements(text: &str) -> Vec<Measurement> {
     let line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
         let [shape, nodes, edges, skew, columns, ngs, dw, tpb, microseconds] = fields.as_slice()
@@ -210,7 +221,7 @@ fn read(text: &str) -> Vec<Measured> {
         };
         let cut = Cut { ngs: ngs.parse().ok()?, dw: dw.parse().ok()?, tpb: tpb.parse().ok()? };
         let nanoseconds = 1e3 * microseconds.parse::<f64>().ok()?;
-        Some(Measured {
+        Some(Measurement {
             shape: (*shape).to_owned(),
             rows,
             columns: columns.parse().ok()?,
@@ -225,16 +236,16 @@ fn read(text: &str) -> Vec<Measured> {
 mod tests {
     use super::*;
 
-    fn h200() -> (Facts, Vec<Measured>) {
+    fn h200() -> (Facts, Vec<Measurement>) {
         (
             warploom_device::resolve("h200", warploom_device::Best::Cpu).unwrap(),
-            read(warploom_device::groupings("h200").unwrap()),
+            parse_measurements(warploom_device::groupings("h200").unwrap()),
         )
     }
 
     /// How many times as long as the best that was measured the choice takes, for each shape and
     /// width.
-    fn losses(known: impl Fn(&Measured, &Measured) -> bool) -> Vec<f64> {
+    fn losses(known: impl Fn(&Measurement, &Measurement) -> bool) -> Vec<f64> {
         let (facts, table) = h200();
         let mut losses = Vec::new();
         let mut seen: Vec<(String, u64)> = Vec::new();
@@ -243,9 +254,9 @@ mod tests {
                 continue;
             }
             seen.push((case.shape.clone(), case.columns));
-            let taught: Vec<Measured> =
+            let taught: Vec<Measurement> =
                 table.iter().filter(|measured| known(measured, case)).cloned().collect();
-            let chosen = choose(&facts, &taught, case.rows, case.columns).unwrap();
+            let chosen = choose_grouping(&facts, &taught, case.rows, case.columns).unwrap();
             let own = table.iter().filter(|measured| {
                 measured.shape == case.shape && measured.columns == case.columns
             });

@@ -10,7 +10,7 @@ pub use warploom_shell::program::{Compilation, Program};
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
 /// One of the forms before kernels as text.
-pub fn show(compiled: &Compilation, form: &str, text: &str) -> Result<String, StageError> {
+pub fn print_form(compiled: &Compilation, form: &str, text: &str) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),
         "autodiff" => Ok(compiled.with_gradients.print(Some(text))),

@@ -11,7 +11,7 @@ use warploom_vertex::tuning;
 /// Of the graph that is planned for: local, where a walk over all rows fetches little more than
 /// each row once, on that of the shipped devices whose cache holds most. Nothing of it is asked for
 /// a CPU.
-pub fn of(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
+pub fn row_order(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     if !is_gpu {
         return Ok(Order::Spread);
     }

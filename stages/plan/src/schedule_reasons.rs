@@ -19,7 +19,7 @@ use warploom_vertex::{
 const NUMBER: u64 = 4;
 
 /// Which launches go by groups of neighbours, where that is asked for.
-pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
+pub fn grouping_reason(list: &LaunchList, emitted: &Emitted) -> Reason {
     let named = |is_so: &dyn Fn(&Blocks) -> bool| {
         let launches = list
             .launches()
@@ -49,7 +49,7 @@ pub fn grouped(list: &LaunchList, emitted: &Emitted) -> Reason {
 }
 
 /// The reasons, in the order in which they are told.
-pub fn reasons(
+pub fn cpu_schedule_reasons(
     list: &LaunchList,
     facts: &GraphFacts,
     inputs: &Inputs,

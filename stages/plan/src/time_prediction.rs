@@ -20,7 +20,7 @@ use crate::neighbour_group_model::{Decider, Rows};
 
 /// Every launch, and a step: an epoch, or a superstep of each loop. Of the device, what each launch
 /// reads of its host; nothing if none does.
-pub fn predicted(
+pub fn predict_list(
     list: &LaunchList,
     facts: &GraphFacts,
     device: &Device,
@@ -33,10 +33,10 @@ pub fn predicted(
     let mut decider = Decider::new(device, rows);
     let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
     let of_one = |(launch, over_bus): (&Launch, u64)| {
-        let mut predicted = of_launch(list, launch, over_bus, facts, device);
+        let mut predicted = predict_launch(list, launch, over_bus, facts, device);
         // Walks by rows are cut by the kernels themselves: a cut into groups would be told and not
         // made.
-        predicted.grouping = widest(&list.work(launch, facts), facts)
+        predicted.grouping = widest_gather(&list.work(launch, facts), facts)
             .filter(|_| is_grouped)
             .and_then(|columns| decider.decide(columns));
         predicted
@@ -44,12 +44,12 @@ pub fn predicted(
     let launches: Vec<PredictedLaunch> =
         list.launches().into_iter().zip(over_bus).map(of_one).collect();
     let once = match &list.body {
-        Body::Train(train) => names(&train.prepare),
+        Body::Train(train) => launch_names(&train.prepare),
         Body::Iterate(iterate) => iterate
             .loops
             .iter()
-            .flat_map(|repeated| names(&repeated.prepare))
-            .chain(names(&iterate.finish))
+            .flat_map(|repeated| launch_names(&repeated.prepare))
+            .chain(launch_names(&iterate.finish))
             .collect(),
     };
     let repeated = launches.iter().filter(|launch| !once.contains(&launch.name.as_str()));
@@ -58,7 +58,7 @@ pub fn predicted(
 
 /// How the edges of each launch are cut into groups on a GPU, in the order of the list; nothing
 /// where rows are asked for.
-pub fn groups(
+pub fn choose_groups(
     list: &LaunchList,
     facts: &GraphFacts,
     device: &Device,
@@ -67,7 +67,7 @@ pub fn groups(
     let rows = Rows { nodes: facts.nodes as f64, edges: facts.edges as f64, gini: in_degree_gini };
     let mut decider = Decider::new(device, rows);
     let mut of = |launch: &Launch| {
-        let grouping = decider.decide(widest(&list.work(launch, facts), facts)?)?;
+        let grouping = decider.decide(widest_gather(&list.work(launch, facts), facts)?)?;
         Some(Groups {
             neighbours: grouping.neighbours,
             lanes: grouping.lanes,
@@ -78,15 +78,15 @@ pub fn groups(
 }
 
 /// Numbers of the widest row that edges gather.
-fn widest(work: &Work, facts: &GraphFacts) -> Option<u64> {
+fn widest_gather(work: &Work, facts: &GraphFacts) -> Option<u64> {
     work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max()
 }
 
-fn names(launches: &[Launch]) -> Vec<&str> {
+fn launch_names(launches: &[Launch]) -> Vec<&str> {
     launches.iter().map(|launch| launch.name.as_str()).collect()
 }
 
-fn of_launch(
+fn predict_launch(
     list: &LaunchList,
     launch: &Launch,
     over_bus: u64,
@@ -95,7 +95,7 @@ fn of_launch(
 ) -> PredictedLaunch {
     let work = list.work(launch, facts);
     let on_bus = over_bus as f64 / device.bytes_per_second_of_host() as f64;
-    let (seconds, limit) = Some(limited(&work, facts, device))
+    let (seconds, limit) = Some(find_limit(&work, facts, device))
         .filter(|(seconds, _)| *seconds >= on_bus)
         .unwrap_or((on_bus, "the bus to the host"));
     PredictedLaunch {
@@ -107,7 +107,7 @@ fn of_launch(
 }
 
 /// Seconds, and what they are spent on.
-fn limited(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
+fn find_limit(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
     let per_second = |gather: &warploom_vertex::launch::Gathered| {
         device.gathered_per_second(gather.row_bytes, gather.table_bytes)
     };

@@ -293,7 +293,7 @@ pub fn descended(
         entry: &step.request.spec.program.entry,
         settings: &settings,
     };
-    let data = warploom_plan::data_of(&step.inputs, &step.request, true).unwrap();
+    let data = warploom_plan::describe_data(&step.inputs, &step.request, true).unwrap();
     let compiled = program.compile(data.clone()).unwrap();
     let gir = &compiled.with_gradients;
     let mut parameters = first.clone();
