@@ -137,7 +137,7 @@ fn print_report(environment: &Environment, lines: &[Line]) -> Result<(), StageEr
 /// A device fault as an error; a missing device is not transient.
 fn fault_error(fault: Fault) -> StageError {
     let code = fault.code.clone();
-    let error = warploom_run::gpu::failed(fault);
+    let error = warploom_run::gpu::device_error(fault);
     match code {
         Code::Absent => StageError { kind: ErrorKind::Input, ..error },
         Code::Memory { .. } => error

@@ -201,9 +201,12 @@ fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Findin
             outcome.status == Status::Built
                 || !preflight::was_run(chain.environment, chain.pipeline)
         };
-        let error =
-            warploom_run::vertices::check(chain.pipeline, chain.available(Kind::Graph)?, is_due)
-                .err()?;
+        let error = warploom_run::vertices::check_vertices(
+            chain.pipeline,
+            chain.available(Kind::Graph)?,
+            is_due,
+        )
+        .err()?;
         return Some(preflight::Finding { stage: StageName::Run, error });
     }
     let is_known = outcome.stage == StageName::Extract && outcome.status == Status::Built;

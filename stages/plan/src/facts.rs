@@ -1,10 +1,9 @@
-//! What the compiler must know of graph and run, gathered from manifests, the profile and the names
-//! of columns.
+//! facts: what the compiler must know of graph and run, gathered from manifests, the profile and
+//! the names of columns.
 //!
-//! promises  a graph that cannot be trained on is refused here, with what it lacks and how to give
-//!           it
-//! never     reads a row, but of the one column that `run.target` names: how many classes it has
-//!           stands nowhere else
+//! promises  a graph that cannot be trained on is refused here, with what it lacks and how to
+//!           provide it
+//! never     reads rows, except those of the column that `run.target` names, to count its classes
 use std::{collections::BTreeMap, io::Read};
 
 use warploom_contract::{
@@ -47,13 +46,12 @@ pub fn describe_data(
     if training {
         refuse_without_labels(artifact, request, rows, learned.as_ref())?;
     }
-    // Where graphs have the labels, what their table calls a column says nothing of the nodes'
-    // columns.
+    // Where graphs have the labels, a column of nodes with the target's name is not the target.
     let hidden =
         if rows == LearnedRows::Graphs { graph::LABEL } else { request.run.target.as_str() };
     Ok(Data {
         features,
-        // Sparse features alone are counted.
+        // Manifests count entries of sparse features only.
         sparse_features: artifact.find_count("feature_entries"),
         edge_features: count("edge_feature_columns"),
         weighted: profile.weighted,
@@ -83,7 +81,7 @@ pub fn describe_data(
     })
 }
 
-/// What there is to learn: the data's own labels, if it has any, or the column that is named.
+/// What is learned: the labels of the data set, if it has any, or the column that is named.
 fn read_learned(
     artifact: &Artifact,
     request: &PlanRequest,
@@ -119,7 +117,7 @@ fn read_learned(
     Ok(Some(request.learned.get_or_init(|| found).clone()))
 }
 
-/// What ingest counted of the labels.
+/// The labels of the data set, as ingest counted them.
 fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
     let fact = |name: &str| artifact.find_fact(&rows.fact_name(artifact, name));
     let count = |name: &str| artifact.find_count(&rows.fact_name(artifact, name)).unwrap_or(0);
@@ -136,7 +134,7 @@ fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
     })
 }
 
-/// A target that is not there, with the columns that are, the nearest first.
+/// The error of a target that does not exist, with the columns that do, the nearest first.
 fn missing_column_error(
     artifact: &Artifact,
     rows: LearnedRows,
@@ -167,33 +165,32 @@ fn missing_column_error(
         .hint(hint)
 }
 
-/// Names of as many relations as edges are of; a number where there is no name.
+/// Names of all relations that edges have; a relation without a name gets its number.
 fn relation_names(mut names: Vec<String>, count: u64) -> Vec<String> {
     names.extend((names.len() as u64..count).map(|relation| relation.to_string()));
     names
 }
 
-/// A kind of nodes, as the manifest counts them.
+/// A kind of nodes, with the counts of the manifest.
 fn node_kind(artifact: &Artifact, name: String) -> NodeKind {
     let count = |what: &str| artifact.find_count(&format!("{what}.{name}"));
     NodeKind {
         nodes: count("nodes").unwrap_or(0),
         features: count("feature_columns").filter(|columns| *columns > 0),
-        // Sparse features alone are counted.
+        // Manifests count entries of sparse features only.
         sparse_features: count("feature_entries"),
         name,
     }
 }
 
-/// What the rows are that have labels; where nodes and graphs have some, what the program returns
-/// decides.
+/// Whether nodes or graphs are learned; where both have labels, what the program returns decides.
 pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
     LearnedRows::from_artifact(artifact)
         .or_else(|| data_needs::learned_rows(&request.text, &request.spec))
         .unwrap_or(LearnedRows::Nodes)
 }
 
-/// What is learned, and what training makes small.
+/// The target and its loss.
 fn choose_target(
     request: &PlanRequest,
     learned: &Learned,
@@ -206,7 +203,7 @@ fn choose_target(
         (Loss::Auto | Loss::Mse, "values" | "rows") => LossKind::MeanSquares,
         (Loss::Bce, "values" | "rows") => LossKind::Binary,
         (Loss::Bce, form) => {
-            return Err(loss_error("bce", "labels that hold or do not, 1 or 0", form));
+            return Err(loss_error("bce", "binary labels, 1 or 0", form));
         }
         (Loss::Mse, form) => return Err(loss_error("mse", "numbers to fit", form)),
         (_, form) => return Err(loss_error("cross_entropy", "classes", form)),
@@ -214,8 +211,8 @@ fn choose_target(
     Ok(Target { columns: learned.columns, loss })
 }
 
-/// What the parameters that are applied were learned for, if their file says so: the graph that
-/// they are applied to need have no labels.
+/// The target that the applied parameters were learned for, if their file says so: the graph need
+/// not have labels.
 fn read_earlier_target(
     request: &PlanRequest,
     inferring: bool,
@@ -229,10 +226,10 @@ fn read_earlier_target(
     Ok(columns.zip(loss).map(|(columns, loss)| Target { columns, loss }))
 }
 
-/// Most bytes of the header of a file of parameters, as its format has it.
+/// The largest header that the safetensors format allows.
 const HEADER_MAX: u64 = 100_000_000;
 
-/// What a safetensors file says of itself; nothing, if it does not read: who loads the tensors says
+/// The metadata of a safetensors file; empty if it is malformed: the loader of the tensors reports
 /// what is wrong.
 fn read_saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, StageError> {
     let failed = |error: std::io::Error| StageError::io("read initial parameters", path, &error);
@@ -252,7 +249,7 @@ fn read_saved_facts(path: &std::path::Path) -> Result<BTreeMap<String, String>, 
     Ok(serde_json::from_value(header["__metadata__"].clone()).unwrap_or_default())
 }
 
-/// What a list that was fused by hand is made for.
+/// The facts that a hand-written list is built for.
 pub fn builtin_facts(
     inputs: &Inputs,
     request: &PlanRequest,
@@ -282,11 +279,11 @@ fn refuse_without_labels(
     };
     refuse_without_classes(artifact, request, Some(learned))?;
     let splits = artifact.find_count(&rows.fact_name(artifact, "splits")).unwrap_or(0);
-    // A table of parts has splits of its own, which the run reads.
+    // A table named by `run.splits` has its own splits, which the run reads.
     if request.splits_digest.is_none() && request.run.split >= splits {
         let what = format!("split {} was asked for, and the graph has {splits}", request.run.split);
         let table = "name a table of the columns id and split:  --set run.splits=FILE";
-        // Drawn splits are of what has a label.
+        // Splits are drawn only over rows with a label of the data set.
         let none = match request.run.target == graph::LABEL {
             true => {
                 &format!("{table}  , or have one drawn:  --set 'ingest.split={{fractions: {{}}}}'")
@@ -314,8 +311,8 @@ fn refuse_without_classes(
         .hint("learn another column:  --set run.target=COLUMN"))
 }
 
-/// Refuses a column to learn of which no row has a class: a program that asks how many there are
-/// does not read then.
+/// Refuses a target column without any class: a program that reads `v.classes` cannot be traced
+/// then.
 pub fn refuse_no_classes(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
     let artifact = inputs.get(Kind::Graph)?;
     refuse_without_classes(

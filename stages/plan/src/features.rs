@@ -1,12 +1,12 @@
-//! features: whether given rows lie on a GPU or stay in pinned memory of its host, and what that
-//! costs.
+//! features: whether input rows are resident on a GPU or stay in pinned host memory, and what
+//! reading them over the bus costs.
 //!
-//! promises  the choice follows from the setting, the device's facts and the list: `check` makes it
-//!           again; rows stay on the host only where the run would not fit, or where that is asked
-//!           for, the largest first, and no more than it takes; bytes and seconds of the bus are
-//!           told
-//! never     asks what the host has: the run does, where it is; moves sparse features, whose
-//!           entries are walked by lists of the device
+//! promises  the choice follows from the setting, the device's facts and the list, so that `check`
+//!           can recompute it; rows stay on the host only where the run would not fit or the
+//!           setting asks for it, the largest first and no more than needed; bytes and seconds on
+//!           the bus are reported
+//! never     checks the memory of the host: the run does; moves sparse features, whose entries are
+//!           walked by lists on the device
 use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{Memory, OnHost, OverBus};
@@ -21,21 +21,21 @@ use warploom_vertex::{
     launch::{BufferName, LaunchList, Reason},
 };
 
-/// What a run needs of its GPU, what it leaves on the host, and why.
+/// The memory that a run needs on its device, what it leaves on the host, and why.
 pub struct MemoryNeeds {
-    /// Of the GPU.
+    /// Memory of the device.
     pub memory: Memory,
-    /// Of the host, if anything.
+    /// Buffers that stay on the host, if any.
     pub host: Option<OnHost>,
-    /// What reading that takes.
+    /// What reading them over the bus costs.
     pub over_bus: Option<OverBus>,
     /// Bytes over the bus by launch, in the order of the list.
     pub by_launch: Vec<u64>,
-    /// Why, where something else was asked for than what every run does that fits.
+    /// Why, where rows stay on the host or were asked to.
     pub reason: Option<Reason>,
 }
 
-/// Decides where given rows lie.
+/// Decides which input rows stay on the host.
 pub fn place_features(
     request: &PlanRequest,
     list: &LaunchList,
@@ -101,7 +101,7 @@ pub fn place_features(
     }
 }
 
-/// Memory of a GPU, of which nothing is mapped and nothing is a thread's.
+/// Memory of a GPU, which has no mapped files and no memory by thread.
 fn gpu_memory(predicted: Predicted) -> Memory {
     Memory {
         bytes_peak: predicted.bytes,
@@ -123,12 +123,12 @@ fn predict_bus_transfer(traffic: &host_reads::Traffic, bytes_per_second: u64) ->
     }
 }
 
-/// How long so many bytes are on the bus.
+/// How long a transfer of so many bytes takes.
 pub fn bus_nanoseconds(bytes: u64, bytes_per_second: u64) -> u64 {
     (1e9 * bytes as f64 / bytes_per_second.max(1) as f64) as u64
 }
 
-/// What stays, and what reading it over the bus costs.
+/// A sentence: what stays on the host, and what reading it over the bus costs.
 fn describe_bus_cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Traffic) -> String {
     let launches = if traffic.launches == 1 {
         "1 launch reads".to_owned()
@@ -154,7 +154,7 @@ fn describe_bus_cost(host: &OnHost, over_bus: &OverBus, traffic: &host_reads::Tr
     text
 }
 
-/// Where nothing is there that could stay.
+/// The reason where no dense features exist that could stay on the host.
 fn no_dense_features_reason(bytes: u64) -> Reason {
     let (chosen, why) = (
         "on the device".to_owned(),

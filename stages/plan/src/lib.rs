@@ -1,15 +1,15 @@
-//! plan: from a vertex program, a graph's profile and a device to the list of launches.
+//! plan: compiles a vertex program into a list of launches, for one graph's profile and one device.
 //!
 //! reads   graph (counts), csr, profile, permutation (facts), partition (counts)     keeps   the program's meaning
 //! writes  plan                                                                  bounds  time and memory do not grow with the graph
-//! never   opens an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs
-//!         more memory than may be used
+//! never   reads an edge, a feature or a label; leaves a choice to `run`; makes a plan that needs
+//!         more memory than is allowed
 //!
-//! What a device is that is not here stands in its facts file (`device: h200`): the plan is made
-//! all the same, with predicted times.
+//! The device need not be present: a facts file describes it (`device: h200`), and its times are
+//! predicted.
 //!
-//! A text that is a shipped program's becomes the list that was written for it (`vertex::builtin`);
-//! any other is compiled.
+//! The text of a shipped program gets the launch list written for it (`vertex::builtin`); any other
+//! text is compiled.
 mod facts;
 mod features;
 mod memory;
@@ -50,9 +50,9 @@ use warploom_vertex::{
 
 use features::MemoryNeeds;
 
-/// The setting that a program's widths follow, where it has one.
+/// The setting that decides the widths of a program, where it has one.
 const WIDTH: &str = "hidden";
-/// How often it is halved to see what would be needed.
+/// How many halvings of it are planned as alternatives that need less memory.
 const HALVINGS: u32 = 6;
 
 /// The stage.
@@ -141,7 +141,7 @@ impl Stage for PlanStage {
         )
     }
 
-    /// Reads the list back, proves it sound, and recomputes every launch's bytes from the profile.
+    /// Reads the list back, validates it, and recomputes every launch's bytes from the profile.
     fn check(
         _context: &Context,
         outputs: &Inputs,
@@ -166,7 +166,7 @@ impl Stage for PlanStage {
             && !emitted.as_ref().is_some_and(|emitted| are_never_stored(nowhere, emitted))
         {
             return Err(Violation::new(format!(
-                "plan.json: a kernel needs a place for one of `{}`, which lie nowhere",
+                "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
                 nowhere.join("`, `")
             )));
         }
@@ -207,7 +207,7 @@ impl Stage for PlanStage {
     }
 }
 
-/// What a run does, as `plan.json` says it.
+/// The mode of a run, as `plan.json` names it.
 fn mode_name(asked: Mode, facts: &GraphFacts) -> &'static str {
     match asked {
         Mode::Infer => "infer",
@@ -216,7 +216,7 @@ fn mode_name(asked: Mode, facts: &GraphFacts) -> &'static str {
     }
 }
 
-/// What is known of the graph beside the facts that a list is made for.
+/// What is known of the graph beyond `GraphFacts`.
 struct GraphInputs {
     profile: Profile,
     order: Order,
@@ -226,7 +226,7 @@ struct GraphInputs {
 impl GraphInputs {
     fn read(inputs: &Inputs, request: &PlanRequest) -> Result<GraphInputs, StageError> {
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
-        // All that a GPU is given is copied to it.
+        // Every input of a GPU is copied to it, however it is stored.
         let stored =
             if is_gpu(request) { Stored::default() } else { memory::describe_storage(inputs)? };
         Ok(GraphInputs {
@@ -237,13 +237,13 @@ impl GraphInputs {
     }
 }
 
-/// A list and what it was made for.
+/// A launch list and what it was built for.
 struct BuiltList {
     list: LaunchList,
     facts: GraphFacts,
     settings: BTreeMap<String, serde_json::Value>,
     warnings: Vec<String>,
-    /// What kind of scores are predicted, where parameters are applied.
+    /// The kind of the predicted scores, in inference.
     predicts: Option<LossKind>,
 }
 
@@ -257,7 +257,7 @@ fn build_list(
     let Some(builtin) = find_shipped(inputs, request)? else {
         let program = requested_program(request, settings);
         let made = compile_program(inputs, request, &program, on_step)?;
-        // Who warns says that it is a warning.
+        // `Progress::warn` adds the word.
         let page = |text: String| text.trim_end().trim_start_matches("warning: ").to_owned();
         let warnings =
             made.traced.warnings.iter().map(|warning| page(program.render(warning))).collect();
@@ -287,20 +287,19 @@ fn build_list(
     Ok(BuiltList { list, facts, settings, warnings: Vec::new(), predicts: None })
 }
 
-/// The shipped program that a text is, if it is one.
+/// The shipped program with this text, where its hand-written list fits.
 fn find_shipped(
     inputs: &Inputs,
     request: &PlanRequest,
 ) -> Result<Option<&'static Builtin>, StageError> {
     let found = builtin::find(&request.text, &request.spec.program.entry);
-    // Without features `v.x` is one-hot, which the compiler knows and the lists fused by hand do
-    // not.
+    // Without features `v.x` is one-hot, which only the compiler supports.
     let has_features =
         inputs.get(Kind::Graph)?.count("feature_columns").is_ok_and(|columns| columns > 0);
-    // Nor do they pool: where graphs have labels, the compiler says what to return.
+    // Hand-written lists do not pool: where graphs have labels, the compiler says what to return.
     let of_graphs = facts::learned_rows(inputs.get(Kind::Graph)?, request) == LearnedRows::Graphs;
-    // Nor do they lack a target, as a list that only applies parameters does.
-    // Nor are their rows halves, or groups of lanes.
+    // They always have a target, which inference lacks. They neither keep rows in half precision
+    // nor run on a GPU.
     let compiled = !has_features
         || of_graphs
         || request.run.mode == Mode::Infer
@@ -326,7 +325,7 @@ fn requested_program<'a>(
     }
 }
 
-/// The program's forms, for training if it learns.
+/// Compiles the program; for training if it has learned parameters.
 fn compile_program(
     inputs: &Inputs,
     request: &PlanRequest,
@@ -334,7 +333,7 @@ fn compile_program(
     on_step: &dyn Fn(),
 ) -> Result<Compilation, StageError> {
     let still = facts::describe_data(inputs, request, false)?;
-    // Whoever asks for as many columns as there are classes has no width where there are none.
+    // Without classes, a program that asks for `v.classes` columns does not trace: say that first.
     let learns = program.learns(&still).map_err(|error| {
         facts::refuse_no_classes(inputs, request)
             .err()
@@ -349,8 +348,8 @@ fn compile_program(
     }
 }
 
-/// Refuses a program that the data set has no columns, labels or widths for, before the stages that
-/// `plan` waits for; only as far as that is cheap.
+/// Refuses a program whose columns, labels or widths the data set lacks, before the stages that
+/// `plan` waits for. Makes only the cheap checks.
 pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), StageError> {
     if find_shipped(inputs, request)?.is_some() {
         return Ok(());
@@ -369,9 +368,9 @@ pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), S
     program.trace(&facts::describe_data(inputs, request, true)?).map(drop)
 }
 
-/// What the one result of a program is, whose parameters are applied: what they were learned for,
-/// else what is asked for, else what its width says; nothing where it is no row of scores for each
-/// node, or graph: then values are written as they are.
+/// The kind of the scores that inference predicts: `run.loss` if it names one, else what the
+/// parameters were learned for, else by the width of a row. None where the result is not one row of
+/// scores for each node or graph: then values are written as they are.
 fn score_kind(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
     let [result] = made.list.results.as_slice() else { return None };
     let buffer = made.list.buffers.iter().find(|buffer| buffer.name == result.buffer)?;
@@ -388,8 +387,8 @@ fn score_kind(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
     })
 }
 
-/// One form of the program that a request names, as text. The source is the plan's, with its cuts
-/// of edges and its order.
+/// One form of the requested program, as text. `source` is that of the plan, with its neighbour
+/// groups and its order.
 pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
     let settings = request.given_settings();
     match form {
@@ -416,8 +415,8 @@ pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<S
     }
 }
 
-/// The source for a program that no graph is given for: as for one whose rows have as many edges
-/// each, in no known order.
+/// The CUDA source of a program without a graph: as for one whose rows all have the same number of
+/// edges, in no known order.
 pub fn source_without_graph(
     compiled: &Compilation,
     request: &PlanRequest,
@@ -439,7 +438,7 @@ pub fn source_without_graph(
     Ok(emitted.source)
 }
 
-/// Its kernels, for a GPU; what this version does on the CPU alone is refused.
+/// The kernels of a list on a GPU, none for a CPU; refuses what this version runs on the CPU only.
 fn emit_for_gpu(
     request: &PlanRequest,
     list: &LaunchList,
@@ -461,12 +460,12 @@ fn emit_for_gpu(
     program::for_gpu(list, &asked, &request.device).map(Some)
 }
 
-/// Whether a GPU shares out edges by groups of neighbours.
+/// Whether a GPU divides edges into neighbour groups.
 fn is_grouped(request: &PlanRequest) -> bool {
     is_gpu(request) && request.spec.schedule == EdgeSchedule::NeighbourGroups
 }
 
-/// How the edges of each launch are cut, in the order of the list; nothing where walks go by rows.
+/// The neighbour groups of each launch, in the order of the list; empty where walks go by rows.
 fn choose_groups(
     request: &PlanRequest,
     list: &LaunchList,
@@ -484,8 +483,9 @@ fn to_plan_cut(groups: Groups) -> Cut {
     Cut { neighbours: groups.neighbours, lanes: groups.lanes, threads: groups.threads }
 }
 
-/// Compiles the kernels of a plan for a GPU, if a compiler is here: else, or if it fails, the run
-/// does, which says why. A compiler that was named and is not there is told of.
+/// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or
+/// fails, the run compiles them and reports why. A compiler that was named and is missing is a
+/// warning.
 fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(arch) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
@@ -500,7 +500,7 @@ fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     }
 }
 
-/// What a compiled program may know of the data set of a request.
+/// What the compiler may know of the data set of a request.
 pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
@@ -509,8 +509,8 @@ pub fn describe_data(
     facts::describe_data(inputs, request, training)
 }
 
-/// What a run needs on its device. On a GPU all that kernels are given is there from start to end,
-/// but for what stays on the host, and features that no epoch reads.
+/// What a run needs on its device. On a GPU all kernel arguments are resident for the whole run,
+/// except what stays on the host and features that no epoch reads.
 fn memory_needs(
     request: &PlanRequest,
     emitted: Option<&Emitted>,
@@ -530,8 +530,8 @@ fn memory_needs(
     features::place_features(request, list, emitted, facts)
 }
 
-/// Kernels for a GPU, and what the run needs. Features that stay on the host have no place in its
-/// arena, nor has what kernels put down nowhere: what is made for them is made anew.
+/// The kernels of a GPU, and what the run needs. Features that stay on the host, and buffers that
+/// no kernel stores, get no space in the arena: the kernels are emitted again without them.
 fn fit_memory(
     request: &PlanRequest,
     list: &mut LaunchList,
@@ -558,9 +558,9 @@ fn fit_memory(
     Ok((emitted, found))
 }
 
-/// Kernels for a GPU, with an arena without what they put down nowhere. Which sums are made beside
-/// others depends on what lies where: where something is put down after all when the rest has
-/// moved, or more kernels are needed, all keeps its place.
+/// The kernels of a GPU, with an arena without the buffers that they never store. Which sums share
+/// a kernel depends on the offsets in the arena. If a dropped buffer is stored after all once the
+/// rest has moved, or more kernels are needed, every buffer keeps its offset.
 fn drop_unstored_buffers(
     request: &PlanRequest,
     list: &mut LaunchList,
@@ -571,32 +571,32 @@ fn drop_unstored_buffers(
 ) -> Result<Option<Emitted>, StageError> {
     let emitted = emit_for_gpu(request, list, facts, profile, order)?;
     on_step();
-    let mut unmade: Vec<_> = emitted
+    let mut unstored: Vec<_> = emitted
         .iter()
         .flat_map(|emitted| emitted.unmade.clone())
         .filter(|name| list.arena.place(name).is_some())
         .collect();
-    unmade.sort_unstable();
-    unmade.dedup();
-    if unmade.is_empty() {
+    unstored.sort_unstable();
+    unstored.dedup();
+    if unstored.is_empty() {
         return Ok(emitted);
     }
     let before = list.arena.clone();
-    list.leave_out(&unmade, facts);
+    list.leave_out(&unstored, facts);
     let smaller = emit_for_gpu(request, list, facts, profile, order)?;
     on_step();
     let kernels = |emitted: &Option<Emitted>| {
         emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
     };
     let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
-    if is_smaller && smaller.as_ref().is_some_and(|smaller| are_never_stored(&unmade, smaller)) {
+    if is_smaller && smaller.as_ref().is_some_and(|smaller| are_never_stored(&unstored, smaller)) {
         return Ok(smaller);
     }
     list.arena = before;
     Ok(emitted)
 }
 
-/// Whether kernels put these buffers down nowhere, and none is given one.
+/// Whether no kernel stores these buffers or takes one as an argument.
 fn are_never_stored(names: &[String], emitted: &Emitted) -> bool {
     let is_given = |name: &String| {
         emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()))
@@ -604,9 +604,9 @@ fn are_never_stored(names: &[String], emitted: &Emitted) -> bool {
     names.iter().all(|name| emitted.unmade.contains(name) && !is_given(name))
 }
 
-/// What a run would need with smaller numbers, or fewer of them: each is planned. What the compiler
-/// refuses is no way; any other error is the stage's, for what is left out would look as if it did
-/// not fit.
+/// Settings that may need less memory (features on the host, a narrower dtype, smaller widths) with
+/// the peak of each, which is planned. An alternative that the compiler refuses is left out. Any
+/// other error fails the stage: left out, the alternative would look as if it did not fit.
 fn smaller_alternatives(
     progress: &dyn Progress,
     inputs: &Inputs,
@@ -651,7 +651,7 @@ fn smaller_alternatives(
     Ok(weighed)
 }
 
-/// What was made, or nothing where the compiler refuses to make it.
+/// The value, or none where the compiler refuses.
 fn ignore_refusal<T>(made: Result<T, StageError>) -> Result<Option<T>, StageError> {
     match made {
         Err(error) if error.kind == ErrorKind::Specification => Ok(None),
@@ -659,7 +659,7 @@ fn ignore_refusal<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
     }
 }
 
-/// What a run with these settings needs.
+/// The memory that a run with these settings needs.
 fn predict_memory(
     inputs: &Inputs,
     request: &PlanRequest,
@@ -684,7 +684,7 @@ fn to_json<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageErr
 mod tests {
     use super::*;
 
-    /// A way that could not be read is no way that does not fit: left out, it would change what is
+    /// An alternative that fails for another reason must not be left out: that would change what is
     /// published under the same key.
     #[test]
     fn only_refusals_of_the_compiler_are_left_out_of_the_advice() {

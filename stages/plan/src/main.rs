@@ -5,7 +5,7 @@ use warploom_shell::binary::{Show, stage_main_showing};
 fn main() -> std::process::ExitCode {
     let forms = Show {
         forms: &FORMS,
-        help: "Print one form of the program on its way to launches, and do nothing else",
+        help: "Print one form of the compiled program, and do nothing else",
         text: show_form,
     };
     stage_main_showing::<PlanStage>(

@@ -1,7 +1,7 @@
-//! memory: what a run of a plan takes on a CPU, by what it is for.
+//! memory: the peak memory of a run on a CPU, by use.
 //!
-//! promises  follows from counts, facts and the schema of the table of nodes: `check` makes it
-//!           again
+//! promises  follows from counts, facts and the schema of the table of nodes, so that `check` can
+//!           recompute it
 //! never     reads a row; knows how many threads a run will have: each further one takes
 //!           `bytes_per_thread` more
 use std::collections::BTreeMap;
@@ -17,15 +17,15 @@ use warploom_vertex::{
     launch::{BYTES_PER_THREAD, LaunchList, MADE, Needs, Stored},
 };
 
-/// What a list takes as it is read, made ready and reported, for each byte of its JSON; fitted to
-/// deep programs.
+/// Memory of a launch list while it is read, resolved and reported, for each byte of its JSON;
+/// fitted to deep programs.
 const BYTES_OF_JSON: u64 = 24;
-/// What that is called.
+/// The name of that use in `bytes_by_use`.
 const LIST: &str = "list of launches";
-/// Room that no buffer fills when most is wanted.
+/// The use that holds the gaps between buffers at the peak.
 const ROOM: &str = "room between values";
 
-/// What a run needs, by what it is for at the moment at which most is wanted.
+/// The memory that a run needs at its peak, by use.
 pub fn predict_on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
     let predicted = list.memory(facts, stored, Needs::with_shortcuts(list));
     let by_supersteps = list.memory(facts, stored, Needs::from_list(list));
@@ -57,14 +57,14 @@ pub fn predict_on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> 
     }
 }
 
-/// What a process holds of a list beside what its launches work on: whole MiB, since how long a
-/// number is says nothing. Reasons are in no plan.
+/// Bytes of the list itself, without its buffers: whole MiB, so that the number of digits in the
+/// JSON does not count. `plan.json` holds no reasons.
 fn list_bytes(list: &LaunchList) -> u64 {
     let json = serde_json::to_vec(&(&list.buffers, &list.body, &list.arena));
     json.map_or(0, |json| json.len() as u64).saturating_mul(BYTES_OF_JSON) >> 20 << 20
 }
 
-/// How the data set is stored. An order of which nothing is said is taken for a new one.
+/// How the data set is stored. A permutation that does not say whether it renumbers is taken to.
 pub fn describe_storage(inputs: &Inputs) -> Result<Stored, StageError> {
     let renumbered = inputs.get(Kind::Permutation)?.find_fact(permutation::RENUMBERED);
     let artifact = inputs.get(Kind::Graph)?;
@@ -82,10 +82,9 @@ pub fn describe_storage(inputs: &Inputs) -> Result<Stored, StageError> {
     Ok(stored)
 }
 
-/// What a node takes of a column as it is decoded, in the vectors that are made of it, and of what
-/// a run keeps.
+/// Bytes of a node in a column: decoded, in the vectors built from it, and kept by the run.
 fn node_column_bytes(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
-    // A text of its own, with what the allocator adds.
+    // A `String`, with the overhead of the allocator.
     const TEXT: u64 = 56;
     let width = |kind: &DataType| kind.primitive_width().unwrap_or(1) as u64;
     match (name, kind) {
@@ -102,7 +101,7 @@ fn node_column_bytes(name: &str, kind: &DataType, splits: u64) -> [u64; 3] {
     }
 }
 
-/// Whether a plan's record says what is predicted.
+/// Refuses advice whose figures differ from the prediction.
 pub fn refuse_other_figures(expected: &Memory, found: &Memory) -> Result<(), Violation> {
     let figures = |memory: &Memory| {
         (

@@ -1,13 +1,13 @@
-//! neighbour_group_model: how a neighbour sum is cut into groups on a GPU: neighbours of a group
-//! (ngs), lanes that share one (dw), threads of a block (tpb), and the shared memory that
-//! GNNAdvisor's kernel takes for it.
+//! neighbour_group_model: the cost model that picks the tile sizes of GNNAdvisor's schedule on a
+//! GPU: neighbours of a group (ngs), lanes that share one (dw), threads of a block (tpb), and the
+//! shared memory that its kernel takes.
 //!
-//! promises  the least predicted time of all that was weighed; predictions are a model of bytes and
-//!           latencies, corrected by what a plain kernel took on graphs and widths that were
-//!           measured on that device, the more alike the more; where this graph and width were
-//!           measured, that measurement alone; GNNAdvisor's own rule (section 3.4) (WPT = ngs * D /
-//!           dw of about 1024) is weighed too and its prediction is told
-//! never     measures; looks at an edge
+//! promises  the candidate with the least predicted time; a prediction is a model of bytes and
+//!           latencies, corrected by measurements of a plain kernel on that device, weighted by how
+//!           similar their graph and width are; where this graph and width were measured, that
+//!           measurement alone; the prediction of GNNAdvisor's own rule (section 3.4: WPT = ngs * D
+//!           / dw of about 1024) is reported beside the choice
+//! never     measures; reads an edge
 //! limits    a device without a measured table is planned for by the model alone
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use warploom_contract::kinds::plan::Grouping;
 use warploom_device::Facts;
 use warploom_vertex::tuning;
 
-/// A graph, as far as the cut of its rows depends on it.
+/// The figures of a graph that decide the tile sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rows {
-    /// Rows.
+    /// Number of rows.
     pub nodes: f64,
-    /// Entries.
+    /// Number of entries.
     pub edges: f64,
-    /// How unevenly entries are spread over rows: 0 for evenly, towards 1 for all in one row.
+    /// Gini coefficient of the entries by row: 0 for equal rows, towards 1 for all in one row.
     pub gini: f64,
 }
 
-/// A way to cut.
+/// Tile sizes: a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cut {
     ngs: u32,
@@ -34,7 +34,7 @@ struct Cut {
     tpb: u32,
 }
 
-/// What a plain kernel took.
+/// The time of a plain kernel on one graph and width.
 #[derive(Clone, Debug, PartialEq)]
 struct Measurement {
     shape: String,
@@ -44,19 +44,19 @@ struct Measurement {
     nanoseconds: f64,
 }
 
-/// Bytes of a number of a row.
+/// Bytes of an element of a row.
 const NUMBER: u64 = 4;
-/// Numbers that a lane reads at once.
+/// Elements that a lane reads at once.
 const AT_ONCE: u64 = 4;
-/// Below this, squares of distances make no difference.
+/// Added to squared distances, so that the weight of an equal graph stays finite.
 const ALIKE: f64 = 1e-9;
-/// Work of a lane that GNNAdvisor aims at.
+/// Work per thread (WPT) that GNNAdvisor aims at.
 const WORK_WANTED: u64 = 1024;
 /// Bytes of the record of a group.
 const RECORD: f64 = 12.0;
 
-/// Chooses for the launches of one list: the table is read once, and cuts are weighed once for each
-/// width of rows.
+/// Chooses tile sizes for the launches of one list: the table is read once, and candidates are
+/// weighed once for each width of rows.
 pub struct Decider<'facts> {
     facts: &'facts Facts,
     rows: Rows,
@@ -65,14 +65,14 @@ pub struct Decider<'facts> {
 }
 
 impl<'facts> Decider<'facts> {
-    /// For a graph on a device, by what was measured on it.
+    /// For a graph on a device, with the measurements of that device.
     pub fn new(facts: &'facts Facts, rows: Rows) -> Self {
         let table =
             warploom_device::groupings(&facts.name).map(parse_measurements).unwrap_or_default();
         Decider { facts, rows, table, decided: BTreeMap::new() }
     }
 
-    /// Chooses for rows of so many numbers; none without a grid.
+    /// Chooses for rows of so many columns; none for a device without a grid.
     pub fn decide(&mut self, columns: u64) -> Option<Grouping> {
         let (facts, rows, table) = (self.facts, self.rows, &self.table);
         self.decided
@@ -95,8 +95,8 @@ fn choose_grouping(
         if let Some((measured, _)) = of_cut().find(|(_, distance)| *distance == 0.0) {
             return measured.nanoseconds;
         }
-        // By how many times the model was off where this cut was measured, the more alike the more
-        // it counts.
+        // The factor by which the model was off where this candidate was measured, weighted by
+        // similarity.
         let (sum, weights) = of_cut().fold((0.0, 0.0), |(sum, weights), (measured, distance)| {
             let off = measured.nanoseconds
                 / predict_nanoseconds(facts, measured.rows, measured.columns, cut);
@@ -141,12 +141,12 @@ fn choose_grouping(
     })
 }
 
-/// GNNAdvisor's SMEM: a row of numbers for each group of lanes that go in step.
+/// GNNAdvisor's SMEM: one row for each warp of a block.
 fn shared_bytes(cut: Cut, columns: u64, lanes: u32) -> u64 {
     u64::from(cut.tpb / lanes.max(1)) * columns * NUMBER
 }
 
-/// What GNNAdvisor's rule says, with as many lanes as there are to share.
+/// The tile sizes of GNNAdvisor's rule, with as many lanes as a row can use.
 fn gnnadvisor_cut(columns: u64, lanes: u32) -> Cut {
     let dw = if columns >= u64::from(lanes) { lanes } else { lanes / 2 };
     let ngs = (WORK_WANTED * u64::from(dw) / columns.max(1)).clamp(1, WORK_WANTED);
@@ -164,8 +164,8 @@ fn candidate_cuts(columns: u64) -> Vec<Cut> {
     cuts
 }
 
-/// Nanoseconds: the slower of reading rows at random and all else in a row, what parts of rows cost
-/// twice, and the wait for the longest.
+/// Nanoseconds: the slower of random row reads and streamed bytes, the partial sums of cut rows,
+/// and the wait for the longest group.
 fn predict_nanoseconds(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64 {
     let row_bytes = (columns * NUMBER) as f64;
     let (lanes, needed) = (f64::from(cut.dw), (columns as f64 / AT_ONCE as f64).max(1.0));
@@ -174,8 +174,7 @@ fn predict_nanoseconds(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64
     let rate = facts.gathered_per_second(columns * NUMBER, (rows.nodes * row_bytes) as u64);
     let gather = rows.edges * row_bytes / rate * idle;
     let mean = rows.edges / rows.nodes.max(1.0);
-    // Rows that are longer than a group are cut; with uneven rows some are even where the mean is
-    // not.
+    // Rows longer than a group are cut; of uneven rows some are longer even where the mean is not.
     let ngs = f64::from(cut.ngs);
     let in_long_rows = if mean > ngs { 1.0 } else { rows.gini * (mean / ngs).sqrt() };
     let parts = rows.edges * in_long_rows / ngs;
@@ -191,7 +190,7 @@ fn predict_nanoseconds(facts: &Facts, rows: Rows, columns: u64, cut: Cut) -> f64
         + facts.launch_nanoseconds as f64 * if parts > 0.0 { 2.0 } else { 1.0 }
 }
 
-/// All that was measured, and how far from this it is: 0 where it is this.
+/// All measurements with their distance from this graph and width: 0 where they are equal.
 fn measured_distances(table: &[Measurement], rows: Rows, columns: u64) -> Vec<(&Measurement, f64)> {
     let distance = |measured: &Measurement| {
         let of = |first: f64, second: f64| (first.max(1e-3) / second.max(1e-3)).ln().abs();
@@ -204,7 +203,7 @@ fn measured_distances(table: &[Measurement], rows: Rows, columns: u64) -> Vec<(&
     table.iter().map(|measured| (measured, distance(measured))).collect()
 }
 
-/// A table of measurements; lines that are none are left out.
+/// Parses a table of measurements; other lines are skipped.
 fn parse_measurements(text: &str) -> Vec<Measurement> {
     let line = |line: &str| {
         let fields: Vec<&str> = line.split(',').collect();
@@ -213,7 +212,8 @@ fn parse_measurements(text: &str) -> Vec<Measurement> {
             return None;
         };
         let skew: f64 = skew.parse().ok()?;
-        // Degrees fall as a power of the rank: of these the coefficient is known.
+        // Degrees of the measured graphs are a power of the rank, so that the Gini coefficient is
+        // known.
         let rows = Rows {
             nodes: nodes.parse().ok()?,
             edges: edges.parse().ok()?,
@@ -243,8 +243,7 @@ mod tests {
         )
     }
 
-    /// How many times as long as the best that was measured the choice takes, for each shape and
-    /// width.
+    /// The time of the choice over the best measured time, for each shape and width.
     fn losses(known: impl Fn(&Measurement, &Measurement) -> bool) -> Vec<f64> {
         let (facts, table) = h200();
         let mut losses = Vec::new();

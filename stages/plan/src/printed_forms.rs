@@ -1,7 +1,6 @@
-//! printed_forms: the forms of a vertex program on its way to a launch list, as text.
+//! printed_forms: the forms of a vertex program between its text and its launch list, as text.
 //!
-//! promises  every form on the way can be shown; what a program is and how it is compiled stands in
-//!           `shell::program`
+//! promises  every form can be shown; `shell::program` says what a program is and compiles it
 //! never     reads a file
 use warploom_contract::StageError;
 pub use warploom_shell::program::{Compilation, Program};
@@ -9,7 +8,7 @@ pub use warploom_shell::program::{Compilation, Program};
 /// Forms that can be shown.
 pub const FORMS: [&str; 6] = ["gir", "autodiff", "clean", "fused", "launches", "source"];
 
-/// One of the forms before kernels as text.
+/// One of the forms before kernels, as text.
 pub fn print_form(compiled: &Compilation, form: &str, text: &str) -> Result<String, StageError> {
     match form {
         "gir" => Ok(compiled.traced.gir.print(Some(text))),

@@ -1,16 +1,15 @@
-//! row_locality: whether neighbouring rows read near rows, so that what one reads is in a GPU's
-//! cache when the next is done.
+//! row_locality: whether neighbouring rows read nearby rows, so that a row read by one is still in
+//! the GPU's L2 when the next needs it.
 //!
-//! promises  follows from the edges as they are numbered alone: `reorder` states in its manifest
-//!           what a walk moves on shipped devices, so that plan's key holds what is looked at
-//! never     opens an edge
+//! promises  follows from the numbering of the nodes alone: the manifest of `reorder` states how
+//!           many bytes a walk fetches on shipped devices, and plan's key holds that figure
+//! never     reads an edge
 use warploom_contract::{Inputs, Kind, StageError, kinds::permutation};
 use warploom_vertex::emit::cuda::Order;
 use warploom_vertex::tuning;
 
-/// Of the graph that is planned for: local, where a walk over all rows fetches little more than
-/// each row once, on that of the shipped devices whose cache holds most. Nothing of it is asked for
-/// a CPU.
+/// `Local` where a walk over all rows fetches little more than each row once, on the shipped device
+/// with the largest L2. Always `Spread` for a CPU, which does not use it.
 pub fn row_order(is_gpu: bool, inputs: &Inputs) -> Result<Order, StageError> {
     if !is_gpu {
         return Ok(Order::Spread);

@@ -1,11 +1,11 @@
-//! schedule_reasons: why launches on a CPU walk edges as they do, beside what other ways would
-//! move; which launches of a GPU go by groups of neighbours.
+//! schedule_reasons: why launches on a CPU walk edges as they do, with the bytes that alternatives
+//! would move; which launches of a GPU use neighbour groups.
 //!
-//! promises  figures in bytes, of every launch that walks edges once, from the profile and from
-//!           what partition counted; nothing where no launch walks edges, or where the device cuts
-//!           each walk by itself
-//! never     chooses: one form of edges and one division are executed here, and this says what they
-//!           save
+//! promises  bytes of every launch that walks edges, from the profile and from the counts of
+//!           `partition`; no reason where no launch walks edges, or where the device divides each
+//!           walk itself
+//! never     chooses: this version executes one edge format and one division, and this file says
+//!           what they save
 use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
@@ -18,7 +18,7 @@ use warploom_vertex::{
 /// Bytes of the number of a node.
 const NUMBER: u64 = 4;
 
-/// Which launches go by groups of neighbours, where that is asked for.
+/// Which launches use neighbour groups, where the plan asks for them.
 pub fn grouping_reason(list: &LaunchList, emitted: &Emitted) -> Reason {
     let named = |is_so: &dyn Fn(&Blocks) -> bool| {
         let launches = list
@@ -31,15 +31,15 @@ pub fn grouping_reason(list: &LaunchList, emitted: &Emitted) -> Reason {
     let grouped = named(&|blocks| matches!(blocks, Blocks::Groups { .. }));
     let others =
         named(&|blocks| matches!(blocks, Blocks::Items { walked: WalkedLists::Edges(_), .. }));
-    let told =
+    let listed =
         |names: &[String]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let why = format!(
         "`plan.schedule: neighbour-groups` asks for it; so go {}; by rows, since they do not walk \
          edges once and only add up: {}",
-        told(&grouped),
-        told(&others)
+        listed(&grouped),
+        listed(&others)
     );
-    // Both read the same bytes.
+    // Both schedules read the same bytes, so that there are no figures to compare.
     Reason {
         what: "schedule of walks over edges".to_owned(),
         chosen: "neighbour-groups".to_owned(),
@@ -48,7 +48,7 @@ pub fn grouping_reason(list: &LaunchList, emitted: &Emitted) -> Reason {
     }
 }
 
-/// The reasons, in the order in which they are told.
+/// The reasons, in the order in which they are printed.
 pub fn cpu_schedule_reasons(
     list: &LaunchList,
     facts: &GraphFacts,
@@ -66,8 +66,7 @@ pub fn cpu_schedule_reasons(
         return Ok(Vec::new());
     };
     let by_rows: u64 = works.iter().map(|work| work.bytes).fold(0, u64::saturating_add);
-    // Edge by edge, what is added up is read and written again each time, and the row's number is
-    // read with it.
+    // Edge by edge (COO), each edge reads its row id and reads and writes the sum of its row.
     let again = works
         .iter()
         .flat_map(|work| &work.gathers)

@@ -1,9 +1,10 @@
-//! time_prediction: how long each launch of a list should take on a device, by what limits it.
+//! time_prediction: a roofline for each launch: how long it should take on a device, and what
+//! limits it.
 //!
-//! promises  the slowest of rows read at random, all bytes in a row, arithmetic, and what comes
-//!           over the bus from the host, and the cost of a launch; the cut of every launch that
-//!           walks edges, where the plan goes by groups of neighbours; a figure for a device that
-//!           is not here is made like any other
+//! promises  the larger of memory traffic (random row reads and streamed bytes), arithmetic, and
+//!           the bus from the host, plus the cost of a launch; the neighbour groups of every launch
+//!           that walks edges, where the plan asks for them; the same model for a device that is
+//!           not present
 //! never     measures; promises that a kernel reaches the limit
 use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
@@ -18,8 +19,8 @@ use warploom_vertex::{
 
 use crate::neighbour_group_model::{Decider, Rows};
 
-/// Every launch, and a step: an epoch, or a superstep of each loop. Of the device, what each launch
-/// reads of its host; nothing if none does.
+/// The time of every launch, and of a step: an epoch, or a superstep of each loop. `over_bus` has
+/// the bytes that each launch reads from the host; it is empty if none does.
 pub fn predict_list(
     list: &LaunchList,
     facts: &GraphFacts,
@@ -34,8 +35,7 @@ pub fn predict_list(
     let over_bus = over_bus.iter().copied().chain(std::iter::repeat(0));
     let of_one = |(launch, over_bus): (&Launch, u64)| {
         let mut predicted = predict_launch(list, launch, over_bus, facts, device);
-        // Walks by rows are cut by the kernels themselves: a cut into groups would be told and not
-        // made.
+        // Kernels divide walks by rows themselves: a grouping would be reported and not used.
         predicted.grouping = widest_gather(&list.work(launch, facts), facts)
             .filter(|_| is_grouped)
             .and_then(|columns| decider.decide(columns));
@@ -56,8 +56,8 @@ pub fn predict_list(
     Predicted { nanoseconds_step: repeated.map(|launch| launch.nanoseconds).sum(), launches }
 }
 
-/// How the edges of each launch are cut into groups on a GPU, in the order of the list; nothing
-/// where rows are asked for.
+/// The neighbour groups of each launch on a GPU, in the order of the list; none for a launch that
+/// gathers no rows.
 pub fn choose_groups(
     list: &LaunchList,
     facts: &GraphFacts,
@@ -77,7 +77,7 @@ pub fn choose_groups(
     list.launches().into_iter().map(&mut of).collect()
 }
 
-/// Numbers of the widest row that edges gather.
+/// Columns of the widest row that edges gather.
 fn widest_gather(work: &Work, facts: &GraphFacts) -> Option<u64> {
     work.gathers.iter().map(|gather| gather.row_bytes / facts.bytes_per_real.max(1)).max()
 }
@@ -106,7 +106,7 @@ fn predict_launch(
     }
 }
 
-/// Seconds, and what they are spent on.
+/// Seconds, and the resource that limits them.
 fn find_limit(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
     let per_second = |gather: &warploom_vertex::launch::Gathered| {
         device.gathered_per_second(gather.row_bytes, gather.table_bytes)
@@ -122,8 +122,7 @@ fn find_limit(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'stati
         device.flops_per_second.f32
     };
     let computed = work.flops as f64 / flops.max(1) as f64;
-    // What is read in a row goes beside the arithmetic; rows at random share the way to memory with
-    // it.
+    // Memory traffic overlaps with arithmetic; random and streamed reads share the bandwidth.
     let moved = gathered + streamed;
     match () {
         () if computed > moved => (computed, "arithmetic"),

@@ -131,21 +131,21 @@ impl<E: Pod + ArrowNativeType> Deref for Contents<E> {
 struct Slot<E: ArrowNativeType> {
     rows: Rows,
     columns: usize,
-    home: Home<E>,
+    home: Location<E>,
 }
 
 /// Where the elements of a buffer are.
 #[derive(Debug)]
-pub enum Home<E: ArrowNativeType> {
+pub enum Location<E: ArrowNativeType> {
     /// By themselves.
-    Apart(Contents<E>),
+    Separate(Contents<E>),
     /// In these bytes of the arena.
     Arena(Range<usize>),
 }
 
 /// One buffer, to be read.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a, E> {
+pub struct BufferView<'a, E> {
     /// What a row stands for.
     pub rows: Rows,
     /// Elements in a row.
@@ -156,9 +156,9 @@ pub struct Seen<'a, E> {
 
 /// The bytes of the arena that may be read, with where each stretch starts.
 #[derive(Clone, Debug)]
-struct Pieces<'a>(Vec<(usize, &'a [u8])>);
+struct ReadableSpans<'a>(Vec<(usize, &'a [u8])>);
 
-impl<'a> Pieces<'a> {
+impl<'a> ReadableSpans<'a> {
     fn get(&self, bytes: &Range<usize>) -> &'a [u8] {
         if bytes.is_empty() {
             return &[];
@@ -174,7 +174,7 @@ impl<'a> Pieces<'a> {
 #[derive(Debug)]
 pub struct Bank<'a, E: ArrowNativeType> {
     slots: &'a [Slot<E>],
-    pieces: Pieces<'a>,
+    pieces: ReadableSpans<'a>,
 }
 
 /// All buffers, to be read.
@@ -192,7 +192,7 @@ pub struct Banks<'a, T: Precision> {
 
 /// The elements of a buffer, to be written.
 #[derive(Debug)]
-pub enum Made<'a, T> {
+pub enum OutputSlice<'a, T> {
     /// Reals.
     Real(&'a mut [T]),
     /// Reals of 16 bits.
@@ -229,18 +229,18 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
     }
 
     /// Shape and elements.
-    pub fn slot(&self, index: usize) -> Seen<'a, E> {
+    pub fn slot(&self, index: usize) -> BufferView<'a, E> {
         let (rows, columns) = self.shape(index);
-        Seen { rows, columns, contents: self.get(index) }
+        BufferView { rows, columns, contents: self.get(index) }
     }
 
     /// Elements.
     pub fn get(&self, index: usize) -> &'a [E] {
         match &self.slots[index].home {
-            Home::Apart(contents) => contents,
+            Location::Separate(contents) => contents,
             // Nothing lies nowhere, least of all where elements may start.
-            Home::Arena(bytes) if bytes.is_empty() => &[],
-            Home::Arena(bytes) => bytemuck::cast_slice(self.pieces.get(bytes)),
+            Location::Arena(bytes) if bytes.is_empty() => &[],
+            Location::Arena(bytes) => bytemuck::cast_slice(self.pieces.get(bytes)),
         }
     }
 }
@@ -271,44 +271,50 @@ impl<T: Precision> Buffers<T> {
     }
 
     /// Adds a buffer of reals; they are counted from 0, as all others are.
-    pub fn push_real(&mut self, rows: Rows, columns: usize, home: Home<T>) {
+    pub fn push_real(&mut self, rows: Rows, columns: usize, home: Location<T>) {
         self.reals.push(Slot { rows, columns, home });
     }
 
     /// Adds a buffer of reals of 16 bits.
-    pub fn push_half(&mut self, rows: Rows, columns: usize, home: Home<u16>) {
+    pub fn push_half(&mut self, rows: Rows, columns: usize, home: Location<u16>) {
         self.halves.push(Slot { rows, columns, home });
     }
 
     /// Adds a buffer of ids.
-    pub fn push_id(&mut self, rows: Rows, columns: usize, home: Home<u32>) {
+    pub fn push_id(&mut self, rows: Rows, columns: usize, home: Location<u32>) {
         self.ids.push(Slot { rows, columns, home });
     }
 
     /// Adds a buffer of whole numbers.
-    pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Home<i64>) {
+    pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Location<i64>) {
         self.wholes.push(Slot { rows, columns, home });
     }
 
     /// Everything, to be read.
-    pub fn all(&self) -> Banks<'_, T> {
-        banks(&self.reals, &self.halves, &self.ids, &self.wholes, Pieces(vec![(0, &self.arena)]))
+    pub fn read_banks(&self) -> Banks<'_, T> {
+        make_banks(
+            &self.reals,
+            &self.halves,
+            &self.ids,
+            &self.wholes,
+            ReadableSpans(vec![(0, &self.arena)]),
+        )
     }
 
     /// Reals, to be read.
     pub fn reals(&self) -> Bank<'_, T> {
-        self.all().reals
+        self.read_banks().reals
     }
 
     /// Ids, to be read.
     pub fn ids(&self) -> Bank<'_, u32> {
-        self.all().ids
+        self.read_banks().ids
     }
 
     /// Gives back the memory of what lies by itself: nothing is read there any more.
-    pub fn let_go(&mut self, place: Place) {
+    pub fn release(&mut self, place: Place) {
         fn empty<E: ArrowNativeType + Pod>(slot: &mut Slot<E>) {
-            if let Home::Apart(contents) = &mut slot.home {
+            if let Location::Separate(contents) = &mut slot.home {
                 *contents = Contents::Owned(Aligned::default());
             }
         }
@@ -323,7 +329,7 @@ impl<T: Precision> Buffers<T> {
 
     /// Whole numbers, to be read.
     pub fn wholes(&self) -> Bank<'_, i64> {
-        self.all().wholes
+        self.read_banks().wholes
     }
 
     /// Writes to several buffers while all others can be read. They are given in the order of
@@ -332,15 +338,16 @@ impl<T: Precision> Buffers<T> {
         &mut self,
         outs: &[Place],
         whole: bool,
-        work: impl FnOnce(Vec<Made<'_, T>>, Banks<'_, T>) -> R,
+        work: impl FnOnce(Vec<OutputSlice<'_, T>>, Banks<'_, T>) -> R,
     ) -> R {
-        let mut apart: Vec<Option<Taken<T>>> = outs.iter().map(|&out| self.take(out)).collect();
+        let mut apart: Vec<Option<DetachedElements<T>>> =
+            outs.iter().map(|&out| self.take(out)).collect();
         let Buffers { reals, halves, ids, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
-            Place::Real(index) => bytes_of(&reals[index]),
-            Place::Half(index, _) => bytes_of(&halves[index]),
-            Place::Id(index) => bytes_of(&ids[index]),
-            Place::Whole(index) => bytes_of(&wholes[index]),
+            Place::Real(index) => arena_range(&reals[index]),
+            Place::Half(index, _) => arena_range(&halves[index]),
+            Place::Id(index) => arena_range(&ids[index]),
+            Place::Whole(index) => arena_range(&wholes[index]),
             Place::Sparse(_) => None,
         };
         let mut ranges: Vec<(usize, Range<usize>)> = outs
@@ -351,8 +358,8 @@ impl<T: Precision> Buffers<T> {
         ranges.sort_by_key(|(_, range)| (range.start, range.end));
         let (mut rest, mut start, mut pieces) =
             (&mut arena[..], 0, Vec::with_capacity(ranges.len() + 1));
-        let mut made: Vec<Option<Made<T>>> =
-            apart.iter_mut().map(|taken| taken.as_mut().map(Taken::made)).collect();
+        let mut made: Vec<Option<OutputSlice<T>>> =
+            apart.iter_mut().map(|taken| taken.as_mut().map(DetachedElements::as_output)).collect();
         for (position, range) in ranges {
             // Places of what one launch writes are apart, which `validate` has proved.
             let (before, from) = std::mem::take(&mut rest).split_at_mut(range.start - start);
@@ -361,13 +368,13 @@ impl<T: Precision> Buffers<T> {
                 out.fill(UNWRITTEN);
             }
             pieces.push((start, &*before));
-            made[position] = Some(Made::of_bytes(outs[position], out));
+            made[position] = Some(OutputSlice::from_bytes(outs[position], out));
             (rest, start) = (after, range.end);
         }
         pieces.push((start, &*rest));
         let result = work(
             made.into_iter().flatten().collect(),
-            banks(reals, halves, ids, wholes, Pieces(pieces)),
+            make_banks(reals, halves, ids, wholes, ReadableSpans(pieces)),
         );
         for (out, taken) in outs.iter().zip(apart) {
             self.put(*out, taken);
@@ -382,7 +389,7 @@ impl<T: Precision> Buffers<T> {
         work: impl FnOnce(&mut [T], Banks<'_, T>) -> R,
     ) -> R {
         self.write_all(&[Place::Real(out)], true, |mut made, banks| match made.pop() {
-            Some(Made::Real(elements)) => work(elements, banks),
+            Some(OutputSlice::Real(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
     }
@@ -394,7 +401,7 @@ impl<T: Precision> Buffers<T> {
         work: impl FnOnce(&mut [u32], Banks<'_, T>) -> R,
     ) -> R {
         self.write_all(&[Place::Id(out)], true, |mut made, banks| match made.pop() {
-            Some(Made::Id(elements)) => work(elements, banks),
+            Some(OutputSlice::Id(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
     }
@@ -406,7 +413,7 @@ impl<T: Precision> Buffers<T> {
         work: impl FnOnce(&mut [i64], Banks<'_, T>) -> R,
     ) -> R {
         self.write_all(&[Place::Whole(out)], true, |mut made, banks| match made.pop() {
-            Some(Made::Whole(elements)) => work(elements, banks),
+            Some(OutputSlice::Whole(elements)) => work(elements, banks),
             _ => work(&mut [], banks),
         })
     }
@@ -424,31 +431,31 @@ impl<T: Precision> Buffers<T> {
 
     /// Takes what lies by itself out, to be written. A list that was validated never writes to what
     /// is mapped.
-    fn take(&mut self, out: Place) -> Option<Taken<T>> {
+    fn take(&mut self, out: Place) -> Option<DetachedElements<T>> {
         match out {
-            Place::Real(index) => take(&mut self.reals[index]).map(Taken::Real),
+            Place::Real(index) => take(&mut self.reals[index]).map(DetachedElements::Real),
             Place::Half(index, half) => {
-                take(&mut self.halves[index]).map(|elements| Taken::Half(elements, half))
+                take(&mut self.halves[index]).map(|elements| DetachedElements::Half(elements, half))
             }
-            Place::Id(index) => take(&mut self.ids[index]).map(Taken::Id),
-            Place::Whole(index) => take(&mut self.wholes[index]).map(Taken::Whole),
+            Place::Id(index) => take(&mut self.ids[index]).map(DetachedElements::Id),
+            Place::Whole(index) => take(&mut self.wholes[index]).map(DetachedElements::Whole),
             Place::Sparse(_) => None,
         }
     }
 
-    fn put(&mut self, out: Place, taken: Option<Taken<T>>) {
+    fn put(&mut self, out: Place, taken: Option<DetachedElements<T>>) {
         match (out, taken) {
-            (Place::Real(index), Some(Taken::Real(elements))) => {
-                self.reals[index].home = Home::Apart(Contents::Owned(elements))
+            (Place::Real(index), Some(DetachedElements::Real(elements))) => {
+                self.reals[index].home = Location::Separate(Contents::Owned(elements))
             }
-            (Place::Half(index, _), Some(Taken::Half(elements, _))) => {
-                self.halves[index].home = Home::Apart(Contents::Owned(elements))
+            (Place::Half(index, _), Some(DetachedElements::Half(elements, _))) => {
+                self.halves[index].home = Location::Separate(Contents::Owned(elements))
             }
-            (Place::Id(index), Some(Taken::Id(elements))) => {
-                self.ids[index].home = Home::Apart(Contents::Owned(elements))
+            (Place::Id(index), Some(DetachedElements::Id(elements))) => {
+                self.ids[index].home = Location::Separate(Contents::Owned(elements))
             }
-            (Place::Whole(index), Some(Taken::Whole(elements))) => {
-                self.wholes[index].home = Home::Apart(Contents::Owned(elements))
+            (Place::Whole(index), Some(DetachedElements::Whole(elements))) => {
+                self.wholes[index].home = Location::Separate(Contents::Owned(elements))
             }
             _ => {}
         }
@@ -456,46 +463,46 @@ impl<T: Precision> Buffers<T> {
 }
 
 /// Elements by themselves while they are written.
-enum Taken<T> {
+enum DetachedElements<T> {
     Real(Aligned<T>),
     Half(Aligned<u16>, Half),
     Id(Aligned<u32>),
     Whole(Aligned<i64>),
 }
 
-impl<T: Pod> Taken<T> {
-    fn made(&mut self) -> Made<'_, T> {
+impl<T: Pod> DetachedElements<T> {
+    fn as_output(&mut self) -> OutputSlice<'_, T> {
         match self {
-            Taken::Real(elements) => Made::Real(elements),
-            Taken::Half(elements, half) => Made::Half(elements, *half),
-            Taken::Id(elements) => Made::Id(elements),
-            Taken::Whole(elements) => Made::Whole(elements),
+            DetachedElements::Real(elements) => OutputSlice::Real(elements),
+            DetachedElements::Half(elements, half) => OutputSlice::Half(elements, *half),
+            DetachedElements::Id(elements) => OutputSlice::Id(elements),
+            DetachedElements::Whole(elements) => OutputSlice::Whole(elements),
         }
     }
 }
 
-impl<'a, T: Pod> Made<'a, T> {
-    fn of_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
+impl<'a, T: Pod> OutputSlice<'a, T> {
+    fn from_bytes(out: Place, bytes: &'a mut [u8]) -> Self {
         match out {
-            Place::Half(_, half) => Made::Half(elements(bytes), half),
-            Place::Id(_) => Made::Id(elements(bytes)),
-            Place::Whole(_) => Made::Whole(elements(bytes)),
-            Place::Real(_) | Place::Sparse(_) => Made::Real(elements(bytes)),
+            Place::Half(_, half) => OutputSlice::Half(cast_elements(bytes), half),
+            Place::Id(_) => OutputSlice::Id(cast_elements(bytes)),
+            Place::Whole(_) => OutputSlice::Whole(cast_elements(bytes)),
+            Place::Real(_) | Place::Sparse(_) => OutputSlice::Real(cast_elements(bytes)),
         }
     }
 }
 
 /// Nothing starts nowhere, whatever the type.
-fn elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
+fn cast_elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
 
-fn banks<'a, T: Precision>(
+fn make_banks<'a, T: Precision>(
     reals: &'a [Slot<T>],
     halves: &'a [Slot<u16>],
     ids: &'a [Slot<u32>],
     wholes: &'a [Slot<i64>],
-    pieces: Pieces<'a>,
+    pieces: ReadableSpans<'a>,
 ) -> Banks<'a, T> {
     Banks {
         reals: Bank { slots: reals, pieces: pieces.clone() },
@@ -505,18 +512,18 @@ fn banks<'a, T: Precision>(
     }
 }
 
-fn bytes_of<E: ArrowNativeType>(slot: &Slot<E>) -> Option<Range<usize>> {
+fn arena_range<E: ArrowNativeType>(slot: &Slot<E>) -> Option<Range<usize>> {
     match &slot.home {
-        Home::Arena(bytes) => Some(bytes.clone()),
-        Home::Apart(_) => None,
+        Location::Arena(bytes) => Some(bytes.clone()),
+        Location::Separate(_) => None,
     }
 }
 
 fn take<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E>> {
     match &mut slot.home {
-        Home::Apart(Contents::Owned(elements)) => Some(std::mem::take(elements)),
-        Home::Apart(Contents::Shared(_)) => unreachable!("an input is never written"),
-        Home::Arena(_) => None,
+        Location::Separate(Contents::Owned(elements)) => Some(std::mem::take(elements)),
+        Location::Separate(Contents::Shared(_)) => unreachable!("an input is never written"),
+        Location::Arena(_) => None,
     }
 }
 
@@ -566,10 +573,14 @@ mod tests {
     /// Two buffers of reals and one of whole numbers in an arena, one of reals by itself.
     fn buffers() -> Buffers<f32> {
         let mut buffers = Buffers::new(256).unwrap();
-        buffers.push_real(Rows::Nodes, 1, Home::Arena(64..72));
-        buffers.push_real(Rows::Nodes, 1, Home::Arena(128..136));
-        buffers.push_whole(Rows::Nodes, 1, Home::Arena(192..208));
-        buffers.push_real(Rows::Nodes, 1, Home::Apart(Contents::Owned(Aligned::zeros(2).unwrap())));
+        buffers.push_real(Rows::Nodes, 1, Location::Arena(64..72));
+        buffers.push_real(Rows::Nodes, 1, Location::Arena(128..136));
+        buffers.push_whole(Rows::Nodes, 1, Location::Arena(192..208));
+        buffers.push_real(
+            Rows::Nodes,
+            1,
+            Location::Separate(Contents::Owned(Aligned::zeros(2).unwrap())),
+        );
         buffers
     }
 
@@ -591,8 +602,8 @@ mod tests {
         buffers.write_real(1, |made, _| made.copy_from_slice(&[3.0, 4.0]));
         let outs = [Place::Whole(0), Place::Real(2), Place::Real(0)];
         buffers.write_all(&outs, true, |made, banks| {
-            let [Made::Whole(whole), Made::Real(apart), Made::Real(first)] =
-                <[Made<f32>; 3]>::try_from(made).unwrap()
+            let [OutputSlice::Whole(whole), OutputSlice::Real(apart), OutputSlice::Real(first)] =
+                <[OutputSlice<f32>; 3]>::try_from(made).unwrap()
             else {
                 panic!("in order")
             };
@@ -601,7 +612,7 @@ mod tests {
             apart.copy_from_slice(banks.reals.get(1));
             first.copy_from_slice(&[0.5, 0.25]);
         });
-        let banks = buffers.all();
+        let banks = buffers.read_banks();
         assert_eq!(
             (banks.reals.get(0), banks.reals.get(1), banks.reals.get(2)),
             (&[0.5, 0.25][..], &[3.0, 4.0][..], &[3.0, 4.0][..])

@@ -46,9 +46,9 @@ mod recompute;
 use crate::{
     graphs, node_kinds,
     precision::Precision,
-    program_inputs::{self, Column},
-    results::{CLASS, ID, SCORES, VALUE, class_of},
-    target_and_splits::{self, Own},
+    program_inputs::{self, NodeColumn},
+    results::{CLASS, ID, SCORES, VALUE, predicted_class},
+    target_and_splits::{self, DataSetLabels},
     tensors::Tensors,
     vertices,
 };
@@ -59,7 +59,7 @@ pub const WORK_MAX: u64 = 300_000_000;
 const SAMPLES: usize = 32;
 
 /// Proves the outputs of a run, with at most so many steps of the reference for a training.
-pub fn results<T: Precision>(
+pub fn check_results<T: Precision>(
     context: &Context,
     outputs: &Artifacts,
     inputs: &Artifacts,
@@ -70,7 +70,7 @@ pub fn results<T: Precision>(
 ) -> Result<(), Violation> {
     let artifact = outputs.get(Kind::Run)?;
     let graph = inputs.get(Kind::Graph)?;
-    let (nodes, graphs) = (graph::read_nodes(graph)?, graphs::read(graph, list)?);
+    let (nodes, graphs) = (graph::read_nodes(graph)?, graphs::read_graph_table(graph, list)?);
     let record = run::open_record(artifact)?;
     let ids = ids_of_table(list, &nodes, graphs.as_ref());
     match (&list.body, predicts) {
@@ -78,8 +78,8 @@ pub fn results<T: Precision>(
             let Operation::Loss { kind, .. } = train.loss.operation else {
                 return Err(Violation::new("the plan's loss is none"));
             };
-            let scores = predictions::<T>(artifact, ids, kind)?;
-            let losses = losses(artifact, &record)?;
+            let scores = read_predictions::<T>(artifact, ids, kind)?;
+            let losses = read_losses(artifact, &record)?;
             let proof = Proof {
                 list,
                 train,
@@ -93,8 +93,8 @@ pub fn results<T: Precision>(
             proof.recompute::<T>(context, artifact, &scores, loss)
         }
         (Body::Iterate(_), Some(kind)) => {
-            let scores = predictions::<T>(artifact, ids, kind)?;
-            let again = recompute::Again {
+            let scores = read_predictions::<T>(artifact, ids, kind)?;
+            let recomputation = recompute::Recomputation {
                 artifact,
                 graph,
                 nodes: &nodes,
@@ -104,9 +104,9 @@ pub fn results<T: Precision>(
                 request,
                 work_max,
             };
-            again.prove_predictions::<T>(context, &scores)
+            recomputation.check_predictions::<T>(context, &scores)
         }
-        (Body::Iterate(_), None) if is_compiled(list) => recompute::Again {
+        (Body::Iterate(_), None) if is_compiled(list) => recompute::Recomputation {
             artifact,
             graph,
             nodes: &nodes,
@@ -116,8 +116,8 @@ pub fn results<T: Precision>(
             request,
             work_max,
         }
-        .prove::<T>(context),
-        (Body::Iterate(_), None) => values::<T>(artifact, graph, &nodes, list, &record),
+        .check_values::<T>(context),
+        (Body::Iterate(_), None) => check_values::<T>(artifact, graph, &nodes, list, &record),
     }
 }
 
@@ -144,7 +144,7 @@ fn is_compiled(list: &LaunchList) -> bool {
 }
 
 /// A table of results, its ids compared with those of the nodes or graphs.
-fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
+fn read_checked_table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
     let path = artifact.file(file);
     let table = read_table(&path, None)?;
     let expected = ids.to_array();
@@ -160,20 +160,20 @@ fn table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation>
 }
 
 /// The scores, or fitted values, row by row; classes are proved to follow from them.
-fn predictions<T: Precision>(
+fn read_predictions<T: Precision>(
     artifact: &Artifact,
     ids: &Ids,
     kind: LossKind,
 ) -> Result<Vec<f64>, Violation> {
     let path = artifact.file(run::PREDICTIONS_FILE);
-    let table = table(artifact, run::PREDICTIONS_FILE, ids)?;
+    let table = read_checked_table(artifact, run::PREDICTIONS_FILE, ids)?;
     let missing = |name: &str| {
         violation(&path, format!("expected a column `{name}` of {}, found none", T::NAME))
     };
     let is_classes = kind == LossKind::CrossEntropy;
     let name = if kind == LossKind::MeanSquares { VALUE } else { SCORES };
     let column = table.column(name).ok_or_else(|| missing(name))?;
-    let (numbers, columns) = numbers::<T>(column).ok_or_else(|| missing(name))?;
+    let (numbers, columns) = column_numbers::<T>(column).ok_or_else(|| missing(name))?;
     if is_classes {
         let classes = table
             .column(CLASS)
@@ -181,12 +181,12 @@ fn predictions<T: Precision>(
             .ok_or_else(|| missing(CLASS))?;
         for (row, (class, scores)) in classes.iter().zip(numbers.chunks(columns.max(1))).enumerate()
         {
-            if class != class_of(scores) {
+            if class != predicted_class(scores) {
                 return Err(violation(
                     &path,
                     format!(
                         "row {row}: the class is {class:?}, and the first largest score is at {:?}",
-                        class_of(scores)
+                        predicted_class(scores)
                     ),
                 ));
             }
@@ -196,7 +196,7 @@ fn predictions<T: Precision>(
 }
 
 /// A column of reals, or of lists of them, and how many a row has.
-fn numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
+fn column_numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
     if let Some(plain) = column.as_primitive_opt::<T::Arrow>() {
         return Some((plain.values().to_vec(), 1));
     }
@@ -208,7 +208,7 @@ fn numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
 }
 
 /// The loss of each epoch; there must be one more than there were updates.
-fn losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violation> {
+fn read_losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violation> {
     let path = artifact.file(run::METRICS_FILE);
     let table = read_table(&path, None)?;
     let epochs: Vec<u32> = table.numbers("epoch")?;
@@ -222,7 +222,7 @@ fn losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violation> {
             ),
         ));
     }
-    let column = table.column("loss").and_then(numbers::<f64>);
+    let column = table.column("loss").and_then(column_numbers::<f64>);
     column
         .map(|(losses, _)| losses)
         .ok_or_else(|| violation(&path, "expected a column `loss` of f64, found none".to_owned()))
@@ -259,8 +259,9 @@ impl Proof<'_> {
     ) -> Result<(), Violation> {
         let edges = graph::read_edges(self.graph)?;
         let count = self.nodes.ids.len();
-        let whole = self.work(count as u64, edges.source.len() as u64) <= self.work_max;
-        let excerpt = if whole { Some(all(count, &edges)) } else { self.sample(count, &edges) };
+        let whole = self.estimate_work(count as u64, edges.source.len() as u64) <= self.work_max;
+        let excerpt =
+            if whole { Some(whole_graph(count, &edges)) } else { self.sample(count, &edges) };
         let Some(excerpt) = excerpt else {
             context.progress.warn(
                 "the predictions were not computed again: even one node depends on too much of \
@@ -268,8 +269,9 @@ impl Proof<'_> {
             );
             return Ok(());
         };
-        let inputs = self.inputs::<T>(artifact, &excerpt, whole)?;
-        let mut reference = Reference::new(self.list, &excerpt.graph, inputs).map_err(unfit)?;
+        let inputs = self.reference_inputs::<T>(artifact, &excerpt, whole)?;
+        let mut reference =
+            Reference::new(self.list, &excerpt.graph, inputs).map_err(reference_error)?;
         reference.prepare();
         reference.forward();
         let (path, result) = (artifact.file(run::PREDICTIONS_FILE), &self.list.results[0].buffer);
@@ -304,15 +306,16 @@ impl Proof<'_> {
                 return Err(violation(&path, what));
             }
         }
-        let again = if whole { reference.loss() } else { loss };
+        let recomputed = if whole { reference.loss() } else { loss };
         // Scores that are a little off move a small loss by as much.
-        let size = if tolerance > T::TOLERANCE { again.abs().max(scale) } else { again.abs() };
-        if is_close(again, loss, tolerance, size) {
+        let size =
+            if tolerance > T::TOLERANCE { recomputed.abs().max(scale) } else { recomputed.abs() };
+        if is_close(recomputed, loss, tolerance, size) {
             return Ok(());
         }
         Err(violation(
             &artifact.file(run::METRICS_FILE),
-            format!("the loss of the kept parameters: expected {again:e}, found {loss:e}"),
+            format!("the loss of the kept parameters: expected {recomputed:e}, found {loss:e}"),
         ))
     }
 
@@ -322,7 +325,7 @@ impl Proof<'_> {
     }
 
     /// Steps of the reference over so many nodes and edges.
-    fn work(&self, nodes: u64, edges: u64) -> u64 {
+    fn estimate_work(&self, nodes: u64, edges: u64) -> u64 {
         let columns = |name: &str| {
             self.list
                 .buffers
@@ -388,8 +391,8 @@ impl Proof<'_> {
             .map(|samples| candidates[..samples].to_vec())
             .chain(candidates.iter().map(|&node| vec![node]));
         for seeds in sets {
-            let excerpt = self.around(&seeds, count, edges);
-            if self.work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64)
+            let excerpt = self.excerpt_around(&seeds, count, edges);
+            if self.estimate_work(excerpt.nodes.len() as u64, excerpt.graph.source.len() as u64)
                 <= self.work_max
             {
                 return Some(excerpt);
@@ -399,7 +402,7 @@ impl Proof<'_> {
     }
 
     /// Nodes with all that their results depend on.
-    fn around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
+    fn excerpt_around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
         let direction = |launch: &Launch| match &launch.operation {
             Operation::NeighbourReduce { direction, .. } => Some(*direction),
             _ => None,
@@ -458,7 +461,7 @@ impl Proof<'_> {
 
     /// Features, targets and saved parameters for an excerpt; the target is 0 where only
     /// predictions are made again.
-    fn inputs<T: Precision>(
+    fn reference_inputs<T: Precision>(
         &self,
         artifact: &Artifact,
         excerpt: &Excerpt,
@@ -471,7 +474,7 @@ impl Proof<'_> {
             .iter()
             .find(|buffer| buffer.role == warploom_vertex::launch::Role::Target)
             .map_or(0, |buffer| buffer.columns);
-        let features = features(self.graph, &excerpt.nodes)?;
+        let features = read_features(self.graph, &excerpt.nodes)?;
         let mut inputs = Inputs {
             features,
             parameters,
@@ -480,25 +483,25 @@ impl Proof<'_> {
         };
         inputs.target = vec![0.0; excerpt.nodes.len() * target_columns as usize];
         if whole {
-            read_given(&mut inputs, self.list, self.graph)?;
-            inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
+            read_list_inputs(&mut inputs, self.list, self.graph)?;
+            inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
             read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
             let own = match self.labelled_graphs() {
-                Some(graphs) => Own {
+                Some(graphs) => DataSetLabels {
                     ids: &graphs.ids,
                     labels: graphs.labels.as_ref(),
                     splits: &graphs.splits,
                     rows: LearnedRows::Graphs,
                 },
-                None => Own {
+                None => DataSetLabels {
                     ids: &self.nodes.ids,
                     labels: self.nodes.labels.as_ref(),
                     splits: &self.nodes.splits,
                     rows: LearnedRows::Nodes,
                 },
             };
-            let aims = target_and_splits::of(self.request, self.graph, own)?;
-            inputs.target = target(aims.labels.as_deref());
+            let aims = target_and_splits::read_target_and_splits(self.request, self.graph, own)?;
+            inputs.target = target_numbers(aims.labels.as_deref());
             inputs.training_rows = (0..aims.parts.len())
                 .filter(|&row| aims.parts[row] == Split::Train as u8)
                 .map(|row| row as u32)
@@ -509,7 +512,7 @@ impl Proof<'_> {
 
     /// The graphs, where they are what is learned.
     fn labelled_graphs(&self) -> Option<&GraphTable> {
-        self.graphs.filter(|_| graphs::are_labelled(self.list))
+        self.graphs.filter(|_| graphs::has_graph_labels(self.list))
     }
 }
 
@@ -520,7 +523,7 @@ fn saved_parameters<T: Precision>(
 ) -> Result<BTreeMap<String, Vec<f64>>, Violation> {
     let path = artifact.file(run::PARAMETERS_FILE);
     let bytes = std::fs::read(&path).map_err(|error| StageError::io("read", &path, &error))?;
-    let file = Tensors::of_bytes(&bytes)
+    let file = Tensors::from_bytes(&bytes)
         .map_err(|error| violation(&path, format!("not a safetensors file: {error}")))?;
     let mut parameters = BTreeMap::new();
     for parameter in &list.parameters {
@@ -545,7 +548,7 @@ fn saved_parameters<T: Precision>(
     Ok(parameters)
 }
 
-fn target(labels: Option<&Labels>) -> Vec<f64> {
+fn target_numbers(labels: Option<&Labels>) -> Vec<f64> {
     match labels {
         None => Vec::new(),
         Some(Labels::Classes(classes)) => {
@@ -558,7 +561,7 @@ fn target(labels: Option<&Labels>) -> Vec<f64> {
 }
 
 /// Dense rows of the features of some nodes.
-fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
+fn read_features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
     let mut rows = Vec::new();
     match graph::open_features(graph)? {
         None => {}
@@ -588,7 +591,11 @@ fn features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError> {
 
 /// Relations and features of edges and columns of nodes, as far as the list reads them; for a whole
 /// graph.
-fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Result<(), Violation> {
+fn read_list_inputs(
+    inputs: &mut Inputs,
+    list: &LaunchList,
+    graph: &Artifact,
+) -> Result<(), Violation> {
     let edges = graph::read_edges(graph)?;
     inputs.edge_type = edges.kind.iter().flatten().map(|&kind| u32::from(kind)).collect();
     inputs.kind_of_node =
@@ -609,8 +616,8 @@ fn read_given(inputs: &mut Inputs, list: &LaunchList, graph: &Artifact) -> Resul
         }
         if let Role::Given(Input::Column(name)) = &buffer.role {
             let values = match program_inputs::read_column(graph, name)? {
-                Column::Real(values) => values,
-                Column::Whole(values) => values.into_iter().map(|value| value as f64).collect(),
+                NodeColumn::Real(values) => values,
+                NodeColumn::Whole(values) => values.into_iter().map(|value| value as f64).collect(),
             };
             inputs.columns.insert(name.clone(), values);
         }
@@ -625,8 +632,9 @@ fn read_graphs(
     graph: &Artifact,
     nodes: &NodeTable,
 ) -> Result<(), Violation> {
-    if let Some(count) = graphs::count_of(list) {
-        inputs.graph_of_node = graphs::of_nodes(graph, nodes, count as usize)?.unwrap_or_default();
+    if let Some(count) = graphs::graph_count(list) {
+        inputs.graph_of_node =
+            graphs::graph_of_each_node(graph, nodes, count as usize)?.unwrap_or_default();
     }
     Ok(())
 }
@@ -678,7 +686,7 @@ fn step_work(
 }
 
 /// The whole graph.
-fn all(count: usize, edges: &EdgeTable) -> Excerpt {
+fn whole_graph(count: usize, edges: &EdgeTable) -> Excerpt {
     Excerpt {
         nodes: (0..count as u32).collect(),
         exact: (0..count).collect(),
@@ -700,7 +708,7 @@ fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
 }
 
 /// Values of an iteration: one more superstep moves them no more than the condition allows.
-fn values<T: Precision>(
+fn check_values<T: Precision>(
     artifact: &Artifact,
     graph: &Artifact,
     nodes: &NodeTable,
@@ -710,10 +718,10 @@ fn values<T: Precision>(
     let Body::Iterate(iterate) = &list.body else { return Ok(()) };
     let Some(repeated) = iterate.loops.first() else { return Ok(()) };
     let path = artifact.file(run::VALUES_FILE);
-    let table = table(artifact, run::VALUES_FILE, &nodes.ids)?;
+    let table = read_checked_table(artifact, run::VALUES_FILE, &nodes.ids)?;
     let edges = graph::read_edges(graph)?;
     let graph = reference_graph(nodes.ids.len(), &edges);
-    let mut reference = Reference::new(list, &graph, Inputs::default()).map_err(unfit)?;
+    let mut reference = Reference::new(list, &graph, Inputs::default()).map_err(reference_error)?;
     reference.prepare();
     let (mut known, mut magnitude) = (0, 0.0);
     for result in &list.results {
@@ -727,8 +735,8 @@ fn values<T: Precision>(
             .map(|buffer| buffer.element);
         let column = table.column(&result.name).ok_or_else(missing)?;
         let values: Vec<f64> = match element {
-            Some(Element::Id) => rows_of(column, &nodes.ids).ok_or_else(missing)?,
-            _ => numbers::<T>(column)
+            Some(Element::Id) => rows_by_id(column, &nodes.ids).ok_or_else(missing)?,
+            _ => column_numbers::<T>(column)
                 .ok_or_else(missing)?
                 .0
                 .iter()
@@ -741,7 +749,7 @@ fn values<T: Precision>(
                 .filter(|value| value.is_finite())
                 .map(|value| value.abs())
                 .sum::<f64>();
-            reference.set(&result.buffer, &values).map_err(unfit)?;
+            reference.set(&result.buffer, &values).map_err(reference_error)?;
             known += 1;
         }
     }
@@ -773,7 +781,7 @@ fn values<T: Precision>(
 }
 
 /// Rows of nodes that a column names by the data set's own ids; null is the sentinel.
-fn rows_of(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
+fn rows_by_id(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
     let row = |found: Option<Result<usize, usize>>| match found {
         None => Some(f64::from(u32::MAX)),
         Some(found) => found.ok().map(|row| row as f64),
@@ -815,6 +823,6 @@ fn violation(path: &Path, what: String) -> Violation {
     Violation(Violation::new(what).0.at(path.display()))
 }
 
-fn unfit(error: ReferenceError) -> Violation {
+fn reference_error(error: ReferenceError) -> Violation {
     Violation::new(format!("the reference cannot run this plan on this graph: {error}"))
 }

@@ -51,7 +51,7 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// The newest state that `fit` accepts; `fit` says why it refuses one.
-    pub fn newest<R>(
+    pub fn load_newest<R>(
         &self,
         mut fit: impl FnMut(&Tensors) -> Result<R, String>,
     ) -> Result<Option<R>, StageError> {
@@ -65,7 +65,7 @@ impl<'a> Checkpoints<'a> {
         }
         for step in steps.iter().rev() {
             let read = std::fs::read(&step.state).map_err(|error| error.to_string());
-            match read.and_then(|bytes| Tensors::of_bytes(&bytes)).and_then(|state| fit(&state)) {
+            match read.and_then(|bytes| Tensors::from_bytes(&bytes)).and_then(|state| fit(&state)) {
                 Ok(state) => {
                     signals::steps_saved(step.number);
                     return Ok(Some(state));
@@ -89,14 +89,18 @@ impl<'a> Checkpoints<'a> {
     /// Saves if it is time to.
     pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         if self.is_due(done) {
-            self.save_now(done, state);
+            self.save_in_background(done, state);
         }
     }
 
     /// Takes the state after so many steps, and leaves the writing to a thread. A failure is told,
     /// and the run goes on.
-    pub fn save_now(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
-        self.finish();
+    pub fn save_in_background(
+        &mut self,
+        done: u64,
+        state: impl FnOnce() -> Result<Tensors, StageError>,
+    ) {
+        self.join_writer();
         self.last = Instant::now();
         let (store, document, provenance) =
             (self.context.store.clone(), self.document.clone(), self.provenance);
@@ -118,13 +122,13 @@ impl<'a> Checkpoints<'a> {
         };
         match state().and_then(|state| state.to_bytes()).and_then(write) {
             Ok(writer) => self.writing = Some((done, writer)),
-            Err(error) => self.tell(done, &error),
+            Err(error) => self.warn_unsaved(done, &error),
         }
     }
 
     /// Saves, and waits for it.
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
-        self.finish();
+        self.join_writer();
         self.last = Instant::now();
         checkpoint::save(
             self.context.store,
@@ -138,16 +142,18 @@ impl<'a> Checkpoints<'a> {
     }
 
     /// Waits for what is being written.
-    fn finish(&mut self) {
+    fn join_writer(&mut self) {
         let Some((done, writer)) = self.writing.take() else { return };
         match writer.join() {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => self.tell(done, &error),
-            Err(_) => self.tell(done, &StageError::defect("the thread that saves it panicked")),
+            Ok(Err(error)) => self.warn_unsaved(done, &error),
+            Err(_) => {
+                self.warn_unsaved(done, &StageError::defect("the thread that saves it panicked"))
+            }
         }
     }
 
-    fn tell(&self, done: u64, error: &StageError) {
+    fn warn_unsaved(&self, done: u64, error: &StageError) {
         self.context
             .progress
             .warn(&format!("the state after {done} steps was not saved: {}", error.what));
@@ -156,18 +162,18 @@ impl<'a> Checkpoints<'a> {
 
 impl Drop for Checkpoints<'_> {
     fn drop(&mut self) {
-        self.finish();
+        self.join_writer();
     }
 }
 
 /// A number among the facts of a state.
-pub fn fact<N: std::str::FromStr>(state: &Tensors, name: &str) -> Result<N, String> {
+pub fn parse_fact<N: std::str::FromStr>(state: &Tensors, name: &str) -> Result<N, String> {
     let text = state.facts.get(name).ok_or_else(|| format!("it has no `{name}`"))?;
     text.parse().map_err(|_| format!("its `{name}` is `{text}`"))
 }
 
 /// Facts from names and texts.
-pub fn facts<const COUNT: usize>(
+pub fn collect_facts<const COUNT: usize>(
     pairs: [(&str, String); COUNT],
 ) -> std::collections::BTreeMap<String, String> {
     pairs.map(|(name, text)| (name.to_owned(), text)).into()

@@ -17,8 +17,8 @@ pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
 /// Edges by vertex and by id; empty where nothing asks for them.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeLists {
-    incoming: Option<ByVertex>,
-    outgoing: Option<ByVertex>,
+    incoming: Option<VertexEdges>,
+    outgoing: Option<VertexEdges>,
     /// Source of each edge, where ends are asked for.
     pub source: Vec<u32>,
     /// Target of each edge.
@@ -36,7 +36,7 @@ pub struct EdgeLists {
 }
 
 #[derive(Clone, Debug)]
-struct ByVertex {
+struct VertexEdges {
     offsets: Vec<u64>,
     edges: Vec<u32>,
     far: Vec<u32>,
@@ -44,20 +44,20 @@ struct ByVertex {
 
 impl EdgeLists {
     /// What is asked for, of a csr whose edge ids were proved to be in range.
-    pub fn of(csr: &Csr, wanted: ListNeeds) -> Self {
+    pub fn from_csr(csr: &Csr, wanted: ListNeeds) -> Self {
         let any = wanted.incoming || wanted.outgoing || wanted.ends;
         if !any && !wanted.relations {
             return EdgeLists::default();
         }
-        let (source, target) = ends(csr);
-        let incoming = wanted.incoming.then(|| by_vertex(&csr.incoming, &target, &source));
-        let outgoing = wanted.outgoing.then(|| by_vertex(&csr.outgoing, &source, &target));
+        let (source, target) = edge_ends(csr);
+        let incoming = wanted.incoming.then(|| list_by_vertex(&csr.incoming, &target, &source));
+        let outgoing = wanted.outgoing.then(|| list_by_vertex(&csr.outgoing, &source, &target));
         let relation = if wanted.relations {
-            by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
+            order_by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
         } else {
             Vec::new()
         };
-        let units = |side: &Option<ByVertex>| {
+        let units = |side: &Option<VertexEdges>| {
             side.as_ref().map_or_else(Vec::new, |side| balanced_units(&side.offsets))
         };
         let (incoming_units, outgoing_units) = (units(&incoming), units(&outgoing));
@@ -82,7 +82,7 @@ impl EdgeLists {
 
     /// As operations see it.
     pub fn graph(&self, nodes: usize, edge_count: usize) -> EdgeGraph<'_> {
-        fn list(side: &ByVertex) -> EdgeList<'_> {
+        fn list(side: &VertexEdges) -> EdgeList<'_> {
             EdgeList { offsets: &side.offsets, edges: &side.edges, far: &side.far }
         }
         EdgeGraph {
@@ -99,7 +99,7 @@ impl EdgeLists {
 }
 
 /// Source and target of each edge.
-pub fn ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
+pub fn edge_ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
     let count = csr.edges();
     let (mut source, mut target) = (vec![0; count], vec![0; count]);
     for (vertex, pair) in csr.incoming.offsets.windows(2).enumerate() {
@@ -112,7 +112,7 @@ pub fn ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Numbers in the order of in-edges, by edge id; none of none.
-pub fn by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
+pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
     let mut by_edge = vec![N::default(); of_slot.len()];
     csr.incoming
         .edges
@@ -123,7 +123,7 @@ pub fn by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
 }
 
 /// A pass over all edges in the order of their ids leaves the edges of each vertex in that order.
-fn by_vertex(side: &Side, near: &[u32], far: &[u32]) -> ByVertex {
+fn list_by_vertex(side: &Side, near: &[u32], far: &[u32]) -> VertexEdges {
     let mut next: Vec<u64> = side.offsets.to_vec();
     let (mut edges, mut ends) = (vec![0; near.len()], vec![0; near.len()]);
     for (edge, (near, far)) in near.iter().zip(far).enumerate() {
@@ -131,5 +131,5 @@ fn by_vertex(side: &Side, near: &[u32], far: &[u32]) -> ByVertex {
         next[*near as usize] += 1;
         (edges[slot], ends[slot]) = (edge as u32, *far);
     }
-    ByVertex { offsets: side.offsets.to_vec(), edges, far: ends }
+    VertexEdges { offsets: side.offsets.to_vec(), edges, far: ends }
 }

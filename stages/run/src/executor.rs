@@ -37,12 +37,16 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
-    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Home, Place},
+    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, 
+Home, Place
+},
     gpu,
     input_data::{Data, Given, Neighbours},
     optimizers::Moments,
     precision::Precision,
-    resolved_program::{Action, Evaluate, Input, Part, Pass, Program, Reduce, row_count},
+    resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, ResolvedProgram, row_count
+
+},
 };
 
 /// Why the walk ended before its end.
@@ -73,18 +77,18 @@ pub struct Change {
 #[derive(Debug)]
 pub struct Executor<T: Precision> {
     /// What to do.
-    pub program: Program<T>,
+    pub program: ResolvedProgram<T>,
     /// With what.
-    pub machine: Machine<T>,
+    pub state: LaunchState<T>,
     /// Time spent in each step.
     pub spent: Vec<Duration>,
     /// The GPU that runs the list, if one does; buffers of the host then hold what was fetched.
-    pub gpu: Option<gpu::Machine>,
+    pub gpu: Option<gpu::GpuExecutor>,
 }
 
 /// Everything that launches read and write.
 #[derive(Debug)]
-pub struct Machine<T: Precision> {
+pub struct LaunchState<T: Precision> {
     /// What was given.
     pub data: Data<T>,
     /// What launches read and write.
@@ -104,7 +108,7 @@ impl<T: Precision> Executor<T> {
     /// Resolves a validated list and makes its buffers. Features and targets move from the data
     /// into them.
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
-        let program = Program::resolve(list)?;
+        let program = ResolvedProgram::resolve(list)?;
         let mut buffers = Buffers::new(usize::try_from(list.arena.bytes).unwrap_or(usize::MAX))?;
         for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse()) {
             let count = row_count(buffer.rows, data.nodes, data.edges) * buffer.columns as usize;
@@ -113,24 +117,30 @@ impl<T: Precision> Executor<T> {
                 Element::Real => buffers.push_real(
                     rows,
                     columns,
-                    home(list, buffer, count, |count| contents(buffer, &mut data, count))?,
+                    allocate_location(list, buffer, count, |count| {
+                        initial_contents(buffer, &mut data, count)
+                    })?,
                 ),
                 Element::Half(half) => buffers.push_half(
                     rows,
                     columns,
-                    home(list, buffer, count, |count| {
-                        half_contents(buffer, &mut data, count, half)
+                    allocate_location(list, buffer, count, |count| {
+                        initial_half_contents(buffer, &mut data, count, half)
                     })?,
                 ),
                 Element::Id => buffers.push_id(
                     rows,
                     columns,
-                    home(list, buffer, count, |count| Ok(Contents::Owned(Aligned::zeros(count)?)))?,
+                    allocate_location(list, buffer, count, |count| {
+                        Ok(Contents::Owned(Aligned::zeros(count)?))
+                    })?,
                 ),
                 Element::Whole(_) => buffers.push_whole(
                     rows,
                     columns,
-                    home(list, buffer, count, |count| whole_contents(buffer, &mut data, count))?,
+                    allocate_location(list, buffer, count, |count| {
+                        initial_whole_contents(buffer, &mut data, count)
+                    })?,
                 ),
             }
         }
@@ -140,7 +150,7 @@ impl<T: Precision> Executor<T> {
             _ => false,
         };
         if list.buffers.iter().any(is_missing) {
-            return Err(missing("sparse features"));
+            return Err(missing_input_error("sparse features"));
         }
         let spent = vec![Duration::ZERO; program.steps.len()];
         let moments = program
@@ -148,7 +158,7 @@ impl<T: Precision> Executor<T> {
             .iter()
             .map(|_| Moments { first: Vec::new(), second: Vec::new() })
             .collect();
-        let machine = Machine {
+        let state = LaunchState {
             data,
             buffers,
             moments,
@@ -157,20 +167,20 @@ impl<T: Precision> Executor<T> {
             loss: f64::NAN,
             seed,
         };
-        Ok(Executor { program, machine, spent, gpu: None })
+        Ok(Executor { program, state, spent, gpu: None })
     }
 
     /// The same on a GPU.
-    pub fn on_gpu(
+    pub fn new_on_gpu(
         context: &warploom_contract::Context,
         list: &LaunchList,
         data: Data<T>,
         seed: u64,
-        planned: gpu::Planned,
+        planned: gpu::GpuPlan,
     ) -> Result<Self, StageError> {
         let mut executor = Executor::new(list, data, seed)?;
-        let Machine { data, buffers, .. } = &executor.machine;
-        executor.gpu = Some(gpu::Machine::new(
+        let LaunchState { data, buffers, .. } = &executor.state;
+        executor.gpu = Some(gpu::GpuExecutor::new(
             context,
             list,
             planned,
@@ -187,7 +197,7 @@ impl<T: Precision> Executor<T> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         for (name, place) in &self.program.places {
             if self.program.results.iter().any(|result| result.place == *place) {
-                gpu.get_buffer(name, &mut self.machine.buffers, *place)?;
+                gpu.download_buffer(name, &mut self.state.buffers, *place)?;
             }
         }
         Ok(())
@@ -195,18 +205,18 @@ impl<T: Precision> Executor<T> {
 
     /// What the list takes of a GPU's memory, if one runs it.
     pub fn bytes_on_gpu(&self) -> Option<u64> {
-        self.gpu.as_ref().map(gpu::Machine::bytes)
+        self.gpu.as_ref().map(gpu::GpuExecutor::device_bytes)
     }
 
     /// What of the host is pinned for a GPU, if one runs the list.
     pub fn bytes_pinned(&self) -> u64 {
-        self.gpu.as_ref().map_or(0, gpu::Machine::bytes_pinned)
+        self.gpu.as_ref().map_or(0, gpu::GpuExecutor::bytes_pinned)
     }
 
     /// Seconds spent in each launch; on a GPU those of one.
     pub fn seconds_by_launch(&self) -> BTreeMap<String, f64> {
         let seconds = |step: usize| match &self.gpu {
-            Some(gpu) => gpu.spent().get(&step).copied().unwrap_or(0.0),
+            Some(gpu) => gpu.seconds_by_step().get(&step).copied().unwrap_or(0.0),
             None => self.spent[step].as_secs_f64(),
         };
         self.program
@@ -219,8 +229,8 @@ impl<T: Precision> Executor<T> {
 
     /// Whether launches put a buffer down: a GPU has kernels that have at hand what others would
     /// read.
-    pub fn puts_down(&self, name: &str) -> bool {
-        self.gpu.as_ref().is_none_or(|gpu| gpu.puts_down(name))
+    pub fn stores_buffer(&self, name: &str) -> bool {
+        self.gpu.as_ref().is_none_or(|gpu| gpu.stores_buffer(name))
     }
 
     /// Fetches everything that launches make from the GPU, if one runs the list.
@@ -231,7 +241,7 @@ impl<T: Precision> Executor<T> {
         };
         for buffer in list.buffers.iter().filter(is_made) {
             if let Some(place) = self.program.places.get(&buffer.name) {
-                gpu.get_buffer(&buffer.name, &mut self.machine.buffers, *place)?;
+                gpu.download_buffer(&buffer.name, &mut self.state.buffers, *place)?;
             }
         }
         Ok(())
@@ -239,36 +249,41 @@ impl<T: Precision> Executor<T> {
 
     /// Fetches parameters and moments from the GPU, if one runs the list.
     pub fn fetch_state(&mut self) -> Result<(), StageError> {
-        self.take_state(None)
+        self.fetch_state_of_batch(None)
     }
 
-    /// The same; as they came home with a stretch of epochs, if one is given.
-    pub fn take_state(&mut self, stretch: Option<&gpu::Stretch>) -> Result<(), StageError> {
-        let Executor { gpu, program, machine, .. } = self;
+    /// The same; as they came home with a batch of epochs, if one is given.
+    pub fn fetch_state_of_batch(
+        &mut self,
+        batch: Option<&gpu::EpochBatch>,
+    ) -> Result<(), StageError> {
+        let Executor { gpu, program, state, .. } = self;
         gpu.as_ref().map_or(Ok(()), |gpu| {
-            gpu.get_state(program, &mut machine.buffers, &mut machine.moments, stretch)
+            gpu.download_state(program, &mut state.buffers, &mut state.moments, batch)
         })
     }
 
-    /// Parameters as a GPU kept them up to the end of a stretch of epochs.
-    pub fn kept(&self, stretch: &gpu::Stretch) -> Result<Vec<Vec<T>>, StageError> {
-        let reals = self.machine.buffers.reals();
+    /// Parameters as a GPU kept them up to the end of a batch of epochs.
+    pub fn kept_parameters(&self, batch: &gpu::EpochBatch) -> Result<Vec<Vec<T>>, StageError> {
+        let reals = self.state.buffers.reals();
         let counts: Vec<usize> =
             self.program.parameters.iter().map(|learned| reals.get(learned.buffer).len()).collect();
-        self.gpu.as_ref().map_or_else(|| Ok(Vec::new()), |gpu| gpu.kept(stretch, &counts))
+        self.gpu
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), |gpu| gpu.read_kept_parameters(batch, &counts))
     }
 
     /// Gives the GPU parameters and moments, if one runs the list.
     fn put_state(&self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         for learned in &self.program.parameters {
-            gpu.put_buffer(
+            gpu.upload_buffer(
                 &parameter_buffer(&learned.name),
-                &self.machine.buffers,
+                &self.state.buffers,
                 Place::Real(learned.buffer),
             )?;
         }
-        gpu.put_moments(&self.machine.moments)
+        gpu.upload_moments(&self.state.moments)
     }
 
     /// Leaves the GPU: what comes next is done here, with the parameters as they are.
@@ -281,9 +296,9 @@ impl<T: Precision> Executor<T> {
     /// Gives each parameter its optimiser, with moments of 0.
     pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) -> Result<(), StageError> {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
-        let reals = self.machine.buffers.reals();
+        let reals = self.state.buffers.reals();
         for ((moments, learned), optimizer) in
-            self.machine.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers)
+            self.state.moments.iter_mut().zip(&self.program.parameters).zip(&optimizers)
         {
             let count = learned.gradient.map_or(0, |_| reals.get(learned.buffer).len());
             let (first, second) = match optimizer {
@@ -292,9 +307,9 @@ impl<T: Precision> Executor<T> {
             };
             *moments = Moments { first: empty_or(first, count), second: empty_or(second, count) };
         }
-        self.machine.optimizers = optimizers;
+        self.state.optimizers = optimizers;
         if let Some(gpu) = &self.gpu {
-            gpu.put_optimizers(&self.machine.optimizers)?;
+            gpu.upload_optimizers(&self.state.optimizers)?;
         }
         self.put_state()
     }
@@ -316,9 +331,9 @@ impl<T: Precision> Executor<T> {
             return Err(Halt::Stopped);
         }
         if let Some(gpu) = &mut self.gpu {
-            gpu.run(self.program.part(part), part, pass, self.machine.pace)?;
+            gpu.run(self.program.part(part), part, pass, self.state.pace)?;
             if part == Part::Loss {
-                self.machine.loss = gpu.loss()?;
+                self.state.loss = gpu.loss()?;
             }
             return Ok(());
         }
@@ -328,7 +343,7 @@ impl<T: Precision> Executor<T> {
                 return Err(Halt::Stopped);
             }
             let begun = Instant::now();
-            self.machine.launch(&self.program, index, pass, only);
+            self.state.launch(&self.program, index, pass, only);
             self.spent[index] += begun.elapsed();
         }
         Ok(())
@@ -336,11 +351,11 @@ impl<T: Precision> Executor<T> {
 
     /// How far the successors of the states that a loop's end is tested on lie from the states, or
     /// where it is still active. Where only some rows were made, the others have not changed.
-    pub fn change(&self, number: usize, only: Option<&[Run]>) -> Change {
+    pub fn measure_change(&self, number: usize, only: Option<&[Run]>) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
         let counts = !matches!(repeated.until, StopCondition::ChangeAtMost(..));
-        let Banks { reals, ids, wholes, .. } = self.machine.buffers.all();
+        let Banks { reals, ids, wholes, .. } = self.state.buffers.read_banks();
         for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
             let (summed, changed) = match (state, next) {
                 (Place::Real(state), Place::Real(next)) => {
@@ -383,7 +398,7 @@ impl<T: Precision> Executor<T> {
     /// The successors become the states.
     pub fn commit(&mut self, number: usize) {
         for &(state, next) in &self.program.loops[number].commits {
-            self.machine.buffers.swap(state, next);
+            self.state.buffers.swap(state, next);
         }
     }
 
@@ -393,7 +408,7 @@ impl<T: Precision> Executor<T> {
             return gpu.keep_statistics(&self.program);
         }
         for &(kept, next) in &self.program.statistics {
-            self.machine
+            self.state
                 .buffers
                 .write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
         }
@@ -402,30 +417,30 @@ impl<T: Precision> Executor<T> {
 
     /// Gives back what was given to the launches, once these are done: writing results takes memory
     /// of its own.
-    pub fn let_inputs_go(&mut self, list: &LaunchList) {
+    pub fn release_inputs(&mut self, list: &LaunchList) {
         let is_given = |buffer: &&Buffer| {
             matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
         };
         for buffer in list.buffers.iter().filter(is_given) {
             let Some(&place) = self.program.places.get(&buffer.name) else { continue };
             if !self.program.results.iter().any(|result| result.place == place) {
-                self.machine.buffers.let_go(place);
+                self.state.buffers.release(place);
             }
         }
-        self.machine.data.sparse = None;
-        self.machine.data.sparse_of_kind.clear();
+        self.state.data.sparse = None;
+        self.state.data.sparse_of_kind.clear();
     }
 
     /// A copy of every parameter; of a GPU's those that were fetched last.
     pub fn parameters(&self) -> Vec<Vec<T>> {
-        let reals = self.machine.buffers.reals();
+        let reals = self.state.buffers.reals();
         self.program.parameters.iter().map(|learned| reals.get(learned.buffer).to_vec()).collect()
     }
 
     /// Replaces every parameter.
     pub fn set_parameters(&mut self, parameters: &[Vec<T>]) -> Result<(), StageError> {
         for (learned, values) in self.program.parameters.iter().zip(parameters) {
-            self.machine
+            self.state
                 .buffers
                 .write_real(learned.buffer, |parameter, _| parameter.copy_from_slice(values));
         }
@@ -434,16 +449,18 @@ impl<T: Precision> Executor<T> {
 
     /// Elements of a buffer of reals by name. What no launch wants any longer may have been written
     /// over.
-    pub fn real(&self, name: &str) -> Option<Cow<'_, [T]>> {
-        let buffers = &self.machine.buffers;
+    pub fn real_elements(&self, name: &str) -> Option<Cow<'_, [T]>> {
+        let buffers = &self.state.buffers;
         match *self.program.places.get(name)? {
             Place::Real(index) => Some(buffers.reals().get(index).into()),
-            Place::Half(index, Half::Bf16) => {
-                Some(widened::<T, half_precision::bf16>(buffers.all().halves.get(index)).into())
-            }
-            Place::Half(index, Half::F16) => {
-                Some(widened::<T, half_precision::f16>(buffers.all().halves.get(index)).into())
-            }
+            Place::Half(index, Half::Bf16) => Some(
+                widen_halves::<T, half_precision::bf16>(buffers.read_banks().halves.get(index))
+                    .into(),
+            ),
+            Place::Half(index, Half::F16) => Some(
+                widen_halves::<T, half_precision::f16>(buffers.read_banks().halves.get(index))
+                    .into(),
+            ),
             _ => None,
         }
     }
@@ -451,15 +468,15 @@ impl<T: Precision> Executor<T> {
 
 /// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves.
 /// What is given is read where it is mapped, also where a GPU's arena has room for a copy.
-fn home<E: ArrowNativeType>(
+fn allocate_location<E: ArrowNativeType>(
     list: &LaunchList,
     buffer: &Buffer,
     count: usize,
     apart: impl FnOnce(usize) -> Result<Contents<E>, StageError>,
-) -> Result<Home<E>, StageError> {
+) -> Result<Location<E>, StageError> {
     let is_made = matches!(buffer.role, Role::Value | Role::Gradient);
     let Some(place) = list.arena.place(&buffer.name).filter(|_| is_made) else {
-        return Ok(Home::Apart(apart(count)?));
+        return Ok(Location::Separate(apart(count)?));
     };
     let bytes = count * size_of::<E>();
     if bytes as u64 > place.bytes {
@@ -470,11 +487,11 @@ fn home<E: ArrowNativeType>(
         return Err(StageError::new(ErrorKind::Damaged, what));
     }
     let start = place.offset as usize;
-    Ok(Home::Arena(start..start + bytes))
+    Ok(Location::Arena(start..start + bytes))
 }
 
 /// What a buffer of reals holds at first.
-fn contents<T: Precision>(
+fn initial_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
     count: usize,
@@ -483,12 +500,12 @@ fn contents<T: Precision>(
         Role::Features => (data.features.take(), "features"),
         Role::Target => (data.target.take(), "target"),
         Role::Given(_) => match data.given.remove(&buffer.name) {
-            Some(Given::Real(values)) => (Some(values), "column"),
-            _ => return Err(missing(&format!("`{}`", buffer.name))),
+            Some(InputRows::Real(values)) => (Some(values), "column"),
+            _ => return Err(missing_input_error(&format!("`{}`", buffer.name))),
         },
         _ => return Ok(Contents::Owned(Aligned::zeros(count)?)),
     };
-    let given = given.ok_or_else(|| missing(what))?;
+    let given = given.ok_or_else(|| missing_input_error(what))?;
     if given.len() != count {
         let what = format!(
             "the plan was made for a {what} of {count} numbers, the graph has {}",
@@ -500,12 +517,12 @@ fn contents<T: Precision>(
 }
 
 /// Halves as what is computed with.
-fn widened<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
+fn widen_halves<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
     bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::from_half(half.widened())).collect()
 }
 
 /// What a buffer of halves holds at first: features, each rounded, or what a walk will write.
-fn half_contents<T: Precision>(
+fn initial_half_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
     count: usize,
@@ -513,7 +530,7 @@ fn half_contents<T: Precision>(
 ) -> Result<Contents<u16>, StageError> {
     let mut rounded = Aligned::zeros(count)?;
     if buffer.role == Role::Features {
-        let features = contents(buffer, data, count)?;
+        let features = initial_contents(buffer, data, count)?;
         match half {
             Half::Bf16 => half_precision::round_all::<T, half_precision::bf16>(
                 bytemuck::cast_slice_mut(&mut rounded),
@@ -529,7 +546,7 @@ fn half_contents<T: Precision>(
 }
 
 /// What a buffer of whole numbers holds at first.
-fn whole_contents<T: Precision>(
+fn initial_whole_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
     count: usize,
@@ -538,31 +555,38 @@ fn whole_contents<T: Precision>(
         return Ok(Contents::Owned(Aligned::zeros(count)?));
     }
     match data.given.remove(&buffer.name) {
-        Some(Given::Whole(values)) if values.len() == count => Ok(values),
-        _ => Err(missing(&format!("`{}`", buffer.name))),
+        Some(InputRows::Whole(values)) if values.len() == count => Ok(values),
+        _ => Err(missing_input_error(&format!("`{}`", buffer.name))),
     }
 }
 
-fn missing(what: &str) -> StageError {
+fn missing_input_error(what: &str) -> StageError {
     StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
 }
 
-impl<T: Precision> Machine<T> {
+impl<T: Precision> LaunchState<T> {
     /// Runs the step of this number; of a walk over edges, where rows are given, only for these.
-    pub fn launch(&mut self, program: &Program<T>, index: usize, pass: Pass, only: Option<&[Run]>) {
-        let Machine { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
-        let walk = Walk { data, seed: *seed, pass };
+    pub fn launch(
+        &mut self,
+        program: &ResolvedProgram<T>,
+        index: usize,
+        pass: Pass,
+        only: Option<&[Run]>,
+    ) {
+        let LaunchState { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
+        let walk = LaunchContext { data, seed: *seed, pass };
         match &program.steps[index].action {
             Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
-                let (sides, units) = walk.sides(work.direction);
+                let (sides, units) = walk.walked_sides(work.direction);
                 let sides: Vec<Adjacency<T>> =
-                    sides.into_iter().map(Neighbours::weighted).collect();
-                reduce(made, &banks.reals, work, &sides, units, &walk);
+                    sides.into_iter().map(Neighbours::weighted_adjacency).collect();
+                run_neighbour_reduce(made, &banks.reals, work, &sides, units, &walk);
             }),
             Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
-                let (sides, units) = walk.sides(work.direction);
-                let sides: Vec<Adjacency<u32>> = sides.into_iter().map(Neighbours::plain).collect();
-                reduce(made, &banks.ids, work, &sides, units, &walk);
+                let (sides, units) = walk.walked_sides(work.direction);
+                let sides: Vec<Adjacency<u32>> =
+                    sides.into_iter().map(Neighbours::plain_adjacency).collect();
+                run_neighbour_reduce(made, &banks.ids, work, &sides, units, &walk);
             }),
             Action::Product(places, layout, epilogue) => {
                 walk.product(buffers, *places, *layout, epilogue)
@@ -571,7 +595,7 @@ impl<T: Precision> Machine<T> {
                 buffers.write_real(*out, |made, banks| {
                     let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
                     let (rows, left_columns, right_columns) =
-                        (walk.rows(left.rows), left.columns, right.columns);
+                        (walk.count_rows(left.rows), left.columns, right.columns);
                     product_over_rows(
                         made,
                         &ProductOverRows {
@@ -590,17 +614,20 @@ impl<T: Precision> Machine<T> {
             Action::SparseProductOverRows(of, places, dropout) => {
                 walk.sparse_product_over_rows(buffers, *of, *places, *dropout)
             }
-            Action::Elementwise(out, epilogue) => buffers
-                .write_real(*out, |made, banks| each(made, &banks.reals, *out, epilogue, &walk)),
-            Action::ElementwiseIds(out, epilogue) => {
-                buffers.write_id(*out, |made, banks| each(made, &banks.ids, *out, epilogue, &walk))
-            }
+            Action::Elementwise(out, epilogue) => buffers.write_real(*out, |made, banks| {
+                run_elementwise(made, &banks.reals, *out, epilogue, &walk)
+            }),
+            Action::ElementwiseIds(out, epilogue) => buffers.write_id(*out, |made, banks| {
+                run_elementwise(made, &banks.ids, *out, epilogue, &walk)
+            }),
             Action::SumOverRows([out, source]) => buffers.write_real(*out, |made, banks| {
                 let source = banks.reals.slot(*source);
-                sum_over_rows(made, source.contents, walk.rows(source.rows), source.columns);
+                sum_over_rows(made, source.contents, walk.count_rows(source.rows), source.columns);
             }),
             Action::Evaluate(work) => walk.evaluate(buffers, work),
-            Action::Fused(work) => walk.fused(buffers, work, only.filter(|_| work.walks_edges())),
+            Action::Fused(work) => {
+                walk.run_fused(buffers, work, only.filter(|_| work.walks_edges()))
+            }
             Action::Loss(kind, [result, target, gradient, value]) => {
                 *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
                     let (columns, result, target) =
@@ -637,16 +664,16 @@ impl<T: Precision> Machine<T> {
 }
 
 /// What every launch is told beside its buffers.
-struct Walk<'a, T: Precision> {
+struct LaunchContext<'a, T: Precision> {
     /// What was given.
     pub data: &'a Data<T>,
     seed: u64,
     pass: Pass,
 }
 
-impl<'a, T: Precision> Walk<'a, T> {
+impl<'a, T: Precision> LaunchContext<'a, T> {
     /// What a launch whose result has these rows must know to draw.
-    pub fn context(&self, rows: Rows) -> DrawContext<'a> {
+    pub fn draw_context(&self, rows: Rows) -> DrawContext<'a> {
         let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
         DrawContext {
             seed: self.seed,
@@ -656,12 +683,12 @@ impl<'a, T: Precision> Walk<'a, T> {
         }
     }
 
-    fn rows(&self, rows: Rows) -> usize {
+    fn count_rows(&self, rows: Rows) -> usize {
         row_count(rows, self.data.nodes, self.data.edges)
     }
 
     /// The sides that a direction visits, and how their rows are divided.
-    fn sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
+    fn walked_sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
         let loaded = "what the launches walk was loaded";
         let data = self.data;
         match direction {
@@ -683,10 +710,10 @@ impl<'a, T: Precision> Walk<'a, T> {
     fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
         match (&work.op, work.out) {
             (Op::Input(gir::Input::Features), Place::Real(out)) => {
-                buffers.write_real(out, |made, _| self.write_sparse_out(made, None))
+                buffers.write_real(out, |made, _| self.write_dense_features(made, None))
             }
             (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => {
-                buffers.write_real(out, |made, _| self.write_sparse_out(made, Some(*kind)))
+                buffers.write_real(out, |made, _| self.write_dense_features(made, Some(*kind)))
             }
             (_, Place::Real(out)) => buffers.write_real(out, |made, banks| {
                 self.evaluate_into(ValuesMut::Real(made), work, &banks)
@@ -702,9 +729,9 @@ impl<'a, T: Precision> Walk<'a, T> {
 
     fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, banks: &Banks<T>) {
         let inputs: Vec<Operand<T>> =
-            work.inputs.iter().map(|input| operand(banks, input)).collect();
-        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { self.rows(work.rows) };
-        let context = self.context(work.rows);
+            work.inputs.iter().map(|input| bind_operand(banks, input)).collect();
+        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { self.count_rows(work.rows) };
+        let context = self.draw_context(work.rows);
         evaluate(
             out,
             &Call {
@@ -720,8 +747,8 @@ impl<'a, T: Precision> Walk<'a, T> {
     }
 
     /// The sparse features as dense rows.
-    fn write_sparse_out(&self, made: &mut [T], of: Option<u32>) {
-        let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
+    fn write_dense_features(&self, made: &mut [T], of: Option<u32>) {
+        let sparse = self.data.sparse_features(of).expect("looked for when the buffers were made");
         sparse.write_dense(made);
     }
 
@@ -740,10 +767,10 @@ impl<'a, T: Precision> Walk<'a, T> {
                 left: across.contents,
                 right: reals.get(right),
                 layout,
-                rows: self.rows(made_rows),
+                rows: self.count_rows(made_rows),
                 inner: across.columns,
                 columns,
-                epilogue: epilogue.bind(&operands, self.context(made_rows)),
+                epilogue: epilogue.bind(&operands, self.draw_context(made_rows)),
             };
             product(made, &work);
         });
@@ -763,13 +790,13 @@ impl<'a, T: Precision> Walk<'a, T> {
             let work = SparseProduct {
                 left: self
                     .data
-                    .sparse_of(of)
+                    .sparse_features(of)
                     .expect("looked for when the buffers were made")
-                    .rows(),
+                    .as_rows(),
                 right: reals.get(right),
                 columns,
                 dropout,
-                epilogue: epilogue.bind(&operands, self.context(rows)),
+                epilogue: epilogue.bind(&operands, self.draw_context(rows)),
             };
             sparse_product(made, &work);
         });
@@ -782,7 +809,7 @@ impl<'a, T: Precision> Walk<'a, T> {
         [out, left]: [usize; 2],
         dropout: Option<Dropout>,
     ) {
-        let sparse = self.data.sparse_of(of).expect("looked for when the buffers were made");
+        let sparse = self.data.sparse_features(of).expect("looked for when the buffers were made");
         buffers.write_real(out, |made, Banks { reals, .. }| {
             let left = reals.slot(left);
             let work = SparseProductOverRows {
@@ -790,14 +817,14 @@ impl<'a, T: Precision> Walk<'a, T> {
                 left_columns: left.columns,
                 right: sparse.by_columns.as_ref().expect("made where a launch needs them"),
                 dropout,
-                context: self.context(left.rows),
+                context: self.draw_context(left.rows),
             };
             sparse_product_over_rows(made, &work);
         });
     }
 }
 
-fn operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Operand<'a, T> {
+fn bind_operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Operand<'a, T> {
     let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
     match input {
         Input::Number(number, real, whole) => {
@@ -812,19 +839,20 @@ fn operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Opera
             leaf(Values::Whole(banks.wholes.get(*place)), shape, *index)
         }
         Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
-        Input::Times(first, second) => {
-            Operand::Times(Box::new(operand(banks, first)), Box::new(operand(banks, second)))
-        }
+        Input::Times(first, second) => Operand::Times(
+            Box::new(bind_operand(banks, first)),
+            Box::new(bind_operand(banks, second)),
+        ),
     }
 }
 
-fn reduce<T: Precision, E: Scalar + ArrowNativeType>(
+fn run_neighbour_reduce<T: Precision, E: Scalar + ArrowNativeType>(
     made: &mut [E],
     bank: &Bank<E>,
     work: &Reduce<E>,
     sides: &[Adjacency<E>],
     units: &[u32],
-    walk: &Walk<T>,
+    walk: &LaunchContext<T>,
 ) {
     let operands = bank.operands(&work.epilogue);
     let (rows, columns) = bank.shape(work.out);
@@ -835,20 +863,20 @@ fn reduce<T: Precision, E: Scalar + ArrowNativeType>(
         factor: work.factor,
         source: work.source.map(|source| bank.get(source)),
         columns,
-        epilogue: work.epilogue.bind(&operands, walk.context(rows)),
+        epilogue: work.epilogue.bind(&operands, walk.draw_context(rows)),
     };
     neighbour_reduce(made, &reduction);
 }
 
-fn each<T: Precision, E: Scalar + ArrowNativeType>(
+fn run_elementwise<T: Precision, E: Scalar + ArrowNativeType>(
     made: &mut [E],
     bank: &Bank<E>,
     out: usize,
     epilogue: &Epilogue<E>,
-    walk: &Walk<T>,
+    walk: &LaunchContext<T>,
 ) {
     let operands = bank.operands(epilogue);
     let (rows, columns) = bank.shape(out);
     let count = made.len().checked_div(columns).unwrap_or(0);
-    elementwise(made, &epilogue.bind(&operands, walk.context(rows)), count, columns);
+    elementwise(made, &epilogue.bind(&operands, walk.draw_context(rows)), count, columns);
 }

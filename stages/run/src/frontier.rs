@@ -15,32 +15,35 @@ use crate::{
     executor::{Change, Executor},
     input_data::Neighbours,
     precision::Precision,
-    resolved_program::Repeated,
+    resolved_program::ResolvedLoop,
 };
 
 /// Of all rows and edges, the part that what changed may have so that its readers are looked for.
 const PART_CHANGED: usize = 5;
 
 /// The part that what is made again may have: a row by itself costs about as much as two in order.
-const PART_AGAIN: usize = 2;
+const PART_READERS: usize = 2;
 
 /// What a loop goes by.
 #[derive(Debug)]
 pub struct Frontier {
     direction: Direction,
     changed: Marks,
-    again: Marks,
+    readers: Marks,
     runs: Option<Vec<Run>>,
 }
 
 impl Frontier {
     /// Of a loop that goes by one.
-    pub fn of<T: Precision>(executor: &Executor<T>, repeated: &Repeated) -> Option<Self> {
-        let nodes = executor.machine.data.nodes;
+    pub fn from_loop<T: Precision>(
+        executor: &Executor<T>,
+        repeated: &ResolvedLoop,
+    ) -> Option<Self> {
+        let nodes = executor.state.data.nodes;
         repeated.frontier.map(|direction| Frontier {
             direction,
             changed: Marks::empty(nodes),
-            again: Marks::empty(nodes),
+            readers: Marks::empty(nodes),
             runs: None,
         })
     }
@@ -54,38 +57,38 @@ impl Frontier {
     pub fn advance<T: Precision>(
         &mut self,
         executor: &Executor<T>,
-        repeated: &Repeated,
+        repeated: &ResolvedLoop,
         change: &Change,
     ) {
         let made = self.runs.take();
-        let data = &executor.machine.data;
+        let data = &executor.state.data;
         let all = data.nodes + data.edges;
         if !repeated.watched.is_empty() && change.changed as usize > data.nodes / PART_CHANGED {
             return;
         }
         let made = made.unwrap_or_else(|| all_rows(data.nodes));
         self.changed.clear();
-        let banks = executor.machine.buffers.all();
+        let banks = executor.state.buffers.read_banks();
         repeated
             .commits
             .iter()
-            .for_each(|(state, next)| mark(&self.changed, &banks, *state, *next, &made));
+            .for_each(|(state, next)| mark_changed(&self.changed, &banks, *state, *next, &made));
         let changed: Vec<u32> = self.changed.rows().collect();
-        let Some(ways) = data.ways(self.direction) else { return };
-        let [push, pull] =
-            ways.map(|sides| sides.into_iter().map(Neighbours::lists).collect::<Vec<_>>());
+        let Some(ways) = data.push_and_pull(self.direction) else { return };
+        let [push, pull] = ways
+            .map(|sides| sides.into_iter().map(Neighbours::neighbour_lists).collect::<Vec<_>>());
         if changed.len() + entries(changed.iter().copied(), &push) > all / PART_CHANGED {
             return;
         }
-        self.again.clear();
-        mark_readers(&self.again, &changed, &push);
-        if entries(self.again.rows(), &pull) <= all / PART_AGAIN {
-            self.runs = Some(self.again.runs());
+        self.readers.clear();
+        mark_readers(&self.readers, &changed, &push);
+        if entries(self.readers.rows(), &pull) <= all / PART_READERS {
+            self.runs = Some(self.readers.runs());
         }
     }
 }
 
-fn mark<T: Precision>(
+fn mark_changed<T: Precision>(
     marks: &Marks,
     Banks { reals, ids, wholes, .. }: &Banks<T>,
     state: Place,

@@ -1,12 +1,12 @@
 //! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit`
 //! makes of it.
 //!
-//! promises  everything lies in one stretch of the device's memory, which the plan has foreseen,
+//! promises  everything lies in one batch of the device's memory, which the plan has foreseen,
 //!           but for given rows that the plan leaves in pinned memory of the host; a part of the
 //!           list is one graph of launches; the same bits on every run; a fault of the device says
 //!           what was attempted
 //! never     adds up in an order that varies; keeps on the host what launches make, until it is
-//!           asked for, but what epochs measured (`stretch`)
+//!           asked for, but what epochs measured (`batch`)
 mod compile;
 mod edge_order;
 mod epoch_batch;
@@ -38,15 +38,15 @@ use crate::{
     input_data::Data,
     optimizers::Moments,
     precision::Precision,
-    resolved_program::{Part, Pass, Program, row_count},
+    resolved_program::{Part, Pass, ResolvedProgram, row_count},
 };
 
-pub use epoch_batch::Stretch;
-use kernel_arguments::{Layout, Side};
+pub use epoch_batch::EpochBatch;
+use kernel_arguments::{Layout, MemorySpace};
 
 /// What a plan decides about a list on a GPU.
 #[derive(Clone, Copy, Debug)]
-pub struct Planned<'a> {
+pub struct GpuPlan<'a> {
     /// The GPU.
     pub facts: &'a Facts,
     /// What products multiply.
@@ -60,7 +60,7 @@ pub struct Planned<'a> {
 }
 
 /// What a list is on a GPU.
-pub struct Machine {
+pub struct GpuExecutor {
     gpu: Gpu,
     memory: Memory,
     /// What was free of the device when it was opened.
@@ -71,25 +71,25 @@ pub struct Machine {
     kernels: Vec<Kernel>,
     /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training,
     /// and of measuring.
-    calls: Vec<Vec<Call>>,
+    calls: Vec<Vec<KernelCall>>,
     /// Of each of these launches, what of an epoch waits for what.
-    ways: Vec<graph_branches::Way>,
+    branch_roles: Vec<graph_branches::BranchRole>,
     /// What writes a measurement down, and what turns the clock.
-    clockwork: Vec<Call>,
+    clockwork: Vec<KernelCall>,
     /// What decides by a measurement.
-    watch: Vec<Call>,
+    watch: Vec<KernelCall>,
     /// Measurements and steps, as one graph: by how many, and whether something is decided between
     /// them.
     epochs: BTreeMap<(usize, bool), Graph>,
-    homes: epoch_batch::Homes,
-    graphs: BTreeMap<(Range, bool), Graph>,
-    visits: BTreeMap<(Range, bool), u64>,
-    spent: BTreeMap<usize, f64>,
+    readback: epoch_batch::ReadbackBuffers,
+    graphs: BTreeMap<(StepRange, bool), Graph>,
+    visits: BTreeMap<(StepRange, bool), u64>,
+    seconds_by_step: BTreeMap<usize, f64>,
     /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
     dense: BTreeMap<usize, (String, Vec<u8>)>,
-    has_put_down: bool,
+    has_dense_copies: bool,
     /// What no kernel puts down.
-    unmade: Vec<BufferName>,
+    unstored: Vec<BufferName>,
     kind: LossKind,
     columns: usize,
     /// Compiled anew, or found.
@@ -104,10 +104,10 @@ const AT_ONCE: u64 = 20;
 const REPLAYS: u64 = 3;
 
 /// First and last step of a part.
-type Range = (usize, usize);
+type StepRange = (usize, usize);
 
 /// One kernel, ready to be launched.
-struct Call {
+struct KernelCall {
     kernel: usize,
     grid: Grid,
     training: Vec<ArgumentValue>,
@@ -117,30 +117,30 @@ struct Call {
 /// What a pass of measuring counted: for each part of the target as `counts_of_part` lists it.
 pub type Counts = Vec<u32>;
 
-impl Machine {
+impl GpuExecutor {
     /// Puts everything on the device, and compiles the list.
     pub fn new<T: Precision>(
         context: &Context,
         list: &LaunchList,
-        planned: Planned,
-        program: &Program<T>,
+        planned: GpuPlan,
+        program: &ResolvedProgram<T>,
         buffers: &Buffers<T>,
         data: &Data<T>,
         seed: u64,
     ) -> Result<Self, StageError> {
-        let gpu = Gpu::open(planned.facts.ordinal).map_err(failed)?;
+        let gpu = Gpu::open(planned.facts.ordinal).map_err(device_error)?;
         let bytes_free = gpu.facts().memory_free_bytes;
-        let emitted = compile::emit::<T>(list, &planned)?;
-        let (module, compiled) = compile::load(context, &gpu, &emitted)?;
-        let lists = kernel_arguments::lists(list, &emitted, emitted.processors, data);
-        let tables = kernel_arguments::tables(&emitted, &lists);
+        let emitted = compile::emit_source::<T>(list, &planned)?;
+        let (module, compiled) = compile::load_code(context, &gpu, &emitted)?;
+        let lists = kernel_arguments::build_walked_lists(list, &emitted, emitted.processors, data);
+        let tables = kernel_arguments::build_group_tables(&emitted, &lists);
         let layout =
-            Layout::of::<T>(list, &emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
-        let pinned = pin(context, &gpu, &layout, planned.host)?;
-        let memory = gpu.allocate(layout.bytes).map_err(failed)?;
+            Layout::new::<T>(list, &emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
+        let pinned = pin_features(context, &gpu, &layout, planned.host)?;
+        let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
         let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
-        let bound = kernel_arguments::Bound {
+        let bound = kernel_arguments::BoundArguments {
             layout: &layout,
             bases,
             lists: &lists,
@@ -153,18 +153,18 @@ impl Machine {
         let calls = emitted
             .launches
             .iter()
-            .map(|launch| launch.iter().map(|kernel| kernels.call(kernel, &bound)).collect());
-        let calls = calls.collect::<Result<Vec<Vec<Call>>, StageError>>()?;
-        let ways = graph_branches::ways(&emitted, &layout);
+            .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
+        let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
+        let branch_roles = graph_branches::branch_roles(&emitted, &layout);
         let mut calls_of = |some: &[cuda::Kernel]| {
             some.iter()
-                .map(|kernel| kernels.call(kernel, &bound))
-                .collect::<Result<Vec<Call>, StageError>>()
+                .map(|kernel| kernels.bind_call(kernel, &bound))
+                .collect::<Result<Vec<KernelCall>, StageError>>()
         };
         let (clockwork, watch) = (calls_of(&emitted.clockwork)?, calls_of(&emitted.watch)?);
         let kernels = kernels.kernels;
-        let dense = dense_rows(list, &layout, data);
-        let mut machine = Machine {
+        let dense = dense_feature_rows(list, &layout, data);
+        let mut executor = GpuExecutor {
             gpu,
             memory,
             bytes_free,
@@ -172,49 +172,52 @@ impl Machine {
             layout,
             kernels,
             calls,
-            ways,
+            branch_roles,
             clockwork,
             watch,
             epochs: BTreeMap::new(),
-            homes: epoch_batch::Homes::default(),
+            readback: epoch_batch::ReadbackBuffers::default(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
-            spent: BTreeMap::new(),
+            seconds_by_step: BTreeMap::new(),
             dense,
-            has_put_down: false,
-            unmade: emitted.unmade.clone(),
+            has_dense_copies: false,
+            unstored: emitted.unmade.clone(),
             kind,
             columns: columns as usize,
             compiled,
         };
         // In a build that checks, who reads what nobody wrote does not go unnoticed.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
-        machine.gpu.fill(&machine.memory, 0, machine.layout.bytes, unwritten).map_err(failed)?;
-        machine.put_given(list, program, buffers, data, &lists, &tables)?;
-        machine.gpu.wait().map_err(failed)?;
-        Ok(machine)
+        executor
+            .gpu
+            .fill(&executor.memory, 0, executor.layout.bytes, unwritten)
+            .map_err(device_error)?;
+        executor.upload_inputs(list, program, buffers, data, &lists, &tables)?;
+        executor.gpu.wait().map_err(device_error)?;
+        Ok(executor)
     }
 
     /// Uploads what launches read and none makes.
-    fn put_given<T: Precision>(
+    fn upload_inputs<T: Precision>(
         &mut self,
         list: &LaunchList,
-        program: &Program<T>,
+        program: &ResolvedProgram<T>,
         buffers: &Buffers<T>,
         data: &Data<T>,
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
         tables: &kernel_arguments::Tables,
     ) -> Result<(), StageError> {
-        for buffer in list.buffers.iter().filter(|buffer| is_given(buffer)) {
+        for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
-                self.put_buffer(&buffer.name, buffers, *place)?;
-                self.lay_buffer(&buffer.name, buffers, *place)?;
+                self.upload_buffer(&buffer.name, buffers, *place)?;
+                self.copy_to_pinned(&buffer.name, buffers, *place)?;
             }
         }
-        for (argument, place) in self.layout.parts() {
-            if let Some(bytes) =
-                kernel_arguments::contents(argument, data, list, program, buffers, lists, tables)
-            {
+        for (argument, place) in self.layout.argument_ranges() {
+            if let Some(bytes) = kernel_arguments::initial_bytes(
+                argument, data, list, program, buffers, lists, tables,
+            ) {
                 if bytes.len() as u64 > place.bytes {
                     return Err(StageError::defect(format!(
                         "{argument:?} has {} bytes, and its place {}",
@@ -222,7 +225,7 @@ impl Machine {
                         place.bytes
                     )));
                 }
-                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(failed)?;
+                self.gpu.upload(&self.memory, place.offset, &bytes).map_err(device_error)?;
             }
         }
         Ok(())
@@ -239,10 +242,10 @@ impl Machine {
         if steps.is_empty() {
             return Ok(());
         }
-        if let Some(place) = self.layout.part(&Argument::Clock) {
+        if let Some(place) = self.layout.argument_range(&Argument::Clock) {
             self.gpu
                 .upload(&self.memory, place.offset, &clock_bytes(pass.epoch, pace))
-                .map_err(failed)?;
+                .map_err(device_error)?;
         }
         let key = ((steps.start, steps.end), pass.training);
         let visits = self.visits.entry(key).or_default();
@@ -252,63 +255,75 @@ impl Machine {
             if let Some((name, bytes)) = self.dense.remove(&step)
                 && let Some(at) = self.layout.buffer(&name)
             {
-                self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(failed)?;
-                self.has_put_down = true;
+                self.gpu.upload(&self.memory, at.place.offset, &bytes).map_err(device_error)?;
+                self.has_dense_copies = true;
             }
         }
         if part == Part::Prepare || part == Part::Finish {
-            return self.launch(steps, pass.training).map_err(failed);
+            return self.launch_steps(steps, pass.training).map_err(device_error);
         }
         // First as it is, for what is only there after a first launch; then each launch timed; then
         // all as one graph.
         if visits == 1 {
-            return self.launch(steps, pass.training).map_err(failed);
+            return self.launch_steps(steps, pass.training).map_err(device_error);
         }
         if visits == 2 {
-            return self.timed(steps, pass.training).map_err(failed);
+            return self.time_launches(steps, pass.training).map_err(device_error);
         }
         if !self.graphs.contains_key(&key) {
-            let graph = self.gpu.capture(|_| self.launch(steps, pass.training)).map_err(failed)?;
+            let graph = self
+                .gpu
+                .capture(|_| self.launch_steps(steps, pass.training))
+                .map_err(device_error)?;
             self.graphs.insert(key, graph);
         }
-        self.gpu.replay(&self.graphs[&key]).map_err(failed)
+        self.gpu.replay(&self.graphs[&key]).map_err(device_error)
     }
 
     /// Launches step by step, and takes the time of each.
-    fn timed(&mut self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+    fn time_launches(
+        &mut self,
+        steps: std::ops::Range<usize>,
+        training: bool,
+    ) -> Result<(), Fault> {
         let events: Vec<_> =
             (0..=steps.len()).map(|_| self.gpu.event()).collect::<Result<_, _>>()?;
         self.gpu.record(&events[0])?;
         for (step, event) in steps.clone().zip(&events[1..]) {
-            self.launch(step..step + 1, training)?;
+            self.launch_steps(step..step + 1, training)?;
             self.gpu.record(event)?;
         }
         self.gpu.wait()?;
         for (step, pair) in steps.zip(events.windows(2)) {
-            self.spent.insert(step, self.gpu.elapsed_ms(&pair[0], &pair[1])? / 1e3);
+            self.seconds_by_step.insert(step, self.gpu.elapsed_ms(&pair[0], &pair[1])? / 1e3);
         }
         Ok(())
     }
 
     /// Whether sparse features were put down as dense rows: once, where later values may lie, so
     /// that no pass but the first finds them.
-    pub fn has_put_down(&self) -> bool {
-        self.has_put_down
+    pub fn has_dense_copies(&self) -> bool {
+        self.has_dense_copies
     }
 
     /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each
     /// launch is timed alone, many in a graph, and the whole then makes the results anew.
-    pub fn passes(&mut self, steps: std::ops::Range<usize>, count: u64) -> Result<f64, StageError> {
+    pub fn time_passes(
+        &mut self,
+        steps: std::ops::Range<usize>,
+        count: u64,
+    ) -> Result<f64, StageError> {
         for step in steps.clone().filter(|step| !self.calls[*step].is_empty()) {
-            let seconds = self.repeated(step..step + 1, AT_ONCE, REPLAYS).map_err(failed)?;
-            self.spent.insert(step, seconds);
+            let seconds =
+                self.time_repeats(step..step + 1, AT_ONCE, REPLAYS).map_err(device_error)?;
+            self.seconds_by_step.insert(step, seconds);
         }
-        self.repeated(steps, 1, count).map_err(failed)
+        self.time_repeats(steps, 1, count).map_err(device_error)
     }
 
     /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays
     /// after one that does not count.
-    fn repeated(
+    fn time_repeats(
         &self,
         steps: std::ops::Range<usize>,
         recorded: u64,
@@ -316,7 +331,7 @@ impl Machine {
     ) -> Result<f64, Fault> {
         let graph = self
             .gpu
-            .capture(|_| (0..recorded).try_for_each(|_| self.launch(steps.clone(), false)))?;
+            .capture(|_| (0..recorded).try_for_each(|_| self.launch_steps(steps.clone(), false)))?;
         let (from, to) = (self.gpu.event()?, self.gpu.event()?);
         self.gpu.replay(&graph)?;
         self.gpu.record(&from)?;
@@ -328,8 +343,8 @@ impl Machine {
     /// Running statistics and their next values.
     fn statistics<T: Precision>(
         &self,
-        program: &Program<T>,
-    ) -> Vec<(kernel_arguments::Place, kernel_arguments::Place)> {
+        program: &ResolvedProgram<T>,
+    ) -> Vec<(kernel_arguments::ByteRange, kernel_arguments::ByteRange)> {
         let place = |wanted: usize| {
             let (name, _) =
                 program.places.iter().find(|(_, place)| **place == Place::Real(wanted))?;
@@ -343,16 +358,19 @@ impl Machine {
     }
 
     /// Running statistics take their next values.
-    pub fn keep_statistics<T: Precision>(&self, program: &Program<T>) -> Result<(), StageError> {
+    pub fn keep_statistics<T: Precision>(
+        &self,
+        program: &ResolvedProgram<T>,
+    ) -> Result<(), StageError> {
         for (kept, next) in self.statistics(program) {
             self.gpu
                 .copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)
-                .map_err(failed)?;
+                .map_err(device_error)?;
         }
         Ok(())
     }
 
-    fn call(&self, call: &Call, training: bool) -> Result<(), Fault> {
+    fn launch_call(&self, call: &KernelCall, training: bool) -> Result<(), Fault> {
         self.gpu.launch(
             &self.kernels[call.kernel],
             call.grid,
@@ -361,103 +379,112 @@ impl Machine {
     }
 
     /// Seconds of one launch of each step that was timed.
-    pub fn spent(&self) -> &BTreeMap<usize, f64> {
-        &self.spent
+    pub fn seconds_by_step(&self) -> &BTreeMap<usize, f64> {
+        &self.seconds_by_step
     }
 
-    fn launch(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
-        if !training && steps.clone().any(|step| self.counts_here(step)) {
-            self.count_anew()?;
+    fn launch_steps(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
+        if !training && steps.clone().any(|step| self.is_counting_step(step)) {
+            self.reset_counts()?;
         }
-        self.launch_counting(steps, training)
+        self.launch_without_reset(steps, training)
     }
 
     /// The same; what was counted before is counted on.
-    fn launch_counting(&self, steps: std::ops::Range<usize>, training: bool) -> Result<(), Fault> {
-        self.calls[steps].iter().flatten().try_for_each(|call| self.call(call, training))
+    fn launch_without_reset(
+        &self,
+        steps: std::ops::Range<usize>,
+        training: bool,
+    ) -> Result<(), Fault> {
+        self.calls[steps].iter().flatten().try_for_each(|call| self.launch_call(call, training))
     }
 
     /// Nothing is counted yet.
-    fn count_anew(&self) -> Result<(), Fault> {
-        let Some(place) = self.layout.part(&Argument::Measures) else { return Ok(()) };
+    fn reset_counts(&self) -> Result<(), Fault> {
+        let Some(place) = self.layout.argument_range(&Argument::Measures) else { return Ok(()) };
         self.gpu.fill(&self.memory, place.offset, place.bytes, 0)
     }
 
     /// Whether a step counts what is right.
-    fn counts_here(&self, step: usize) -> bool {
-        let Some(place) = self.layout.part(&Argument::Measures) else { return false };
+    fn is_counting_step(&self, step: usize) -> bool {
+        let Some(place) = self.layout.argument_range(&Argument::Measures) else { return false };
         let pointer = ArgumentValue::Pointer(self.memory.pointer() + place.offset);
         self.calls[step].iter().any(|call| call.measuring.contains(&pointer))
     }
 
     /// The loss of the last pass, before it is rounded.
     pub fn loss(&self) -> Result<f64, StageError> {
-        let Some(place) = self.layout.part(&Argument::ExactLoss) else { return Ok(f64::NAN) };
+        let Some(place) = self.layout.argument_range(&Argument::ExactLoss) else {
+            return Ok(f64::NAN);
+        };
         let mut bytes = [0; 8];
-        self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(failed)?;
+        self.gpu.download(&self.memory, place.offset, &mut bytes).map_err(device_error)?;
         Ok(f64::from_le_bytes(bytes))
     }
 
     /// What the last pass of measuring counted.
     pub fn counts(&self) -> Result<Counts, StageError> {
         let mut counts = vec![0u32; PARTS * counts_of_part(self.kind, self.columns as u64)];
-        if let Some(place) = self.layout.part(&Argument::Measures) {
+        if let Some(place) = self.layout.argument_range(&Argument::Measures) {
             self.gpu
                 .download(&self.memory, place.offset, bytemuck::cast_slice_mut(&mut counts))
-                .map_err(failed)?;
+                .map_err(device_error)?;
         }
         Ok(counts)
     }
 
     /// Copies a buffer that stays on the host to where kernels read it.
-    fn lay_buffer<T: Precision>(
+    fn copy_to_pinned<T: Precision>(
         &mut self,
         name: &str,
         buffers: &Buffers<T>,
         place: Place,
     ) -> Result<(), StageError> {
-        let at = self.layout.buffer(name).filter(|at| at.side == Side::Host);
+        let at = self.layout.buffer(name).filter(|at| at.side == MemorySpace::Host);
         let (Some(at), Some(pinned), Place::Real(index)) = (at, &mut self.pinned, place) else {
             return Ok(());
         };
-        at.lay(pinned.contents().map_err(failed)?, buffers.all().reals.get(index))
+        at.write_padded(
+            pinned.contents().map_err(device_error)?,
+            buffers.read_banks().reals.get(index),
+        )
     }
 
     /// Copies a buffer to the device, if it lies there.
-    pub fn put_buffer<T: Precision>(
+    pub fn upload_buffer<T: Precision>(
         &self,
         name: &str,
         buffers: &Buffers<T>,
         place: Place,
     ) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == MemorySpace::Device) else {
             return Ok(());
         };
-        let banks = buffers.all();
+        let banks = buffers.read_banks();
         let done = match place {
             Place::Real(index) => at.upload(&self.gpu, &self.memory, banks.reals.get(index)),
             Place::Whole(index) => at.upload(&self.gpu, &self.memory, banks.wholes.get(index)),
             Place::Id(index) => at.upload(&self.gpu, &self.memory, banks.ids.get(index)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         };
-        done.map_err(failed)
+        done.map_err(device_error)
     }
 
     /// Whether a kernel puts a buffer down.
-    pub fn puts_down(&self, name: &str) -> bool {
-        !self.unmade.iter().any(|unmade| unmade == name)
+    pub fn stores_buffer(&self, name: &str) -> bool {
+        !self.unstored.iter().any(|unstored| unstored == name)
     }
 
     /// Copies a buffer from the device, if it lies there: what stays on the host, launches never
     /// write.
-    pub fn get_buffer<T: Precision>(
+    pub fn download_buffer<T: Precision>(
         &self,
         name: &str,
         buffers: &mut Buffers<T>,
         place: Place,
     ) -> Result<(), StageError> {
         self.read_buffer(name, buffers, place, |from, bytes| {
-            self.gpu.download(&self.memory, from.offset, bytes).map_err(failed)
+            self.gpu.download(&self.memory, from.offset, bytes).map_err(device_error)
         })
     }
 
@@ -466,28 +493,30 @@ impl Machine {
         name: &str,
         buffers: &mut Buffers<T>,
         place: Place,
-        read: impl FnOnce(kernel_arguments::Place, &mut [u8]) -> Result<(), StageError>,
+        read: impl FnOnce(kernel_arguments::ByteRange, &mut [u8]) -> Result<(), StageError>,
     ) -> Result<(), StageError> {
-        let Some(at) = self.layout.buffer(name).filter(|at| at.side == Side::Device) else {
+        let Some(at) = self.layout.buffer(name).filter(|at| at.side == MemorySpace::Device) else {
             return Ok(());
         };
         let get = |bytes: &mut [u8]| read(at.place, bytes);
         match place {
-            Place::Real(index) => buffers.write_real(index, |made, _| at.taken(made, get)),
-            Place::Whole(index) => buffers.write_whole(index, |made, _| at.taken(made, get)),
-            Place::Id(index) => buffers.write_id(index, |made, _| at.taken(made, get)),
+            Place::Real(index) => buffers.write_real(index, |made, _| at.read_unpadded(made, get)),
+            Place::Whole(index) => {
+                buffers.write_whole(index, |made, _| at.read_unpadded(made, get))
+            }
+            Place::Id(index) => buffers.write_id(index, |made, _| at.read_unpadded(made, get)),
             Place::Half(..) | Place::Sparse(_) => Ok(()),
         }
     }
 
     /// Copies moments to the device.
-    pub fn put_moments<T: Precision>(&self, moments: &[Moments<T>]) -> Result<(), StageError> {
+    pub fn upload_moments<T: Precision>(&self, moments: &[Moments<T>]) -> Result<(), StageError> {
         for (number, Moments { first, second }) in moments.iter().enumerate() {
             for (which, values) in [(1, first), (2, second)] {
-                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                if let Some(place) = self.layout.argument_range(&Argument::Moment(number, which)) {
                     self.gpu
                         .upload(&self.memory, place.offset, bytemuck::cast_slice(values))
-                        .map_err(failed)?;
+                        .map_err(device_error)?;
                 }
             }
         }
@@ -495,16 +524,17 @@ impl Machine {
     }
 
     /// Copies parameters and moments from the device: as they are, or as they came home with a
-    /// stretch of epochs.
-    pub fn get_state<T: Precision>(
+    /// batch of epochs.
+    pub fn download_state<T: Precision>(
         &self,
-        program: &Program<T>,
+        program: &ResolvedProgram<T>,
         buffers: &mut Buffers<T>,
         moments: &mut [Moments<T>],
-        stretch: Option<&Stretch>,
+        batch: Option<&EpochBatch>,
     ) -> Result<(), StageError> {
-        let read =
-            |from: kernel_arguments::Place, bytes: &mut [u8]| self.read_state(stretch, from, bytes);
+        let read = |from: kernel_arguments::ByteRange, bytes: &mut [u8]| {
+            self.read_state(batch, from, bytes)
+        };
         for learned in &program.parameters {
             self.read_buffer(
                 &parameter_buffer(&learned.name),
@@ -515,7 +545,7 @@ impl Machine {
         }
         for (number, Moments { first, second }) in moments.iter_mut().enumerate() {
             for (which, values) in [(1, first), (2, second)] {
-                if let Some(place) = self.layout.part(&Argument::Moment(number, which)) {
+                if let Some(place) = self.layout.argument_range(&Argument::Moment(number, which)) {
                     read(place, bytemuck::cast_slice_mut(values))?;
                 }
             }
@@ -529,7 +559,7 @@ impl Machine {
     }
 
     /// Tells the device the settings of each parameter's optimiser.
-    pub fn put_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
+    pub fn upload_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
         for (number, optimizer) in optimizers.iter().enumerate() {
             let settings: [f64; OPTIMIZER] = match optimizer {
                 Optimizer::Sgd { rate, momentum, weight_decay } => [
@@ -557,10 +587,10 @@ impl Machine {
                     adam.weight_decay,
                 ],
             };
-            if let Some(place) = self.layout.part(&Argument::Optimizer(number)) {
+            if let Some(place) = self.layout.argument_range(&Argument::Optimizer(number)) {
                 self.gpu
                     .upload(&self.memory, place.offset, bytemuck::cast_slice(&settings))
-                    .map_err(failed)?;
+                    .map_err(device_error)?;
             }
         }
         Ok(())
@@ -568,17 +598,17 @@ impl Machine {
 
     /// Waits for everything that was asked for.
     pub fn wait(&self) -> Result<(), StageError> {
-        self.gpu.wait().map_err(failed)
+        self.gpu.wait().map_err(device_error)
     }
 
     /// Bytes of the device that are held.
-    pub fn bytes(&self) -> u64 {
+    pub fn device_bytes(&self) -> u64 {
         self.memory.bytes()
     }
 
     /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is
     /// not known.
-    pub fn bytes_gone(&self) -> u64 {
+    pub fn bytes_taken(&self) -> u64 {
         let free = self.gpu.facts().memory_free_bytes;
         self.bytes_free.zip(free).map_or(0, |(first, now)| first.saturating_sub(now))
     }
@@ -594,9 +624,12 @@ impl Machine {
     }
 }
 
-impl std::fmt::Debug for Machine {
+impl std::fmt::Debug for GpuExecutor {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Machine").field("bytes", &self.layout.bytes).finish_non_exhaustive()
+        formatter
+            .debug_struct("GpuExecutor")
+            .field("bytes", &self.layout.bytes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -609,18 +642,18 @@ struct Kernels<'a> {
 
 impl Kernels<'_> {
     /// A kernel with what it is given.
-    fn call<T: Precision>(
+    fn bind_call<T: Precision>(
         &mut self,
         kernel: &cuda::Kernel,
-        bound: &kernel_arguments::Bound<T>,
-    ) -> Result<Call, StageError> {
+        bound: &kernel_arguments::BoundArguments<T>,
+    ) -> Result<KernelCall, StageError> {
         let place = match self.known.get(&kernel.name) {
             Some(place) => *place,
             None => {
                 self.kernels.push(
                     self.module
-                        .kernel(&kernel.name, &kernel_arguments::parameters(kernel))
-                        .map_err(failed)?,
+                        .kernel(&kernel.name, &kernel_arguments::kernel_parameters(kernel))
+                        .map_err(device_error)?,
                 );
                 self.known.insert(kernel.name.clone(), self.kernels.len() - 1);
                 self.kernels.len() - 1
@@ -630,10 +663,10 @@ impl Kernels<'_> {
             kernel
                 .arguments
                 .iter()
-                .map(|argument| bound.value(argument, training))
+                .map(|argument| bound.argument_value(argument, training))
                 .collect::<Result<Vec<_>, _>>()
         };
-        Ok(Call {
+        Ok(KernelCall {
             kernel: place,
             grid: bound.grid(kernel),
             training: values(true)?,
@@ -643,7 +676,7 @@ impl Kernels<'_> {
 }
 
 /// Pins what the plan leaves on the host, if that has so much; nothing if nothing stays.
-fn pin(
+fn pin_features(
     context: &Context,
     gpu: &Gpu,
     layout: &Layout,
@@ -669,7 +702,7 @@ fn pin(
             .hint(format!("{}, {ELSEWHERE}", memory_option(found))));
     }
     let pinned = gpu.pin(found).map_err(|fault| {
-        failed(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault })
+        device_error(Fault { hint: Some(format!("free memory of the host, {ELSEWHERE}")), ..fault })
     })?;
     Ok(Some(pinned))
 }
@@ -683,7 +716,7 @@ const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
 const ON_CPU: &str = "run on  --device cpu";
 
 /// What launches that only make sparse features dense put down.
-fn dense_rows<T: Precision>(
+fn dense_feature_rows<T: Precision>(
     list: &LaunchList,
     layout: &Layout,
     data: &Data<T>,
@@ -693,8 +726,8 @@ fn dense_rows<T: Precision>(
             return None;
         };
         let kind = if let Input::FeaturesOf(kind) = input { Some(*kind) } else { None };
-        let rows = data.sparse_of(kind)?.dense().ok()?;
-        Some((step, (out.clone(), layout.buffer(out)?.laid_out(&rows))))
+        let rows = data.sparse_features(kind)?.to_dense().ok()?;
+        Some((step, (out.clone(), layout.buffer(out)?.pad_rows(&rows))))
     };
     list.launches().into_iter().enumerate().filter_map(of).collect()
 }
@@ -706,13 +739,13 @@ fn clock_bytes(epoch: u64, pace: f64) -> Vec<u8> {
 }
 
 /// Whether a buffer is there before the first launch.
-fn is_given(buffer: &Buffer) -> bool {
+fn is_input(buffer: &Buffer) -> bool {
     matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
         && !buffer.role.is_sparse()
 }
 
 /// A fault of the device as a stage's error.
-pub fn failed(fault: Fault) -> StageError {
+pub fn device_error(fault: Fault) -> StageError {
     let kind = match fault.code {
         Code::Memory { .. } => ErrorKind::Memory,
         Code::Misuse => ErrorKind::Defect,
@@ -733,7 +766,7 @@ pub fn failed(fault: Fault) -> StageError {
 
 /// An error, and what would fit if it is the device's memory that was not there: others may have
 /// some of it.
-pub fn with_what_fits(
+pub fn add_fitting_settings(
     error: StageError,
     page: &Plan,
     predicted: &plan::Memory,
@@ -754,6 +787,6 @@ pub fn with_what_fits(
 }
 
 /// How many rows that is, for a grid.
-fn rows_of<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
+fn count_rows<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
     row_count(rows, data.nodes, data.edges)
 }

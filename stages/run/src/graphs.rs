@@ -23,7 +23,7 @@ pub struct Graphs {
 impl Graphs {
     /// Of the graph of each node as the artifact counts them, all below `count`; row r of what is
     /// run is node `old_of_new[r]`.
-    pub fn of(graph_of_node: &[u32], count: usize, old_of_new: Option<&[u32]>) -> Self {
+    pub fn new(graph_of_node: &[u32], count: usize, old_of_new: Option<&[u32]>) -> Self {
         let mut offsets = vec![0u64; count + 1];
         graph_of_node.iter().for_each(|&graph| offsets[graph as usize + 1] += 1);
         (0..count).for_each(|graph| offsets[graph + 1] += offsets[graph]);
@@ -53,22 +53,25 @@ impl Graphs {
 }
 
 /// How many graphs a list has rows for; none: it has no rows of graphs.
-pub fn count_of(list: &LaunchList) -> Option<u64> {
+pub fn graph_count(list: &LaunchList) -> Option<u64> {
     list.buffers
         .iter()
         .find_map(|buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None })
 }
 
 /// Whether what is learned belongs to graphs.
-pub fn are_labelled(list: &LaunchList) -> bool {
+pub fn has_graph_labels(list: &LaunchList) -> bool {
     list.buffers
         .iter()
         .any(|buffer| buffer.role == Role::Target && matches!(buffer.rows, Rows::Graphs(_)))
 }
 
 /// The table of graphs, where a list has rows for them and the set has many.
-pub fn read(artifact: &Artifact, list: &LaunchList) -> Result<Option<GraphTable>, StageError> {
-    let Some(count) = count_of(list) else { return Ok(None) };
+pub fn read_graph_table(
+    artifact: &Artifact,
+    list: &LaunchList,
+) -> Result<Option<GraphTable>, StageError> {
+    let Some(count) = graph_count(list) else { return Ok(None) };
     let table = graph::read_graphs(artifact)?;
     let found = table.as_ref().map_or(1, |table| table.ids.len() as u64);
     if found != count {
@@ -81,7 +84,7 @@ pub fn read(artifact: &Artifact, list: &LaunchList) -> Result<Option<GraphTable>
 }
 
 /// The graph of each node, every one of them below `count`; none where there is but one graph.
-pub fn of_nodes(
+pub fn graph_of_each_node(
     artifact: &Artifact,
     nodes: &NodeTable,
     count: usize,
@@ -107,7 +110,7 @@ mod tests {
 
     #[test]
     fn vertices_of_a_graph_stand_in_the_order_of_the_nodes() {
-        let graphs = Graphs::of(&[2, 0, 2, 3, 0], 5, Some(&[4, 2, 0, 3, 1]));
+        let graphs = Graphs::new(&[2, 0, 2, 3, 0], 5, Some(&[4, 2, 0, 3, 1]));
         let list = graphs.list();
         assert_eq!(list.of_vertex, [0, 2, 2, 3, 0]);
         assert_eq!(list.offsets, [0, 2, 2, 4, 5, 5]);
@@ -117,11 +120,11 @@ mod tests {
             "nodes 1, 4 of graph 0; 0, 2 of graph 2; 3 of graph 3"
         );
         assert_eq!(graphs.sizes().collect::<Vec<_>>(), [2, 0, 2, 1, 0]);
-        let plain = Graphs::of(&[1, 0, 1], 2, None);
+        let plain = Graphs::new(&[1, 0, 1], 2, None);
         assert_eq!(
             (plain.list().of_vertex, plain.list().vertices),
             (&[1, 0, 1][..], &[1, 0, 2][..])
         );
-        assert!(Graphs::of(&[], 0, None).list().vertices.is_empty());
+        assert!(Graphs::new(&[], 0, None).list().vertices.is_empty());
     }
 }

@@ -44,19 +44,19 @@ impl Row {
 
 /// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and
 /// its like by the others.
-pub fn named<'a>(
+pub fn named_metrics<'a>(
     measures: &'a [Measure],
     row: &'a Row,
 ) -> impl Iterator<Item = (String, Option<f64>)> + 'a {
     let of_measure = |(place, (measure, parts)): (usize, (&'a Measure, &'a [Option<f64>; 3]))| {
-        of_parts((place > 0).then_some(*measure), parts)
+        metrics_by_split((place > 0).then_some(*measure), parts)
     };
     measures.iter().zip(&row.qualities).enumerate().flat_map(of_measure)
 }
 
 /// Names and numbers of what one measure says of each part; without its name where it is what is
 /// chosen by.
-pub fn of_parts(
+pub fn metrics_by_split(
     measure: Option<Measure>,
     parts: &[Option<f64>; 3],
 ) -> impl Iterator<Item = (String, Option<f64>)> {
@@ -67,7 +67,11 @@ pub fn of_parts(
 }
 
 /// Writes metrics.parquet.
-pub fn write(path: &std::path::Path, measures: &[Measure], rows: &[Row]) -> Result<(), StageError> {
+pub fn write_metrics(
+    path: &std::path::Path,
+    measures: &[Measure],
+    rows: &[Row],
+) -> Result<(), StageError> {
     let column = |value: &dyn Fn(&Row) -> f64| -> ArrayRef {
         Arc::new(Float64Array::from_iter_values(rows.iter().map(value)))
     };
@@ -80,7 +84,7 @@ pub fn write(path: &std::path::Path, measures: &[Measure], rows: &[Row]) -> Resu
     ];
     let names: Vec<String> = rows
         .first()
-        .map(|row| named(measures, row).map(|(name, _)| name).collect())
+        .map(|row| named_metrics(measures, row).map(|(name, _)| name).collect())
         .unwrap_or_default();
     for (place, name) in names.into_iter().enumerate() {
         let qualities = Float64Array::from_iter(
@@ -104,11 +108,11 @@ pub fn to_tensor(rows: &[Row]) -> Tensor {
         numbers.extend([row.epoch as f64, row.loss, row.pace, row.seconds]);
         numbers.extend(row.qualities.iter().flatten().map(|quality| quality.unwrap_or(f64::NAN)));
     }
-    Tensor::of_reals::<f64>(&[rows.len(), width], &numbers)
+    Tensor::from_reals::<f64>(&[rows.len(), width], &numbers)
 }
 
 /// The rows again, if they are such, by so many measures.
-pub fn of_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
+pub fn from_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
     let numbers = tensor.reals::<f64>()?;
     let width = PLAIN + PARTS.len() * measures;
     let quality = |value: f64| if value.is_nan() { None } else { Some(value) };
@@ -150,13 +154,13 @@ mod tests {
             Row { epoch, loss: 0.1 * epoch as f64, pace: 0.5, qualities, seconds: 1.5 }
         };
         let rows = vec![row(0, None), row(1, Some(0.25))];
-        assert_eq!(of_tensor(&to_tensor(&rows), 2), Some(rows.clone()));
+        assert_eq!(from_tensor(&to_tensor(&rows), 2), Some(rows.clone()));
         assert_eq!(
-            (of_tensor(&to_tensor(&rows), 1), of_tensor(&Tensor::of_ids(&[1]), 1)),
+            (from_tensor(&to_tensor(&rows), 1), from_tensor(&Tensor::from_ids(&[1]), 1)),
             (None, None)
         );
         let names: Vec<String> =
-            named(&[Measure::Auc, Measure::F1], &rows[0]).map(|(name, _)| name).collect();
+            named_metrics(&[Measure::Auc, Measure::F1], &rows[0]).map(|(name, _)| name).collect();
         assert_eq!(names, ["train", "validation", "test", "train_f1", "validation_f1", "test_f1"]);
     }
 

@@ -16,7 +16,7 @@ use warploom_vertex::launch::{LaunchList, StopCondition};
 
 use crate::{
     buffers::Place,
-    checkpoints::{Checkpoints, fact, facts},
+    checkpoints::{Checkpoints, collect_facts, parse_fact},
     executor::{Change, Executor, Halt},
     frontier::Frontier,
     history::median,
@@ -29,11 +29,11 @@ use crate::{
 
 /// What came of it; the executor holds the states.
 #[derive(Clone, Debug)]
-pub struct Iterated {
+pub struct IterationOutcome {
     /// Supersteps done, earlier starts included.
     pub supersteps: u64,
     /// Those of each loop.
-    pub of_loops: Vec<u64>,
+    pub supersteps_of_loops: Vec<u64>,
     /// Whether the condition was met.
     pub converged: bool,
     /// Supersteps that were done when this start began.
@@ -52,19 +52,19 @@ pub fn iterate<T: Precision>(
     spec: &RunSpec,
     executor: &mut Executor<T>,
     checkpoints: &mut Checkpoints,
-) -> Result<Iterated, StageError> {
+) -> Result<IterationOutcome, StageError> {
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context
             .progress
             .warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
     }
-    let mut walk = Walk {
+    let mut walk = Iteration {
         context,
         list,
         spec,
         executor,
         done: 0,
-        of_loops: Vec::new(),
+        supersteps_of_loops: Vec::new(),
         resumed_at: 0,
         seconds: Vec::new(),
         courses: Vec::new(),
@@ -72,14 +72,14 @@ pub fn iterate<T: Precision>(
     walk.run(checkpoints)
 }
 
-struct Walk<'a, T: Precision> {
+struct Iteration<'a, T: Precision> {
     context: &'a Context<'a>,
     list: &'a LaunchList,
     spec: &'a RunSpec,
     executor: &'a mut Executor<T>,
     done: u64,
     /// Those of each loop that has ended.
-    of_loops: Vec<u64>,
+    supersteps_of_loops: Vec<u64>,
     resumed_at: u64,
     seconds: Vec<f64>,
     courses: Vec<String>,
@@ -93,39 +93,40 @@ pub const FRONTIER: &str = "frontier";
 
 const PASS: Pass = Pass { epoch: 0, training: false };
 
-impl<T: Precision> Walk<'_, T> {
-    fn run(&mut self, checkpoints: &mut Checkpoints) -> Result<Iterated, StageError> {
+impl<T: Precision> Iteration<'_, T> {
+    fn run(&mut self, checkpoints: &mut Checkpoints) -> Result<IterationOutcome, StageError> {
         let count = self.executor.program.loops.len();
-        let saved = checkpoints.newest(|saved| fits(self.executor, saved))?;
+        let saved = checkpoints.load_newest(|saved| read_saved_state(self.executor, saved))?;
         let first = saved.as_ref().map_or(0, |saved| saved.number);
         self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
         self.done = self.resumed_at;
         self.courses = saved.as_ref().map_or_else(Vec::new, |saved| saved.courses.clone());
-        self.of_loops = saved.as_ref().map_or_else(Vec::new, |saved| saved.of_loops.clone());
+        self.supersteps_of_loops =
+            saved.as_ref().map_or_else(Vec::new, |saved| saved.supersteps_of_loops.clone());
         self.context.progress.begin("iterating", 0, "supersteps");
         self.context.progress.advance(self.done);
         let mut converged = true;
         for number in 0..count {
-            self.part(Part::Before(number), checkpoints, None)?;
+            self.run_part(Part::Before(number), checkpoints, None)?;
             if let Some(saved) = &saved {
-                restore(self.executor, saved, number);
+                restore_loop(self.executor, saved, number);
             }
             if number >= first {
                 // At the bound, what is left is still computed, from the states as they are.
-                converged &= self.by_course(number, saved.is_some() && number == first)?
-                    || self.repeat(number, checkpoints)?;
-                self.of_loops.push(self.of_loop());
+                converged &= self.try_shortcut(number, saved.is_some() && number == first)?
+                    || self.run_supersteps(number, checkpoints)?;
+                self.supersteps_of_loops.push(self.loop_supersteps());
             }
         }
-        self.part(Part::Finish, checkpoints, count.checked_sub(1))?;
+        self.run_part(Part::Finish, checkpoints, count.checked_sub(1))?;
         if count == 0 {
-            self.again(checkpoints)?;
+            self.time_passes(checkpoints)?;
         }
         self.context.progress.end();
         let seconds_step = median(std::mem::take(&mut self.seconds));
-        Ok(Iterated {
+        Ok(IterationOutcome {
             supersteps: self.done,
-            of_loops: std::mem::take(&mut self.of_loops),
+            supersteps_of_loops: std::mem::take(&mut self.supersteps_of_loops),
             converged,
             resumed_at: self.resumed_at,
             seconds_step,
@@ -134,25 +135,25 @@ impl<T: Precision> Walk<'_, T> {
     }
 
     /// What is computed once, for its time as often as is asked for.
-    fn again(&mut self, checkpoints: &mut Checkpoints) -> Result<(), StageError> {
+    fn time_passes(&mut self, checkpoints: &mut Checkpoints) -> Result<(), StageError> {
         let more = self.spec.passes.saturating_sub(1);
         if more == 0 {
             return Ok(());
         }
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
-            if gpu.has_put_down() {
+            if gpu.has_dense_copies() {
                 self.context.progress.warn(
                     "the time of a pass that makes sparse features dense is not taken on a GPU: \
                      `run.passes` is not read",
                 );
                 return Ok(());
             }
-            self.seconds.push(gpu.passes(program.part(Part::Finish), more)?);
+            self.seconds.push(gpu.time_passes(program.part(Part::Finish), more)?);
             return Ok(());
         }
         for _ in 0..more {
             let begun = Instant::now();
-            self.part(Part::Finish, checkpoints, None)?;
+            self.run_part(Part::Finish, checkpoints, None)?;
             self.seconds.push(begun.elapsed().as_secs_f64());
         }
         Ok(())
@@ -160,17 +161,17 @@ impl<T: Precision> Walk<'_, T> {
 
     /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved
     /// goes on as it was.
-    fn by_course(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
+    fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
         let taken = if resumed || !memory_budget::courses_are_taken(self.spec) {
             None
         } else {
-            shortcuts::take(self.executor, number, self.context.stop)
+            shortcuts::run_shortcut(self.executor, number, self.context.stop)
         };
         match taken {
             None => {
                 if self.executor.program.loops[number].course.is_some() {
-                    self.executor.machine.data.go_in_supersteps();
+                    self.executor.state.data.build_superstep_lists();
                 }
                 let name = if self.executor.program.loops[number].frontier.is_some() {
                     FRONTIER
@@ -194,18 +195,22 @@ impl<T: Precision> Walk<'_, T> {
     }
 
     /// Supersteps of one loop; gives whether its condition was met.
-    fn repeat(&mut self, number: usize, checkpoints: &mut Checkpoints) -> Result<bool, StageError> {
+    fn run_supersteps(
+        &mut self,
+        number: usize,
+        checkpoints: &mut Checkpoints,
+    ) -> Result<bool, StageError> {
         let repeated = self.executor.program.loops[number].clone();
         let until = &repeated.until;
-        let mut frontier = Frontier::of(self.executor, &repeated);
+        let mut frontier = Frontier::from_loop(self.executor, &repeated);
         let mut last = None;
-        while self.of_loop() < self.spec.max_supersteps {
+        while self.loop_supersteps() < self.spec.max_supersteps {
             let begun = Instant::now();
             let only = frontier.as_ref().and_then(Frontier::runs);
-            self.rows(Part::Superstep(number), only, checkpoints, Some(number))?;
-            let change = self.executor.change(number, only);
+            self.run_part_rows(Part::Superstep(number), only, checkpoints, Some(number))?;
+            let change = self.executor.measure_change(number, only);
             if change.summed.is_nan() {
-                return Err(nonfinite_trace::of_superstep(
+                return Err(nonfinite_trace::superstep_error(
                     self.executor,
                     self.list,
                     number,
@@ -220,21 +225,22 @@ impl<T: Precision> Walk<'_, T> {
             last = Some(change);
             self.seconds.push(begun.elapsed().as_secs_f64());
             self.context.progress.advance(1);
-            self.context.progress.note(&shown(until, &change));
+            self.context.progress.note(&describe_change(until, &change));
             if is_met(until, &change) {
                 return Ok(true);
             }
-            if self.of_loop() < self.spec.max_supersteps {
-                checkpoints
-                    .save_if_due(self.done, || Ok(save(self.executor, self.reached(number))));
+            if self.loop_supersteps() < self.spec.max_supersteps {
+                checkpoints.save_if_due(self.done, || {
+                    Ok(collect_states(self.executor, self.progress(number)))
+                });
             }
         }
         if !self.spec.allow_unconverged {
             let of_several = (self.executor.program.loops.len() > 1).then_some(number);
-            return Err(not_converged::<T>(
+            return Err(not_converged_error::<T>(
                 until,
                 &last.unwrap_or_default(),
-                self.of_loop(),
+                self.loop_supersteps(),
                 of_several,
             ));
         }
@@ -242,26 +248,31 @@ impl<T: Precision> Walk<'_, T> {
     }
 
     /// Supersteps of the loop at work.
-    fn of_loop(&self) -> u64 {
-        self.done - self.of_loops.iter().sum::<u64>()
+    fn loop_supersteps(&self) -> u64 {
+        self.done - self.supersteps_of_loops.iter().sum::<u64>()
     }
 
-    fn reached(&self, number: usize) -> Reached<'_> {
-        Reached { number, done: self.done, of_loops: &self.of_loops, courses: &self.courses }
+    fn progress(&self, number: usize) -> IterationProgress<'_> {
+        IterationProgress {
+            number,
+            done: self.done,
+            supersteps_of_loops: &self.supersteps_of_loops,
+            courses: &self.courses,
+        }
     }
 
     /// Runs a part; a stop saves the states of the loop at work.
-    fn part(
+    fn run_part(
         &mut self,
         part: Part,
         checkpoints: &mut Checkpoints,
         number: Option<usize>,
     ) -> Result<(), StageError> {
-        self.rows(part, None, checkpoints, number)
+        self.run_part_rows(part, None, checkpoints, number)
     }
 
     /// The same, where only these rows are made.
-    fn rows(
+    fn run_part_rows(
         &mut self,
         part: Part,
         only: Option<&[Run]>,
@@ -271,7 +282,7 @@ impl<T: Precision> Walk<'_, T> {
         match self.executor.run_rows(part, PASS, only, self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
-                Some(number) => stopped(self.executor, checkpoints, self.reached(number)),
+                Some(number) => save_and_stop(self.executor, checkpoints, self.progress(number)),
                 None if self.done == 0 => signals::stopped_after("superstep", 0),
                 None => signals::stopped(
                     "between two loops. The same command goes on from what was saved last, or \
@@ -291,7 +302,7 @@ pub fn is_met(until: &StopCondition, change: &Change) -> bool {
     }
 }
 
-fn shown(until: &StopCondition, change: &Change) -> String {
+fn describe_change(until: &StopCondition, change: &Change) -> String {
     match until {
         StopCondition::ChangeAtMost(..) => format!("change {:.2e}", change.summed),
         StopCondition::Unchanged(_) => format!("{} values changed", change.changed),
@@ -301,13 +312,13 @@ fn shown(until: &StopCondition, change: &Change) -> String {
 
 /// How far a run has come.
 #[derive(Clone, Copy)]
-struct Reached<'a> {
+struct IterationProgress<'a> {
     /// The loop at work.
     number: usize,
     /// Supersteps done.
     done: u64,
     /// Those of each loop before.
-    of_loops: &'a [u64],
+    supersteps_of_loops: &'a [u64],
     /// How each loop was gone through, up to this one.
     courses: &'a [String],
 }
@@ -315,7 +326,7 @@ struct Reached<'a> {
 /// How many times what is asked for a change may be for rounding to be the reason.
 const NEAR: f64 = 100.0;
 
-fn not_converged<T: Precision>(
+fn not_converged_error<T: Precision>(
     until: &StopCondition,
     change: &Change,
     done: u64,
@@ -353,14 +364,14 @@ fn not_converged<T: Precision>(
     ))
 }
 
-fn stopped<T: Precision>(
+fn save_and_stop<T: Precision>(
     executor: &Executor<T>,
     checkpoints: &mut Checkpoints,
-    reached: Reached<'_>,
+    reached: IterationProgress<'_>,
 ) -> StageError {
     let done = reached.done;
     if done > 0
-        && let Err(mut error) = checkpoints.save(done, &save(executor, reached))
+        && let Err(mut error) = checkpoints.save(done, &collect_states(executor, reached))
     {
         error.what = format!(
             "stopped by a signal after superstep {done}, and the state could not be saved: {}",
@@ -372,18 +383,18 @@ fn stopped<T: Precision>(
 }
 
 /// The states of this loop and of all before it.
-fn save<T: Precision>(
+fn collect_states<T: Precision>(
     executor: &Executor<T>,
-    Reached { number, done, of_loops, courses }: Reached<'_>,
+    IterationProgress { number, done, supersteps_of_loops, courses }: IterationProgress<'_>,
 ) -> Tensors {
-    let machine = &executor.machine;
+    let launch_state = &executor.state;
     let state = |place: Place| match place {
-        Place::Real(index) => Tensor::of_reals(
-            &[machine.buffers.reals().get(index).len()],
-            machine.buffers.reals().get(index),
+        Place::Real(index) => Tensor::from_reals(
+            &[launch_state.buffers.reals().get(index).len()],
+            launch_state.buffers.reals().get(index),
         ),
-        Place::Id(index) => Tensor::of_ids(machine.buffers.ids().get(index)),
-        Place::Whole(index) => Tensor::of_wholes(machine.buffers.wholes().get(index)),
+        Place::Id(index) => Tensor::from_ids(launch_state.buffers.ids().get(index)),
+        Place::Whole(index) => Tensor::from_wholes(launch_state.buffers.wholes().get(index)),
         Place::Half(..) | Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
     let states = executor.program.loops.iter().take(number + 1).enumerate();
@@ -392,16 +403,16 @@ fn save<T: Precision>(
             .commits
             .iter()
             .enumerate()
-            .map(move |(index, (place, _))| (name_of(number, index), *place))
+            .map(move |(index, (place, _))| (state_name(number, index), *place))
     });
     Tensors {
         arrays: named.map(|(name, place)| (name, state(place))).collect(),
-        facts: facts([
+        facts: collect_facts([
             ("mode", "iterate".to_owned()),
             ("supersteps_done", done.to_string()),
             (
                 "supersteps_of_loops",
-                of_loops.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
+                supersteps_of_loops.iter().map(u64::to_string).collect::<Vec<_>>().join(","),
             ),
             ("loop", number.to_string()),
             ("courses", courses.iter().take(number).cloned().collect::<Vec<_>>().join(",")),
@@ -409,16 +420,16 @@ fn save<T: Precision>(
     }
 }
 
-fn name_of(number: usize, index: usize) -> String {
+fn state_name(number: usize, index: usize) -> String {
     if number == 0 { format!("state.{index}") } else { format!("state.{number}.{index}") }
 }
 
 /// A saved state that fits.
-struct Saved<T> {
+struct SavedState<T> {
     number: usize,
     done: u64,
     /// Of the loops before.
-    of_loops: Vec<u64>,
+    supersteps_of_loops: Vec<u64>,
     courses: Vec<String>,
     states: Vec<Vec<State<T>>>,
 }
@@ -430,41 +441,45 @@ enum State<T> {
 }
 
 /// Reads saved states, if all fit; else says what does not.
-fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T>, String> {
-    if fact::<String>(saved, "mode")? != "iterate" {
+fn read_saved_state<T: Precision>(
+    executor: &Executor<T>,
+    saved: &Tensors,
+) -> Result<SavedState<T>, String> {
+    if parse_fact::<String>(saved, "mode")? != "iterate" {
         return Err("it is not of an iteration".to_owned());
     }
-    let (done, number): (u64, usize) = (fact(saved, "supersteps_done")?, fact(saved, "loop")?);
-    let of_loops: String = fact(saved, "supersteps_of_loops")?;
-    let of_loops: Vec<u64> =
-        of_loops.split_terminator(',').map_while(|count| count.parse().ok()).collect();
-    if of_loops.len() != number
-        || of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done
+    let (done, number): (u64, usize) =
+        (parse_fact(saved, "supersteps_done")?, parse_fact(saved, "loop")?);
+    let supersteps_of_loops: String = parse_fact(saved, "supersteps_of_loops")?;
+    let supersteps_of_loops: Vec<u64> =
+        supersteps_of_loops.split_terminator(',').map_while(|count| count.parse().ok()).collect();
+    if supersteps_of_loops.len() != number
+        || supersteps_of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done
     {
         return Err(format!(
-            "the supersteps of its loops, {of_loops:?}, are not those before loop {number}, of \
+            "the supersteps of its loops, {supersteps_of_loops:?}, are not those before loop {number}, of \
              {done} in all"
         ));
     }
     if number >= executor.program.loops.len() {
         return Err(format!("it is of loop {number}"));
     }
-    let machine = &executor.machine;
+    let launch_state = &executor.state;
     let state = |number: usize, index: usize, place: Place| {
-        let name = name_of(number, index);
+        let name = state_name(number, index);
         let array = saved.arrays.get(&name);
         let found = match place {
             Place::Real(place) => array
                 .and_then(Tensor::reals::<T>)
-                .filter(|values| values.len() == machine.buffers.reals().get(place).len())
+                .filter(|values| values.len() == launch_state.buffers.reals().get(place).len())
                 .map(State::Real),
             Place::Id(place) => array
                 .and_then(Tensor::ids)
-                .filter(|values| values.len() == machine.buffers.ids().get(place).len())
+                .filter(|values| values.len() == launch_state.buffers.ids().get(place).len())
                 .map(State::Ids),
             Place::Whole(place) => array
                 .and_then(Tensor::wholes)
-                .filter(|values| values.len() == machine.buffers.wholes().get(place).len())
+                .filter(|values| values.len() == launch_state.buffers.wholes().get(place).len())
                 .map(State::Wholes),
             Place::Half(..) | Place::Sparse(_) => None,
         };
@@ -479,26 +494,25 @@ fn fits<T: Precision>(executor: &Executor<T>, saved: &Tensors) -> Result<Saved<T
             .map(|(index, (place, _))| state(number, index, *place));
         states.push(of_loop.collect::<Result<_, String>>()?);
     }
-    let courses: String = fact(saved, "courses")?;
+    let courses: String = parse_fact(saved, "courses")?;
     let courses = courses.split_terminator(',').map(str::to_owned).collect();
-    Ok(Saved { number, done, of_loops, courses, states })
+    Ok(SavedState { number, done, supersteps_of_loops, courses, states })
 }
 
 /// Puts the saved states of a loop, if there are any, into the executor.
-fn restore<T: Precision>(executor: &mut Executor<T>, saved: &Saved<T>, number: usize) {
+fn restore_loop<T: Precision>(executor: &mut Executor<T>, saved: &SavedState<T>, number: usize) {
     let Some(states) = saved.states.get(number) else { return };
     for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {
         match (state, place) {
             (State::Real(values), Place::Real(place)) => {
-                executor.machine.buffers.write_real(place, |state, _| state.copy_from_slice(values))
+                executor.state.buffers.write_real(place, |state, _| state.copy_from_slice(values))
             }
             (State::Ids(values), Place::Id(place)) => {
-                executor.machine.buffers.write_id(place, |state, _| state.copy_from_slice(values))
+                executor.state.buffers.write_id(place, |state, _| state.copy_from_slice(values))
             }
-            (State::Wholes(values), Place::Whole(place)) => executor
-                .machine
-                .buffers
-                .write_whole(place, |state, _| state.copy_from_slice(values)),
+            (State::Wholes(values), Place::Whole(place)) => {
+                executor.state.buffers.write_whole(place, |state, _| state.copy_from_slice(values))
+            }
             _ => unreachable!("states were read by the types of their places"),
         }
     }

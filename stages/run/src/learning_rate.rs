@@ -11,7 +11,7 @@ use crate::metrics::Measure;
 
 /// What was seen of the validation nodes, or graphs, epoch by epoch.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct TrainingMonitor {
     schedule: Schedule,
     early_stop: EarlyStopSpec,
     epochs: u64,
@@ -24,11 +24,11 @@ pub struct Watch {
     fallen: f64,
 }
 
-impl Watch {
+impl TrainingMonitor {
     /// Of a run whose quality is this measure.
     pub fn new(spec: &RunSpec, measure: Measure) -> Self {
         let (schedule, early_stop) = (spec.schedule.clone(), spec.early_stop.clone());
-        Watch {
+        TrainingMonitor {
             schedule,
             early_stop,
             epochs: spec.epochs,
@@ -50,7 +50,7 @@ impl Watch {
     }
 
     /// The next epoch's validation quality; whether it is the best so far.
-    pub fn see(&mut self, quality: Option<f64>) -> bool {
+    pub fn record_quality(&mut self, quality: Option<f64>) -> bool {
         let is_better = quality.is_some_and(|quality| {
             self.best.is_none_or(|best| self.measure.is_better(quality, best))
         });
@@ -70,13 +70,18 @@ impl Watch {
     }
 
     /// Whether anything but the number of an epoch decides what is done in it.
-    pub fn decides(&self) -> bool {
+    pub fn is_adaptive(&self) -> bool {
         self.early_stop.patience.is_some() || matches!(self.schedule, Schedule::Plateau(_))
     }
 
     /// The same as it is told to a device, which goes on with it alone: by which of the measures
     /// that it counts, over so many rows, and whether it is to keep the best parameters.
-    pub fn told(&self, measure: u32, rows: usize, keeps: bool) -> training_control::TrainingState {
+    pub fn device_state(
+        &self,
+        measure: u32,
+        rows: usize,
+        keeps: bool,
+    ) -> training_control::TrainingState {
         let short = |epochs: u64| u32::try_from(epochs).unwrap_or(u32::MAX - 1);
         let plateau =
             if let Schedule::Plateau(plateau) = &self.schedule { Some(plateau) } else { None };
@@ -98,8 +103,8 @@ impl Watch {
     }
 
     /// Whether a device that went on alone saw the same.
-    pub fn agrees(&self, told: &training_control::TrainingState) -> bool {
-        let seen = self.told(told.measure, told.rows as usize, told.keeps);
+    pub fn agrees_with_device(&self, told: &training_control::TrainingState) -> bool {
+        let seen = self.device_state(told.measure, told.rows as usize, told.keeps);
         training_control::TrainingState { over: told.over, kept: told.kept, ..seen } == *told
             && (self.is_over() == told.over)
     }
@@ -112,28 +117,30 @@ impl Watch {
     /// What the step size is multiplied with in the epoch after so many.
     pub fn pace(&self, done: u64) -> f64 {
         match &self.schedule {
-            Schedule::Constant(constant) => warmed(done, constant.warmup),
+            Schedule::Constant(constant) => warmup_factor(done, constant.warmup),
             Schedule::Step(step) => step.factor.powf((done / step.every) as f64),
             Schedule::Exponential(exponential) => exponential.factor.powf(done as f64),
             Schedule::Linear(fall) => {
-                warmed(done, fall.warmup) * (1.0 - (1.0 - fall.last) * self.gone(done, fall))
+                warmup_factor(done, fall.warmup)
+                    * (1.0 - (1.0 - fall.last) * self.schedule_fraction(done, fall))
             }
             Schedule::Cosine(fall) => {
-                let left = 0.5 * (1.0 + (std::f64::consts::PI * self.gone(done, fall)).cos());
-                warmed(done, fall.warmup) * (fall.last + (1.0 - fall.last) * left)
+                let left =
+                    0.5 * (1.0 + (std::f64::consts::PI * self.schedule_fraction(done, fall)).cos());
+                warmup_factor(done, fall.warmup) * (fall.last + (1.0 - fall.last) * left)
             }
             Schedule::Plateau(_) => self.fallen,
         }
     }
 
     /// Which share of the epochs after the warm-up is over.
-    fn gone(&self, done: u64, fall: &FallSpec) -> f64 {
+    fn schedule_fraction(&self, done: u64, fall: &FallSpec) -> f64 {
         let all = self.epochs.saturating_sub(fall.warmup).max(1);
         done.saturating_sub(fall.warmup) as f64 / all as f64
     }
 }
 
-fn warmed(done: u64, warmup: u64) -> f64 {
+fn warmup_factor(done: u64, warmup: u64) -> f64 {
     if done < warmup { (done + 1) as f64 / warmup as f64 } else { 1.0 }
 }
 
@@ -143,8 +150,11 @@ mod tests {
 
     use super::*;
 
-    fn watch(schedule: Schedule) -> Watch {
-        Watch::new(&RunSpec { schedule, epochs: 10, ..RunSpec::default() }, Measure::Accuracy)
+    fn watch(schedule: Schedule) -> TrainingMonitor {
+        TrainingMonitor::new(
+            &RunSpec { schedule, epochs: 10, ..RunSpec::default() },
+            Measure::Accuracy,
+        )
     }
 
     /// The first numbers are those of torch.optim.lr_scheduler with the same settings and a step of
@@ -197,7 +207,7 @@ mod tests {
             Some(0.6),
             Some(0.6),
         ] {
-            watch.see(quality);
+            watch.record_quality(quality);
             paces.push(watch.pace(0));
         }
         assert_eq!(paces, [1.0, 1.0, 0.5, 0.5, 0.5, 0.25, 0.25, 0.2, 0.2, 0.2]);
@@ -207,14 +217,14 @@ mod tests {
     fn training_is_over_when_nothing_got_better_for_so_long() {
         let spec =
             RunSpec { early_stop: EarlyStopSpec { patience: Some(2) }, ..RunSpec::default() };
-        let mut watch = Watch::new(&spec, Measure::SquaredError);
+        let mut watch = TrainingMonitor::new(&spec, Measure::SquaredError);
         let over: Vec<bool> = [3.0, 2.0, 2.5, 1.0, 1.0, 4.0]
             .map(|quality| {
-                watch.see(Some(quality));
+                watch.record_quality(Some(quality));
                 watch.is_over()
             })
             .into();
         assert_eq!(over, [false, false, false, false, false, true]);
-        assert_eq!(Watch::needs_validation(&spec), Some("run.early_stop"));
+        assert_eq!(TrainingMonitor::needs_validation(&spec), Some("run.early_stop"));
     }
 }

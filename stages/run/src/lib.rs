@@ -53,8 +53,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, executor::Executor, precision::Precision, process_memory::Watch,
-    record::Done, upload::Needs,
+    checkpoints::Checkpoints, executor::Executor, precision::Precision,
+    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The stage.
@@ -79,9 +79,11 @@ impl Stage for RunStage {
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
             f32::NAME | "bf16" | "f16" => {
-                execute::<f32>(context, outputs, inputs, request, &page, &memory, &list)
+                execute_plan::<f32>(context, outputs, inputs, request, &page, &memory, &list)
             }
-            f64::NAME => execute::<f64>(context, outputs, inputs, request, &page, &memory, &list),
+            f64::NAME => {
+                execute_plan::<f64>(context, outputs, inputs, request, &page, &memory, &list)
+            }
             other => Err(StageError::defect(format!(
                 "the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and \
                  `f16`"
@@ -100,22 +102,22 @@ impl Stage for RunStage {
     ) -> Result<(), Violation> {
         let (page, list) = open_plan(inputs)?;
         match page.dtype.as_str() {
-            f64::NAME => check::results::<f64>(
+            f64::NAME => check::check_results::<f64>(
                 context,
                 outputs,
                 inputs,
                 request,
                 &list,
-                kind_of_scores(&page)?,
+                score_kind(&page)?,
                 check::WORK_MAX,
             ),
-            _ => check::results::<f32>(
+            _ => check::check_results::<f32>(
                 context,
                 outputs,
                 inputs,
                 request,
                 &list,
-                kind_of_scores(&page)?,
+                score_kind(&page)?,
                 check::WORK_MAX,
             ),
         }
@@ -143,7 +145,7 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
 
 /// What the scores are that a plan predicts with parameters that were learned before; none of any
 /// other plan.
-fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
+fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
     let kind = page.predicts.clone().map(serde_json::from_value).transpose();
     kind.map_err(|error| {
         StageError::defect(format!("the plan predicts what this version does not know: {error}"))
@@ -151,7 +153,7 @@ fn kind_of_scores(page: &Plan) -> Result<Option<LossKind>, StageError> {
 }
 
 /// What products multiply on a GPU.
-fn matmul(page: &Plan) -> Result<Matmul, StageError> {
+fn plan_matmul(page: &Plan) -> Result<Matmul, StageError> {
     let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
     let named = named.map_err(|error| {
         StageError::defect(format!(
@@ -162,15 +164,15 @@ fn matmul(page: &Plan) -> Result<Matmul, StageError> {
 }
 
 /// What the plan decides about the list on a GPU.
-fn planned<'a>(
+fn gpu_plan<'a>(
     request: &'a RunRequest,
     page: &'a Plan,
     groups: &'a [Option<Groups>],
-) -> Result<gpu::Planned<'a>, StageError> {
+) -> Result<gpu::GpuPlan<'a>, StageError> {
     let order = if page.is_local { Order::Local } else { Order::Spread };
-    Ok(gpu::Planned {
+    Ok(gpu::GpuPlan {
         facts: &request.device,
-        matmul: matmul(page)?,
+        matmul: plan_matmul(page)?,
         order,
         groups,
         host: page.host.as_ref(),
@@ -178,13 +180,13 @@ fn planned<'a>(
 }
 
 /// How the plan cuts the edges of each launch into groups of neighbours, if it does.
-fn groups(page: &Plan) -> Vec<Option<Groups>> {
+fn plan_groups(page: &Plan) -> Vec<Option<Groups>> {
     let of =
         |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };
     page.groups.iter().map(|cut| cut.as_ref().map(of)).collect()
 }
 
-fn execute<T: Precision>(
+fn execute_plan<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     inputs: &Inputs,
@@ -193,7 +195,7 @@ fn execute<T: Precision>(
     memory: &Memory,
     list: &LaunchList,
 ) -> Result<(), StageError> {
-    let (begun, watch) = (Instant::now(), Watch::begin());
+    let (begun, watch) = (Instant::now(), MemoryMonitor::begin());
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
@@ -202,52 +204,62 @@ fn execute<T: Precision>(
     } else {
         Needs::from_list(list)
     };
-    let data = upload::load::<T>(context, inputs, list, needs, request)?;
+    let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     let mut executor = match request.device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
         warploom_device::Kind::Cuda => {
-            let groups = groups(page);
-            let planned = planned(request, page, &groups)?;
-            let made = Executor::on_gpu(context, list, data, spec.seed, planned);
-            made.map_err(|error| gpu::with_what_fits(error, page, memory, request.device.ordinal))?
+            let groups = plan_groups(page);
+            let planned = gpu_plan(request, page, &groups)?;
+            let made = Executor::new_on_gpu(context, list, data, spec.seed, planned);
+            made.map_err(|error| {
+                gpu::add_fitting_settings(error, page, memory, request.device.ordinal)
+            })?
         }
     };
     let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => {
-            Done::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?)
+            Outcome::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?)
         }
         Body::Iterate(_) => {
             if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::given(
+                executor.set_parameters(&parameters::required_parameters(
                     list,
                     spec,
                     request.init_digest.as_ref(),
                 )?)?;
             }
-            Done::Iterated(iterate::iterate(context, list, spec, &mut executor, &mut checkpoints)?)
+            Outcome::Iterated(iterate::iterate(
+                context,
+                list,
+                spec,
+                &mut executor,
+                &mut checkpoints,
+            )?)
         }
     };
     let compute = started.elapsed();
     executor.fetch_state()?;
     executor.fetch_results()?;
-    executor.let_inputs_go(list);
-    match (&done, kind_of_scores(page)?) {
-        (Done::Trained(trained), _) => {
+    executor.release_inputs(list);
+    match (&done, score_kind(page)?) {
+        (Outcome::Trained(trained), _) => {
             results::write_training(outputs, &executor, list, trained, spec.seed)?
         }
-        (Done::Iterated(_), Some(kind)) => {
+        (Outcome::Iterated(_), Some(kind)) => {
             results::write_predictions(outputs, &executor, list, kind, spec.seed)?
         }
-        (Done::Iterated(_), None) => results::write_iteration(outputs, &executor, list, spec.seed)?,
+        (Outcome::Iterated(_), None) => {
+            results::write_iteration(outputs, &executor, list, spec.seed)?
+        }
     }
-    record::write(
+    record::write_record(
         context,
         outputs,
         &executor,
-        record::Planned { plan: page, memory, program: &list.program },
+        record::PlanSummary { plan: page, memory, program: &list.program },
         request,
         &done,
-        record::Measured { whole: begun.elapsed(), compute, taken: watch.taken() },
+        record::Measurements { whole: begun.elapsed(), compute, taken: watch.peak() },
     )
 }

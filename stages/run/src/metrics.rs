@@ -28,7 +28,7 @@ pub enum Measure {
 
 /// What is compared: scores or values and what they should be, so many in a row.
 #[derive(Clone, Copy, Debug)]
-pub struct Compared<'a, T> {
+pub struct MetricInputs<'a, T> {
     /// What was made.
     pub result: &'a [T],
     /// What it should be.
@@ -52,7 +52,7 @@ impl Measure {
     }
 
     /// In a sentence.
-    pub fn words(self) -> &'static str {
+    pub fn display_name(self) -> &'static str {
         match self {
             Measure::Accuracy => "accuracy",
             Measure::F1 => "F1",
@@ -71,7 +71,7 @@ impl Measure {
     }
 
     /// A quality as it is shown.
-    pub fn shown(self, quality: f64) -> String {
+    pub fn format_quality(self, quality: f64) -> String {
         match self {
             Measure::Accuracy | Measure::F1 | Measure::Auc => format!("{:.1}%", 100.0 * quality),
             Measure::SquaredError | Measure::AbsoluteError => format!("{quality:.4}"),
@@ -79,8 +79,8 @@ impl Measure {
     }
 
     /// Of some rows; none where there are none, or nothing is known of them.
-    pub fn of<T: Real>(self, compared: Compared<T>, rows: &[u32]) -> Option<f64> {
-        let Compared { result, target, columns, kind } = compared;
+    pub fn evaluate<T: Real>(self, compared: MetricInputs<T>, rows: &[u32]) -> Option<f64> {
+        let MetricInputs { result, target, columns, kind } = compared;
         let of_labels = kind == LossKind::Binary;
         let quality = match self {
             _ if rows.is_empty() => return None,
@@ -105,7 +105,7 @@ impl Measure {
 
     /// Which of the measures that are counted it is, of those of its losses: the first or the
     /// second.
-    pub fn number(self) -> u32 {
+    pub fn device_index(self) -> u32 {
         match self {
             Measure::Accuracy | Measure::SquaredError => 0,
             Measure::F1 | Measure::AbsoluteError | Measure::Auc => 1,
@@ -114,7 +114,7 @@ impl Measure {
 
     /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no
     /// rows, or nothing is known of them.
-    pub fn of_counts(
+    pub fn evaluate_counts(
         self,
         counts: &[u32],
         kind: LossKind,
@@ -151,7 +151,7 @@ impl Measure {
 }
 
 /// All that fit a loss over rows of so many elements.
-fn fitting(kind: LossKind, columns: usize) -> &'static [Measure] {
+fn fitting_measures(kind: LossKind, columns: usize) -> &'static [Measure] {
     match kind {
         LossKind::CrossEntropy if columns == 2 => &[Measure::Accuracy, Measure::F1, Measure::Auc],
         LossKind::CrossEntropy => &[Measure::Accuracy, Measure::F1],
@@ -162,12 +162,12 @@ fn fitting(kind: LossKind, columns: usize) -> &'static [Measure] {
 
 /// What is measured of each epoch, the asked one first; and what of the one that is kept, beside
 /// that.
-pub fn chosen(
+pub fn choose_measures(
     asked: Metric,
     kind: LossKind,
     columns: usize,
 ) -> Result<[Vec<Measure>; 2], StageError> {
-    let fitting = fitting(kind, columns);
+    let fitting = fitting_measures(kind, columns);
     let wanted = match asked {
         Metric::Auto => fitting[0],
         Metric::Accuracy => Measure::Accuracy,
@@ -181,7 +181,7 @@ pub fn chosen(
         let what = format!(
             "`run.metric: {}` does not fit what is learned, which is {}",
             wanted.name(),
-            learned(kind, columns)
+            describe_learned(kind, columns)
         );
         return Err(StageError::new(ErrorKind::Specification, what)
             .hint(format!("what fits:  {}", names.join(", "))));
@@ -193,7 +193,7 @@ pub fn chosen(
     Ok([[vec![wanted], each].concat(), last])
 }
 
-fn learned(kind: LossKind, columns: usize) -> String {
+fn describe_learned(kind: LossKind, columns: usize) -> String {
     match kind {
         LossKind::CrossEntropy => format!("{columns} classes"),
         LossKind::Binary => "labels that hold or do not".to_owned(),
@@ -208,7 +208,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_stands_first_and_must_fit() {
         let names = |asked, kind, columns| {
-            chosen(asked, kind, columns)
+            choose_measures(asked, kind, columns)
                 .unwrap()
                 .map(|some| some.iter().map(|measure| measure.name()).collect::<Vec<_>>().join(" "))
         };
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(names(Metric::Auto, LossKind::CrossEntropy, 2), ["accuracy f1", "auc"]);
         assert_eq!(names(Metric::Auc, LossKind::CrossEntropy, 2), ["auc accuracy f1", ""]);
         assert_eq!(names(Metric::Mae, LossKind::MeanSquares, 1), ["mae mse", ""]);
-        let error = chosen(Metric::Auc, LossKind::CrossEntropy, 7).unwrap_err();
+        let error = choose_measures(Metric::Auc, LossKind::CrossEntropy, 7).unwrap_err();
         assert!(error.what.contains("7 classes") && error.hint.unwrap().contains("accuracy, f1"));
     }
 
@@ -228,7 +228,9 @@ mod tests {
                 .collect::<Vec<u32>>()
         };
         let counts = [words([6.0, 3.0]), words([1.5, -0.0]), words([0.0, 0.0])].concat();
-        let of = |measure: Measure| measure.of_counts(&counts, LossKind::MeanSquares, 2, [3, 1, 0]);
+        let of = |measure: Measure| {
+            measure.evaluate_counts(&counts, LossKind::MeanSquares, 2, [3, 1, 0])
+        };
         assert_eq!(
             [of(Measure::SquaredError), of(Measure::AbsoluteError)],
             [[Some(1.0), Some(0.75), None], [Some(0.5), Some(-0.0), None]]
@@ -237,15 +239,15 @@ mod tests {
 
     #[test]
     fn nothing_is_known_of_no_rows() {
-        let compared = Compared {
+        let compared = MetricInputs {
             result: &[1.0f32, 0.0],
             target: &[0.0],
             columns: 2,
             kind: LossKind::CrossEntropy,
         };
-        assert_eq!(Measure::Accuracy.of(compared, &[]), None);
+        assert_eq!(Measure::Accuracy.evaluate(compared, &[]), None);
         assert_eq!(
-            (Measure::Accuracy.of(compared, &[0]), Measure::Auc.of(compared, &[0])),
+            (Measure::Accuracy.evaluate(compared, &[0]), Measure::Auc.evaluate(compared, &[0])),
             (Some(1.0), None)
         );
     }

@@ -16,26 +16,33 @@ use warploom_vertex::launch::{LaunchList, Role};
 
 use crate::{
     buffers::Contents,
-    input_data::{Data, Given, Sparse, absent},
+    
+input_data
+::{Data, InputRows, 
+Sparse, absent
+},
     precision::Precision,
 };
 
 /// The kind of each node, in the order of the graph artifact.
-fn of_nodes<'a, T: Precision>(
+fn kinds_by_node<'a, T: Precision>(
     data: &'a Data<T>,
     artifact: &Artifact,
 ) -> Result<&'a [u16], StageError> {
     if data.kind_of_node.len() == data.nodes {
         Ok(&data.kind_of_node)
     } else {
-        Err(absent(artifact, "kinds of nodes"))
+        Err(absent_input_error(artifact, "kinds of nodes"))
     }
 }
 
 /// The kind of each row.
-pub fn of_rows<T: Precision>(data: &Data<T>, artifact: &Artifact) -> Result<Vec<i64>, StageError> {
-    let of_node = of_nodes(data, artifact)?;
-    Ok((0..data.nodes).map(|row| i64::from(of_node[data.old(row)])).collect())
+pub fn kinds_by_row<T: Precision>(
+    data: &Data<T>,
+    artifact: &Artifact,
+) -> Result<Vec<i64>, StageError> {
+    let of_node = kinds_by_node(data, artifact)?;
+    Ok((0..data.nodes).map(|row| i64::from(of_node[data.artifact_row(row)])).collect())
 }
 
 /// For each row its place among the nodes of these kinds, as `Input::PlaceAmong` counts.
@@ -44,7 +51,7 @@ pub fn places_among<T: Precision>(
     kinds: &[u32],
     artifact: &Artifact,
 ) -> Result<Vec<i64>, StageError> {
-    let of_node = of_nodes(data, artifact)?;
+    let of_node = kinds_by_node(data, artifact)?;
     let mut counts: BTreeMap<u16, i64> = BTreeMap::new();
     of_node.iter().for_each(|kind| *counts.entry(*kind).or_default() += 1);
     let (mut next, mut start): (BTreeMap<u16, i64>, i64) = (BTreeMap::new(), 0);
@@ -58,11 +65,11 @@ pub fn places_among<T: Precision>(
         *next - 1
     };
     let by_artifact: Vec<i64> = of_node.iter().map(&mut place).collect();
-    Ok((0..data.nodes).map(|row| by_artifact[data.old(row)]).collect())
+    Ok((0..data.nodes).map(|row| by_artifact[data.artifact_row(row)]).collect())
 }
 
 /// Features of the nodes of a kind.
-fn features(artifact: &Artifact, kind: u32) -> Result<Option<Features>, StageError> {
+fn open_kind_features(artifact: &Artifact, kind: u32) -> Result<Option<Features>, StageError> {
     match graph::open_names(artifact)?.kinds.get(kind as usize) {
         Some(name) => graph::open_features_of_kind(artifact, name),
         None => Ok(None),
@@ -70,26 +77,30 @@ fn features(artifact: &Artifact, kind: u32) -> Result<Option<Features>, StageErr
 }
 
 /// Dense features of a kind.
-pub fn dense<T: Precision>(artifact: &Artifact, kind: u32) -> Result<Given<T>, StageError> {
-    match features(artifact, kind)? {
+pub fn open_dense_features<T: Precision>(
+    artifact: &Artifact,
+    kind: u32,
+) -> Result<InputRows<T>, StageError> {
+    match open_kind_features(artifact, kind)? {
         Some(Features::Dense { values, .. }) => {
-            Ok(Given::Real(Contents::Shared(T::of_view(&values))))
+            Ok(InputRows::Real(Contents::Shared(T::from_view(&values))))
         }
-        _ => Err(absent(artifact, &format!("dense features of kind {kind}"))),
+        _ => Err(absent_input_error(artifact, &format!("dense features of kind {kind}"))),
     }
 }
 
 /// Sparse features of the kinds that a list reads, by columns too if gradients need them.
-pub fn sparse<T: Precision>(
+pub fn open_sparse_features<T: Precision>(
     artifact: &Artifact,
     list: &LaunchList,
     by_columns: bool,
-) -> Result<BTreeMap<u32, Sparse<T>>, StageError> {
+) -> Result<BTreeMap<u32, SparseFeatures<T>>, StageError> {
     let mut all = BTreeMap::new();
     for buffer in &list.buffers {
         let Role::SparseFeaturesOf { kind, .. } = buffer.role else { continue };
-        let Some(Features::Sparse { columns, entries }) = features(artifact, kind)? else {
-            return Err(absent(artifact, &format!("sparse features of kind {kind}")));
+        let Some(Features::Sparse { columns, entries }) = open_kind_features(artifact, kind)?
+        else {
+            return Err(absent_input_error(artifact, &format!("sparse features of kind {kind}")));
         };
         let offsets: Vec<u64> = entries.offsets.iter().map(|&offset| offset as u64).collect();
         let rows = (offsets.len() as u64).saturating_sub(1);
@@ -103,15 +114,15 @@ pub fn sparse<T: Precision>(
             );
             return Err(StageError::new(ErrorKind::Damaged, what));
         }
-        let values: View<T> = T::of_view(&entries.values);
-        let mut sparse = Sparse {
+        let values: View<T> = T::from_view(&entries.values);
+        let mut sparse = SparseFeatures {
             offsets: offsets.into(),
             index: entries.index.clone(),
             values,
             columns,
             by_columns: None,
         };
-        sparse.by_columns = by_columns.then(|| sparse.rows().transpose());
+        sparse.by_columns = by_columns.then(|| sparse.as_rows().transpose());
         all.insert(kind, sparse);
     }
     Ok(all)
@@ -119,7 +130,7 @@ pub fn sparse<T: Precision>(
 
 /// Dense rows of the features of the nodes of a kind, as the reference reads them.
 pub fn reference_rows(artifact: &Artifact, kind: u32) -> Result<Vec<f64>, StageError> {
-    match features(artifact, kind)? {
+    match open_kind_features(artifact, kind)? {
         Some(Features::Dense { values, .. }) => {
             Ok(values.iter().map(|&value| f64::from(value)).collect())
         }
@@ -134,6 +145,6 @@ pub fn reference_rows(artifact: &Artifact, kind: u32) -> Result<Vec<f64>, StageE
             }
             Ok(rows)
         }
-        None => Err(absent(artifact, &format!("features of kind {kind}"))),
+        None => Err(absent_input_error(artifact, &format!("features of kind {kind}"))),
     }
 }

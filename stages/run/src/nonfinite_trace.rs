@@ -17,27 +17,31 @@ use crate::{
     input_data::{Sparse, shown_id},
     optimizers::name_and_rate,
     precision::Precision,
-    resolved_program::{Part, Pass},
+    resolved_program::{Part, 
+Pass
+},
 };
 
 /// A step size that is seldom too large.
 const RATE_USUAL: f64 = 0.01;
 
 /// A launch, and the row where it made an odd value, where it has rows that can be told.
-type Found = (String, Option<String>);
+type NonfiniteSource = (String, Option<String>);
 
 /// The error for a loss that is not finite.
-pub fn of_loss<T: Precision>(
+pub fn loss_error<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
     pass: Pass,
     optimizer: &Optimizer,
 ) -> StageError {
     let epoch = pass.epoch;
-    let loss = executor.machine.loss;
+    let loss = executor.state.loss;
     let (name, rate) = name_and_rate(optimizer);
-    let smaller =
-        format!("--set run.optimizer.{name}.lr={:?}", short((rate / 10.0).min(RATE_USUAL)));
+    let smaller = format!(
+        "--set run.optimizer.{name}.lr={:?}",
+        round_to_three_digits((rate / 10.0).min(RATE_USUAL))
+    );
     let base = |what: String| {
         StageError::new(ErrorKind::Data, format!("epoch {epoch}: the loss is `{loss}`; {what}"))
     };
@@ -46,7 +50,7 @@ pub fn of_loss<T: Precision>(
     } else {
         ""
     };
-    if let Some((_, node)) = in_inputs(executor, list) {
+    if let Some((_, node)) = find_in_features(executor, list) {
         return base(format!("the features of node `{node}` hold a number that is not finite"))
             .hint(format!(
                 "{further}look at the features of node `{node}`: the data set, or  ingest.normalize"
@@ -56,13 +60,13 @@ pub fn of_loss<T: Precision>(
         .into_iter()
         .flat_map(|part| executor.program.part(part))
         .collect();
-    let found = in_launches(executor, list, steps, pass, is_odd);
-    let reals = executor.machine.buffers.reals();
+    let found = find_in_launches(executor, list, steps, pass, is_nonfinite);
+    let reals = executor.state.buffers.reals();
     let learned = executor
         .program
         .parameters
         .iter()
-        .find(|learned| reals.get(learned.buffer).iter().any(|value| is_odd(*value)));
+        .find(|learned| reals.get(learned.buffer).iter().any(|value| is_nonfinite(*value)));
     let mut error = match found {
         Some((launch, Some(row))) => base(format!(
             "the first launch that made a number that is not finite is `{launch}`, at {row}"
@@ -91,22 +95,22 @@ pub fn of_loss<T: Precision>(
 }
 
 /// A number with three digits.
-fn short(number: f64) -> f64 {
+fn round_to_three_digits(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 /// The error for states that became NaN in this superstep of a loop; its commits have not been
 /// made.
-pub fn of_superstep<T: Precision>(
+pub fn superstep_error<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
     number: usize,
     superstep: u64,
 ) -> StageError {
     let is_nan = |value: T| value.widened().is_nan();
-    let found = in_first_values(executor, list, number, is_nan).or_else(|| {
+    let found = find_in_first_values(executor, list, number, is_nan).or_else(|| {
         let steps = executor.program.part(Part::Superstep(number)).collect();
-        in_launches(executor, list, steps, Pass { epoch: 0, training: false }, is_nan)
+        find_in_launches(executor, list, steps, Pass { epoch: 0, training: false }, is_nan)
     });
     let place = match found {
         Some((launch, Some(row))) => format!("first made by `{launch}`, at {row}"),
@@ -121,16 +125,16 @@ pub fn of_superstep<T: Precision>(
 
 /// What made the first value of a state that is odd already, if one is: no superstep would have
 /// left it so.
-fn in_first_values<T: Precision>(
+fn find_in_first_values<T: Precision>(
     executor: &Executor<T>,
     list: &LaunchList,
     number: usize,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
-) -> Option<Found> {
+) -> Option<NonfiniteSource> {
     let Body::Iterate(iterate) = &list.body else { return None };
     let repeated = iterate.loops.get(number)?;
     repeated.commit.iter().find_map(|commit| {
-        let row = in_buffer(executor, list, &commit.state, is_odd)?;
+        let row = find_in_buffer(executor, list, &commit.state, is_odd)?;
         let made = repeated
             .prepare
             .iter()
@@ -140,37 +144,55 @@ fn in_first_values<T: Precision>(
 }
 
 /// The features that are not finite, if any: buffer and node.
-fn in_inputs<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, String)> {
+fn find_in_features<T: Precision>(
+    executor: &Executor<T>,
+    list: &LaunchList,
+) -> Option<(String, String)> {
     let features = list.buffers.iter().find(|buffer| buffer.role == Role::Features);
     if let Some(buffer) = features {
-        let node =
-            first_node(executor, &executor.real(&buffer.name)?, buffer.columns as usize, is_odd)?;
+        let node = first_nonfinite_node(
+            executor,
+            &executor.real_elements(&buffer.name)?,
+            buffer.columns as usize,
+            is_nonfinite,
+        )?;
         return Some((buffer.name.clone(), node));
     }
-    if let Some(found) = in_kinds(executor, list) {
+    if let Some(found) = find_in_kind_features(executor, list) {
         return Some(found);
     }
-    let sparse = executor.machine.data.sparse.as_ref()?;
-    let data = &executor.machine.data;
-    Some(("features".to_owned(), shown_id(&data.ids, data.old(first_row(sparse)?))))
+    let sparse = executor.state.data.sparse.as_ref()?;
+    let data = &executor.state.data;
+    Some((
+        "features".to_owned(),
+        format_id(&data.ids, data.artifact_row(first_nonfinite_row(sparse)?)),
+    ))
 }
 
 /// The row of the first value of sparse features that is not finite.
-fn first_row<T: Precision>(sparse: &Sparse<T>) -> Option<usize> {
-    let entry = sparse.values.iter().position(|value| is_odd(*value))?;
+fn first_nonfinite_row<T: Precision>(sparse: &SparseFeatures<T>) -> Option<usize> {
+    let entry = sparse.values.iter().position(|value| is_nonfinite(*value))?;
     Some(sparse.offsets.partition_point(|&offset| offset <= entry as u64) - 1)
 }
 
 /// As `in_inputs`, of features of kinds, whose rows stand in the order of the graph artifact.
-fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(String, String)> {
-    let data = &executor.machine.data;
+fn find_in_kind_features<T: Precision>(
+    executor: &Executor<T>,
+    list: &LaunchList,
+) -> Option<(String, String)> {
+    let data = &executor.state.data;
     list.buffers.iter().find_map(|buffer| {
         let (kind, row) = match buffer.role {
             Role::Given(Input::FeaturesOf(kind)) => {
-                let odd = executor.real(&buffer.name)?.iter().position(|value| is_odd(*value))?;
+                let odd = executor
+                    .real_elements(&buffer.name)?
+                    .iter()
+                    .position(|value| is_nonfinite(*value))?;
                 (kind, odd / buffer.columns.max(1) as usize)
             }
-            Role::SparseFeaturesOf { kind, .. } => (kind, first_row(data.sparse_of(Some(kind))?)?),
+            Role::SparseFeaturesOf { kind, .. } => {
+                (kind, first_nonfinite_row(data.sparse_features(Some(kind))?)?)
+            }
             _ => return None,
         };
         let node = data
@@ -180,29 +202,29 @@ fn in_kinds<T: Precision>(executor: &Executor<T>, list: &LaunchList) -> Option<(
             .filter(|(_, of)| u32::from(**of) == kind)
             .map(|(node, _)| node)
             .nth(row)?;
-        Some((format!("features of kind {kind}"), shown_id(&data.ids, node)))
+        Some((format!("features of kind {kind}"), format_id(&data.ids, node)))
     })
 }
 
 /// Runs these steps again; gives the first that makes an odd value.
-fn in_launches<T: Precision>(
+fn find_in_launches<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
     steps: Vec<usize>,
     pass: Pass,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
-) -> Option<Found> {
+) -> Option<NonfiniteSource> {
     let launches = list.launches();
     steps.into_iter().find_map(|step| {
-        executor.machine.launch(&executor.program, step, pass, None);
+        executor.state.launch(&executor.program, step, pass, None);
         let writes = launches.get(step)?.operation.writes();
-        let row = writes.iter().find_map(|name| in_buffer(executor, list, name, is_odd))?;
+        let row = writes.iter().find_map(|name| find_in_buffer(executor, list, name, is_odd))?;
         Some((launches[step].name.clone(), row))
     })
 }
 
 /// The row of the first odd value among what launches have made in a buffer.
-fn in_buffer<T: Precision>(
+fn find_in_buffer<T: Precision>(
     executor: &Executor<T>,
     list: &LaunchList,
     name: &str,
@@ -210,40 +232,39 @@ fn in_buffer<T: Precision>(
 ) -> Option<Option<String>> {
     let buffer =
         list.buffers.iter().find(|buffer| buffer.name == *name && buffer.role == Role::Value)?;
-    let elements = executor.real(&buffer.name)?;
+    let elements = executor.real_elements(&buffer.name)?;
     if !elements.par_iter().any(|value| is_odd(*value)) {
         return None;
     }
     let columns = buffer.columns as usize;
     Some(match buffer.rows {
-        Rows::Nodes => {
-            first_node(executor, &elements, columns, is_odd).map(|node| format!("node `{node}`"))
-        }
+        Rows::Nodes => first_nonfinite_node(executor, &elements, columns, is_odd)
+            .map(|node| format!("node `{node}`")),
         Rows::Graphs(_) => {
             let odd = elements
                 .chunks(columns.max(1))
                 .position(|row| row.iter().any(|value| is_odd(*value)));
-            odd.map(|row| executor.machine.data.shown(buffer.rows, row))
+            odd.map(|row| executor.state.data.describe_row(buffer.rows, row))
         }
         _ => None,
     })
 }
 
 /// The first node, as the data set counts and calls it, with an odd number in its row.
-fn first_node<T: Precision>(
+fn first_nonfinite_node<T: Precision>(
     executor: &Executor<T>,
     elements: &[T],
     columns: usize,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
 ) -> Option<String> {
-    let data = &executor.machine.data;
+    let data = &executor.state.data;
     let odd = |(row, elements): (usize, &[T])| {
-        elements.iter().any(|value| is_odd(*value)).then(|| data.old(row))
+        elements.iter().any(|value| is_odd(*value)).then(|| data.artifact_row(row))
     };
     let first = elements.par_chunks(columns.max(1)).enumerate().filter_map(odd).min()?;
-    Some(shown_id(&data.ids, first))
+    Some(format_id(&data.ids, first))
 }
 
-fn is_odd<T: Precision>(value: T) -> bool {
+fn is_nonfinite<T: Precision>(value: T) -> bool {
     !value.widened().is_finite()
 }

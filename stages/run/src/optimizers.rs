@@ -17,16 +17,19 @@ pub struct Moments<T> {
 }
 
 /// One optimiser for each name.
-pub fn of_spec(spec: &OptimizerSpec, names: &[String]) -> Result<Vec<Optimizer>, StageError> {
+pub fn make_optimizers(
+    spec: &OptimizerSpec,
+    names: &[String],
+) -> Result<Vec<Optimizer>, StageError> {
     let globs = decay_only(spec);
     if let Some(glob) = globs.iter().find(|glob| !names.iter().any(|name| glob_fits(glob, name))) {
-        return Err(fits_nothing(spec, glob, names));
+        return Err(unmatched_glob_error(spec, glob, names));
     }
     let decays = |name: &String| globs.is_empty() || globs.iter().any(|glob| glob_fits(glob, name));
-    Ok(names.iter().map(|name| of_parameter(spec, decays(name))).collect())
+    Ok(names.iter().map(|name| make_optimizer(spec, decays(name))).collect())
 }
 
-fn fits_nothing(spec: &OptimizerSpec, glob: &str, names: &[String]) -> StageError {
+fn unmatched_glob_error(spec: &OptimizerSpec, glob: &str, names: &[String]) -> StageError {
     let path = format!("run.optimizer.{}.decay_only", name_and_rate(spec).0);
     let error =
         StageError::new(ErrorKind::Specification, format!("`{path}`: `{glob}` fits no parameter"))
@@ -53,7 +56,7 @@ fn decay_only(spec: &OptimizerSpec) -> &[String] {
     }
 }
 
-fn of_parameter(spec: &OptimizerSpec, decays: bool) -> Optimizer {
+fn make_optimizer(spec: &OptimizerSpec, decays: bool) -> Optimizer {
     let decay = |weight_decay: f64| if decays { weight_decay } else { 0.0 };
     let adam = |adam: &AdamSpec| Adam {
         rate: adam.lr,
@@ -126,7 +129,7 @@ mod tests {
         let names = ["a.weight", "a.bias"].map(str::to_owned);
         let of = |globs: &[&str]| {
             let decay_only = globs.iter().map(|glob| (*glob).to_owned()).collect();
-            of_spec(
+            make_optimizers(
                 &OptimizerSpec::Adam(AdamSpec {
                     weight_decay: 0.5,
                     decay_only,

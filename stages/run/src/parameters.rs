@@ -15,36 +15,36 @@ use warploom_spec::{RunSpec, nearest};
 use warploom_vertex::launch::{Init, LaunchList, LossKind, Parameter};
 
 use crate::{
-    checkpoints::facts,
+    checkpoints::collect_facts,
     precision::Precision,
     tensors::{Tensor, Tensors},
 };
 
 /// First values of each parameter, in the order of the list; `digest` is that of the file of
 /// `run.init`.
-pub fn initial<T: Precision>(
+pub fn initial_parameters<T: Precision>(
     list: &LaunchList,
     spec: &RunSpec,
     digest: Option<&Digest>,
 ) -> Result<Vec<Vec<T>>, StageError> {
     if let Some(path) = &spec.init {
-        return read(list, path, digest, &spec.init_map);
+        return read_parameters(list, path, digest, &spec.init_map);
     }
     parameter_file::refuse_none(spec, &list.program)?;
-    Ok(list.parameters.iter().map(|parameter| drawn(parameter, spec.seed)).collect())
+    Ok(list.parameters.iter().map(|parameter| draw_parameter(parameter, spec.seed)).collect())
 }
 
 /// The parameters of a file, in the order of the list; there must be one.
-pub fn given<T: Precision>(
+pub fn required_parameters<T: Precision>(
     list: &LaunchList,
     spec: &RunSpec,
     digest: Option<&Digest>,
 ) -> Result<Vec<Vec<T>>, StageError> {
     parameter_file::refuse_none(spec, &list.program)?;
-    initial(list, spec, digest)
+    initial_parameters(list, spec, digest)
 }
 
-fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
+fn draw_parameter<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
     match parameter.init {
         Init::GlorotUniform => glorot_uniform(seed, &parameter.name, &parameter.shape),
         Init::Normal => normal(seed, &parameter.name, &parameter.shape),
@@ -53,7 +53,7 @@ fn drawn<T: Precision>(parameter: &Parameter, seed: u64) -> Vec<T> {
     }
 }
 
-fn read<T: Precision>(
+fn read_parameters<T: Precision>(
     list: &LaunchList,
     path: &Path,
     digest: Option<&Digest>,
@@ -67,12 +67,12 @@ fn read<T: Precision>(
             .at(path.display())
             .hint("start again: its digest is in the key"));
     }
-    let file =
-        Tensors::of_bytes(&bytes).map_err(|error| parameter_file::not_safetensors(path, error))?;
+    let file = Tensors::from_bytes(&bytes)
+        .map_err(|error| parameter_file::not_safetensors(path, error))?;
     let refuse = |what: String, hint: Option<String>| {
         let mut error = StageError::new(ErrorKind::Data, what)
             .at(path.display())
-            .detail(both_sides(list, &file));
+            .detail(list_expected_and_found(list, &file));
         error.hint = hint;
         error
     };
@@ -96,7 +96,7 @@ fn read<T: Precision>(
         ));
     }
     let load = |parameter: &Parameter| {
-        let of_entry = of_their_entry(list, &file, parameter);
+        let of_entry = name_under_file_entry(list, &file, parameter);
         let theirs = map.get(&parameter.name).or(of_entry.as_ref()).unwrap_or(&parameter.name);
         let tensor = file.arrays.get(theirs).ok_or_else(|| {
             let near =
@@ -106,7 +106,7 @@ fn read<T: Precision>(
                 Some(format!("add  run.init_map: {{{}: {near}}}", parameter.name)),
             )
         })?;
-        fitting(parameter, tensor)
+        convert_tensor(parameter, tensor)
             .map_err(|(what, hint)| refuse(format!("tensor `{theirs}`: {what}"), Some(hint)))
     };
     list.parameters.iter().map(load).collect()
@@ -114,7 +114,11 @@ fn read<T: Precision>(
 
 /// The name of a parameter under the entry that the file was learned with, where the file has that
 /// and not our own.
-fn of_their_entry(list: &LaunchList, file: &Tensors, parameter: &Parameter) -> Option<String> {
+fn name_under_file_entry(
+    list: &LaunchList,
+    file: &Tensors,
+    parameter: &Parameter,
+) -> Option<String> {
     if file.arrays.contains_key(&parameter.name) {
         return None;
     }
@@ -128,12 +132,12 @@ fn of_their_entry(list: &LaunchList, file: &Tensors, parameter: &Parameter) -> O
 }
 
 /// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
-fn fitting<T: Precision>(
+fn convert_tensor<T: Precision>(
     parameter: &Parameter,
     tensor: &Tensor,
 ) -> Result<Vec<T>, (String, String)> {
     let found: Vec<u64> = tensor.shape.iter().map(|&axis| axis as u64).collect();
-    if !joins(&parameter.shape, &found) && !joins(&found, &parameter.shape) {
+    if !has_joined_axes(&parameter.shape, &found) && !has_joined_axes(&found, &parameter.shape) {
         let what = format!(
             "expected shape {:?} for `{}`, found {found:?}",
             parameter.shape, parameter.name
@@ -148,8 +152,8 @@ fn fitting<T: Precision>(
         return Err((what, hint.to_owned()));
     }
     match tensor.dtype {
-        Dtype::F32 => Ok(f32::of_bytes(&tensor.bytes).into_iter().map(T::of_f32).collect()),
-        Dtype::F64 => Ok(f64::of_bytes(&tensor.bytes).into_iter().map(T::rounded).collect()),
+        Dtype::F32 => Ok(f32::from_bytes(&tensor.bytes).into_iter().map(T::from_f32).collect()),
+        Dtype::F64 => Ok(f64::from_bytes(&tensor.bytes).into_iter().map(T::rounded).collect()),
         other => {
             Err((format!("expected F32 or F64, found {other}"), "save it as float32".to_owned()))
         }
@@ -158,7 +162,7 @@ fn fitting<T: Precision>(
 
 /// Whether a shape is another one with neighbouring axes joined, as `[heads, width]` is `[heads *
 /// width]`; axes of length 1 apart.
-fn joins(fine: &[u64], joined: &[u64]) -> bool {
+fn has_joined_axes(fine: &[u64], joined: &[u64]) -> bool {
     let long =
         |shape: &[u64]| shape.iter().copied().filter(|axis| *axis != 1).collect::<Vec<u64>>();
     let (fine, joined) = (long(fine), long(joined));
@@ -177,7 +181,7 @@ fn joins(fine: &[u64], joined: &[u64]) -> bool {
     each && axes.next().is_none()
 }
 
-fn both_sides(list: &LaunchList, file: &Tensors) -> String {
+fn list_expected_and_found(list: &LaunchList, file: &Tensors) -> String {
     let expected = list
         .parameters
         .iter()
@@ -198,7 +202,7 @@ fn both_sides(list: &LaunchList, file: &Tensors) -> String {
 
 /// The file of the learned parameters: with what they were learned for, by loss and width of a row
 /// of scores, where they make such.
-pub fn file<T: Precision>(
+pub fn parameter_tensors<T: Precision>(
     list: &LaunchList,
     scores: Option<(LossKind, usize)>,
     seed: u64,
@@ -208,7 +212,7 @@ pub fn file<T: Precision>(
         parameter.shape.iter().map(|&axis| axis as usize).collect::<Vec<_>>()
     };
     let arrays = list.parameters.iter().zip(parameters);
-    let mut facts = facts([("program", list.program.clone()), ("seed", seed.to_string())]);
+    let mut facts = collect_facts([("program", list.program.clone()), ("seed", seed.to_string())]);
     if let Some((kind, columns)) = scores {
         facts.extend([
             ("loss".to_owned(), loss_name(kind).to_owned()),
@@ -218,7 +222,7 @@ pub fn file<T: Precision>(
     Tensors {
         arrays: arrays
             .map(|(parameter, values)| {
-                (parameter.name.clone(), Tensor::of_reals(&shape(parameter), values))
+                (parameter.name.clone(), Tensor::from_reals(&shape(parameter), values))
             })
             .collect(),
         facts,
@@ -238,7 +242,7 @@ fn loss_name(kind: LossKind) -> &'static str {
 mod tests {
     use warploom_vertex::launch::LossKind;
 
-    use super::{joins, loss_name};
+    use super::{has_joined_axes, loss_name};
 
     #[test]
     fn a_loss_has_the_name_that_a_plan_gives_it() {
@@ -257,7 +261,7 @@ mod tests {
             (&[2, 3, 4], &[2, 12]),
             (&[1], &[]),
         ] {
-            assert!(joins(fine, joined), "{fine:?} {joined:?}");
+            assert!(has_joined_axes(fine, joined), "{fine:?} {joined:?}");
         }
         for (fine, joined) in [
             (&[16, 30][..], &[30, 16][..]),
@@ -267,7 +271,7 @@ mod tests {
             (&[4], &[4, 2]),
             (&[0], &[1]),
         ] {
-            assert!(!joins(fine, joined), "{fine:?} {joined:?}");
+            assert!(!has_joined_axes(fine, joined), "{fine:?} {joined:?}");
         }
     }
 }

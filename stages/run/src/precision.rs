@@ -27,16 +27,16 @@ pub trait Precision: Lowered + Element + ArrowNativeType {
     type Arrow: ArrowPrimitiveType<Native = Self>;
 
     /// What a graph artifact holds, in this type; f32 is shared with the mapped file.
-    fn of_view(view: &View<f32>) -> View<Self>;
+    fn from_view(view: &View<f32>) -> View<Self>;
 
     /// Little-endian bytes.
     fn append_bytes(self, bytes: &mut Vec<u8>);
 
     /// From little-endian bytes; as many as fit.
-    fn of_bytes(bytes: &[u8]) -> Vec<Self>;
+    fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 
     /// One number of a graph artifact.
-    fn of_f32(number: f32) -> Self {
+    fn from_f32(number: f32) -> Self {
         Self::rounded(f64::from(number))
     }
 
@@ -52,7 +52,7 @@ impl Precision for f32 {
     const TOLERANCE: f64 = 1e-3;
     type Arrow = Float32Type;
 
-    fn of_view(view: &View<f32>) -> View<f32> {
+    fn from_view(view: &View<f32>) -> View<f32> {
         view.clone()
     }
 
@@ -60,7 +60,7 @@ impl Precision for f32 {
         bytes.extend(self.to_le_bytes());
     }
 
-    fn of_bytes(bytes: &[u8]) -> Vec<f32> {
+    fn from_bytes(bytes: &[u8]) -> Vec<f32> {
         bytes.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()
     }
 }
@@ -71,7 +71,7 @@ impl Precision for f64 {
     const TOLERANCE: f64 = 1e-9;
     type Arrow = Float64Type;
 
-    fn of_view(view: &View<f32>) -> View<f64> {
+    fn from_view(view: &View<f32>) -> View<f64> {
         view.iter().map(|&number| f64::from(number)).collect()
     }
 
@@ -79,7 +79,7 @@ impl Precision for f64 {
         bytes.extend(self.to_le_bytes());
     }
 
-    fn of_bytes(bytes: &[u8]) -> Vec<f64> {
+    fn from_bytes(bytes: &[u8]) -> Vec<f64> {
         bytes.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()
     }
 }

@@ -30,22 +30,22 @@ struct Largest {
 }
 
 impl Largest {
-    fn look(&self) {
+    fn sample(&self) {
         let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        self.own.fetch_max(bytes(&text, "RssAnon:"), Ordering::Relaxed);
-        self.mapped.fetch_max(bytes(&text, "RssFile:"), Ordering::Relaxed);
+        self.own.fetch_max(status_bytes(&text, "RssAnon:"), Ordering::Relaxed);
+        self.mapped.fetch_max(status_bytes(&text, "RssFile:"), Ordering::Relaxed);
     }
 }
 
 /// A line of a status, in bytes; 0 if it is not there.
-fn bytes(status: &str, name: &str) -> u64 {
+fn status_bytes(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kibibytes.unwrap_or(0) << 10
 }
 
 /// Looks until it is dropped.
-pub struct Watch {
+pub struct MemoryMonitor {
     largest: Arc<Largest>,
     /// Memory of its own that earlier stages left.
     left: u64,
@@ -54,7 +54,7 @@ pub struct Watch {
 
 /// What a process took at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct MemoryPeak {
     /// Memory of its own.
     pub own: u64,
     /// What of it earlier stages left, at most: a run uses what it can.
@@ -63,28 +63,28 @@ pub struct Taken {
     pub mapped: u64,
 }
 
-impl Watch {
+impl MemoryMonitor {
     /// Begins to look.
     pub fn begin() -> Self {
         let largest = Arc::new(Largest::default());
-        largest.look();
+        largest.sample();
         let left = largest.own.load(Ordering::Relaxed).saturating_sub(AT_START);
         let looked = largest.clone();
         let look = move || {
             while !looked.ends.load(Ordering::Relaxed) {
-                looked.look();
+                looked.sample();
                 std::thread::park_timeout(PAUSE);
             }
         };
         // Without a thread the last look is the only one.
         let thread = std::thread::Builder::new().name("memory".to_owned()).spawn(look).ok();
-        Watch { largest, left, thread }
+        MemoryMonitor { largest, left, thread }
     }
 
     /// The largest sizes until now.
-    pub fn taken(&self) -> Taken {
-        self.largest.look();
-        Taken {
+    pub fn peak(&self) -> MemoryPeak {
+        self.largest.sample();
+        MemoryPeak {
             own: self.largest.own.load(Ordering::Relaxed),
             left: self.left,
             mapped: self.largest.mapped.load(Ordering::Relaxed),
@@ -92,7 +92,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for MemoryMonitor {
     fn drop(&mut self) {
         self.largest.ends.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
@@ -108,12 +108,12 @@ mod tests {
 
     #[test]
     fn what_is_taken_and_given_back_is_told() {
-        let watch = Watch::begin();
-        let before = watch.taken().own;
+        let watch = MemoryMonitor::begin();
+        let before = watch.peak().own;
         let held = vec![1u8; 64 << 20];
-        let during = watch.taken().own;
+        let during = watch.peak().own;
         drop(held);
-        let taken = watch.taken();
+        let taken = watch.peak();
         assert!(
             !cfg!(target_os = "linux") || (taken.own >= during && during - before >= 60 << 20),
             "{before} {during} {taken:?}"
@@ -124,7 +124,11 @@ mod tests {
     fn lines_of_a_status_are_bytes() {
         let status = "VmHWM:\t  100 kB\nRssAnon:\t   12 kB\nRssFile:\t    3 kB\n";
         assert_eq!(
-            (bytes(status, "RssAnon:"), bytes(status, "RssFile:"), bytes(status, "RssShmem:")),
+            (
+                status_bytes(status, "RssAnon:"),
+                status_bytes(status, "RssFile:"),
+                status_bytes(status, "RssShmem:")
+            ),
             (12 << 10, 3 << 10, 0)
         );
     }

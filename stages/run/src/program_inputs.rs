@@ -29,16 +29,18 @@ use crate::{
     edge_lists::{self, EDGES_MAX},
     input_data::{Data, Given, absent},
     node_kinds,
-    precision::Precision,
+    precision::Precision
+
+,
 };
 
 /// Whatever the buffers of role `given` hold.
-pub fn load<T: Precision>(
+pub fn load_inputs<T: Precision>(
     data: &Data<T>,
     list: &LaunchList,
     csr: &Csr,
     artifact: &Artifact,
-) -> Result<BTreeMap<BufferName, Given<T>>, StageError> {
+) -> Result<BTreeMap<BufferName, InputRows<T>>, StageError> {
     let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
     if walked != ListNeeds::default() && data.edges as u64 > EDGES_MAX {
         let what = format!(
@@ -52,49 +54,56 @@ pub fn load<T: Precision>(
     let mut given = BTreeMap::new();
     for buffer in &list.buffers {
         if let Role::Given(input) = &buffer.role {
-            given.insert(buffer.name.clone(), rows(data, input, csr, artifact)?);
+            given.insert(buffer.name.clone(), load_input(data, input, csr, artifact)?);
         }
     }
     Ok(given)
 }
 
-fn rows<T: Precision>(
+fn load_input<T: Precision>(
     data: &Data<T>,
     input: &Input,
     csr: &Csr,
     artifact: &Artifact,
-) -> Result<Given<T>, StageError> {
+) -> Result<InputRows<T>, StageError> {
     match input {
-        Input::Kind => whole(node_kinds::of_rows(data, artifact)?.into_iter()),
+        Input::Kind => integer_rows(node_kinds::kinds_by_row(data, artifact)?.into_iter()),
         Input::PlaceAmong(kinds) => {
-            whole(node_kinds::places_among(data, kinds, artifact)?.into_iter())
+            integer_rows(node_kinds::places_among(data, kinds, artifact)?.into_iter())
         }
-        Input::FeaturesOf(kind) => node_kinds::dense(artifact, *kind),
+        Input::FeaturesOf(kind) => node_kinds::open_dense_features(artifact, *kind),
         Input::Chosen(setting) => {
             let rows = data.chosen.get(setting).ok_or_else(|| {
                 StageError::defect(format!(
                     "the plan reads the nodes that `{setting}` names, and the run knows none"
                 ))
             })?;
-            whole((0..data.nodes).map(|row| i64::from(rows.contains(&(data.old(row) as u64)))))
+            integer_rows(
+                (0..data.nodes)
+                    .map(|row| i64::from(rows.contains(&(data.artifact_row(row) as u64)))),
+            )
         }
-        Input::Id => whole((0..data.nodes).map(|row| data.old(row) as i64)),
-        Input::Degree(edges) => whole(degrees(csr, *edges).into_iter()),
+        Input::Id => integer_rows((0..data.nodes).map(|row| data.artifact_row(row) as i64)),
+        Input::Degree(edges) => integer_rows(degrees(csr, *edges).into_iter()),
         Input::Weight => match csr.weights.as_ref() {
-            None => real((0..data.edges).map(|_| T::rounded(1.0))),
-            Some(weights) => real(edge_lists::by_edge(csr, weights).into_iter().map(T::of_f32)),
+            None => float_rows((0..data.edges).map(|_| T::rounded(1.0))),
+            Some(weights) => {
+                float_rows(edge_lists::order_by_edge(csr, weights).into_iter().map(T::from_f32))
+            }
         },
         Input::EdgeType => match csr.types.as_ref() {
-            None => Err(absent(artifact, "relations")),
-            Some(types) => whole(edge_lists::by_edge(csr, types).into_iter().map(i64::from)),
+            None => Err(absent_input_error(artifact, "relations")),
+            Some(types) => {
+                integer_rows(edge_lists::order_by_edge(csr, types).into_iter().map(i64::from))
+            }
         },
         Input::GraphSize => match &data.lists.graphs {
-            None => whole(std::iter::once(data.nodes as i64)),
-            Some(graphs) => whole(graphs.sizes()),
+            None => integer_rows(std::iter::once(data.nodes as i64)),
+            Some(graphs) => integer_rows(graphs.sizes()),
         },
-        Input::Column(name) => column(data, name, artifact),
+        Input::Column(name) => column_rows(data, name, artifact),
         Input::EdgeFeatures => match graph::open_edge_features(artifact)? {
-            None => Err(absent(artifact, "edge features")),
+            None => Err(absent_input_error(artifact, "edge features")),
             Some((columns, values)) => {
                 let found = values.len().checked_div(columns).unwrap_or(0);
                 if found != data.edges {
@@ -107,27 +116,31 @@ fn rows<T: Precision>(
                         ),
                     ));
                 }
-                Ok(Given::Real(Contents::Shared(T::of_view(&values))))
+                Ok(InputRows::Real(Contents::Shared(T::from_view(&values))))
             }
         },
         Input::Features | Input::Target => {
             Err(StageError::defect("features and targets have roles of their own"))
         }
     }
+
+
 }
 
-fn whole<T: Precision>(values: impl Iterator<Item = i64>) -> Result<Given<T>, StageError> {
+fn integer_rows<T: Precision>(
+    values: impl Iterator<Item = i64>,
+) -> Result<InputRows<T>, StageError> {
     let values: Vec<i64> = values.collect();
     let mut kept = Aligned::zeros(values.len())?;
     kept.copy_from_slice(&values);
-    Ok(Given::Whole(Contents::Owned(kept)))
+    Ok(InputRows::Whole(Contents::Owned(kept)))
 }
 
-fn real<T: Precision>(values: impl Iterator<Item = T>) -> Result<Given<T>, StageError> {
+fn float_rows<T: Precision>(values: impl Iterator<Item = T>) -> Result<InputRows<T>, StageError> {
     let values: Vec<T> = values.collect();
     let mut kept = Aligned::zeros(values.len())?;
     kept.copy_from_slice(&values);
-    Ok(Given::Real(Contents::Owned(kept)))
+    Ok(InputRows::Real(Contents::Owned(kept)))
 }
 
 /// Number of edges of each vertex.
@@ -162,7 +175,7 @@ fn degrees(csr: &Csr, edges: EdgeSet) -> Vec<i64> {
 /// A column of nodes.parquet, in its own order; nothing is not a number, or of whole numbers the
 /// sentinel.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Column {
+pub enum NodeColumn {
     /// Reals.
     Real(Vec<f64>),
     /// Bools and ints.
@@ -170,33 +183,38 @@ pub enum Column {
 }
 
 /// Reads a column of nodes.parquet.
-pub fn read_column(artifact: &Artifact, name: &str) -> Result<Column, StageError> {
+pub fn read_column(artifact: &Artifact, name: &str) -> Result<NodeColumn, StageError> {
     let path = artifact.file(graph::NODES_FILE);
     let table = read_table(&path, Some(&[name]))?;
-    let column =
-        table.column(name).ok_or_else(|| absent(artifact, &format!("the column `{name}`")))?;
+    let column = table
+        .column(name)
+        .ok_or_else(|| absent_input_error(artifact, &format!("the column `{name}`")))?;
     match column_names::type_of(column.data_type()) {
         None => Err(StageError::damaged(
             &path,
             format!("column `{name}`: no numbers, but {}", column.data_type()),
         )),
-        Some(Type::Real) => Ok(Column::Real(reals(column))),
-        Some(_) => Ok(Column::Whole(wholes(column))),
+        Some(Type::Real) => Ok(NodeColumn::Real(read_floats(column))),
+        Some(_) => Ok(NodeColumn::Whole(read_integers(column))),
     }
 }
 
-fn column<T: Precision>(
+fn column_rows<T: Precision>(
     data: &Data<T>,
     name: &str,
     artifact: &Artifact,
-) -> Result<Given<T>, StageError> {
+) -> Result<InputRows<T>, StageError> {
     match read_column(artifact, name)? {
-        Column::Real(values) => real((0..data.nodes).map(|row| T::rounded(values[data.old(row)]))),
-        Column::Whole(values) => whole((0..data.nodes).map(|row| values[data.old(row)])),
+        NodeColumn::Real(values) => {
+            float_rows((0..data.nodes).map(|row| T::rounded(values[data.artifact_row(row)])))
+        }
+        NodeColumn::Whole(values) => {
+            integer_rows((0..data.nodes).map(|row| values[data.artifact_row(row)]))
+        }
     }
 }
 
-fn reals(column: &ArrayRef) -> Vec<f64> {
+fn read_floats(column: &ArrayRef) -> Vec<f64> {
     if let Some(values) = column.as_primitive_opt::<Float32Type>() {
         return values.iter().map(|value| value.map_or(f64::NAN, f64::from)).collect();
     }
@@ -205,7 +223,7 @@ fn reals(column: &ArrayRef) -> Vec<f64> {
     })
 }
 
-fn wholes(column: &ArrayRef) -> Vec<i64> {
+fn read_integers(column: &ArrayRef) -> Vec<i64> {
     if let Some(bools) = column.as_boolean_opt() {
         return bools.iter().map(|value| i64::from(value.unwrap_or(false))).collect();
     }

@@ -15,20 +15,20 @@ use warploom_contract::{
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
-    executor::Executor, gpu, history, iterate::Iterated, precision::Precision,
-    process_memory::Taken, train::Trained,
+    executor::Executor, gpu, history, iterate::IterationOutcome, precision::Precision,
+    process_memory::MemoryPeak, train::TrainingOutcome,
 };
 
 /// What was done.
-pub enum Done {
+pub enum Outcome {
     /// A training.
-    Trained(Trained),
+    Trained(TrainingOutcome),
     /// An iteration.
-    Iterated(Iterated),
+    Iterated(IterationOutcome),
 }
 
 /// What the plan says of a run.
-pub struct Planned<'a> {
+pub struct PlanSummary<'a> {
     /// The page of the plan.
     pub plan: &'a Plan,
     /// The memory that it predicts.
@@ -38,24 +38,24 @@ pub struct Planned<'a> {
 }
 
 /// What was measured of this process.
-pub struct Measured {
+pub struct Measurements {
     /// From its start to the last result.
     pub whole: Duration,
     /// Of training or iteration alone.
     pub compute: Duration,
     /// Memory that it took.
-    pub taken: Taken,
+    pub taken: MemoryPeak,
 }
 
 /// Writes record.json.
-pub fn write<T: Precision>(
+pub fn write_record<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
     executor: &Executor<T>,
-    Planned { plan, memory, program }: Planned,
+    PlanSummary { plan, memory, program }: PlanSummary,
     request: &RunRequest,
-    done: &Done,
-    Measured { whole, compute, taken }: Measured,
+    done: &Outcome,
+    Measurements { whole, compute, taken }: Measurements,
 ) -> Result<(), StageError> {
     let device = &request.device;
     let mut record = Record {
@@ -79,7 +79,7 @@ pub fn write<T: Precision>(
         bytes_mapped: taken.mapped,
         bytes_left: taken.left,
         bytes_pinned: executor.bytes_pinned(),
-        bytes_driver: executor.gpu.as_ref().map_or(0, gpu::Machine::bytes_gone),
+        bytes_driver: executor.gpu.as_ref().map_or(0, gpu::GpuExecutor::bytes_taken),
         epoch_kept: 0,
         metrics: BTreeMap::new(),
         metric: None,
@@ -90,21 +90,21 @@ pub fn write<T: Precision>(
         resumed_at: 0,
     };
     match done {
-        Done::Trained(trained) => {
+        Outcome::Trained(trained) => {
             record.epochs = trained.history.last().map_or(0, |row| row.epoch);
             record.epoch_kept = trained.epoch_kept;
             record.seconds_step = trained.seconds_step;
             record.resumed_at = trained.resumed_at;
-            record.metrics = metrics_kept(trained);
+            record.metrics = kept_metrics(trained);
             record.metric = trained.measures.first().map(|measure| measure.name().to_owned());
-            if let Some(learned) = &executor.machine.data.learned {
+            if let Some(learned) = &executor.state.data.learned {
                 record.target = Some(learned.name.clone());
                 record.classes.clone_from(&learned.classes);
             }
         }
-        Done::Iterated(iterated) => {
+        Outcome::Iterated(iterated) => {
             record.supersteps = iterated.supersteps;
-            record.supersteps_of_loops = iterated.of_loops.clone();
+            record.supersteps_of_loops = iterated.supersteps_of_loops.clone();
             record.converged = iterated.converged;
             record.courses.clone_from(&iterated.courses);
             record.seconds_step = iterated.seconds_step;
@@ -121,13 +121,15 @@ pub fn write<T: Precision>(
 }
 
 /// The metrics of the parameters that were kept; those without nodes are left out.
-fn metrics_kept(trained: &Trained) -> BTreeMap<String, f64> {
+fn kept_metrics(trained: &TrainingOutcome) -> BTreeMap<String, f64> {
     let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else {
         return BTreeMap::new();
     };
-    let beside =
-        trained.kept.iter().flat_map(|(measure, parts)| history::of_parts(Some(*measure), parts));
-    let qualities = history::named(&trained.measures, row)
+    let beside = trained
+        .kept
+        .iter()
+        .flat_map(|(measure, parts)| history::metrics_by_split(Some(*measure), parts));
+    let qualities = history::named_metrics(&trained.measures, row)
         .chain(beside)
         .filter_map(|(name, quality)| Some((name, quality?)));
     qualities.chain([("loss".to_owned(), row.loss)]).collect()

@@ -23,7 +23,9 @@ use warploom_vertex::launch::{
 pub use fused_launch::Fused;
 
 use crate::{
-    buffers::{Epilogue, Place},
+    buffers::{Epilogue, 
+Place}
+,
     precision::Precision,
 };
 
@@ -96,7 +98,7 @@ pub enum Action<T> {
     /// An operation of the program.
     Evaluate(Evaluate<T>),
     /// Several, in one walk.
-    Fused(Fused<T>),
+    Fused(FusedLaunch<T>),
     /// The loss: result, target, gradient, value.
     Loss(LossKind, [usize; 4]),
     /// One step of the optimiser, for the parameter of this number.
@@ -144,7 +146,7 @@ pub struct Pass {
 
 /// A loop, resolved.
 #[derive(Clone, Debug)]
-pub struct Repeated {
+pub struct ResolvedLoop {
     /// States with their successors.
     pub commits: Vec<(Place, Place)>,
     /// Which of them its end is tested on.
@@ -163,7 +165,7 @@ pub struct Repeated {
 
 /// A learned tensor.
 #[derive(Clone, Debug)]
-pub struct Learned {
+pub struct ResolvedParameter {
     /// Its name.
     pub name: String,
     /// Its shape as saved.
@@ -176,17 +178,17 @@ pub struct Learned {
 
 /// A list, resolved.
 #[derive(Debug)]
-pub struct Program<T> {
+pub struct ResolvedProgram<T> {
     /// All launches in order.
     pub steps: Vec<Step<T>>,
     /// Learned tensors.
-    pub parameters: Vec<Learned>,
+    pub parameters: Vec<ResolvedParameter>,
     /// Loops of an iteration, in order.
-    pub loops: Vec<Repeated>,
+    pub loops: Vec<ResolvedLoop>,
     /// Running statistics and their next values.
     pub statistics: Vec<(usize, usize)>,
     /// What the program returns.
-    pub results: Vec<Returned>,
+    pub results: Vec<ResolvedResult>,
     /// Whether a launch draws dropout.
     pub draws: bool,
     /// Where each buffer is.
@@ -197,7 +199,7 @@ pub struct Program<T> {
 
 /// One returned value.
 #[derive(Clone, Debug)]
-pub struct Returned {
+pub struct ResolvedResult {
     /// Name in the table.
     pub name: String,
     /// Where it is.
@@ -210,10 +212,10 @@ pub struct Returned {
     pub edges: Option<EdgeSet>,
 }
 
-impl<T> Program<T> {
+impl<T> ResolvedProgram<T> {
     /// The steps of a part; none where the program has no such part.
     pub fn part(&self, part: Part) -> Range<usize> {
-        let of_loop = |number: usize, range: fn(&Repeated) -> &Range<usize>| {
+        let of_loop = |number: usize, range: fn(&ResolvedLoop) -> &Range<usize>| {
             self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone())
         };
         match part {
@@ -229,10 +231,10 @@ impl<T> Program<T> {
     }
 }
 
-impl<T: Precision> Program<T> {
+impl<T: Precision> ResolvedProgram<T> {
     /// Resolves a validated list.
     pub fn resolve(list: &LaunchList) -> Result<Self, StageError> {
-        let names = Names::of(list);
+        let names = Names::new(list);
         let mut start = 0;
         let mut next = |size: usize| {
             start += size;
@@ -248,39 +250,38 @@ impl<T: Precision> Program<T> {
                     train.backward.len(),
                     train.update.len(),
                 ];
-                let copies = train
-                    .statistics
-                    .iter()
-                    .map(|Commit { state, next }| (names.real(state), names.real(next)));
+                let copies = train.statistics.iter().map(|Commit { state, next }| {
+                    (names.real_index(state), names.real_index(next))
+                });
                 (sizes.map(&mut next), Vec::new(), 0..0, copies.collect(), train.draws)
             }
             Body::Iterate(iterate) => {
                 let loops = iterate
                     .loops
                     .iter()
-                    .map(|repeated| names.repeated(repeated, &mut next))
+                    .map(|repeated| names.resolve_loop(repeated, &mut next))
                     .collect();
                 (none(), loops, next(iterate.finish.len()), Vec::new(), false)
             }
         };
-        let learned = |parameter: &warploom_vertex::launch::Parameter| Learned {
+        let learned = |parameter: &warploom_vertex::launch::Parameter| ResolvedParameter {
             name: parameter.name.clone(),
             shape: parameter.shape.clone(),
-            buffer: names.real(&parameter_buffer(&parameter.name)),
+            buffer: names.real_index(&parameter_buffer(&parameter.name)),
             gradient: names
                 .places
                 .get(&gradient_buffer(&parameter.name))
-                .map(|_| names.real(&gradient_buffer(&parameter.name))),
+                .map(|_| names.real_index(&gradient_buffer(&parameter.name))),
         };
         let steps = list.launches().into_iter().map(|launch| {
-            Ok(Step { name: launch.name.clone(), action: names.action(&launch.operation)? })
+            Ok(Step { name: launch.name.clone(), action: names.resolve_action(&launch.operation)? })
         });
-        Ok(Program {
+        Ok(ResolvedProgram {
             steps: steps.collect::<Result<_, StageError>>()?,
             parameters: list.parameters.iter().map(learned).collect(),
             loops,
             statistics,
-            results: list.results.iter().map(|result| names.returned(result)).collect(),
+            results: list.results.iter().map(|result| names.resolve_result(result)).collect(),
             draws,
             places: names.places,
             parts,
@@ -297,7 +298,7 @@ pub struct Names<'a> {
 
 impl<'a> Names<'a> {
     /// Each type is counted apart, in the order of the list.
-    fn of(list: &'a LaunchList) -> Self {
+    fn new(list: &'a LaunchList) -> Self {
         let (mut reals, mut halves, mut ids, mut wholes) = (0, 0, 0, 0);
         let count = |counter: &mut usize| {
             *counter += 1;
@@ -336,9 +337,9 @@ impl<'a> Names<'a> {
             .expect("a validated list declares every name that it uses")
     }
 
-    fn returned(&self, result: &warploom_vertex::launch::ResultColumn) -> Returned {
+    fn resolve_result(&self, result: &warploom_vertex::launch::ResultColumn) -> ResolvedResult {
         let buffer = self.buffer(&result.buffer);
-        Returned {
+        ResolvedResult {
             name: result.name.clone(),
             place: self.place(&result.buffer),
             kind: buffer.element.kind(),
@@ -347,11 +348,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn repeated(
+    fn resolve_loop(
         &self,
         repeated: &warploom_vertex::launch::Loop,
         next: &mut impl FnMut(usize) -> Range<usize>,
-    ) -> Repeated {
+    ) -> ResolvedLoop {
         let is_watched = |commit: &Commit| match &repeated.until {
             StopCondition::ChangeAtMost(state, _) => commit.state == *state,
             StopCondition::Unchanged(states) => states.contains(&commit.state),
@@ -362,7 +363,7 @@ impl<'a> Names<'a> {
         } else {
             None
         };
-        Repeated {
+        ResolvedLoop {
             commits: repeated
                 .commit
                 .iter()
@@ -380,7 +381,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    fn input<T: Precision>(&self, operand: &Operand, out: Rows) -> Input<T> {
+    fn resolve_input<T: Precision>(&self, operand: &Operand, out: Rows) -> Input<T> {
         match operand {
             Operand::Number(number) => {
                 let whole = match number {
@@ -401,13 +402,14 @@ impl<'a> Names<'a> {
                 };
                 Input::Rows(self.place(&rows.buffer), rows.shape.clone(), index)
             }
-            Operand::Times(first, second) => {
-                Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out)))
-            }
+            Operand::Times(first, second) => Input::Times(
+                Box::new(self.resolve_input(first, out)),
+                Box::new(self.resolve_input(second, out)),
+            ),
         }
     }
 
-    fn real(&self, name: &str) -> usize {
+    fn real_index(&self, name: &str) -> usize {
         match self.place(name) {
             Place::Real(index) => index,
             other => unreachable!("`{name}` is real in a validated list, found {other:?}"),
@@ -415,26 +417,28 @@ impl<'a> Names<'a> {
     }
 
     /// Whose sparse features these are.
-    fn sparse(&self, name: &str) -> Option<u32> {
+    fn sparse_kind(&self, name: &str) -> Option<u32> {
         match self.place(name) {
             Place::Sparse(kind) => kind,
             other => unreachable!("`{name}` is sparse in a validated list, found {other:?}"),
         }
     }
 
-    fn id(&self, name: &str) -> usize {
+    fn id_index(&self, name: &str) -> usize {
         match self.place(name) {
             Place::Id(index) => index,
             other => unreachable!("`{name}` is an id in a validated list, found {other:?}"),
         }
     }
 
-    fn action<T: Precision>(&self, operation: &Operation) -> Result<Action<T>, StageError> {
-        let real = |name: &str| self.real(name);
+    fn resolve_action<T: Precision>(&self, operation: &Operation) -> Result<Action<T>, StageError> {
+        let real = |name: &str| self.real_index(name);
         Ok(match operation {
             Operation::NeighbourReduce { out, .. } => match self.place(out) {
-                Place::Id(_) => Action::ReduceIds(self.reduce(operation, |name| self.id(name))?),
-                _ => Action::Reduce(self.reduce(operation, real)?),
+                Place::Id(_) => {
+                    Action::ReduceIds(self.resolve_reduce(operation, |name| self.id_index(name))?)
+                }
+                _ => Action::Reduce(self.resolve_reduce(operation, real)?),
             },
             Operation::Product { out, left, right, right_transposed, epilogue } => {
                 let layout =
@@ -442,7 +446,7 @@ impl<'a> Names<'a> {
                 Action::Product(
                     [out, left, right].map(|name| real(name)),
                     layout,
-                    epilogue_of(epilogue, real)?,
+                    compile_epilogue(epilogue, real)?,
                 )
             }
             Operation::ProductOverRows { out, left, right } => {
@@ -450,24 +454,25 @@ impl<'a> Names<'a> {
             }
             Operation::SparseProduct { out, left, right, dropout, epilogue } => {
                 Action::SparseProduct(
-                    self.sparse(left),
+                    self.sparse_kind(left),
                     [out, right].map(|name| real(name)),
                     *dropout,
-                    epilogue_of(epilogue, real)?,
+                    compile_epilogue(epilogue, real)?,
                 )
             }
             Operation::SparseProductOverRows { out, left, right, dropout } => {
                 Action::SparseProductOverRows(
-                    self.sparse(right),
+                    self.sparse_kind(right),
                     [out, left].map(|name| real(name)),
                     *dropout,
                 )
             }
             Operation::Elementwise { out, expression } => match self.place(out) {
-                Place::Id(index) => {
-                    Action::ElementwiseIds(index, epilogue_of(expression, |name| self.id(name))?)
-                }
-                _ => Action::Elementwise(real(out), epilogue_of(expression, real)?),
+                Place::Id(index) => Action::ElementwiseIds(
+                    index,
+                    compile_epilogue(expression, |name| self.id_index(name))?,
+                ),
+                _ => Action::Elementwise(real(out), compile_epilogue(expression, real)?),
             },
             Operation::Evaluate { out, shape, op, inputs } => {
                 let buffer = self.buffer(out);
@@ -477,10 +482,13 @@ impl<'a> Names<'a> {
                     shape: shape.clone(),
                     kind: buffer.element.kind(),
                     op: op.clone(),
-                    inputs: inputs.iter().map(|input| self.input(input, buffer.rows)).collect(),
+                    inputs: inputs
+                        .iter()
+                        .map(|input| self.resolve_input(input, buffer.rows))
+                        .collect(),
                 })
             }
-            Operation::Fused { .. } => Action::Fused(Fused::resolve(self, operation)?),
+            Operation::Fused { .. } => Action::Fused(FusedLaunch::resolve(self, operation)?),
             Operation::SumOverRows { out, source } => {
                 Action::SumOverRows([out, source].map(|name| real(name)))
             }
@@ -494,7 +502,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    fn reduce<E: Scalar>(
+    fn resolve_reduce<E: Scalar>(
         &self,
         operation: &Operation,
         number: impl Fn(&str) -> usize,
@@ -510,12 +518,12 @@ impl<'a> Names<'a> {
             direction: *direction,
             combine: *combine,
             factor: *factor,
-            epilogue: epilogue_of(epilogue, number)?,
+            epilogue: compile_epilogue(epilogue, number)?,
         })
     }
 }
 
-fn epilogue_of<E: Scalar>(
+fn compile_epilogue<E: Scalar>(
     expression: &Expression,
     number: impl Fn(&str) -> usize,
 ) -> Result<Epilogue<E>, StageError> {

@@ -25,7 +25,7 @@ use warploom_vertex::{
 
 use crate::{
     buffers::Place, executor::Executor, history, input_data::Data, parameters,
-    precision::Precision, resolved_program::Returned, train::Trained,
+    precision::Precision, resolved_program::ResolvedResult, train::TrainingOutcome,
 };
 
 /// Name of the column of ids.
@@ -42,10 +42,10 @@ pub fn write_training<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
     list: &LaunchList,
-    trained: &Trained,
+    trained: &TrainingOutcome,
     seed: u64,
 ) -> Result<(), StageError> {
-    history::write(
+    history::write_metrics(
         &outputs.file(Kind::Run, run::METRICS_FILE),
         &trained.measures,
         &trained.history,
@@ -61,22 +61,22 @@ pub fn write_predictions<T: Precision>(
     kind: LossKind,
     seed: u64,
 ) -> Result<(), StageError> {
-    let data = &executor.machine.data;
+    let data = &executor.state.data;
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place)
     else {
         return Err(StageError::defect("a plan that predicts returns no reals"));
     };
-    let reals = executor.machine.buffers.reals();
+    let reals = executor.state.buffers.reals();
     let (rows, columns) = reals.shape(index);
-    let order = Order::of(data, rows);
-    let mut table = Table::of_ids(data.ids_of(rows));
+    let order = RowOrder::new(data, rows);
+    let mut table = ResultTable::new(data.row_ids(rows));
     match kind {
         LossKind::CrossEntropy => {
             let classes = |piece| {
                 order
-                    .rows(reals.get(index), columns, piece)
+                    .gather_rows(reals.get(index), columns, piece)
                     .par_chunks(columns.max(1))
-                    .map(class_of)
+                    .map(predicted_class)
                     .collect::<Vec<_>>()
             };
             let some_has_none =
@@ -90,7 +90,7 @@ pub fn write_predictions<T: Precision>(
             table.push_reals(SCORES, reals.get(index), columns, &order, Shape::List)
         }
         LossKind::MeanSquares => {
-            table.push_reals(VALUE, reals.get(index), columns, &order, Shape::of(columns))
+            table.push_reals(VALUE, reals.get(index), columns, &order, Shape::from_columns(columns))
         }
     }
     table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
@@ -108,8 +108,8 @@ fn write_parameters<T: Precision>(
     seed: u64,
 ) -> Result<(), StageError> {
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let mut file = parameters::file(list, scores, seed, &executor.parameters());
-    if let Some(learned) = &executor.machine.data.learned {
+    let mut file = parameters::parameter_tensors(list, scores, seed, &executor.parameters());
+    if let Some(learned) = &executor.state.data.learned {
         file.facts.extend(learned.facts());
     }
     let bytes = file.to_bytes()?;
@@ -118,7 +118,7 @@ fn write_parameters<T: Precision>(
 
 /// Says how many rows the table has, and what they are.
 fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows: Rows) {
-    let data = &executor.machine.data;
+    let data = &executor.state.data;
     outputs.count(Kind::Run, "nodes", data.nodes as u64);
     if let Rows::Graphs(count) = rows {
         outputs.count(Kind::Run, "graphs", count);
@@ -137,12 +137,12 @@ pub fn write_iteration<T: Precision>(
     if !list.parameters.is_empty() {
         write_parameters(outputs, executor, list, None, seed)?;
     }
-    let data = &executor.machine.data;
-    let of_rows: Vec<&Returned> =
+    let data = &executor.state.data;
+    let of_rows: Vec<&ResolvedResult> =
         executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
     let rows = of_rows.first().map_or(Rows::Nodes, |result| result.rows);
-    let order = Order::of(data, rows);
-    let mut table = Table::of_ids(data.ids_of(rows));
+    let order = RowOrder::new(data, rows);
+    let mut table = ResultTable::new(data.row_ids(rows));
     for result in of_rows {
         table.push_returned(executor, result, &order)?;
     }
@@ -155,7 +155,7 @@ pub fn write_iteration<T: Precision>(
         }
     }
     for (number, edges) in lists.into_iter().enumerate() {
-        write_edges(outputs, executor, number, edges)?;
+        write_edge_values(outputs, executor, number, edges)?;
     }
     Ok(())
 }
@@ -163,13 +163,13 @@ pub fn write_iteration<T: Precision>(
 /// Writes the values of one list of edges: both ends by the data set's own ids, in the order of
 /// edge ids; over both directions all edges as in-edges, then all again as out-edges, with the
 /// vertex that owns them.
-fn write_edges<T: Precision>(
+fn write_edge_values<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
     number: usize,
     edges: EdgeSet,
 ) -> Result<(), StageError> {
-    let data = &executor.machine.data;
+    let data = &executor.state.data;
     let graph = data.edge_graph();
     let count = graph.edge_count;
     let is_of = |edge: &u32, relation: u32| {
@@ -187,22 +187,23 @@ fn write_edges<T: Precision>(
         (chosen.as_ref().map_or(row, |chosen| chosen[row] as usize), turned)
     };
     let end = |of: fn(&EdgeGraph, usize, bool) -> u32| {
-        move |piece: Piece| {
+        move |piece: RowRange| {
             let ends = piece.map(|row| {
                 let (edge, turned) = edge(row);
-                data.old(of(&graph, edge, turned) as usize) as u32
+                data.artifact_row(of(&graph, edge, turned) as usize) as u32
             });
-            Ok(own_ids(&data.ids, &ends.collect::<Vec<u32>>()))
+            Ok(own_id_array(&data.ids, &ends.collect::<Vec<u32>>()))
         }
     };
     let rows = each * (1 + usize::from(twice));
     let again =
         |chosen: &Vec<u32>| chosen.iter().map(|edge| count as u32 + edge).collect::<Vec<u32>>();
-    let order = Order(chosen.as_ref().map(|chosen| {
+    let order = RowOrder(chosen.as_ref().map(|chosen| {
         if twice { [chosen.clone(), again(chosen)].concat() } else { chosen.clone() }
     }));
-    let mut table = Table { rows, columns: Vec::new(), width: 0 };
-    let field = |name: &str| Field::new(name, own_ids(&data.ids, &[]).data_type().clone(), false);
+    let mut table = ResultTable { rows, columns: Vec::new(), width: 0 };
+    let field =
+        |name: &str| Field::new(name, own_id_array(&data.ids, &[]).data_type().clone(), false);
     table.push(field("source"), 1, end(|graph, edge, _| graph.source[edge]));
     table.push(field("target"), 1, end(|graph, edge, _| graph.target[edge]));
     if twice {
@@ -224,18 +225,18 @@ fn write_edges<T: Precision>(
 }
 
 /// Rows of a table that are made and written together.
-type Piece = Range<usize>;
+type RowRange = Range<usize>;
 
 /// The row of a buffer that each row of a table shows; nothing where they are the same.
-struct Order(Option<Vec<u32>>);
+struct RowOrder(Option<Vec<u32>>);
 
-impl Order {
+impl RowOrder {
     /// Of nodes, or of graphs, which lie as their table has them.
-    fn of<T: Precision>(data: &Data<T>, rows: Rows) -> Self {
-        Order(data.new_of_old().filter(|_| rows == Rows::Nodes))
+    fn new<T: Precision>(data: &Data<T>, rows: Rows) -> Self {
+        RowOrder(data.new_of_old().filter(|_| rows == Rows::Nodes))
     }
 
-    fn rows<E: Copy>(&self, elements: &[E], columns: usize, piece: Piece) -> Vec<E> {
+    fn gather_rows<E: Copy>(&self, elements: &[E], columns: usize, piece: RowRange) -> Vec<E> {
         match &self.0 {
             None => elements[piece.start * columns..piece.end * columns].to_vec(),
             Some(order) => order[piece]
@@ -257,20 +258,20 @@ enum Shape {
 }
 
 impl Shape {
-    fn of(columns: usize) -> Self {
+    fn from_columns(columns: usize) -> Self {
         if columns == 1 { Shape::Plain } else { Shape::List }
     }
 }
 
 /// A table that is made piece by piece: beside the values there is never more than a piece of it.
-struct Table<'a> {
+struct ResultTable<'a> {
     rows: usize,
     columns: Vec<(Field, Make<'a>)>,
     /// Elements of a row.
     width: usize,
 }
 
-type Make<'a> = Box<dyn Fn(Piece) -> Result<ArrayRef, StageError> + 'a>;
+type Make<'a> = Box<dyn Fn(RowRange) -> Result<ArrayRef, StageError> + 'a>;
 
 /// Elements of a piece, near which it ends.
 const PIECE_ELEMENTS: usize = 1 << 20;
@@ -279,10 +280,10 @@ const PIECE_ELEMENTS: usize = 1 << 20;
 /// is full: pieces leave no trace in the file.
 const PIECE_ROWS: usize = 1 << 10;
 
-impl<'a> Table<'a> {
+impl<'a> ResultTable<'a> {
     /// With a column of ids.
-    fn of_ids(ids: &'a Ids) -> Self {
-        let mut table = Table { rows: ids.len(), columns: Vec::new(), width: 0 };
+    fn new(ids: &'a Ids) -> Self {
+        let mut table = ResultTable { rows: ids.len(), columns: Vec::new(), width: 0 };
         let kind = ids.slice(0..0).to_array().data_type().clone();
         table.push(Field::new(ID, kind, false), 1, |piece| Ok(ids.slice(piece).to_array()));
         table
@@ -292,7 +293,7 @@ impl<'a> Table<'a> {
         &mut self,
         field: Field,
         width: usize,
-        make: impl Fn(Piece) -> Result<ArrayRef, StageError> + 'a,
+        make: impl Fn(RowRange) -> Result<ArrayRef, StageError> + 'a,
     ) {
         self.columns.push((field, Box::new(make)));
         self.width += width;
@@ -303,12 +304,12 @@ impl<'a> Table<'a> {
         name: &str,
         values: &'a [T],
         columns: usize,
-        order: &'a Order,
+        order: &'a RowOrder,
         shape: Shape,
     ) {
-        let field = shaped(T::array(Vec::new()).data_type().clone(), columns, shape, false);
+        let field = shaped_type(T::array(Vec::new()).data_type().clone(), columns, shape, false);
         self.push(Field::new(name, field, false), columns, move |piece| {
-            put_in(T::array(order.rows(values, columns, piece)), columns, shape, false)
+            shape_column(T::array(order.gather_rows(values, columns, piece)), columns, shape, false)
         });
     }
 
@@ -316,10 +317,10 @@ impl<'a> Table<'a> {
     fn push_returned<T: Precision>(
         &mut self,
         executor: &'a Executor<T>,
-        result: &'a Returned,
-        order: &'a Order,
+        result: &'a ResolvedResult,
+        order: &'a RowOrder,
     ) -> Result<(), StageError> {
-        let (buffers, ids) = (&executor.machine.buffers, &executor.machine.data.ids);
+        let (buffers, ids) = (&executor.state.buffers, &executor.state.data.ids);
         match result.place {
             Place::Real(index) => {
                 let slot = buffers.reals().slot(index);
@@ -328,29 +329,32 @@ impl<'a> Table<'a> {
                     slot.contents,
                     slot.columns,
                     order,
-                    Shape::of(slot.columns),
+                    Shape::from_columns(slot.columns),
                 );
             }
             Place::Id(index) => {
                 let values = buffers.ids().get(index);
                 let nulls = values.par_iter().any(|&node| node as usize >= ids.len());
-                let field = Field::new(&result.name, own_ids(ids, &[]).data_type().clone(), nulls);
-                self.push(field, 1, move |piece| Ok(own_ids(ids, &order.rows(values, 1, piece))));
+                let field =
+                    Field::new(&result.name, own_id_array(ids, &[]).data_type().clone(), nulls);
+                self.push(field, 1, move |piece| {
+                    Ok(own_id_array(ids, &order.gather_rows(values, 1, piece)))
+                });
             }
             Place::Whole(index) => {
                 let (slot, kind) = (buffers.wholes().slot(index), result.kind);
                 let (values, columns, shape) =
-                    (slot.contents, slot.columns, Shape::of(slot.columns));
+                    (slot.contents, slot.columns, Shape::from_columns(slot.columns));
                 let nulls = values.par_iter().any(|&value| is_null(ids, kind, value));
-                let element = whole_array(ids, kind, &[]).data_type().clone();
+                let element = integer_array(ids, kind, &[]).data_type().clone();
                 let field = Field::new(
                     &result.name,
-                    shaped(element, columns, shape, nulls),
+                    shaped_type(element, columns, shape, nulls),
                     nulls && columns == 1,
                 );
                 self.push(field, columns, move |piece| {
-                    put_in(
-                        whole_array(ids, kind, &order.rows(values, columns, piece)),
+                    shape_column(
+                        integer_array(ids, kind, &order.gather_rows(values, columns, piece)),
                         columns,
                         shape,
                         nulls,
@@ -378,12 +382,12 @@ impl<'a> Table<'a> {
 }
 
 /// Bools, ints with null for what stands beyond every int, or the data set's own ids.
-fn whole_array(ids: &Ids, kind: Type, values: &[i64]) -> ArrayRef {
+fn integer_array(ids: &Ids, kind: Type, values: &[i64]) -> ArrayRef {
     match kind {
         Type::Bool => {
             Arc::new(BooleanArray::from_iter(values.iter().map(|&value| Some(value != 0))))
         }
-        Type::Id => own_ids(
+        Type::Id => own_id_array(
             ids,
             &values
                 .iter()
@@ -405,7 +409,7 @@ fn is_null(ids: &Ids, kind: Type, value: i64) -> bool {
 }
 
 /// The type of a column.
-fn shaped(element: DataType, columns: usize, shape: Shape, nulls: bool) -> DataType {
+fn shaped_type(element: DataType, columns: usize, shape: Shape, nulls: bool) -> DataType {
     match shape {
         Shape::Plain => element,
         Shape::List => DataType::FixedSizeList(
@@ -416,7 +420,7 @@ fn shaped(element: DataType, columns: usize, shape: Shape, nulls: bool) -> DataT
 }
 
 /// Elements as a column.
-fn put_in(
+fn shape_column(
     values: ArrayRef,
     columns: usize,
     shape: Shape,
@@ -436,7 +440,7 @@ fn put_in(
 }
 
 /// The column of the largest score, the first of several; none where a score is not a number.
-pub fn class_of<T: Precision>(scores: &[T]) -> Option<u32> {
+pub fn predicted_class<T: Precision>(scores: &[T]) -> Option<u32> {
     let mut best = None;
     for (column, &score) in scores.iter().enumerate() {
         score.partial_cmp(&score)?;
@@ -448,7 +452,7 @@ pub fn class_of<T: Precision>(scores: &[T]) -> Option<u32> {
 }
 
 /// The data set's own id of each node; null beyond the last.
-fn own_ids(ids: &Ids, nodes: &[u32]) -> ArrayRef {
+fn own_id_array(ids: &Ids, nodes: &[u32]) -> ArrayRef {
     match ids {
         Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter(
             nodes.iter().map(|&node| ids.get(node as usize).copied()),
@@ -465,9 +469,9 @@ mod tests {
 
     #[test]
     fn the_smallest_class_wins_a_tie_and_a_nan_has_none() {
-        assert_eq!(class_of(&[1.0f32, 2.0, 2.0]), Some(1));
-        assert_eq!(class_of(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), Some(0));
-        assert_eq!(class_of(&[1.0, f64::NAN]), None);
-        assert_eq!(class_of::<f32>(&[]), None);
+        assert_eq!(predicted_class(&[1.0f32, 2.0, 2.0]), Some(1));
+        assert_eq!(predicted_class(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), Some(0));
+        assert_eq!(predicted_class(&[1.0, f64::NAN]), None);
+        assert_eq!(predicted_class::<f32>(&[]), None);
     }
 }

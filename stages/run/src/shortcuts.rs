@@ -32,7 +32,7 @@ const TASK: usize = 1 << 14;
 
 /// The name of the course and its rounds; nothing where it is not possible here, and nothing inside
 /// where it was stopped.
-pub fn take<T: Precision>(
+pub fn run_shortcut<T: Precision>(
     executor: &mut Executor<T>,
     number: usize,
     stop: &StopFlag,
@@ -40,21 +40,24 @@ pub fn take<T: Precision>(
     let course = executor.program.loops[number].course.clone()?;
     let state = executor.program.loops[number].commits.first()?.0;
     let go_on: GoOn = &|| !stop.is_set();
-    let machine = &mut executor.machine;
-    let sides = Sides::of(&machine.data, course.direction())?;
+    let launch_state = &mut executor.state;
+    let sides = LoopEdges::new(&launch_state.data, course.direction())?;
     let rounds = match course {
-        Course::Cores { .. } => sides.cores(&mut machine.buffers, state, go_on),
+        Course::Cores { .. } => sides.run_k_core(&mut launch_state.buffers, state, go_on),
         Course::Least { step: EdgeLength::Nothing, .. } => {
-            sides.parts(&mut machine.buffers, state, go_on)
+            sides.run_components(&mut launch_state.buffers, state, go_on)
         }
         Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
-            sides.levels(&mut machine.buffers, state, step, go_on)
+            sides.run_bfs(&mut launch_state.buffers, state, step, go_on)
         }
-        Course::Least { step: EdgeLength::Number(step), .. } => {
-            sides.paths(&mut machine.buffers, state, Some(T::rounded(step.real())), go_on)
-        }
+        Course::Least { step: EdgeLength::Number(step), .. } => sides.run_delta_stepping(
+            &mut launch_state.buffers,
+            state,
+            Some(T::rounded(step.real())),
+            go_on,
+        ),
         Course::Least { step: EdgeLength::Weight, .. } => {
-            sides.paths(&mut machine.buffers, state, None, go_on)
+            sides.run_delta_stepping(&mut launch_state.buffers, state, None, go_on)
         }
     }?;
     Some(rounds.map(|rounds| (course.name(), rounds)))
@@ -64,7 +67,7 @@ pub fn take<T: Precision>(
 type Rounds = Option<Option<u64>>;
 
 /// The edges of a course.
-struct Sides<'a, T: Precision> {
+struct LoopEdges<'a, T: Precision> {
     /// From a vertex to those that read it.
     push: Vec<&'a Neighbours<T>>,
     /// From a vertex to those that it reads.
@@ -73,22 +76,23 @@ struct Sides<'a, T: Precision> {
     both_ways: bool,
 }
 
-impl<'a, T: Precision> Sides<'a, T> {
-    fn of(data: &'a Data<T>, direction: Direction) -> Option<Self> {
-        let [push, pull] = data.ways(direction)?;
-        let both_ways = direction == Direction::Both || push[0].lists().are(&pull[0].lists());
-        Some(Sides { push, pull, both_ways })
+impl<'a, T: Precision> LoopEdges<'a, T> {
+    fn new(data: &'a Data<T>, direction: Direction) -> Option<Self> {
+        let [push, pull] = data.push_and_pull(direction)?;
+        let both_ways = direction == Direction::Both
+            || push[0].neighbour_lists().are(&pull[0].neighbour_lists());
+        Some(LoopEdges { push, pull, both_ways })
     }
 
-    fn push(&self) -> Vec<NeighbourLists<'a>> {
-        self.push.iter().map(|side| side.lists()).collect()
+    fn push_lists(&self) -> Vec<NeighbourLists<'a>> {
+        self.push.iter().map(|side| side.neighbour_lists()).collect()
     }
 
-    fn pull(&self) -> Vec<NeighbourLists<'a>> {
-        self.pull.iter().map(|side| side.lists()).collect()
+    fn pull_lists(&self) -> Vec<NeighbourLists<'a>> {
+        self.pull.iter().map(|side| side.neighbour_lists()).collect()
     }
 
-    fn parts(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
+    fn run_components(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
         if !self.both_ways {
             return None;
         }
@@ -97,19 +101,19 @@ impl<'a, T: Precision> Sides<'a, T> {
         {
             return None;
         }
-        let Some(parts) = components::parts(&self.pull(), go_on) else { return Some(None) };
+        let Some(parts) = components::parts(&self.pull_lists(), go_on) else { return Some(None) };
         match state {
             Place::Real(state) => {
                 let least = components::least(buffers.reals().get(state), &parts);
-                buffers.write_real(state, |values, _| give(values, &least, &parts));
+                buffers.write_real(state, |values, _| assign_components(values, &least, &parts));
             }
             Place::Id(state) => {
                 let least = components::least(buffers.ids().get(state), &parts);
-                buffers.write_id(state, |values, _| give(values, &least, &parts));
+                buffers.write_id(state, |values, _| assign_components(values, &least, &parts));
             }
             Place::Whole(state) => {
                 let least = components::least(buffers.wholes().get(state), &parts);
-                buffers.write_whole(state, |values, _| give(values, &least, &parts));
+                buffers.write_whole(state, |values, _| assign_components(values, &least, &parts));
             }
             Place::Half(..) | Place::Sparse(_) => return None,
         }
@@ -117,7 +121,7 @@ impl<'a, T: Precision> Sides<'a, T> {
     }
 
     /// Whole numbers of which some are the smallest and all others the largest.
-    fn levels(&self, buffers: &mut Buffers<T>, state: Place, step: i64, go_on: GoOn) -> Rounds {
+    fn run_bfs(&self, buffers: &mut Buffers<T>, state: Place, step: i64, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
         let values = buffers.wholes().get(state);
         let ends = values.par_chunks(TASK).map(|values| (values.iter().min(), values.iter().max()));
@@ -143,7 +147,7 @@ impl<'a, T: Precision> Sides<'a, T> {
             }
         }
         let last = u32::try_from((apart - 1) / step).unwrap_or(FAR).min(FAR - 1);
-        let (push, pull) = (self.push(), self.pull());
+        let (push, pull) = (self.push_lists(), self.pull_lists());
         let Some((levels, rounds)) =
             bfs::levels(&Search { push: &push, pull: &pull, sources: &sources, last }, go_on)
         else {
@@ -158,7 +162,7 @@ impl<'a, T: Precision> Sides<'a, T> {
     }
 
     /// Sums of lengths: of all edges the same, or their weights.
-    fn paths(
+    fn run_delta_stepping(
         &self,
         buffers: &mut Buffers<T>,
         state: Place,
@@ -172,7 +176,7 @@ impl<'a, T: Precision> Sides<'a, T> {
                 (None, Some(weights)) => Lengths::Each(weights),
                 (None, None) => Lengths::Same(T::ONE),
             };
-            Ways { lists: side.lists(), lengths }
+            Ways { lists: side.neighbour_lists(), lengths }
         };
         let ways: Vec<Ways<T>> = self.push.iter().map(way).collect();
         let first = buffers.reals().get(state);
@@ -188,9 +192,9 @@ impl<'a, T: Precision> Sides<'a, T> {
         Some(Some(rounds))
     }
 
-    fn cores(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
+    fn run_k_core(&self, buffers: &mut Buffers<T>, state: Place, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
-        let (push, pull) = (self.push(), self.pull());
+        let (push, pull) = (self.push_lists(), self.pull_lists());
         let degree =
             |vertex: usize| pull.iter().map(|lists| lists.degree(vertex)).sum::<usize>() as i64;
         if buffers
@@ -221,7 +225,7 @@ fn is_unordered(value: f64) -> bool {
 }
 
 /// Every vertex gets the value at the first vertex of its part.
-fn give<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
+fn assign_components<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
     values
         .par_iter_mut()
         .zip(parts)

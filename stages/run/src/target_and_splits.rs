@@ -14,11 +14,13 @@ use warploom_contract::{
 use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
 
-use crate::input_data::{LearnedColumn, shown_id};
+use crate::input_data::
+{LearnedColumn, shown_id}
+;
 
 /// The data set's own.
 #[derive(Clone, Copy)]
-pub struct Own<'a> {
+pub struct DataSetLabels<'a> {
     /// Ids of the rows.
     pub ids: &'a Ids,
     /// Labels, if it has any.
@@ -30,7 +32,7 @@ pub struct Own<'a> {
 }
 
 /// What is learned, on which rows.
-pub struct Aims<'a> {
+pub struct TargetAndSplits<'a> {
     /// What is to be learned of each row.
     pub labels: Option<Cow<'a, Labels>>,
     /// The part of each row; empty: there is no such split.
@@ -42,11 +44,11 @@ pub struct Aims<'a> {
 }
 
 /// What a request asks for.
-pub fn of<'a>(
+pub fn read_target_and_splits<'a>(
     request: &RunRequest,
     artifact: &Artifact,
-    own: Own<'a>,
-) -> Result<Aims<'a>, StageError> {
+    own: DataSetLabels<'a>,
+) -> Result<TargetAndSplits<'a>, StageError> {
     let spec = &request.spec;
     let (parts, warning) = match &spec.splits {
         None => (
@@ -54,12 +56,17 @@ pub fn of<'a>(
             None,
         ),
         Some(path) => {
-            let (parts, warning) = of_table(path, request, own.ids)?;
+            let (parts, warning) = read_split_table(path, request, own.ids)?;
             (Cow::Owned(parts), warning)
         }
     };
     if spec.target == graph::LABEL {
-        return Ok(Aims { labels: own.labels.map(Cow::Borrowed), parts, column: None, warning });
+        return Ok(TargetAndSplits {
+            labels: own.labels.map(Cow::Borrowed),
+            parts,
+            column: None,
+            warning,
+        });
     }
     let graph::Learned { labels, classes } = graph::read_learned(
         artifact,
@@ -67,7 +74,7 @@ pub fn of<'a>(
         &spec.target,
         WholeNumbers::from_loss(spec.loss.fits_numbers()),
     )?;
-    Ok(Aims {
+    Ok(TargetAndSplits {
         labels: Some(Cow::Owned(labels)),
         parts,
         column: Some(LearnedColumn { name: spec.target.clone(), classes }),
@@ -76,7 +83,7 @@ pub fn of<'a>(
 }
 
 /// The parts of a table, and what to say of ids that it lacks.
-fn of_table(
+fn read_split_table(
     path: &Path,
     request: &RunRequest,
     ids: &Ids,
@@ -103,7 +110,7 @@ fn of_table(
             .hint("splits are counted from 0:  --set run.split=0"));
     }
     let warning = without.first().map(|&first| {
-        let first = shown_id(ids, first as usize);
+        let first = format_id(ids, first as usize);
         format!(
             "{} has no row for {} of {} ids, which are in no part; the first is `{first}`",
             path.display(),

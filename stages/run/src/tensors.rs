@@ -32,14 +32,14 @@ pub struct Tensors {
 
 impl Tensor {
     /// Of the run's type.
-    pub fn of_reals<T: Precision>(shape: &[usize], values: &[T]) -> Self {
+    pub fn from_reals<T: Precision>(shape: &[usize], values: &[T]) -> Self {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         values.iter().for_each(|value| value.append_bytes(&mut bytes));
         Tensor { dtype: T::TENSOR, shape: shape.to_vec(), bytes }
     }
 
     /// Of ids.
-    pub fn of_ids(values: &[u32]) -> Self {
+    pub fn from_ids(values: &[u32]) -> Self {
         Tensor {
             dtype: Dtype::U32,
             shape: vec![values.len()],
@@ -48,7 +48,7 @@ impl Tensor {
     }
 
     /// Of whole numbers.
-    pub fn of_wholes(values: &[i64]) -> Self {
+    pub fn from_wholes(values: &[i64]) -> Self {
         Tensor {
             dtype: Dtype::I64,
             shape: vec![values.len()],
@@ -65,7 +65,7 @@ impl Tensor {
 
     /// Elements, if they have the run's type.
     pub fn reals<T: Precision>(&self) -> Option<Vec<T>> {
-        (self.dtype == T::TENSOR).then(|| T::of_bytes(&self.bytes))
+        (self.dtype == T::TENSOR).then(|| T::from_bytes(&self.bytes))
     }
 
     /// Elements, if they are ids.
@@ -88,13 +88,13 @@ impl Tensors {
         }
         let plain =
             safetensors::serialize(views, None).map_err(|error| defect(error.to_string()))?;
-        self.with_facts(&plain)
+        self.insert_facts(&plain)
             .ok_or_else(|| defect("the header is not what was expected".to_owned()))
     }
 
     /// Puts the facts into the header. The crate would write them in the random order of its hash
     /// map.
-    fn with_facts(&self, plain: &[u8]) -> Option<Vec<u8>> {
+    fn insert_facts(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let (length, rest) = plain.split_first_chunk::<8>()?;
         let (header, data) =
             rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
@@ -107,7 +107,7 @@ impl Tensors {
     }
 
     /// From a file; the error says what is wrong with it.
-    pub fn of_bytes(bytes: &[u8]) -> Result<Self, String> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;
         let array = |(name, view): (&str, TensorView<'_>)| {
@@ -139,13 +139,13 @@ mod tests {
         let facts =
             ["program", "seed", "a", "b", "c"].map(|name| (name.to_owned(), format!("of {name}")));
         let mut tensors = Tensors { arrays: BTreeMap::new(), facts: facts.into() };
-        assert_eq!(Tensors::of_bytes(&tensors.to_bytes().unwrap()).unwrap(), tensors);
+        assert_eq!(Tensors::from_bytes(&tensors.to_bytes().unwrap()).unwrap(), tensors);
         let odd = [f64::NAN, -0.0, f64::MIN_POSITIVE / 2.0, f64::INFINITY, 0.1];
-        tensors.arrays.insert("x".to_owned(), Tensor::of_reals(&[5], &odd));
-        tensors.arrays.insert("y".to_owned(), Tensor::of_reals::<f32>(&[1, 1], &[0.1]));
-        tensors.arrays.insert("z".to_owned(), Tensor::of_ids(&[7, u32::MAX]));
+        tensors.arrays.insert("x".to_owned(), Tensor::from_reals(&[5], &odd));
+        tensors.arrays.insert("y".to_owned(), Tensor::from_reals::<f32>(&[1, 1], &[0.1]));
+        tensors.arrays.insert("z".to_owned(), Tensor::from_ids(&[7, u32::MAX]));
         let bytes = tensors.to_bytes().unwrap();
-        let back = Tensors::of_bytes(&bytes).unwrap();
+        let back = Tensors::from_bytes(&bytes).unwrap();
         assert_eq!(back, tensors);
         assert_eq!(back.arrays["x"].reals::<f64>().unwrap().map_bits(), odd.to_vec().map_bits());
         assert_eq!(

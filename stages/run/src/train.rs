@@ -15,15 +15,15 @@ use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
-use epoch_pipeline::OnWay;
+use epoch_pipeline::EpochsInFlight;
 
 use crate::{
-    checkpoints::{Checkpoints, fact, facts},
+    checkpoints::{Checkpoints, collect_facts, parse_fact},
     executor::{Executor, Halt},
-    gpu::Stretch,
+    gpu::EpochBatch,
     history::{self, Row, VALIDATION},
-    learning_rate::Watch,
-    metrics::{self, Compared, Measure},
+    learning_rate::TrainingMonitor,
+    metrics::{self, Measure, MetricInputs},
     nonfinite_trace,
     optimizers::{self, Moments},
     parameters,
@@ -34,7 +34,7 @@ use crate::{
 
 /// What came of it; the executor holds the kept parameters and their result.
 #[derive(Clone, Debug)]
-pub struct Trained {
+pub struct TrainingOutcome {
     /// One row for each state of the parameters.
     pub history: Vec<Row>,
     /// Updates behind the parameters that were kept.
@@ -70,7 +70,7 @@ struct State<T> {
 
 /// The loss launch, by numbers.
 #[derive(Clone, Copy)]
-struct LossPlace {
+struct LossBuffers {
     kind: LossKind,
     result: usize,
     target: usize,
@@ -81,17 +81,17 @@ struct Training<'a, T: Precision> {
     list: &'a LaunchList,
     spec: &'a RunSpec,
     executor: &'a mut Executor<T>,
-    loss: LossPlace,
+    loss: LossBuffers,
     measures: Vec<Measure>,
-    watch: Watch,
+    watch: TrainingMonitor,
     state: State<T>,
     begun: Instant,
     /// Seconds of an epoch, by the last ones.
     seconds_each: f64,
     /// Epochs that a GPU is at alone.
-    on_way: Option<OnWay>,
-    /// When some were looked at last.
-    looked: Instant,
+    in_flight: Option<EpochsInFlight>,
+    /// When some were last_readback at last.
+    last_readback: Instant,
 }
 
 /// Trains from the start or from the newest saved state.
@@ -101,21 +101,25 @@ pub fn train<T: Precision>(
     request: &RunRequest,
     executor: &mut Executor<T>,
     checkpoints: &mut Checkpoints,
-) -> Result<Trained, StageError> {
+) -> Result<TrainingOutcome, StageError> {
     let spec = &request.spec;
-    let loss = loss_place(executor);
-    refuse_unfit(executor, spec, loss)?;
-    let [measures, last] = metrics::chosen(
+    let loss = find_loss(executor);
+    refuse_untrainable(executor, spec, loss)?;
+    let [measures, last] = metrics::choose_measures(
         spec.metric,
         loss.kind,
-        executor.machine.buffers.reals().shape(loss.result).1,
+        executor.state.buffers.reals().shape(loss.result).1,
     )?;
-    executor.set_parameters(&parameters::initial(list, spec, request.init_digest.as_ref())?)?;
+    executor.set_parameters(&parameters::initial_parameters(
+        list,
+        spec,
+        request.init_digest.as_ref(),
+    )?)?;
     let names: Vec<String> =
         list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-    executor.set_optimizers(optimizers::of_spec(&spec.optimizer, &names)?)?;
-    let state =
-        checkpoints.newest(|saved| restore(executor, saved, spec.epochs, measures.len()))?;
+    executor.set_optimizers(optimizers::make_optimizers(&spec.optimizer, &names)?)?;
+    let state = checkpoints
+        .load_newest(|saved| restore_state(executor, saved, spec.epochs, measures.len()))?;
     let state =
         state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
     let resumed_at = state.done;
@@ -123,9 +127,9 @@ pub fn train<T: Precision>(
     let epochs = if updates == 0 { 0 } else { spec.epochs };
     context.progress.begin("training", epochs, "epochs");
     context.progress.advance(resumed_at);
-    let mut watch = Watch::new(spec, measures[0]);
+    let mut watch = TrainingMonitor::new(spec, measures[0]);
     for row in &state.history {
-        watch.see(row.quality(VALIDATION));
+        watch.record_quality(row.quality(VALIDATION));
     }
     let begun = Instant::now();
     let seconds_each = state.seconds_before / state.done.max(1) as f64;
@@ -140,20 +144,20 @@ pub fn train<T: Precision>(
         state,
         begun,
         seconds_each,
-        on_way: None,
-        looked: begun,
+        in_flight: None,
+        last_readback: begun,
     };
     let outcome = training.run(epochs, checkpoints);
     context.progress.end();
     let (seconds, epoch_kept) = match outcome {
         Ok(done) => done,
         Err(Halt::Failed(error)) => return Err(error),
-        Err(Halt::Stopped) => return Err(training.stopped(checkpoints)),
+        Err(Halt::Stopped) => return Err(training.save_and_stop(checkpoints)),
     };
-    let kept = if last.is_empty() { Vec::new() } else { training.measured(&last)? };
+    let kept = if last.is_empty() { Vec::new() } else { training.evaluate_measures(&last)? };
     let kept = last.into_iter().zip(kept).collect();
     let Training { state, measures, .. } = training;
-    Ok(Trained {
+    Ok(TrainingOutcome {
         history: state.history,
         epoch_kept,
         resumed_at,
@@ -172,22 +176,22 @@ impl<T: Precision> Training<'_, T> {
         let mut seconds = Vec::new();
         loop {
             let begun = Instant::now();
-            if self.go_ahead(epochs, checkpoints, &mut seconds)? {
+            if self.advance_pipeline(epochs, checkpoints, &mut seconds)? {
                 if self.watch.is_over() {
                     break;
                 }
                 continue;
             }
-            self.measure()?;
+            self.measure_epoch()?;
             if self.state.done >= epochs || self.watch.is_over() {
                 break;
             }
-            self.step()?;
+            self.run_update()?;
             self.seconds_each = begun.elapsed().as_secs_f64();
             seconds.push(self.seconds_each);
             self.context.progress.advance(1);
             if self.state.done < epochs && checkpoints.is_due(self.state.done) {
-                self.save_now(checkpoints, None);
+                self.save_checkpoint(checkpoints, None);
             }
         }
         if self.state.done < epochs {
@@ -197,37 +201,37 @@ impl<T: Precision> Training<'_, T> {
                 self.state.done
             ));
         }
-        Ok((seconds, self.keep()?))
+        Ok((seconds, self.restore_best()?))
     }
 
-    /// Saves the state, which is that at the end of a stretch if it came home with one.
-    fn save_now(&mut self, checkpoints: &mut Checkpoints, stretch: Option<&Stretch>) {
+    /// Saves the state, which is that at the end of a batch if it came home with one.
+    fn save_checkpoint(&mut self, checkpoints: &mut Checkpoints, batch: Option<&EpochBatch>) {
         let elapsed = self.elapsed();
         let (state, executor) = (&self.state, &mut *self.executor);
-        checkpoints.save_now(self.state.done, || {
-            executor.take_state(stretch)?;
-            Ok(save(executor, state, elapsed))
+        checkpoints.save_in_background(self.state.done, || {
+            executor.fetch_state_of_batch(batch)?;
+            Ok(collect_state(executor, state, elapsed))
         });
     }
 
     /// Every measure of each part of the target, by counts.
-    fn of_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
-        let columns = self.executor.machine.buffers.reals().shape(self.loss.result).1;
-        let rows = self.executor.machine.data.splits.each_ref().map(|rows| rows.len());
+    fn qualities_from_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
+        let columns = self.executor.state.buffers.reals().shape(self.loss.result).1;
+        let rows = self.executor.state.data.splits.each_ref().map(|rows| rows.len());
         self.measures
             .iter()
-            .map(|measure| measure.of_counts(counts, self.loss.kind, columns, rows))
+            .map(|measure| measure.evaluate_counts(counts, self.loss.kind, columns, rows))
             .collect()
     }
 
     /// Makes the gradients and updates, after a measurement.
-    fn step(&mut self) -> Result<(), Halt> {
-        self.executor.machine.pace = self.watch.pace(self.state.done);
+    fn run_update(&mut self) -> Result<(), Halt> {
+        self.executor.state.pace = self.watch.pace(self.state.done);
         let pass = Pass { epoch: self.state.done, training: true };
         if self.executor.program.draws {
             self.executor.run(Part::Forward, pass, self.context.stop)?;
             self.executor.run(Part::Loss, pass, self.context.stop)?;
-            self.refuse_odd_loss(pass)?;
+            self.refuse_nonfinite_loss(pass)?;
         }
         self.executor.run(Part::Backward, pass, self.context.stop)?;
         self.executor.run(Part::Update, pass, self.context.stop)?;
@@ -237,14 +241,14 @@ impl<T: Precision> Training<'_, T> {
     }
 
     /// A forward pass without dropout, and its row of the history.
-    fn measure(&mut self) -> Result<(), Halt> {
+    fn measure_epoch(&mut self) -> Result<(), Halt> {
         let pass = Pass { epoch: self.state.done, training: false };
         self.executor.run(Part::Forward, pass, self.context.stop)?;
         self.executor.run(Part::Loss, pass, self.context.stop)?;
-        self.refuse_odd_loss(pass)?;
+        self.refuse_nonfinite_loss(pass)?;
         let qualities = self.qualities()?;
-        let machine = &self.executor.machine;
-        let (loss, quality) = (machine.loss, qualities[0][VALIDATION]);
+        let state = &self.executor.state;
+        let (loss, quality) = (state.loss, qualities[0][VALIDATION]);
         self.keep_row(pass.epoch, loss, quality, qualities)
     }
 
@@ -254,25 +258,28 @@ impl<T: Precision> Training<'_, T> {
             && self.measures.iter().all(|measure| measure.is_counted())
         {
             let counts = gpu.counts()?;
-            return Ok(self.of_counts(&counts));
+            return Ok(self.qualities_from_counts(&counts));
         }
-        self.measured(&self.measures.clone())
+        self.evaluate_measures(&self.measures.clone())
     }
 
     /// Of each part of the target, from the result that was made last.
-    fn measured(&mut self, measures: &[Measure]) -> Result<Vec<[Option<f64>; 3]>, StageError> {
+    fn evaluate_measures(
+        &mut self,
+        measures: &[Measure],
+    ) -> Result<Vec<[Option<f64>; 3]>, StageError> {
         self.executor.fetch_results()?;
-        let machine = &self.executor.machine;
-        let reals = machine.buffers.reals();
+        let state = &self.executor.state;
+        let reals = state.buffers.reals();
         let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
-        let compared = Compared {
+        let compared = MetricInputs {
             result: result.contents,
             target,
             columns: result.columns,
             kind: self.loss.kind,
         };
         let of_measure = |measure: &Measure| {
-            machine.data.splits.each_ref().map(|rows| measure.of(compared, rows))
+            state.data.splits.each_ref().map(|rows| measure.evaluate(compared, rows))
         };
         Ok(measures.iter().map(of_measure).collect())
     }
@@ -304,7 +311,7 @@ impl<T: Precision> Training<'_, T> {
         quality: Option<f64>,
         qualities: Vec<[Option<f64>; 3]>,
     ) -> Option<f64> {
-        let is_best = self.watch.see(quality);
+        let is_best = self.watch.record_quality(quality);
         let row = Row {
             epoch,
             loss,
@@ -312,18 +319,18 @@ impl<T: Precision> Training<'_, T> {
             qualities,
             seconds: self.elapsed(),
         };
-        self.note(&row);
+        self.show_progress(&row);
         self.state.history.push(row);
         quality.filter(|_| is_best && self.spec.keep == Keep::Best)
     }
 
-    fn note(&self, row: &Row) {
+    fn show_progress(&self, row: &Row) {
         let mut text = format!("loss {:.4}", row.loss);
         if let Some(quality) = row.quality(VALIDATION) {
             text.push_str(&format!(
                 ", validation {} {}",
-                self.measures[0].words(),
-                self.measures[0].shown(quality)
+                self.measures[0].display_name(),
+                self.measures[0].format_quality(quality)
             ));
         }
         self.context.progress.note(&text);
@@ -331,7 +338,7 @@ impl<T: Precision> Training<'_, T> {
 
     /// Puts the parameters that are kept, and their result, into the buffers. A stop waits for it:
     /// it is one forward pass, and the last parameters, which a checkpoint would need, are gone.
-    fn keep(&mut self) -> Result<u64, Halt> {
+    fn restore_best(&mut self) -> Result<u64, Halt> {
         let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else {
             return Ok(self.state.done);
         };
@@ -344,12 +351,12 @@ impl<T: Precision> Training<'_, T> {
         Ok(best.epoch)
     }
 
-    fn refuse_odd_loss(&mut self, pass: Pass) -> Result<(), StageError> {
-        if self.executor.machine.loss.is_finite() {
+    fn refuse_nonfinite_loss(&mut self, pass: Pass) -> Result<(), StageError> {
+        if self.executor.state.loss.is_finite() {
             return Ok(());
         }
         self.executor.leave_gpu();
-        Err(nonfinite_trace::of_loss(self.executor, self.list, pass, &self.spec.optimizer))
+        Err(nonfinite_trace::loss_error(self.executor, self.list, pass, &self.spec.optimizer))
     }
 
     fn elapsed(&self) -> f64 {
@@ -359,13 +366,13 @@ impl<T: Precision> Training<'_, T> {
     /// Saves the last boundary, and says so. Rows of the half epoch are dropped; if the best
     /// parameters are those of this very boundary they stay, since, measured again, they will not
     /// be better than themselves.
-    fn stopped(&mut self, checkpoints: &mut Checkpoints) -> StageError {
+    fn save_and_stop(&mut self, checkpoints: &mut Checkpoints) -> StageError {
         let done = self.state.done;
         self.state.history.truncate(done as usize);
         let fetched = self.executor.fetch_state();
         if done > 0
             && let Err(mut error) = fetched.and_then(|()| {
-                checkpoints.save(done, &save(self.executor, &self.state, self.elapsed()))
+                checkpoints.save(done, &collect_state(self.executor, &self.state, self.elapsed()))
             })
         {
             error.what = format!(
@@ -378,12 +385,12 @@ impl<T: Precision> Training<'_, T> {
     }
 }
 
-fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
+fn find_loss<T: Precision>(executor: &Executor<T>) -> LossBuffers {
     let found =
         executor.program.steps[executor.program.part(Part::Loss)].iter().find_map(
             |step| match step.action {
                 Action::Loss(kind, [result, target, ..]) => {
-                    Some(LossPlace { kind, result, target })
+                    Some(LossBuffers { kind, result, target })
                 }
                 _ => None,
             },
@@ -393,16 +400,16 @@ fn loss_place<T: Precision>(executor: &Executor<T>) -> LossPlace {
 
 /// What can be seen before the first launch: nothing to train on, nothing to choose by, a node or
 /// graph without a label.
-fn refuse_unfit<T: Precision>(
+fn refuse_untrainable<T: Precision>(
     executor: &Executor<T>,
     spec: &RunSpec,
-    loss: LossPlace,
+    loss: LossBuffers,
 ) -> Result<(), StageError> {
-    let data = &executor.machine.data;
+    let data = &executor.state.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
     let (result, target) = (
-        executor.machine.buffers.reals().slot(loss.result),
-        executor.machine.buffers.reals().slot(loss.target),
+        executor.state.buffers.reals().slot(loss.result),
+        executor.state.buffers.reals().slot(loss.target),
     );
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     let split = spec.splits.as_ref().map_or_else(
@@ -440,7 +447,7 @@ fn refuse_unfit<T: Precision>(
         });
         if let Some(&row) = odd {
             let (shown, what) =
-                (data.shown(target.rows, row as usize), labelled.trim_end_matches('s'));
+                (data.describe_row(target.rows, row as usize), labelled.trim_end_matches('s'));
             let hint = if loss.kind == LossKind::Binary {
                 "`run.loss: bce` takes labels in 0 to 1"
             } else {
@@ -450,7 +457,7 @@ fn refuse_unfit<T: Precision>(
         }
     }
     if let Some(setting) =
-        Watch::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty())
+        TrainingMonitor::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty())
     {
         return refuse(
             format!("`{setting}` goes by validation {labelled}, and {split} has none"),
@@ -483,9 +490,9 @@ fn refuse_unfit<T: Precision>(
 }
 
 /// Everything that the next epoch depends on.
-fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) -> Tensors {
+fn collect_state<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) -> Tensors {
     let mut saved = Tensors {
-        facts: facts([
+        facts: collect_facts([
             ("mode", "train".to_owned()),
             ("epochs_done", state.done.to_string()),
             ("seconds", format!("{seconds:?}")),
@@ -497,11 +504,11 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
         let mut keep = |kind: &str, values: &[T]| {
             saved.arrays.insert(
                 format!("{kind}.{}", learned.name),
-                Tensor::of_reals(&[values.len()], values),
+                Tensor::from_reals(&[values.len()], values),
             )
         };
-        keep("parameter", executor.machine.buffers.reals().get(learned.buffer));
-        let Moments { first, second } = &executor.machine.moments[index];
+        keep("parameter", executor.state.buffers.reals().get(learned.buffer));
+        let Moments { first, second } = &executor.state.moments[index];
         keep("first", first);
         keep("second", second);
         if let Some(best) = &state.best {
@@ -509,7 +516,7 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
         }
     }
     if let Some(best) = &state.best {
-        saved.facts.extend(facts([
+        saved.facts.extend(collect_facts([
             ("best_epoch", best.epoch.to_string()),
             ("best_quality", format!("{:?}", best.quality)),
         ]));
@@ -519,13 +526,13 @@ fn save<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) ->
 
 /// Puts a saved state into the executor, if all of it fits; else says what does not, and changes
 /// nothing.
-fn restore<T: Precision>(
+fn restore_state<T: Precision>(
     executor: &mut Executor<T>,
     saved: &Tensors,
     epochs: u64,
     measures: usize,
 ) -> Result<State<T>, String> {
-    if fact::<String>(saved, "mode")? != "train" {
+    if parse_fact::<String>(saved, "mode")? != "train" {
         return Err("it is not of a training".to_owned());
     }
     let array = |name: String, count: usize| -> Result<Vec<T>, String> {
@@ -540,8 +547,8 @@ fn restore<T: Precision>(
     };
     let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
     let has_best = saved.facts.contains_key("best_epoch");
-    for (learned, wanted) in executor.program.parameters.iter().zip(&executor.machine.moments) {
-        let count = executor.machine.buffers.reals().get(learned.buffer).len();
+    for (learned, wanted) in executor.program.parameters.iter().zip(&executor.state.moments) {
+        let count = executor.state.buffers.reals().get(learned.buffer).len();
         parameters.push(array(format!("parameter.{}", learned.name), count)?);
         let first = array(format!("first.{}", learned.name), wanted.first.len())?;
         moments.push(Moments {
@@ -552,11 +559,11 @@ fn restore<T: Precision>(
             best.push(array(format!("best.{}", learned.name), count)?);
         }
     }
-    let done: u64 = fact(saved, "epochs_done")?;
+    let done: u64 = parse_fact(saved, "epochs_done")?;
     let history = saved
         .arrays
         .get("history")
-        .and_then(|rows| history::of_tensor(rows, measures))
+        .and_then(|rows| history::from_tensor(rows, measures))
         .unwrap_or_default();
     if done > epochs || history.len() as u64 != done {
         return Err(format!(
@@ -566,15 +573,15 @@ fn restore<T: Precision>(
     }
     let best = if has_best {
         Some(Best {
-            epoch: fact(saved, "best_epoch")?,
-            quality: fact(saved, "best_quality")?,
+            epoch: parse_fact(saved, "best_epoch")?,
+            quality: parse_fact(saved, "best_quality")?,
             parameters: best,
         })
     } else {
         None
     };
-    let seconds_before = fact(saved, "seconds")?;
-    executor.machine.moments = moments;
+    let seconds_before = parse_fact(saved, "seconds")?;
+    executor.state.moments = moments;
     executor.set_parameters(&parameters).map_err(|error| error.what)?;
     Ok(State { done, history, best, seconds_before })
 }

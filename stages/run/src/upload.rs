@@ -29,7 +29,9 @@ use crate::{
     node_kinds,
     precision::Precision,
     program_inputs,
-    target_and_splits::{self, Aims, Own},
+    target_and_splits::{self, DataSetLabels
+
+, TargetAndSplits},
     vertices,
 };
 
@@ -38,8 +40,10 @@ const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
 
+
+
 /// Opens and orders everything that the launches need, or stops between two parts.
-pub fn load<T: Precision>(
+pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
@@ -49,17 +53,17 @@ pub fn load<T: Precision>(
     let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
     let table = graph::read_nodes(artifact)?;
-    let chosen = vertices::rows(&request.chosen, &table.ids)?;
+    let chosen = vertices::find_rows(&request.chosen, &table.ids)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
-    go_on(stop)?;
-    let order = order(inputs.get(Kind::Permutation)?, csr.nodes())?;
-    same_nodes(inputs, csr.nodes(), table.ids.len())?;
-    prove(&csr, &inputs.get(Kind::Csr)?.path)?;
-    go_on(stop)?;
-    let mut data = Data::of_graph(&csr, units, needs);
+    check_stop(stop)?;
+    let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
+    check_node_count(inputs, csr.nodes(), table.ids.len())?;
+    check_csr(&csr, &inputs.get(Kind::Csr)?.path)?;
+    check_stop(stop)?;
+    let mut data = Data::from_graph(&csr, units, needs);
     (data.old_of_new, data.chosen) = (order, chosen);
-    go_on(stop)?;
+    check_stop(stop)?;
     let trains = matches!(list.body, Body::Train(_));
     if trains
         || list
@@ -68,34 +72,35 @@ pub fn load<T: Precision>(
             .any(|buffer| matches!(buffer.role, Role::Features | Role::SparseFeatures))
     {
         data.load_features(artifact, needs.sparse_by_columns)?;
-        go_on(stop)?;
+        check_stop(stop)?;
     }
-    let graphs = graphs::read(artifact, list)?;
+    let graphs = graphs::read_graph_table(artifact, list)?;
     if let Some(graphs) = &graphs {
-        let of_nodes = graphs::of_nodes(artifact, &table, graphs.ids.len())?;
+        let of_nodes = graphs::graph_of_each_node(artifact, &table, graphs.ids.len())?;
         data.lists.graphs = of_nodes.map(|of_nodes| {
-            graphs::Graphs::of(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref())
+            graphs::Graphs::new(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref())
         });
     }
     data.kind_of_node = table.kind.unwrap_or_default();
-    data.sparse_of_kind = node_kinds::sparse(artifact, list, needs.sparse_by_columns)?;
+    data.sparse_of_kind =
+        node_kinds::open_sparse_features(artifact, list, needs.sparse_by_columns)?;
     if trains {
-        let labelled = graphs.as_ref().filter(|_| graphs::are_labelled(list));
+        let labelled = graphs.as_ref().filter(|_| graphs::has_graph_labels(list));
         let own = match labelled {
-            Some(graphs) => Own {
+            Some(graphs) => DataSetLabels {
                 ids: &graphs.ids,
                 labels: graphs.labels.as_ref(),
                 splits: &graphs.splits,
                 rows: LearnedRows::Graphs,
             },
-            None => Own {
+            None => DataSetLabels {
                 ids: &table.ids,
                 labels: table.labels.as_ref(),
                 splits: &table.splits,
                 rows: LearnedRows::Nodes,
             },
         };
-        let aims = target_and_splits::of(request, artifact, own)?;
+        let aims = target_and_splits::read_target_and_splits(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
         // Graphs lie as their table has them.
         let order = if labelled.is_some() { None } else { data.old_of_new.take() };
@@ -104,13 +109,13 @@ pub fn load<T: Precision>(
         data.learned = aims.column;
     }
     data.graph_ids = graphs.map(|graphs| graphs.ids);
-    data.given = program_inputs::load(&data, list, &csr, artifact)?;
+    data.given = program_inputs::load_inputs(&data, list, &csr, artifact)?;
     data.ids = table.ids;
-    go_on(stop)?;
+    check_stop(stop)?;
     Ok(data)
 }
 
-fn go_on(stop: &StopFlag) -> Result<(), StageError> {
+fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
     if !stop.is_set() {
         return Ok(());
     }
@@ -118,7 +123,7 @@ fn go_on(stop: &StopFlag) -> Result<(), StageError> {
 }
 
 /// The old number of each new one; `None` when all stay.
-fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageError> {
+fn read_order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageError> {
     let new_of_old = permutation::open(artifact)?;
     let path = artifact.file(permutation::PERMUTATION_FILE);
     if new_of_old.len() != nodes {
@@ -147,7 +152,7 @@ fn order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageErr
     Ok(Some(old_of_new))
 }
 
-fn same_nodes(inputs: &Inputs, expected: usize, found: usize) -> Result<(), StageError> {
+fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<(), StageError> {
     if expected == found {
         return Ok(());
     }
@@ -158,7 +163,7 @@ fn same_nodes(inputs: &Inputs, expected: usize, found: usize) -> Result<(), Stag
 }
 
 /// Proves that every walk stays within the graph.
-fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
+fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
     for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
         let nodes = csr.nodes();
         let largest = side.neighbours.par_iter().copied().max();
@@ -187,16 +192,18 @@ fn prove(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
 }
 
 impl<T: Precision> Data<T> {
-    /// Takes the artifact's features, permuted.
+    
+
+/// Takes the artifact's features, permuted.
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
             None => {}
             Some(Features::Dense { columns, values }) => {
-                self.features = Some(self.permuted(&values, columns)?)
+                self.features = Some(self.permute_features(&values, columns)?)
             }
             Some(Features::Sparse { columns, entries }) => {
-                let mut sparse = self.permuted_sparse(columns, &entries);
-                sparse.by_columns = by_columns.then(|| sparse.rows().transpose());
+                let mut sparse = self.permute_sparse_features(columns, &entries);
+                sparse.by_columns = by_columns.then(|| sparse.as_rows().transpose());
                 self.sparse = Some(sparse);
             }
         }
@@ -207,7 +214,7 @@ impl<T: Precision> Data<T> {
     /// order.
     fn load_labels(
         &mut self,
-        aims: &Aims<'_>,
+        aims: &TargetAndSplits<'_>,
         rows: usize,
         order: Option<&[u32]>,
     ) -> Result<(), StageError> {
@@ -218,7 +225,7 @@ impl<T: Precision> Data<T> {
                 .map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class))))
                 .collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => {
-                values.iter().map(|&value| T::of_f32(value)).collect()
+                values.iter().map(|&value| T::from_f32(value)).collect()
             }
         });
         if let Some(numbers) = numbers {
@@ -226,7 +233,7 @@ impl<T: Precision> Data<T> {
             let columns = numbers.len().checked_div(rows).unwrap_or(0);
             match order {
                 Some(old_of_new) => {
-                    gather(&mut target, &numbers, columns, old_of_new, |&number| number)
+                    gather_rows(&mut target, &numbers, columns, old_of_new, |&number| number)
                 }
                 None => target.copy_from_slice(&numbers),
             }
@@ -246,41 +253,45 @@ impl<T: Precision> Data<T> {
         Ok(())
     }
 
-    fn permuted(&self, values: &View<f32>, columns: usize) -> Result<Contents<T>, StageError> {
+    fn permute_features(
+        &self,
+        values: &View<f32>,
+        columns: usize,
+    ) -> Result<Contents<T>, StageError> {
         let stored = Stored { renumbered: self.old_of_new.is_some(), ..Stored::default() };
         if stored.is_mapped(Rows::Nodes, size_of::<T>() as u64) {
-            return Ok(Contents::Shared(T::of_view(values)));
+            return Ok(Contents::Shared(T::from_view(values)));
         }
         let mut out = Aligned::zeros(values.len())?;
         match &self.old_of_new {
             Some(old_of_new) => {
-                gather(&mut out, values, columns, old_of_new, |&value| T::of_f32(value))
+                gather_rows(&mut out, values, columns, old_of_new, |&value| T::from_f32(value))
             }
             None => out
                 .par_iter_mut()
                 .zip(&values[..])
                 .with_min_len(TASK_ELEMENTS)
-                .for_each(|(out, &value)| *out = T::of_f32(value)),
+                .for_each(|(out, &value)| *out = T::from_f32(value)),
         }
         Ok(Contents::Owned(out))
     }
 
-    fn permuted_sparse(
+    fn permute_sparse_features(
         &self,
         columns: usize,
         entries: &warploom_contract::arrow_file::SparseColumns,
-    ) -> Sparse<T> {
+    ) -> SparseFeatures<T> {
         let count = entries.index.len();
         let (mut offsets, mut index, mut values) =
             (vec![0u64], Vec::with_capacity(count), Vec::with_capacity(count));
         for row in 0..self.nodes {
-            let old = self.old(row);
+            let old = self.artifact_row(row);
             let range = entries.offsets[old] as usize..entries.offsets[old + 1] as usize;
             index.extend_from_slice(&entries.index[range.clone()]);
-            values.extend(entries.values[range].iter().map(|&value| T::of_f32(value)));
+            values.extend(entries.values[range].iter().map(|&value| T::from_f32(value)));
             offsets.push(index.len() as u64);
         }
-        Sparse {
+        SparseFeatures {
             offsets: offsets.into(),
             index: index.into(),
             values: values.into(),
@@ -290,8 +301,10 @@ impl<T: Precision> Data<T> {
     }
 }
 
+
+
 /// Row r of `out` becomes row `from[r]` of `source`.
-fn gather<S: Sync, E: Send>(
+fn gather_rows<S: Sync, E: Send>(
     out: &mut [E],
     source: &[S],
     columns: usize,

@@ -21,7 +21,7 @@ const NEAREST: usize = 3;
 const COMPARED_MOST: usize = 1 << 20;
 
 /// Refuses ids that the graph does not have, before anything is done with it, where that is due.
-pub fn check(
+pub fn check_vertices(
     pipeline: &Pipeline,
     graph: &Artifact,
     is_due: impl FnOnce() -> bool,
@@ -31,30 +31,37 @@ pub fn check(
     if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
         return Ok(());
     }
-    rows(&chosen, &graph::read_node_ids(graph)?).map(|_| ())
+    find_rows(&chosen, &graph::read_node_ids(graph)?).map(|_| ())
 }
 
 /// The rows of the node table that each setting names.
-pub fn rows(chosen: &[Chosen], ids: &Ids) -> Result<BTreeMap<String, BTreeSet<u64>>, StageError> {
-    chosen.iter().map(|chosen| Ok((chosen.setting.clone(), rows_of(chosen, ids)?))).collect()
+pub fn find_rows(
+    chosen: &[Chosen],
+    ids: &Ids,
+) -> Result<BTreeMap<String, BTreeSet<u64>>, StageError> {
+    chosen
+        .iter()
+        .map(|chosen| Ok((chosen.setting.clone(), find_setting_rows(chosen, ids)?)))
+        .collect()
 }
 
-fn rows_of(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
+fn find_setting_rows(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
     // A default fits any graph, also one that is empty.
     if chosen.given.is_none() && ids.is_empty() {
         return Ok(BTreeSet::new());
     }
     let row = |(number, named)| {
-        row_of(named, ids).map_err(|absent| refuse(chosen, number, named, absent, ids.len()))
+        find_row(named, ids)
+            .map_err(|absent| absent_error(chosen, number, named, absent, ids.len()))
     };
     chosen.named.iter().enumerate().map(row).collect()
 }
 
-fn refuse(
+fn absent_error(
     chosen: &Chosen,
     number: usize,
     named: &Named,
-    Absent { expected, hint, note }: Absent,
+    AbsentVertex { expected, hint, note }: AbsentVertex,
     nodes: usize,
 ) -> StageError {
     let setting = &chosen.setting;
@@ -77,28 +84,28 @@ fn refuse(
 }
 
 /// Why a node is not there, and what may have been meant.
-struct Absent {
+struct AbsentVertex {
     expected: String,
     hint: Option<String>,
     /// Behind the hint.
     note: String,
 }
 
-impl Absent {
-    fn of(expected: String, hint: Option<String>) -> Absent {
-        Absent { expected, hint, note: String::new() }
+impl AbsentVertex {
+    fn new(expected: String, hint: Option<String>) -> AbsentVertex {
+        AbsentVertex { expected, hint, note: String::new() }
     }
 }
 
-fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
+fn find_row(named: &Named, ids: &Ids) -> Result<u64, AbsentVertex> {
     let rows = ids.len() as u64;
     let id = match named {
         Named::Row(row) if *row < rows => return Ok(*row),
         Named::Row(_) if rows == 0 => {
-            return Err(Absent::of("the graph has no node".to_owned(), None));
+            return Err(AbsentVertex::new("the graph has no node".to_owned(), None));
         }
         Named::Row(_) => {
-            return Err(Absent::of(
+            return Err(AbsentVertex::new(
                 format!("expected a row from 0 to {}", rows - 1),
                 Some(format!("{ROW}{}", rows - 1)),
             ));
@@ -110,18 +117,21 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
             // `007` and `+7` are no other words for 7.
             Ok(number) => (
                 numbers.binary_search(&number).ok().filter(|_| number.to_string() == *id),
-                near_numbers(number, numbers),
+                nearest_numbers(number, numbers),
             ),
             Err(_) => {
-                return Err(Absent::of(
-                    format!("expected a number, as the ids of this data set are: {}", first(ids)),
-                    first_of(ids),
+                return Err(AbsentVertex::new(
+                    format!(
+                        "expected a number, as the ids of this data set are: {}",
+                        describe_first_id(ids)
+                    ),
+                    first_id(ids),
                 ));
             }
         },
         Ids::Strings(words) => (
             words.binary_search_by(|word| word.as_bytes().cmp(id.as_bytes())).ok(),
-            near_words(id, words),
+            nearest_words(id, words),
         ),
     };
     if let Some(row) = found {
@@ -134,19 +144,19 @@ fn row_of(named: &Named, ids: &Ids) -> Result<u64, Absent> {
         format!("expected an id of the data set; the nearest: {}", near.join(", "))
     };
     Err(match is_row {
-        true => Absent {
+        true => AbsentVertex {
             note: format!("  for row {id} of the node table"),
-            ..Absent::of(expected, Some(format!("{ROW}{id}")))
+            ..AbsentVertex::new(expected, Some(format!("{ROW}{id}")))
         },
-        false => Absent::of(expected, near.into_iter().next()),
+        false => AbsentVertex::new(expected, near.into_iter().next()),
     })
 }
 
-fn first(ids: &Ids) -> String {
-    first_of(ids).map_or_else(|| "there is none".to_owned(), |id| format!("the first is {id}"))
+fn describe_first_id(ids: &Ids) -> String {
+    first_id(ids).map_or_else(|| "there is none".to_owned(), |id| format!("the first is {id}"))
 }
 
-fn first_of(ids: &Ids) -> Option<String> {
+fn first_id(ids: &Ids) -> Option<String> {
     match ids {
         Ids::Numbers(numbers) => numbers.first().map(u64::to_string),
         Ids::Strings(words) => words.first().cloned(),
@@ -154,7 +164,7 @@ fn first_of(ids: &Ids) -> Option<String> {
 }
 
 /// Ids on both sides, the nearest first, the smaller of equally near ones.
-fn near_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
+fn nearest_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
     let at = numbers.partition_point(|number| *number < id);
     let mut near = numbers[at.saturating_sub(NEAREST)..numbers.len().min(at + NEAREST)].to_vec();
     near.sort_by_key(|number| (number.abs_diff(id), *number));
@@ -162,7 +172,7 @@ fn near_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
 }
 
 /// Words that differ in few letters, else those that stand beside it.
-fn near_words(id: &str, words: &[String]) -> Vec<String> {
+fn nearest_words(id: &str, words: &[String]) -> Vec<String> {
     let mut near: Vec<&str> = Vec::new();
     while near.len() < NEAREST {
         let others = words
@@ -190,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    fn given(value: Scalar) -> Chosen {
+    fn chosen_from(value: Scalar) -> Chosen {
         let set: warploom_spec::Settings = [("source", value)].into_iter().collect();
         Chosen::of(setting(json!([0])), set.get("source").cloned()).unwrap()
     }
@@ -210,7 +220,10 @@ mod tests {
     #[test]
     fn ids_are_looked_up_and_rows_are_counted() {
         let found = |value: Scalar| {
-            rows_of(&given(value), &numbers()).unwrap().into_iter().collect::<Vec<_>>()
+            find_setting_rows(&chosen_from(value), &numbers())
+                .unwrap()
+                .into_iter()
+                .collect::<Vec<_>>()
         };
         assert_eq!(found(Scalar::Whole(40)), [3]);
         assert_eq!(found(text("40")), [3]);
@@ -218,14 +231,14 @@ mod tests {
         assert_eq!(found(text("row:1")), [1]);
         assert_eq!(found(Scalar::List(vec![Scalar::Whole(11), text("row:0")])), [0, 2]);
         let words = Ids::Strings(vec!["10".into(), "9".into(), "user_5".into()]);
-        assert_eq!(rows_of(&given(text("user_5")), &words).unwrap(), [2].into());
-        assert_eq!(rows_of(&given(Scalar::Whole(9)), &words).unwrap(), [1].into());
+        assert_eq!(find_setting_rows(&chosen_from(text("user_5")), &words).unwrap(), [2].into());
+        assert_eq!(find_setting_rows(&chosen_from(Scalar::Whole(9)), &words).unwrap(), [1].into());
     }
 
     #[test]
     fn an_id_that_is_not_there_is_named_with_the_nearest_ones() {
         let said = |value: Scalar, ids: &Ids| {
-            let error = rows_of(&given(value), ids).unwrap_err();
+            let error = find_setting_rows(&chosen_from(value), ids).unwrap_err();
             assert_eq!(error.kind, ErrorKind::Specification);
             format!(
                 "{} | {} | {}",
@@ -279,12 +292,14 @@ mod tests {
     #[test]
     fn a_default_is_a_row_and_fits_an_empty_graph() {
         let default = |default| Chosen::of(setting(default), None).unwrap();
-        assert_eq!(rows_of(&default(json!(0)), &numbers()).unwrap(), [0].into());
+        assert_eq!(find_setting_rows(&default(json!(0)), &numbers()).unwrap(), [0].into());
         assert_eq!(
-            rows_of(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(),
+            find_setting_rows(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(),
             [0, 2, 3].into()
         );
-        assert!(rows_of(&default(json!(0)), &Ids::Numbers(Vec::new())).unwrap().is_empty());
-        assert!(rows_of(&default(json!(5)), &numbers()).is_err());
+        assert!(
+            find_setting_rows(&default(json!(0)), &Ids::Numbers(Vec::new())).unwrap().is_empty()
+        );
+        assert!(find_setting_rows(&default(json!(5)), &numbers()).is_err());
     }
 }

@@ -1,9 +1,9 @@
-//! The allocator of all binaries: the system's, where a refusal ends the process with a message and
-//! exit code 1.
+//! allocation: the global allocator of all binaries. It is the system's; where that is out of
+//! memory, the process ends with a message and exit code 1.
 //!
-//! promises  an allocation that the system refuses is reported with its size, and no signal ends
-//!           the process; what was being written is a left-over of a dead process, which the next
-//!           `store gc` removes
+//! promises  a failed allocation is reported with its size instead of ending the process by a
+//!           signal; a draft that was being written is left behind, and the next `store gc` removes
+//!           it
 //! never     allocates, takes a lock or unwinds after a refusal
 #![allow(unsafe_code)]
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -15,11 +15,11 @@ static ALLOCATOR: Allocator = Allocator;
 
 struct Allocator;
 
-// SAFETY: all memory is `System`'s, which is asked with what we were asked with; a refusal does not
-// return.
+// SAFETY: every call is forwarded to `System` with the caller's arguments; a failed allocation does
+// not return.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that `System` asks for.
+        // SAFETY: the caller's promises are those that `System` requires.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
 
@@ -46,8 +46,7 @@ fn given(block: *mut u8, bytes: usize) -> *mut u8 {
     block
 }
 
-/// Gives memory that was freed back to the system, which else keeps the most that any stage had: so
-/// a run's peak is its own.
+/// Returns freed memory to the system, so that the peak of a run does not include earlier stages.
 pub fn give_back() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -69,7 +68,7 @@ fn refused(bytes: usize) -> ! {
             --threads  needs less\n",
     ];
     for line in lines {
-        // Nobody is left to be told that standard error is closed.
+        // If standard error is closed, there is nowhere left to report it.
         let _ = rustix::io::write(std::io::stderr(), line);
     }
     signal_hook::low_level::exit(i32::from(ErrorKind::Memory.exit_code()))

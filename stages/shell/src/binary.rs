@@ -1,8 +1,8 @@
-//! The main function of a stage's binary.
+//! binary: the main function of a stage's binary.
 //!
-//! promises  without a sub-command it builds or hits; `check`, `explain` and `key` do what the
-//!           interface says; every exit code comes from an error's kind
-//! never     panics to the terminal: a defect is reported as one, with exit code 255
+//! promises  without a subcommand it builds the stage or finds its output in the store; every exit
+//!           code follows from the kind of an error
+//! never     shows a bare panic: it is reported as a defect, with exit code 255
 use std::{io::Write, panic, path::PathBuf, process::ExitCode};
 
 use clap::{
@@ -30,7 +30,7 @@ use crate::{
 enum Action {
     /// Verify an existing output with an independent method
     Check,
-    /// Say hit or miss, and which ingredient differs from the nearest artifact
+    /// Print hit or miss, and which part of the key differs from the nearest artifact
     Explain,
     /// Print the key document
     Key,
@@ -51,17 +51,17 @@ pub fn command<S: Stage>(about: &'static str) -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_negates_reqs(true)
         .disable_help_subcommand(true);
-    // Last: options bring an `about` of their own.
+    // `about` last: the options set one of their own.
     with_short_help(StageArguments::augment_args(command).about(about))
 }
 
-/// Forms that a stage can print instead of doing its work, with `--show FORM`.
+/// Forms that a stage can print instead of its work, with `--show FORM`.
 pub struct Show<R> {
     /// Their names.
     pub forms: &'static [&'static str],
-    /// What they are, for the help.
+    /// The help of the option.
     pub help: &'static str,
-    /// The text of one.
+    /// Gives the text of a form.
     pub text: fn(&Inputs, &R, &str) -> Result<String, StageError>,
 }
 
@@ -77,7 +77,7 @@ where
     })
 }
 
-/// Runs the binary of a stage that can show what it works on.
+/// Runs the binary of a stage that has `--show FORM`.
 pub fn stage_main_showing<S>(about: &'static str, show: &Show<S::Request>) -> ExitCode
 where
     S: Stage,
@@ -98,10 +98,10 @@ where
     })
 }
 
-/// What the help of each command says where it leaves the common options out.
+/// The last line of a help text without common options.
 const MORE_OPTIONS: &str = "The options of all Warploom programs are listed by --help.";
 
-/// A command whose help has one line an option.
+/// Makes the help of a command print one line for each option.
 pub fn with_short_help(command: Command) -> Command {
     let help = Arg::new("help")
         .short('h')
@@ -112,7 +112,7 @@ pub fn with_short_help(command: Command) -> Command {
     command.disable_help_flag(true).arg(help)
 }
 
-/// A command whose help leaves the options of all programs out.
+/// Hides the common options in the help of a command.
 fn without_common_options(command: Command) -> Command {
     let own = command.mut_args(|arg| {
         if arg.is_global_set() && arg.get_id() != "help" { arg.hide(true) } else { arg }
@@ -120,7 +120,7 @@ fn without_common_options(command: Command) -> Command {
     own.mut_subcommands(without_common_options).after_help(MORE_OPTIONS)
 }
 
-/// The command line of this process, or the exit code of one that cannot be understood.
+/// Parses the command line of this process; else gives the exit code of a usage error.
 pub fn matches_of(command: Command) -> Result<clap::ArgMatches, ExitCode> {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
@@ -240,7 +240,7 @@ where
         .collect();
     match chain.environment.format {
         Format::Human => print_text(&format!(
-            "{}: the output is proved ({})\n",
+            "{}: the output is verified ({})\n",
             S::CONTRACT.name,
             keys.join(", ")
         )),
@@ -291,7 +291,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Says it and gives the exit code.
+    /// Prints it and gives the exit code.
     pub fn finish(&self, talk: &Talk, format: Format) -> ExitCode {
         talk.error_text(&self.text);
         if format == Format::Json {
@@ -339,11 +339,10 @@ pub fn read_pipelines(
     })
 }
 
-/// Starts the threads of the pool. Called once, before any work. Where the kernel gives fewer than
-/// asked for, half of those it gave do the work, so that there is room for a reader or a writer
-/// beside them.
+/// Starts the threads of the pool, once, before any work. Where the system starts fewer than asked
+/// for, half of them do the work, which leaves room for the threads of readers and writers.
 pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
-    // A pool that fails to start cannot be started again, so its threads are there before it is.
+    // A pool that fails to start cannot be started again: its threads are started first.
     let mut waiting = Vec::new();
     let mut refused = None;
     while waiting.len() < environment.threads && refused.is_none() {
@@ -379,7 +378,7 @@ pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     pool.map_err(|error| StageError::defect(format!("the pool of threads cannot be made: {error}")))
 }
 
-/// Says an error, as JSON on stdout too when that was asked for, and gives its exit code.
+/// Prints an error, with `--format json` also on stdout, and gives its exit code.
 pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode {
     talk.error(error);
     if format == Format::Json {
@@ -391,7 +390,7 @@ pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode 
     ExitCode::from(error.kind.exit_code())
 }
 
-/// Writes text for a person to stdout: on a terminal no line is wider than it.
+/// Writes text for a person to stdout, wrapped to the width of a terminal.
 pub fn print_text(text: &str) {
     match terminal::columns() {
         Some(columns) => print_data(&terminal::fitted(text, columns)),
@@ -401,12 +400,11 @@ pub fn print_text(text: &str) {
 
 /// Writes text for a person to stderr.
 pub fn print_aside(text: &str) {
-    // Nobody is left to be told that it is closed.
+    // If it is closed, there is nowhere left to report it.
     let _closed = std::io::stderr().lock().write_all(escape_controls(text).as_bytes());
 }
 
-/// Writes to stdout; a reader that went away is nobody's error. Control characters of names are
-/// written as JSON writes them.
+/// Writes to stdout; a closed pipe is no error. Control characters in names are escaped as in JSON.
 pub fn print_data(text: &str) {
     let text = escape_controls(text);
     let mut stdout = std::io::stdout().lock();
@@ -414,7 +412,7 @@ pub fn print_data(text: &str) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             // Data that did not arrive must not look like success.
             let error = StageError::io("write to stdout", std::path::Path::new("stdout"), &error)
-                .hint("what stdout leads to takes no more: send it to another place");
+                .hint("redirect stdout to a place that has room");
             let _closed = writeln!(std::io::stderr().lock(), "{error}");
             std::process::exit(i32::from(error.kind.exit_code()));
         }
@@ -422,16 +420,15 @@ pub fn print_data(text: &str) {
     }
 }
 
-/// Runs a main function: signals are listened to before anything else, and a panic becomes a report
-/// of a defect.
+/// Runs a main function: starts the signal listener first, and reports a panic as a defect.
 pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
     if let Err(error) = signals::listen() {
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         return ExitCode::from(error.kind.exit_code());
     }
     panic::set_hook(Box::new(|info| {
-        // Readers of foreign files catch what their decoders do, and a stage's panic is told once
-        // it is known whether an input is damaged.
+        // Readers of foreign files catch panics of their decoders. A panic of a stage is reported
+        // once it is known whether an input is damaged.
         if !warploom_formats::readers::tables::is_guarded() && !caught_panics::record_panic(info) {
             let _closed =
                 writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));

@@ -1,8 +1,8 @@
-//! The chain of keys: each stage's key holds the digests of those files of the stages before it
-//! that it reads.
+//! chain: the chain of keys. The key of a stage holds the digests of the files that it reads of
+//! earlier stages.
 //!
-//! promises  a key is known only when the stages before are in the store; then it costs a few small
-//!           files to compute
+//! promises  a key is known only when the earlier stages are in the store; computing it then reads
+//!           a few small files
 //! never     runs a stage
 use warploom_contract::{
     Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::shell_quoted, store::lease::Lease,
@@ -14,30 +14,30 @@ use crate::{
     requests::{IngestRequest, PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest},
 };
 
-/// A pipeline and what is in the store of it so far.
+/// A pipeline, and its artifacts that are in the store so far.
 pub struct Chain<'a> {
-    /// Where it runs.
+    /// The resolved options.
     pub environment: &'a Environment,
-    /// What is to be made.
+    /// The pipeline.
     pub pipeline: &'a Pipeline,
     available: Inputs,
-    /// On what is available, for as long as the chain is followed: a stage may read it hours after
-    /// it was found.
+    /// Leases on the available artifacts while the chain lives: a stage may read one hours after it
+    /// was found.
     leases: Vec<Lease>,
 }
 
-/// A stage's place in a chain: everything but the work.
+/// A resolved stage of a chain: everything but the work.
 pub struct Step<R> {
-    /// What it is told.
+    /// Its settings, resolved.
     pub request: R,
-    /// What its key is the hash of.
+    /// The document whose digest is its key.
     pub document: KeyDocument,
-    /// What it reads: each artifact with the files that are in the key and no others.
+    /// What it reads: each artifact restricted to the files that are in the key.
     pub inputs: Inputs,
 }
 
 impl<R: Request> Step<R> {
-    /// With the document of a request that leaves nothing open.
+    /// Makes the key document of a request that has no decision pending.
     pub fn of(request: R, inputs: Inputs) -> Self {
         let contract = R::STAGE.contract();
         let mut document =
@@ -48,7 +48,7 @@ impl<R: Request> Step<R> {
         Step { request, document, inputs }
     }
 
-    /// The document, if nothing is to be decided before.
+    /// The document, if no decision is pending.
     fn known(self) -> Known {
         match self.request.undecided() {
             None => Known::Document(self.document),
@@ -62,17 +62,17 @@ impl<R: Request> Step<R> {
     }
 }
 
-/// A stage's key document, or what has to be decided before it has one.
+/// The key document of a stage, or the decision that it waits for.
 #[derive(Clone, Debug)]
 pub enum Known {
-    /// What its key is the hash of.
+    /// The document whose digest is the key.
     Document(KeyDocument),
-    /// What the stage decides when it is run.
+    /// What the stage decides when it runs.
     Undecided(&'static str),
 }
 
 impl<'a> Chain<'a> {
-    /// Nothing is known yet.
+    /// A chain without available artifacts.
     pub fn new(environment: &'a Environment, pipeline: &'a Pipeline) -> Self {
         Chain { environment, pipeline, available: Inputs::new(), leases: Vec::new() }
     }
@@ -85,7 +85,7 @@ impl<'a> Chain<'a> {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
         match request.settle(&self.environment.store, &inputs) {
-            // What is damaged is decided anew.
+            // With `--force`, a damaged decision is made again.
             Err(error)
                 if self.environment.force
                     && error.kind == warploom_contract::ErrorKind::Damaged => {}
@@ -94,13 +94,13 @@ impl<'a> Chain<'a> {
         Ok(Step::of(request, inputs))
     }
 
-    /// The artifacts of a key, if all kinds of the stage are there.
+    /// The artifacts of a key, if all kinds of the stage are in the store.
     pub fn find(&self, stage: StageName, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
         let writes = stage.contract().writes;
         writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect()
     }
 
-    /// The artifacts of a key with a lease on them, if all kinds of the stage are there.
+    /// The artifacts of a key with a lease on them, if all kinds of the stage are in the store.
     pub fn find_leased(
         &mut self,
         stage: StageName,
@@ -110,12 +110,12 @@ impl<'a> Chain<'a> {
             return Ok(None);
         }
         self.lease(key);
-        // It may have been collected before the lease was there.
+        // `gc` may have collected it before the lease was taken.
         let writes = stage.contract().writes;
         writes.iter().map(|&kind| self.environment.store.find_again(kind, key)).collect()
     }
 
-    /// Whether anything that was found or made is not there any more.
+    /// Whether an available artifact is no longer in the store.
     pub fn has_lost(&self) -> bool {
         self.available.iter().any(Artifact::is_gone)
     }
@@ -127,12 +127,12 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Keeps what has this key, or will have it, from being collected while the chain is followed.
+    /// Keeps `gc` from collecting artifacts of this key, present or future, while the chain lives.
     pub fn lease(&mut self, key: &Key) {
         self.leases.push(self.environment.store.lease(key));
     }
 
-    /// Key document of a stage, which must have nothing left to decide.
+    /// Key document of a stage, which must have no decision pending.
     pub fn document(&self, stage: StageName) -> Result<KeyDocument, StageError> {
         match self.known(stage)? {
             Known::Document(document) => Ok(document),
@@ -147,7 +147,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// Key document of a stage, or what is to be decided before.
+    /// Key document of a stage, or the decision that it waits for.
     pub fn known(&self, stage: StageName) -> Result<Known, StageError> {
         Ok(match stage {
             StageName::Ingest => self.step::<IngestRequest>()?.known(),
@@ -159,13 +159,12 @@ impl<'a> Chain<'a> {
         })
     }
 
-    /// Looks up, without building, every stage before this one; the first that is missing is an
-    /// error.
+    /// Looks up every stage before this one without building; the first missing one is an error.
     pub fn follow_to(&mut self, stage: StageName) -> Result<(), StageError> {
         self.follow(stage.earlier())
     }
 
-    /// Looks up, without building, every stage up to this one, and this one.
+    /// Looks up every stage up to and including this one without building.
     pub fn follow_through(&mut self, stage: StageName) -> Result<(), StageError> {
         self.follow(stage.through())
     }

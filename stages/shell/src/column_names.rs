@@ -1,11 +1,11 @@
-//! column_names: which columns of a node table a vertex program can read, and what it calls them.
+//! column_names: which columns of a node table a vertex program can read, with names and types.
 //!
 //! promises  plan and run agree on the type of a column
 //! never     reads a row
 use arrow_schema::{DataType, Schema};
 use warploom_vertex::gir::Type;
 
-/// What the language calls a column of this type; none: it holds no numbers.
+/// The type of such a column in the vertex language; none if it holds no numbers.
 pub fn type_of(found: &DataType) -> Option<Type> {
     match found {
         DataType::Boolean => Some(Type::Bool),
@@ -15,8 +15,8 @@ pub fn type_of(found: &DataType) -> Option<Type> {
     }
 }
 
-/// Names and types of the columns of a node table that a program can read: not its ids, graphs or
-/// splits, and neither its label nor the column that is learned while anything is.
+/// Names and types of the columns of a node table that a program can read: not ids, graphs or
+/// splits and, while something is learned, neither the label nor the learned column.
 pub fn readable(schema: &Schema, learned: Option<&str>) -> impl Iterator<Item = (String, Type)> {
     let hidden = |name: &str| {
         matches!(name, "id" | "graph" | "split")

@@ -1,17 +1,17 @@
-//! command_line: what to type instead of a word that no program knows.
+//! command_line: usage errors, with what to type instead of an unknown argument.
 //!
-//! promises  a setting of the pipeline or of its program that is typed as an option is answered
-//!           with the `--set` that was meant
-//! never     takes such a word for the setting: a typing error of an option would pass as one
+//! promises  a setting of the pipeline or its program that is typed as an option is answered with
+//!           the `--set` that was meant
+//! never     accepts it as the setting: a mistyped option could pass as one
 use std::{io::Write, path::Path, process::ExitCode};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use warploom_spec::{nearest, settings_named, shell_word};
 use warploom_vertex::{builtin, trace::settings_of};
 
-/// Settings that programs usually have, where no pipeline file is named.
+/// Usual settings of programs, where no pipeline file is named.
 const USUAL: [&str; 5] = ["hidden", "drop", "heads", "layers", "steps"];
-/// What other software calls settings.
+/// Names of settings in other software.
 const OTHER_NAMES: [(&str, &str); 8] = [
     ("learning_rate", "lr"),
     ("wd", "weight_decay"),
@@ -23,14 +23,14 @@ const OTHER_NAMES: [(&str, &str); 8] = [
     ("runs", "repeat"),
 ];
 
-/// Says what is wrong with a command line, and gives the exit code.
+/// Prints what is wrong with a command line, and gives the exit code.
 pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
     if let Some(text) = refusal(error, words) {
-        // A closed stderr is nobody's loss.
+        // A closed stderr is no error.
         let _closed = writeln!(std::io::stderr().lock(), "{text}");
         return ExitCode::from(warploom_contract::ErrorKind::Usage.exit_code());
     }
-    // Help and version are no errors; whether they arrive is for `print` to say.
+    // Help and version are no errors; `print` fails if they cannot be written.
     match error.print() {
         Ok(()) if error.use_stderr() => {
             ExitCode::from(warploom_contract::ErrorKind::Usage.exit_code())
@@ -40,10 +40,10 @@ pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
     }
 }
 
-/// The error of a word that stands for a setting, or of a command that is missing.
+/// The error of an argument that names a setting, or of a missing command.
 fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::MissingSubcommand {
-        // Not the list that would stand here otherwise: it has the commands that are hidden, too.
+        // clap would list the hidden commands, too.
         return Some(
             "error: no command was given\nhint: the same with  --help  lists them".to_owned(),
         );
@@ -74,14 +74,14 @@ fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
     let what = if word.starts_with("--") {
         format!("there is no option `{word}`")
     } else {
-        format!("`{word}` stands where no argument is expected")
+        format!("unexpected argument `{word}`")
     };
     Some(format!("error: {what}\nhint: {hint}"))
 }
 
 /// The setting that was meant by an option.
 fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<String> {
-    // clap names the option without the value that is joined to it.
+    // clap names the option without `=VALUE`.
     let given = words
         .iter()
         .find_map(|word| word.strip_prefix("--")?.strip_prefix(option)?.strip_prefix('='));
@@ -116,8 +116,7 @@ fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<
     Some(set(&format!("plan.set.{near}")))
 }
 
-/// The settings of the program of the pipeline file that is named; else those that programs usually
-/// have.
+/// The settings of the program of the pipeline file on the command line; else the usual ones.
 fn program_settings(words: &[String]) -> Vec<String> {
     let of_file = |file: &String| -> Option<Vec<String>> {
         let pipeline = warploom_spec::read(Path::new(file), &[]).ok()?.into_iter().next()?;

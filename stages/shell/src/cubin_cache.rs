@@ -1,9 +1,9 @@
-//! cubin_cache: the source of a list as code of a device, found in the store or made and put there.
+//! cubin_cache: compiled kernels (cubin) of a launch list, found in the store or compiled and
+//! stored.
 //!
-//! promises  code is found by the source without its remarks, the architecture, the options and the
-//!           compiler that would make it, never by less; code that is damaged, or that is not
-//!           taken, is made anew; a store that cannot be written costs a warning and the next start
-//!           the same time
+//! promises  the key has the source without comments, the architecture, the options and the version
+//!           of the compiler; a cubin that is damaged, or that the driver rejects, is compiled
+//!           again; a store that cannot be written is a warning, and the next start compiles again
 //! never     keys code by anything that a compiler puts into it; needs a GPU
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,28 +19,28 @@ use warploom_device::{
     nvrtc::{self, Source, architecture},
 };
 
-/// The code.
+/// The file of the cubin.
 const CODE: &str = "kernels.cubin";
-/// What it was made of, and what the compiler says of each kernel.
+/// The file of its key request, and of what the compiler reports for each kernel.
 const BUILD: &str = "build.json";
-/// The source, to be read.
+/// The file of the CUDA source, for people.
 const SOURCE: &str = "kernels.cu";
-/// Version of how code is made of a source.
+/// Version of this compilation step.
 const VERSION: u32 = 1;
 
-/// How code came to be.
+/// Where a cubin came from.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// Time that it took.
     pub took: Duration,
-    /// Whether it was there.
+    /// Whether it was in the store.
     pub found: bool,
     /// Its key in the store.
     pub key: String,
 }
 
-/// Code for an architecture, by the compiler that is here: what lies in the store, else compiled
-/// now and kept. `take` makes of its bytes what is wanted of them; what it refuses is made anew.
+/// The cubin of a source for an architecture: from the store, else compiled now and stored. `take`
+/// loads its bytes; a stored cubin that `take` refuses is compiled again.
 pub fn code<T>(
     context: &Context,
     (nvrtc, arch): (&Nvrtc, (u32, u32)),
@@ -53,7 +53,7 @@ pub fn code<T>(
     let document =
         KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
     let key = document.key();
-    // Code that cannot be read is compiled again, to the same bytes.
+    // A cubin that cannot be read is compiled again, to the same bytes.
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
         && artifact.manifest.check_digests(&artifact.path).is_ok()
         && let Ok(bytes) = fs::read(artifact.file(CODE))
@@ -66,12 +66,12 @@ pub fn code<T>(
     let cubin = nvrtc.compile(&asked)?;
     let taken = take(&cubin.bytes, CODE)?;
     if let Err(error) = keep(context, &document, &cubin, source) {
-        context.progress.warn(&format!("the compiled kernels could not be kept: {}", error.what));
+        context.progress.warn(&format!("the compiled kernels could not be stored: {}", error.what));
     }
     Ok((taken, Compiled { took: begun.elapsed(), found: false, key: key.to_string() }))
 }
 
-/// All that code follows from.
+/// Everything that a cubin depends on.
 fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
     json!({
         "source": Digest::from_bytes(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
@@ -79,8 +79,8 @@ fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
     })
 }
 
-/// What of a source is compiled: remarks tell of one graph, and the code serves all that have the
-/// same kernels.
+/// The source without comments. Comments describe one graph, and the cubin serves every graph with
+/// the same kernels.
 fn without_remarks(source: &str) -> String {
     source
         .lines()
@@ -89,7 +89,7 @@ fn without_remarks(source: &str) -> String {
         .collect()
 }
 
-/// Puts code into the store.
+/// Stores a cubin.
 fn keep(
     context: &Context,
     document: &KeyDocument,

@@ -1,9 +1,9 @@
-//! data_needs: which parts of a data set a program reads, of those that are made up where the set
-//! lacks them.
+//! data_needs: which parts of a data set a program reads, of those that are generated where the set
+//! lacks them (features, labels, splits).
 //!
-//! promises  a part is said not to be read only where the program was understood; people are told
-//!           of made-up data only where they are read
-//! never     changes a key, a manifest or what is made
+//! promises  a part counts as unread only where the program could be traced; generated data are
+//!           reported to people only where they are read
+//! never     changes a key, a manifest or an output
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -19,8 +19,8 @@ use crate::{
     program, sample_data_sets,
 };
 
-/// What a program learns, judged on sample data sets by what it returns; none if it learns nothing,
-/// or no sample fits it.
+/// Whether a program learns nodes or graphs, found by tracing it on sample data sets; none if it
+/// learns nothing, or no sample fits it.
 pub fn learned_rows(text: &str, spec: &PlanSpec) -> Option<LearnedRows> {
     learned_rows_of(text, &spec.program.entry, &given_settings(spec))
 }
@@ -52,7 +52,7 @@ pub struct DataNeeds {
     pub features: bool,
     /// Labels: it learns, or reads them.
     pub labels: bool,
-    /// These are labels of nodes: those of the graphs of a set of many are never made up.
+    /// Whether these are labels of nodes: labels of graphs are never generated.
     pub node_labels: bool,
 }
 
@@ -60,10 +60,10 @@ pub struct DataNeeds {
 const LABEL: &str = "label";
 
 impl DataNeeds {
-    /// What is taken for granted of a program that is not understood, or of none.
+    /// The assumption for a program that cannot be traced, or for none.
     pub const ALL: DataNeeds = DataNeeds { features: true, labels: true, node_labels: true };
 
-    /// Of the program of a pipeline.
+    /// The needs of the program of a pipeline.
     pub fn of_pipeline(pipeline: &Pipeline) -> DataNeeds {
         program_text(pipeline).map_or(DataNeeds::ALL, |text| {
             DataNeeds::of_text(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan))
@@ -99,7 +99,7 @@ impl DataNeeds {
         needs
     }
 
-    /// Those of these parts that are read, by their names in a manifest.
+    /// Of these generated parts, by their names in a manifest, those that the program reads.
     pub fn of_made_up(self, made_up: &[String]) -> Vec<String> {
         let is_read = |name: &str| match name {
             "features" => self.features,

@@ -1,9 +1,9 @@
 //! device_choice: whether `--device auto` takes a GPU for a program.
 //!
 //! promises  the decision follows from program, settings and device, never from the graph or the
-//!           store: an order is weighed by the device before there is a graph; it is made by the
-//!           function by which `plan` makes or refuses kernels
-//! never     costs anything where there is no GPU
+//!           store, since `reorder` needs the device before a plan exists; it uses the function by
+//!           which `plan` emits or refuses kernels
+//! never     costs time where there is no GPU
 use std::{
     collections::BTreeMap,
     sync::{Mutex, PoisonError},
@@ -20,12 +20,12 @@ use crate::{
     sample_data_sets,
 };
 
-/// Whether there is a GPU that `auto` may take, with kernels for all of a pipeline's program. Of a
-/// program that does not parse, whoever plans says why.
+/// Whether `auto` takes a GPU: one is present, and the whole program has kernels. For a program
+/// that does not parse the answer is no, and `plan` reports the error.
 pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
     let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
-    // Kept facts that do not read are told of by whoever takes the GPU; any GPU has the same
-    // kernels.
+    // Measured facts that cannot be read are reported when the GPU is resolved. For this question
+    // any GPU will do: all have the same kernels.
     let Some(device) = found.ok().or_else(|| warploom_device::resolve("h200", Best::Cpu).ok())
     else {
         return Ok(false);
@@ -41,18 +41,18 @@ pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError>
     Ok(matches!(verdict(&program, plan, &pipeline.run, &device), Verdict::Kernels))
 }
 
-/// What samples say of a program on a GPU.
+/// The result of compiling a program for a GPU on sample data sets.
 #[derive(Clone, Debug)]
 pub enum Verdict {
-    /// All of it has kernels.
+    /// The whole program has kernels.
     Kernels,
-    /// No data set has kernels for it, and this is why.
+    /// The program lacks a kernel on every data set, for this reason.
     NoKernels(StageError),
-    /// It fits no sample, or some samples have kernels and others none: the data set decides.
+    /// It fits no sample, or has kernels on some samples only: the data set decides.
     Unknown,
 }
 
-/// Whether a program has kernels on a GPU. Several stages of a start ask; it is found once.
+/// Whether a program has kernels on a GPU. Several stages of one start ask: the answer is cached.
 pub fn verdict(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     static KNOWN: Mutex<BTreeMap<String, Verdict>> = Mutex::new(BTreeMap::new());
     let asked = (
@@ -69,7 +69,8 @@ pub fn verdict(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts
     known.entry(key).or_insert_with(|| of_samples(program, plan, run, device)).clone()
 }
 
-/// The first sample that a program fits has kernels for it, or all such samples refuse it.
+/// `Kernels` if the first sample that the program fits has them, `NoKernels` if all such samples
+/// refuse it.
 fn of_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     let samples = sample_data_sets::of_text(program.text);
     let mut made =
@@ -82,7 +83,7 @@ fn of_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts)
     }
 }
 
-/// Kernels of what a program becomes on a sample; nothing where it does not fit it.
+/// Emits the kernels of a program on a sample; none where the program does not fit the sample.
 fn emit(
     program: &Program,
     plan: &PlanSpec,
@@ -209,6 +210,9 @@ mod tests {
             Some("the data set decides"),
             "`auto` takes the CPU, and an explicit GPU is not refused"
         );
-        assert!(halves.is_some_and(|why| why.contains("`run.dtype: bf16` is for the CPU alone")));
+        assert!(
+            halves
+                .is_some_and(|why| why.contains("`run.dtype: bf16` is supported on the CPU only"))
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Where a start of a program runs and what it may do: the options, resolved. Nothing of it is in a
-//! key, but the device.
+//! environment: the options of a start, resolved: where it runs and what it may use. Of these, only
+//! the device is in a key.
 use std::path::PathBuf;
 
 use warploom_contract::{ErrorKind, StageError, Store};
@@ -17,9 +17,9 @@ use crate::{
 pub enum Verify {
     /// None.
     Nothing,
-    /// Those of files that a stage reads to make something.
+    /// Those of the files that a stage reads to build its output.
     Inputs,
-    /// Those of hits and of raw files too.
+    /// Also those of hits and of raw files.
     All,
 }
 
@@ -32,29 +32,29 @@ pub struct Environment {
     pub data: Vec<PathBuf>,
     /// Threads of the pool.
     pub threads: usize,
-    /// Bytes that may be used.
+    /// Bytes of memory that may be used.
     pub memory: u64,
     /// Device asked for on the command line.
     pub device: Option<String>,
-    /// Whether stand-ins will do.
+    /// Whether stand-ins are accepted.
     pub real: Real,
-    /// Rebuild hits.
+    /// Whether hits are built again.
     pub force: bool,
     /// Which digests are checked.
     pub verify: Verify,
     /// Whether a missing data set may be downloaded.
     pub network: bool,
-    /// What stdout gets.
+    /// The format of stdout.
     pub format: Format,
 }
 
 impl Environment {
-    /// Where it is remembered what raw files are, and which could not be had.
+    /// The folder of cached digests of raw files, and of downloads that failed.
     pub fn seen(&self) -> PathBuf {
         self.store.root().join("seen-v1")
     }
 
-    /// From the options.
+    /// Resolves the options.
     pub fn new(options: &Options) -> Self {
         let scheduler = machine_limits::under_scheduler();
         Environment {
@@ -75,7 +75,7 @@ impl Environment {
         }
     }
 
-    /// Whether raw files are read again although their digests are remembered.
+    /// Whether raw files are read again although their digests are cached.
     pub fn rereads(&self) -> bool {
         self.verify == Verify::All
     }

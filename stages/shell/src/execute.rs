@@ -1,8 +1,9 @@
-//! Hit or build: the one piece of code by which every stage decides and runs.
+//! execute: hit or build: the code by which every stage looks up its output, and runs if it is
+//! missing.
 //!
-//! promises  a hit opens no payload; a build checks the digests of its inputs and validates them,
-//!           leases them, and publishes all of its kinds or none
-//! never     builds what is there (without `--force`)
+//! promises  a hit opens no payload; a build leases its inputs, checks their digests, validates
+//!           them, and publishes all of its kinds or none
+//! never     builds what is in the store (without `--force`)
 use std::time::Instant;
 
 use warploom_contract::{
@@ -19,8 +20,8 @@ use crate::{
     explain, flags::Real, outcome::Status, progress::Talk, requests::Request, signals,
 };
 
-/// Runs a stage of a chain, or finds that it was run; on success its artifacts become available to
-/// the stages after it.
+/// Runs a stage of a chain, or finds its output in the store; on success its artifacts become
+/// available to later stages.
 pub fn execute<S>(chain: &mut Chain<'_>, talk: &Talk) -> Outcome
 where
     S: Stage,
@@ -49,7 +50,7 @@ where
     outcome
 }
 
-/// Why a stage was built that left what had been there.
+/// The `why` of a forced build that gave the bytes already in the store.
 pub const SAME_BYTES: &str = "--force: the same bytes as before";
 
 fn attempt<S>(chain: &mut Chain<'_>, talk: &Talk, outcome: &mut Outcome) -> Result<(), StageError>
@@ -74,7 +75,7 @@ where
     outcome.key = Some(step.key().to_string());
     let found =
         if environment.force { None } else { chain.find_leased(S::Request::STAGE, &step.key())? };
-    // What was made of unchecked inputs may be wrong: who checks makes it again.
+    // An output built from unchecked inputs may be wrong: a start that checks builds it again.
     let unchecked = |artifact: &Artifact| {
         environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
     };
@@ -88,12 +89,12 @@ where
     }
     outcome.why = match (environment.force, place) {
         (true, _) => "asked for by --force".to_owned(),
-        (false, Place::Unchecked) => "what is there was made with --no-verify".to_owned(),
+        (false, Place::Unchecked) => "the stored output was made with --no-verify".to_owned(),
         (false, Place::Free) => explain::why_missing(chain, S::Request::STAGE, &step.document),
     };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
-    // Before it is published, so that at no moment it is there and nobody's.
+    // The lease is taken before publishing, so that the output is never in the store without one.
     chain.lease(&step.key());
     let done =
         caught_panics::catch_panic(|| build::<S>(environment, talk, step, &inputs, place, outcome));
@@ -104,7 +105,7 @@ where
     refuse_made_up(chain, outcome)
 }
 
-/// Where and with how much a stage runs.
+/// The context that a stage runs in: store, limits, progress and stop flag.
 fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
     Context {
         store: &environment.store,
@@ -115,7 +116,7 @@ fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
     }
 }
 
-/// Takes what is there; with `--verify`, after its digests.
+/// Uses the stored output; with `--verify`, checks its digests first.
 fn take_hit(environment: &Environment, artifacts: &[Artifact]) -> Result<(), StageError> {
     for artifact in artifacts {
         if environment.verify == Verify::All {
@@ -126,16 +127,16 @@ fn take_hit(environment: &Environment, artifacts: &[Artifact]) -> Result<(), Sta
     Ok(())
 }
 
-/// What is where a stage publishes.
+/// What the store holds where a stage publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// Nothing, or what another process publishes meanwhile: the first wins.
+    /// Nothing, or what another process publishes meanwhile: the first one stays.
     Free,
-    /// What was made of unchecked inputs: it makes way.
+    /// An output built from unchecked inputs: it is replaced.
     Unchecked,
 }
 
-/// Runs the stage over inputs that are open, and publishes.
+/// Runs the stage on opened inputs, and publishes its output.
 fn build<S>(
     environment: &Environment,
     talk: &Talk,
@@ -170,15 +171,15 @@ where
     if S::CONTRACT.writes.contains(&Kind::Run)
         && let Some(artifact) = outcome.artifacts.first()
     {
-        // The run is over: its saved steps are of no use to anybody.
+        // The run is over: its checkpoints are of no more use.
         checkpoint::remove(&environment.store, &artifact.manifest.key);
     }
     Ok(())
 }
 
-/// Opens what a stage reads: digests, unless `--no-verify` says otherwise or this process knows
-/// them; then schema and cheap invariants. The stage is given the files that are in its key, and
-/// digests are those of these files.
+/// Opens the inputs of a stage. Checks digests, unless `--no-verify` is given or this process has
+/// checked them before; then schema and cheap invariants. The stage gets, and digests cover, only
+/// the files that are in its key.
 fn open_inputs<R: Request>(
     environment: &Environment,
     talk: &Talk,
@@ -200,8 +201,8 @@ fn open_inputs<R: Request>(
     Ok(opened)
 }
 
-/// Compares the digests of what a stage reads of an input, as far as this process does not know
-/// them.
+/// Checks the digests of the files that a stage reads of an input, as far as this process has not
+/// checked them before.
 fn check_digests(found: &Artifact, talk: &Talk) -> Result<(), StageError> {
     let name = found.kind.name();
     talk.begin(&format!("checking digests of the {name}"), found.manifest.bytes(), "bytes");
@@ -214,7 +215,7 @@ fn check_digests(found: &Artifact, talk: &Talk) -> Result<(), StageError> {
     Ok(())
 }
 
-/// With `--real=strict`: what the program reads must be real.
+/// With `--real=strict`, refuses a program that reads generated data.
 fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError> {
     let made_up = outcome.made_up();
     if chain.environment.real != Real::Strict || made_up.is_empty() {
@@ -232,7 +233,7 @@ fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError
         .hint("use  --real  to accept made-up features and labels of a real graph"))
 }
 
-/// Proves a stage's output that is in the store.
+/// Verifies the stored output of a stage.
 pub fn check<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<Vec<Artifact>, Violation>
 where
     S: Stage,
@@ -255,7 +256,7 @@ where
     chain.lease(&step.key());
     let mut outputs = Inputs::new();
     for &kind in S::CONTRACT.writes {
-        // `find` first: an absent output is an input error, a damaged one a failed check.
+        // `find` first: a missing output is an input error, a damaged one a failed check.
         environment.store.find(kind, &step.key())?.ok_or_else(absent)?;
         outputs.insert(environment.store.open(kind, &step.key(), true)?);
     }

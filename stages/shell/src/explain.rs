@@ -1,4 +1,5 @@
-//! Why a stage is a hit or a miss: which ingredient differs from the nearest artifact in the store.
+//! explain: why a stage is a hit or a miss: which part of its key differs from the nearest artifact
+//! in the store.
 //!
 //! promises  names the dotted path of each difference with both values
 //! never     opens a payload
@@ -7,9 +8,9 @@ use warploom_contract::{KeyDocument, StageError};
 
 use crate::{Chain, Known, StageName};
 
-/// Manifests looked at, the most recently used first.
+/// How many manifests are compared, the newest first.
 const NEAREST_OF: usize = 200;
-/// Differences beyond which an artifact is not near at all.
+/// An artifact with more differences is not shown as near.
 const TELLING_MOST: usize = 6;
 
 /// A stage's state.
@@ -21,9 +22,9 @@ pub struct Explanation {
     pub status: &'static str,
     /// Its key, once known.
     pub key: Option<String>,
-    /// One line.
+    /// The reason, in one line.
     pub why: String,
-    /// Ingredients that differ from the nearest artifact: path, ours, theirs.
+    /// Parts of the key that differ from the nearest artifact: path, ours, theirs.
     pub differences: Vec<(String, Value, Value)>,
 }
 
@@ -38,11 +39,11 @@ impl Explanation {
         json!({"stage": self.stage.name(), "status": self.status, "key": self.key, "why": self.why, "differences": differences})
     }
 
-    /// A line for a person; what differs, line by line, where all is asked for.
+    /// A line for a person; with `is_verbose`, a further line for each difference.
     pub fn to_text(&self, is_verbose: bool) -> String {
         let key = self.key.as_deref().map_or("-", |key| &key[..10]);
         let mut text = format!("{:<10} {:<8} {key:<12} {}\n", self.stage, self.status, self.why);
-        // One alone stands behind `why` already.
+        // A single difference is already in `why`.
         let lines = in_words(self.stage.name(), &self.differences);
         for line in lines.iter().take(12).filter(|_| is_verbose && lines.len() > 1) {
             text += &format!("{:>21}{line}\n", "");
@@ -55,7 +56,7 @@ impl Explanation {
 pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, StageError> {
     let ready = stage.contract().reads.iter().all(|&kind| chain.available(kind).is_some());
     if !ready {
-        let why = "known once the stages before it are there".to_owned();
+        let why = "unknown until the stages before it have run".to_owned();
         return Ok(Explanation {
             stage,
             status: "unknown",
@@ -94,14 +95,14 @@ pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, S
     Ok(Explanation { stage, status: "miss", key: Some(key.to_string()), why, differences })
 }
 
-/// Explains all stages in order. A missing csr of `reorder` does not let the plain one of `extract`
-/// stand in for it.
+/// Explains all stages in order. After a miss all later stages are unknown: the csr of `extract`
+/// must not be taken for that of `reorder`.
 pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError> {
     let mut all: Vec<Explanation> = Vec::new();
     for stage in StageName::ALL {
         let broken = all.iter().any(|explanation| explanation.status != "hit");
         if broken {
-            let why = "known once the stages before it are there".to_owned();
+            let why = "unknown until the stages before it have run".to_owned();
             all.push(Explanation {
                 stage,
                 status: "unknown",
@@ -116,7 +117,7 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
     Ok(all)
 }
 
-/// One line for the table: what differs from the nearest artifact.
+/// One line for the summary table: what differs from the nearest artifact.
 pub fn why_missing(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) -> String {
     let Some(differences) = nearest(chain, stage, document) else {
         return "not in the store yet".to_owned();
@@ -125,7 +126,7 @@ pub fn why_missing(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) 
         differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
     let (inputs, own) = (in_words(stage.name(), inputs), in_words(stage.name(), own));
     match (own.as_slice(), inputs.as_slice()) {
-        // Another data set or program altogether: its differences explain nothing.
+        // Another data set or program: its differences explain nothing.
         (many, _) if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
         ([], [first, ..]) | ([first], _) => first.clone(),
         ([], []) => "one of its artifacts was missing".to_owned(),
@@ -134,11 +135,11 @@ pub fn why_missing(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) 
     }
 }
 
-/// Where a key document has what a stage reads, and what it is told.
+/// The sections of a key document: inputs of the stage, and its request.
 const INPUTS: &str = "inputs.";
 const REQUEST: &str = "request.";
 
-/// Differences as a person would say them, each once.
+/// Differences as sentences, each once.
 fn in_words<'a>(
     stage: &str,
     differences: impl IntoIterator<Item = &'a (String, Value, Value)>,

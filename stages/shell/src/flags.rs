@@ -1,6 +1,6 @@
-//! The options of all binaries, as fixed in the interface.
+//! flags: the common options of all binaries.
 //!
-//! promises  every binary takes the same ones
+//! promises  every binary takes the same common options
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
@@ -18,12 +18,12 @@ pub enum Format {
     Human,
     /// One object a line.
     Json,
-    /// A table as text with the names of its columns in the first line, where a command has one.
+    /// Comma-separated values with a header line, for commands that print a table.
     Csv,
 }
 
-/// The formats of every command; what has a table takes `csv` too, by an option of its own of the
-/// same name.
+/// The formats of every command; a command with a table has its own `--format`, which takes `csv`
+/// too.
 fn format_parser() -> impl TypedValueParser<Value = Format> {
     let named = |format: Format| format.to_possible_value().expect("no format is skipped");
     PossibleValuesParser::new([Format::Human, Format::Json].map(named))
@@ -42,20 +42,20 @@ pub enum Color {
     Never,
 }
 
-/// Whether stand-ins will do.
+/// Whether generated data are accepted in place of real data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Real {
-    /// A stand-in is an error.
+    /// A stand-in for a missing graph is an error.
     Yes,
     /// Made-up features or labels of a real graph are an error too.
     Strict,
-    /// Stand-ins will do.
+    /// Stand-ins are accepted.
     No,
 }
 
-/// The store that the environment names, else the one of the current folder. It is a default, not a
-/// value from the environment: what is given so would stand in every line of usage as if it had to
-/// be typed.
+/// The store that the environment names, else the one of the current folder. It is declared as a
+/// default, not with `env`: clap would show an option with a value from the environment in every
+/// usage line.
 pub fn default_store() -> OsString {
     std::env::var_os(STORE_VARIABLE)
         .filter(|value| !value.is_empty())
@@ -89,7 +89,7 @@ pub struct Options {
     /// Artifact store [env: WARPLOOM_STORE] [default: data/store]
     #[arg(long, value_name = "DIR", default_value = default_store(), hide_default_value = true, global = true)]
     pub store: PathBuf,
-    /// Where raw data is looked for, as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a
+    /// Folder of raw data, searched as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a
     /// folder of further entries [env: WARPLOOM_DATA] [default: data/raw]
     #[arg(long, value_name = "DIR", value_delimiter = ':', default_values = default_data(), hide_default_value = true, global = true)]
     pub data: Vec<PathBuf>,
@@ -99,30 +99,30 @@ pub struct Options {
     /// Memory that may be used, such as 8GiB [default: what the cgroup or the scheduler allows]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, global = true)]
     pub memory: Option<u64>,
-    /// Where to run: auto, cpu, cuda, or cuda:N for the GPU of that number
+    /// Device to run on: auto, cpu, cuda, or cuda:N for GPU number N
     #[arg(long, value_name = "NAME", global = true)]
     pub device: Option<String>,
-    /// A stand-in is an error; with `=strict`, made-up features and labels too [default under a
-    /// scheduler: yes]
+    /// Fail instead of generating a stand-in graph; `=strict` also rejects made-up features and
+    /// labels [default under a scheduler: yes]
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "yes", value_name = "HOW", global = true)]
     pub real: Option<Real>,
-    /// Rebuild although the key is present
+    /// Rebuild even if the output is in the store
     #[arg(long, global = true)]
     pub force: bool,
-    /// Check digests of every file, of hits and raw files too [default in `check` and under a
+    /// Check digests of every file, including hits and raw files [default in `check` and under a
     /// scheduler]
     #[arg(long, global = true, conflicts_with = "no_verify")]
     pub verify: bool,
-    /// Do not check digests of the artifacts that a stage reads; what is made of them says so
+    /// Do not check digests of the artifacts that a stage reads; its outputs are marked so
     #[arg(long, global = true)]
     pub no_verify: bool,
     /// What to print on stdout
     #[arg(long, value_parser = format_parser(), default_value = "human", global = true)]
     pub format: Format,
-    /// Say more on stderr
+    /// Print more on stderr
     #[arg(short, long, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
-    /// Say less on stderr
+    /// Print less on stderr
     #[arg(short, long, conflicts_with = "verbose", global = true)]
     pub quiet: bool,
     /// No progress bars and no progress lines
@@ -131,7 +131,7 @@ pub struct Options {
     /// Whether to colour stderr
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: Color,
-    /// Rows `name,value` in place of those of the tuning table, to fit them anew
+    /// File of rows `name,value` that replace rows of the tuning table
     #[arg(long, value_name = "FILE", global = true, hide = true)]
     pub tuning: Option<PathBuf>,
 }

@@ -1,12 +1,12 @@
-//! gpu_present: whether the GPU that a plan is for is here, with what compiles its kernels.
+//! gpu_present: whether the GPU that a plan is for is present, and the compiler of its kernels.
 //!
-//! promises  the same words before the first stage and in `run`
+//! promises  the same error before the first stage and in `run`
 //! never     allocates or launches
 use warploom_contract::{ErrorKind, StageError};
 use warploom_device::{Facts, Kind, Nvrtc};
 
-/// A plan for a device that is not here can be made and looked at, not run; one for a GPU runs on
-/// such a GPU alone.
+/// Refuses to run a plan whose device is not present: it can be made and looked at, not run. A plan
+/// for a GPU runs only on the same GPU model.
 pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
     if device.kind == Kind::Cpu {
         return Ok(());
@@ -16,10 +16,10 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
     let here = match warploom_device::cuda(device.ordinal) {
         Ok(here) => here,
         Err(fault) => {
-            let what = format!("the plan is for `{}`, which is not here: {fault}", device.name);
+            let what = format!("the plan is for `{}`, which is not present: {fault}", device.name);
             return refuse(
                 what,
-                "look at it with  warploom explain  , or make all stages for this machine:  \
+                "look at it with  warploom explain  , or plan for the CPU of this host:  \
                  warploom pipeline FILE --device cpu  and the same other options",
             );
         }
@@ -30,18 +30,17 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
     {
         let told = |facts: &Facts| {
             let processors = facts.grid.as_ref().map_or(0, |grid| grid.processors);
-            format!("`{}` ({}, {processors} processors)", facts.name, facts.architecture)
+            format!("`{}` ({}, {processors} SMs)", facts.name, facts.architecture)
         };
         return refuse(
-            format!("the plan is for {}, and the GPU here is {}", told(device), told(&here)),
-            "make one for this GPU, and what it needs:  warploom pipeline FILE --device cuda  and \
-             the same other options",
+            format!("the plan is for {}, and the GPU present is {}", told(device), told(&here)),
+            "plan for this GPU:  warploom pipeline FILE --device cuda  and the same other options",
         );
     }
     Ok(())
 }
 
-/// The compiler of kernels.
+/// Finds the compiler of kernels (NVRTC).
 pub fn compiler() -> Result<Nvrtc, StageError> {
     Nvrtc::find().map_err(|fault| {
         let mut error = StageError::new(ErrorKind::Transient, fault.to_string());

@@ -1,15 +1,16 @@
-//! Hints of readers, in the words of whoever reads them: readers speak of the entry of the
-//! catalogue, and not every set has one.
+//! hints: hints of file readers, adapted to how the data set is read: readers refer to an entry of
+//! the catalogue, which not every set has.
 //!
-//! promises  a set without an entry is told how to get one; an import is told its own flags
+//! promises  for a set without an entry, the hint says how to get one; for an import, it names the
+//!           import's own flags
 //! never     changes what a hint advises
 use std::path::Path;
 
-/// How readers call the place of their options.
+/// The place of options, as readers name it in hints.
 const ENTRY: &str = "the catalogue's entry";
 
-/// For a folder without an entry: what gives it one with these options; `edges` is the file that an
-/// import would take.
+/// For a folder without an entry: adds the import that writes one with these options; `edges` is
+/// the file to import.
 pub fn for_folder(hint: &str, edges: &Path) -> String {
     if !hint.contains(ENTRY) && !hint.contains("read: {") {
         return hint.to_owned();
@@ -28,12 +29,12 @@ pub fn for_folder(hint: &str, edges: &Path) -> String {
     )
 }
 
-/// For a set with an entry: which file it is.
+/// For a set with an entry: names the file of the entry.
 pub fn for_entry(hint: &str, place: &str) -> String {
     hint.replace(ENTRY, place)
 }
 
-/// For an import, whose flags say what an entry would.
+/// For an import: replaces options of an entry by flags.
 pub fn for_import(hint: &str) -> String {
     let mut text = hint
         .replace("--set ingest.ids=", "--read ids=")
@@ -46,8 +47,7 @@ pub fn for_import(hint: &str) -> String {
         .fold(text, |text, place| text.replace(place, "on the command line"))
 }
 
-/// Each `read: {...}` of a hint as it is written, and as flags of an import with a blank before
-/// each.
+/// Each `read: {...}` of a hint as written, and as flags of an import with a space before each.
 fn options(hint: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = hint;
@@ -65,7 +65,7 @@ fn options(hint: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Where the bracket closes that was opened before this text.
+/// The position of the bracket that closes one opened before this text.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0;
     text.char_indices().find_map(|(at, letter)| {
@@ -74,7 +74,7 @@ fn closing(text: &str) -> Option<usize> {
     })
 }
 
-/// The parts between commas that stand in no list.
+/// Splits at the commas outside of brackets.
 fn apart(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut parts) = (0, 0, Vec::new());
     for (at, letter) in text.char_indices() {

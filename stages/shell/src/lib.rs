@@ -1,9 +1,9 @@
-//! shell: what every binary wears.
+//! shell: what all binaries share around their stages.
 //!
-//! holds     flags, limits, the chain of keys, hit-or-build, progress, signals, JSON lines and the
-//!           summary table
+//! holds     options, limits, the chain of keys, hit or build, progress, signals, JSON lines and
+//!           the summary table
 //! promises  `warploom`, make, a batch job and a person at a prompt decide hit or miss by the same
-//!           code; stdout is data, stderr is talk; a signal leaves nothing half-made
+//!           code; stdout is data, stderr is messages; a signal leaves no partial artifact
 //! never     knows how a stage does its work
 //!
 //! Start with `binary::stage_main`, then `chain` (how keys follow from each other) and `execute`

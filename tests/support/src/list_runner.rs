@@ -10,7 +10,7 @@ use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
-use warploom_run::gpu::Planned;
+use warploom_run::gpu::GpuPlan;
 use warploom_run::{
     buffers::{Aligned, Contents},
     executor::Executor,
@@ -18,7 +18,11 @@ use warploom_run::{
     input_data::{Data, Given, Sparse},
     precision::Precision,
     resolved_program::{Part, Pass},
-    upload::Needs,
+    upload::
+
+Needs
+
+,
 };
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
@@ -125,7 +129,7 @@ impl ListInputs {
             incoming: balanced_units(&csr.incoming.offsets).into(),
             outgoing: balanced_units(&csr.outgoing.offsets).into(),
         };
-        let mut data = Data::<T>::of_graph(&csr, units, Needs::from_list(list));
+        let mut data = Data::<T>::from_graph(&csr, units, Needs::from_list(list));
         data.old_of_new = old_of_new;
         // The csr holds f32; what was given goes in as it is.
         for (side, edges) in
@@ -138,7 +142,7 @@ impl ListInputs {
                     .map(|_| edges.iter().map(|&edge| T::rounded(weight[edge as usize])).collect());
             }
         }
-        let rows: Vec<usize> = (0..self.nodes).map(|row| data.old(row)).collect();
+        let rows: Vec<usize> = (0..self.nodes).map(|row| data.artifact_row(row)).collect();
         let ordered = |values: &[f64], columns: usize| -> Vec<T> {
             rows.iter()
                 .flat_map(|&old| &values[old * columns..(old + 1) * columns])
@@ -153,7 +157,7 @@ impl ListInputs {
         }
         if self.graphs > 1 {
             data.lists.graphs =
-                Some(Graphs::of(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
+                Some(Graphs::new(&self.graph_of_node, self.graphs, data.old_of_new.as_deref()));
         }
         let mut training: Vec<u32> = if self.are_of_nodes() {
             data.target = Some(owned(ordered(
@@ -194,16 +198,20 @@ impl ListInputs {
     }
 
     /// What a compiled program reads beside features and target.
-    fn given<T: Precision>(&self, data: &Data<T>, (buffer, input): (&Buffer, &Input)) -> Given<T> {
+    fn given<T: Precision>(
+        &self,
+        data: &Data<T>,
+        (buffer, input): (&Buffer, &Input),
+    ) -> InputRows<T> {
         let real = |values: &[f64]| {
-            Given::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()))
+            InputRows::Real(owned(values.iter().map(|&value| T::rounded(value)).collect()))
         };
-        let whole = |values: Vec<i64>| Given::Whole(owned(values));
+        let whole = |values: Vec<i64>| InputRows::Whole(owned(values));
         match input {
-            Input::Id => whole((0..self.nodes).map(|row| data.old(row) as i64).collect()),
+            Input::Id => whole((0..self.nodes).map(|row| data.artifact_row(row) as i64).collect()),
             Input::Degree(edges) => {
                 let degrees = self.degrees(*edges);
-                whole((0..self.nodes).map(|row| degrees[data.old(row)]).collect())
+                whole((0..self.nodes).map(|row| degrees[data.artifact_row(row)]).collect())
             }
             Input::Weight => real(self.weight.as_deref().unwrap_or(&vec![1.0; self.source.len()])),
             Input::EdgeType => {
@@ -215,7 +223,7 @@ impl ListInputs {
                 Some(graphs) => whole(graphs.sizes().collect()),
             },
             Input::Column(name) => {
-                let ordered = (0..self.nodes).map(|row| self.columns[name][data.old(row)]);
+                let ordered = (0..self.nodes).map(|row| self.columns[name][data.artifact_row(row)]);
                 if buffer.element == Element::Real {
                     real(&ordered.collect::<Vec<_>>())
                 } else {
@@ -223,11 +231,15 @@ impl ListInputs {
                 }
             }
             Input::Kind => whole(
-                (0..self.nodes).map(|row| i64::from(self.kind_of_node[data.old(row)])).collect(),
+                (0..self.nodes)
+                    .map(|row| i64::from(self.kind_of_node[data.artifact_row(row)]))
+                    .collect(),
             ),
-            Input::PlaceAmong(kinds) => {
-                whole((0..self.nodes).map(|row| self.place_among(kinds, data.old(row))).collect())
-            }
+            Input::PlaceAmong(kinds) => whole(
+                (0..self.nodes)
+                    .map(|row| self.place_among(kinds, data.artifact_row(row)))
+                    .collect(),
+            ),
             Input::FeaturesOf(kind) => real(&self.features_of_kind[kind]),
             Input::Chosen(setting) => {
                 panic!("`{setting}` names nodes, and no program here has such a setting")
@@ -417,12 +429,12 @@ pub fn executor_with_order<T: Precision>(
         progress: &Silence,
         stop: &StopFlag::new(),
     };
-    Executor::on_gpu(
+    Executor::new_on_gpu(
         &context,
         list,
         data,
         seed,
-        Planned { facts, matmul, order, groups: &groups(list), host: None },
+        GpuPlan { facts, matmul, order, groups: &groups(list), host: None },
     )
     .unwrap_or_else(|error| panic!("{error}"))
 }
@@ -444,7 +456,7 @@ fn owned<E: bytemuck::Pod + ArrowNativeType>(values: Vec<E>) -> Contents<E> {
     Contents::Owned(aligned)
 }
 
-fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> {
+fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> SparseFeatures<T> {
     let (mut offsets, mut index, mut values) = (vec![0u64], Vec::new(), Vec::new());
     for row in 0..nodes {
         for (column, &value) in dense[row * columns..(row + 1) * columns].iter().enumerate() {
@@ -457,7 +469,7 @@ fn sparse<T: Precision>(dense: &[T], nodes: usize, columns: usize) -> Sparse<T> 
     }
     let by_columns =
         Some(SparseRows { offsets: &offsets, index: &index, values: &values, columns }.transpose());
-    Sparse {
+    SparseFeatures {
         offsets: offsets.into(),
         index: index.into(),
         values: values.into(),
@@ -480,10 +492,10 @@ pub fn buffer_values<T: Precision>(
 ) -> Option<Vec<f64>> {
     use warploom_run::buffers::Place;
     let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
-    let (data, columns) = (&executor.machine.data, buffer.columns as usize);
+    let (data, columns) = (&executor.state.data, buffer.columns as usize);
     match executor.program.places.get(name)? {
         Place::Real(index) => {
-            let elements = executor.machine.buffers.reals().get(*index);
+            let elements = executor.state.buffers.reals().get(*index);
             let ordered = if buffer.rows == Rows::Nodes {
                 unpermuted(data, elements, columns)
             } else {
@@ -492,7 +504,7 @@ pub fn buffer_values<T: Precision>(
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
         Place::Whole(index) => {
-            let elements = executor.machine.buffers.wholes().get(*index);
+            let elements = executor.state.buffers.wholes().get(*index);
             let ordered = if buffer.rows == Rows::Nodes {
                 unpermuted(data, elements, columns)
             } else {
@@ -501,7 +513,7 @@ pub fn buffer_values<T: Precision>(
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
         Place::Id(index) => Some(
-            unpermuted(data, executor.machine.buffers.ids().get(*index), columns)
+            unpermuted(data, executor.state.buffers.ids().get(*index), columns)
                 .iter()
                 .map(|&id| f64::from(id))
                 .collect(),

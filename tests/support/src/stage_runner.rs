@@ -372,7 +372,7 @@ impl RunFiles {
 
     /// The parameters that were learned.
     pub fn parameters(&self) -> Tensors {
-        Tensors::of_bytes(&self.bytes[PARAMETERS_FILE]).unwrap()
+        Tensors::from_bytes(&self.bytes[PARAMETERS_FILE]).unwrap()
     }
 
     /// A table by the name of its file.

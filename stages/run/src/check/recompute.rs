@@ -23,8 +23,9 @@ use warploom_vertex::{
 };
 
 use super::{
-    GraphSize, evaluated_work, features, is_close, numbers, read_given, read_graphs,
-    reference_graph, rows_of, saved_parameters, table, tolerance, unfit, violation,
+    GraphSize, column_numbers, evaluated_work, is_close, read_checked_table, read_features,
+    read_graphs, read_list_inputs, reference_error, reference_graph, rows_by_id, saved_parameters,
+    tolerance, violation,
 };
 use crate::{
     iterate::{FRONTIER, SUPERSTEPS},
@@ -33,7 +34,7 @@ use crate::{
 };
 
 /// A run and what it was made of.
-pub(super) struct Again<'a> {
+pub(super) struct Recomputation<'a> {
     pub artifact: &'a Artifact,
     pub graph: &'a Artifact,
     pub nodes: &'a NodeTable,
@@ -45,30 +46,30 @@ pub(super) struct Again<'a> {
     pub work_max: u64,
 }
 
-impl Again<'_> {
+impl Recomputation<'_> {
     /// Runs the program again and compares every result.
-    pub fn prove<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
-        let found = table(self.artifact, run::VALUES_FILE, self.ids)?;
+    pub fn check_values<T: Precision>(&self, context: &Context) -> Result<(), Violation> {
+        let found = read_checked_table(self.artifact, run::VALUES_FILE, self.ids)?;
         let edges = graph::read_edges(self.graph)?;
         let parameters = if self.list.parameters.is_empty() {
             BTreeMap::new()
         } else {
             saved_parameters::<T>(self.artifact, self.list)?
         };
-        self.run(context, &edges, parameters, |reference| {
+        self.run_reference(context, &edges, parameters, |reference| {
             self.compare_all::<T>(&found, &edges, reference)
         })
     }
 
     /// Applies the saved parameters again and compares what they predict, element by element.
-    pub fn prove_predictions<T: Precision>(
+    pub fn check_predictions<T: Precision>(
         &self,
         context: &Context,
         found: &[f64],
     ) -> Result<(), Violation> {
         let edges = graph::read_edges(self.graph)?;
         let parameters = saved_parameters::<T>(self.artifact, self.list)?;
-        self.run(context, &edges, parameters, |reference| {
+        self.run_reference(context, &edges, parameters, |reference| {
             let expected = self
                 .list
                 .results
@@ -106,11 +107,11 @@ impl Again<'_> {
         for result in &self.list.results {
             let expected = reference.get(&result.buffer).unwrap_or_default();
             match result.edges {
-                None => self.compare::<T>(found, run::VALUES_FILE, result, expected)?,
+                None => self.compare_column::<T>(found, run::VALUES_FILE, result, expected)?,
                 Some(list) if list.relation.is_none() && list.direction != Direction::Both => {
-                    let found = self.edge_table(edges)?;
+                    let found = self.read_edge_table(edges)?;
                     if found.column(&result.name).is_some() {
-                        self.compare::<T>(&found, run::EDGE_VALUES_FILE, result, expected)?;
+                        self.compare_column::<T>(&found, run::EDGE_VALUES_FILE, result, expected)?;
                     }
                 }
                 Some(_) => {}
@@ -121,29 +122,32 @@ impl Again<'_> {
 
     /// The whole program in the reference, and a look at it; where that is too much, nothing is
     /// looked at.
-    fn run(
+    fn run_reference(
         &self,
         context: &Context,
         edges: &EdgeTable,
         parameters: BTreeMap<String, Vec<f64>>,
         look: impl FnOnce(&Reference) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
-        if self.work(edges) > self.work_max {
+        if self.estimate_work(edges) > self.work_max {
             context.progress.warn(
                 "the values were not computed again: this graph is too large for the reference",
             );
             return Ok(());
         }
         let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
-        let mut inputs =
-            Inputs { features: features(self.graph, &every)?, parameters, ..Inputs::default() };
-        read_given(&mut inputs, self.list, self.graph)?;
-        inputs.chosen = vertices::rows(&self.request.chosen, &self.nodes.ids)?;
+        let mut inputs = Inputs {
+            features: read_features(self.graph, &every)?,
+            parameters,
+            ..Inputs::default()
+        };
+        read_list_inputs(&mut inputs, self.list, self.graph)?;
+        inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
         read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
         let graph = reference_graph(self.nodes.ids.len(), edges);
-        let mut reference = Reference::new(self.list, &graph, inputs).map_err(unfit)?;
+        let mut reference = Reference::new(self.list, &graph, inputs).map_err(reference_error)?;
         reference.prepare();
-        if !self.supersteps(&mut reference, edges) {
+        if !self.run_supersteps(&mut reference, edges) {
             context.progress.warn(
                 "the values were not computed again: the loops of this graph are too long for the \
                  reference",
@@ -154,13 +158,13 @@ impl Again<'_> {
     }
 
     /// Steps of the reference for the whole run.
-    fn work(&self, edges: &EdgeTable) -> u64 {
-        let [once, superstep] = self.works(edges);
+    fn estimate_work(&self, edges: &EdgeTable) -> u64 {
+        let [once, superstep] = self.work_by_phase(edges);
         once.saturating_add(superstep.saturating_mul(self.record.supersteps))
     }
 
     /// Steps of the reference for what is done once, and for a superstep of every loop.
-    fn works(&self, edges: &EdgeTable) -> [u64; 2] {
+    fn work_by_phase(&self, edges: &EdgeTable) -> [u64; 2] {
         let size =
             GraphSize { nodes: self.nodes.ids.len() as u64, edges: edges.source.len() as u64 };
         let of = |launches: &[warploom_vertex::launch::Launch]| {
@@ -181,9 +185,9 @@ impl Again<'_> {
 
     /// As many of each loop as the run took, so that rounding decides no end; those that took
     /// another course end by themselves. Whether they did.
-    fn supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
+    fn run_supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
         if self.record.courses.iter().any(|course| course != SUPERSTEPS && course != FRONTIER) {
-            let [once, superstep] = self.works(edges);
+            let [once, superstep] = self.work_by_phase(edges);
             return reference
                 .iterate(self.work_max.saturating_sub(once) / superstep.max(1))
                 .converged;
@@ -198,11 +202,11 @@ impl Again<'_> {
     }
 
     /// The first list of edges, its ends compared with the graph's.
-    fn edge_table(&self, edges: &EdgeTable) -> Result<Table, Violation> {
+    fn read_edge_table(&self, edges: &EdgeTable) -> Result<Table, Violation> {
         let path = self.artifact.file(run::EDGE_VALUES_FILE);
         let found = read_table(&path, None)?;
         for (name, ends) in [("source", &edges.source), ("target", &edges.target)] {
-            let rows = found.column(name).and_then(|column| rows_of(column, &self.nodes.ids));
+            let rows = found.column(name).and_then(|column| rows_by_id(column, &self.nodes.ids));
             if !rows
                 .is_some_and(|rows| rows.iter().copied().eq(ends.iter().map(|&end| f64::from(end))))
             {
@@ -215,7 +219,7 @@ impl Again<'_> {
         Ok(found)
     }
 
-    fn compare<T: Precision>(
+    fn compare_column<T: Precision>(
         &self,
         table: &Table,
         file: &str,
@@ -244,14 +248,14 @@ impl Again<'_> {
             )
         };
         if element == Element::Real {
-            let (found, _) = numbers::<T>(column)
+            let (found, _) = column_numbers::<T>(column)
                 .filter(|(found, _)| found.len() == expected.len())
                 .ok_or_else(missing)?;
             let scale = expected
                 .iter()
                 .filter(|value| value.is_finite())
                 .fold(0.0, |largest: f64, value| largest.max(value.abs()));
-            let slack = self.slack();
+            let slack = self.loop_slack();
             let apart = expected.iter().zip(&found).position(|(&expected, found)| {
                 let found = found.widened();
                 let within = (expected - found).abs() <= slack;
@@ -262,7 +266,7 @@ impl Again<'_> {
             });
         }
         let found = self
-            .wholes(column, element)
+            .integers(column, element)
             .filter(|found| found.len() == expected.len())
             .ok_or_else(missing)?;
         let same = |expected: f64, found: Option<f64>| match found {
@@ -280,7 +284,7 @@ impl Again<'_> {
 
     /// What loops that end by themselves may leave open, where rounding ends one a superstep
     /// earlier.
-    fn slack(&self) -> f64 {
+    fn loop_slack(&self) -> f64 {
         let Body::Iterate(iterate) = &self.list.body else { return 0.0 };
         if iterate.loops.len() < 2 {
             return 0.0;
@@ -294,9 +298,9 @@ impl Again<'_> {
             .sum()
     }
 
-    fn wholes(&self, column: &ArrayRef, element: Element) -> Option<Vec<Option<f64>>> {
+    fn integers(&self, column: &ArrayRef, element: Element) -> Option<Vec<Option<f64>>> {
         if let Some(lists) = column.as_fixed_size_list_opt() {
-            return self.wholes(lists.values(), element);
+            return self.integers(lists.values(), element);
         }
         match element.kind() {
             Type::Bool => Some(
@@ -314,7 +318,7 @@ impl Again<'_> {
                     .collect(),
             ),
             Type::Id | Type::Real => {
-                let rows = rows_of(column, &self.nodes.ids)?;
+                let rows = rows_by_id(column, &self.nodes.ids)?;
                 Some(
                     (0..column.len())
                         .map(|row| (!column.is_null(row)).then(|| rows[row]))

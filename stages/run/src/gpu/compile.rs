@@ -13,17 +13,17 @@ use warploom_shell::{
 use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget};
 use warploom_vertex::launch::LaunchList;
 
-use super::{Planned, failed};
+use super::{GpuPlan, device_error};
 use crate::precision::Precision;
 
 /// Source, and what it was made for.
-pub struct Ready {
+pub struct EmittedSource {
     emitted: Emitted,
     /// Processors of the device.
     pub processors: u32,
 }
 
-impl std::ops::Deref for Ready {
+impl std::ops::Deref for EmittedSource {
     type Target = Emitted;
 
     fn deref(&self) -> &Emitted {
@@ -32,8 +32,11 @@ impl std::ops::Deref for Ready {
 }
 
 /// The source of a list.
-pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready, StageError> {
-    let Planned { facts, matmul, order, groups, .. } = *planned;
+pub fn emit_source<T: Precision>(
+    list: &LaunchList,
+    planned: &GpuPlan,
+) -> Result<EmittedSource, StageError> {
+    let GpuPlan { facts, matmul, order, groups, .. } = *planned;
     let (processors, shared_bytes) =
         facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
     let warpgroups = facts.capability().is_some_and(GpuTarget::has_warpgroups);
@@ -48,14 +51,18 @@ pub fn emit<T: Precision>(list: &LaunchList, planned: &Planned) -> Result<Ready,
     let emitted = cuda::emit_in_groups(list, target, groups).map_err(|refused| {
         StageError::defect(format!("the plan has a launch without a kernel: {refused}"))
     })?;
-    Ok(Ready { emitted, processors })
+    Ok(EmittedSource { emitted, processors })
 }
 
 /// Its code on the device.
-pub fn load(context: &Context, gpu: &Gpu, ready: &Ready) -> Result<(Module, Compiled), StageError> {
+pub fn load_code(
+    context: &Context,
+    gpu: &Gpu,
+    ready: &EmittedSource,
+) -> Result<(Module, Compiled), StageError> {
     let nvrtc = gpu_present::compiler()?;
     cubin_cache::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| {
         gpu.load(bytes, name)
     })
-    .map_err(failed)
+    .map_err(device_error)
 }

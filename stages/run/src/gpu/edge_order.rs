@@ -28,7 +28,7 @@ pub struct Items {
 impl Items {
     /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all
     /// in-edges. Where groups of neighbours alone walk them, rows keep their order.
-    pub fn of(
+    pub fn from_edges(
         graph: &EdgeGraph,
         direction: Direction,
         cuts: &[Cut],
@@ -51,14 +51,14 @@ impl Items {
         // many edges.
         let least = cuts
             .iter()
-            .map(|cut| thresholds(graph.nodes, edges, *cut, processors)[1])
+            .map(|cut| tier_thresholds(graph.nodes, edges, *cut, processors)[1])
             .min()
             .filter(|_| is_local(graph.nodes, &lists));
         let in_order = is_grouped && cuts.is_empty();
         let mut items = if in_order {
-            Items::listed((0..graph.nodes as u32).collect(), degree)
+            Items::from_rows((0..graph.nodes as u32).collect(), degree)
         } else {
-            Items::sorted(graph.nodes, degree, least)
+            Items::sort_rows(graph.nodes, degree, least)
         };
         let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
         let mut pieces = Vec::with_capacity(items.row.len());
@@ -83,10 +83,10 @@ impl Items {
 
     /// What features keep of each row, or of each column: columns, or rows, as far ends, and where
     /// the value of each stands.
-    pub fn of_entries<T>(features: &SparseRows<T>, by_columns: bool) -> Items {
+    pub fn from_sparse_entries<T>(features: &SparseRows<T>, by_columns: bool) -> Items {
         let rows = features.offsets.len() - 1;
         if !by_columns {
-            let mut items = Items::sorted(
+            let mut items = Items::sort_rows(
                 rows,
                 |row| (features.offsets[row + 1] - features.offsets[row]) as u32,
                 None,
@@ -100,7 +100,7 @@ impl Items {
         }
         let mut kept = vec![0u32; features.columns];
         features.index.iter().for_each(|&column| kept[column as usize] += 1);
-        let mut items = Items::sorted(features.columns, |column| kept[column], None);
+        let mut items = Items::sort_rows(features.columns, |column| kept[column], None);
         // Where the next entry of each column goes: rows come in order.
         let mut next = vec![0u32; features.columns];
         items
@@ -121,7 +121,7 @@ impl Items {
 
     /// Items of so many rows, those with most first, and room for what each has. Where an order is
     /// kept, those with more than so much come first, and of the others a window after the other.
-    fn sorted(rows: usize, degree: impl Fn(usize) -> u32 + Sync, kept: Option<u32>) -> Items {
+    fn sort_rows(rows: usize, degree: impl Fn(usize) -> u32 + Sync, kept: Option<u32>) -> Items {
         let most_first = |row: &u32| std::cmp::Reverse(degree(*row as usize));
         let all = 0..rows as u32;
         let row = match kept {
@@ -141,11 +141,11 @@ impl Items {
                 long
             }
         };
-        Items::listed(row, degree)
+        Items::from_rows(row, degree)
     }
 
     /// Items of these rows, and room for what each has.
-    fn listed(row: Vec<u32>, degree: impl Fn(usize) -> u32) -> Items {
+    fn from_rows(row: Vec<u32>, degree: impl Fn(usize) -> u32) -> Items {
         let mut offset = Vec::with_capacity(row.len() + 1);
         let mut end = 0;
         offset.push(end);
@@ -157,10 +157,10 @@ impl Items {
     }
 
     /// How many items a tier has.
-    pub fn count(&self, cut: Cut, tier: Tier, processors: u32) -> u32 {
-        let [block, warp] = thresholds(self.row.len(), self.far.len(), cut, processors);
-        let longer = |than: u32| self.longer(than);
-        let (hubs, pieces) = self.hubs(cut, block, processors);
+    pub fn count_tier(&self, cut: Cut, tier: Tier, processors: u32) -> u32 {
+        let [block, warp] = tier_thresholds(self.row.len(), self.far.len(), cut, processors);
+        let longer = |than: u32| self.count_longer(than);
+        let (hubs, pieces) = self.multi_block_items(cut, block, processors);
         match tier {
             Tier::Hub => hubs,
             Tier::Pieces => pieces,
@@ -172,19 +172,19 @@ impl Items {
 
     /// How many items have several blocks, of those that have a block, and how many each: the
     /// longest would still be walked when all else is done.
-    fn hubs(&self, cut: Cut, block: u32, processors: u32) -> (u32, u32) {
+    fn multi_block_items(&self, cut: Cut, block: u32, processors: u32) -> (u32, u32) {
         let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
         let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * tuning::multi_block_turns();
         let of_block = self.far.len() as u64
             / (2 * u64::from(processors) * u64::from(cut.blocks_per_processor));
         let piece = of_turns.max(of_block as u32).max(block.div_ceil(2));
-        let hubs = self.longer(2 * piece).min(cut.hub_blocks / 2);
+        let hubs = self.count_longer(2 * piece).min(cut.hub_blocks / 2);
         let pieces = longest.div_ceil(piece).min(cut.hub_blocks.checked_div(hubs).unwrap_or(0));
         if hubs == 0 || pieces < 2 { (0, 1) } else { (hubs, pieces) }
     }
 
     /// How many items have more edges than this: those come first.
-    fn longer(&self, than: u32) -> u32 {
+    fn count_longer(&self, than: u32) -> u32 {
         let (mut low, mut high) = (0, self.row.len());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -216,7 +216,7 @@ fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
 }
 
 /// Edges above which an item has a block, and a warp.
-fn thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
+fn tier_thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
     let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
     let groups = warps * u64::from(cut.groups_of_warp);
     // On small graphs all lanes have little to do, and the longest row is what all wait for; but
@@ -249,8 +249,8 @@ mod tests {
     #[test]
     fn rows_that_all_else_would_wait_for_have_several_blocks() {
         let of = |degrees: &[u32], cut: Cut| {
-            let items = Items::sorted(degrees.len(), |row| degrees[row], None);
-            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count(cut, tier, 2))
+            let items = Items::sort_rows(degrees.len(), |row| degrees[row], None);
+            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count_tier(cut, tier, 2))
         };
         let cut = Cut {
             groups_of_warp: 8,
@@ -280,15 +280,15 @@ mod tests {
         };
         // ogbl-ddi, and Wikipedia, whose rows are as few but have fewer edges; artist has more rows
         // than groups.
-        assert_eq!(thresholds(4267, 2_135_822, cut, 132), [168, 84]);
-        assert_eq!(thresholds(4777, 184_812, cut, 132), [58, 29]);
-        assert_eq!(thresholds(50_515, 1_638_396, cut, 132), [517, 258]);
+        assert_eq!(tier_thresholds(4267, 2_135_822, cut, 132), [168, 84]);
+        assert_eq!(tier_thresholds(4777, 184_812, cut, 132), [58, 29]);
+        assert_eq!(tier_thresholds(50_515, 1_638_396, cut, 132), [517, 258]);
     }
 
     #[test]
     fn an_order_is_kept_by_windows_but_for_rows_of_many_edges() {
         let degree = |row: usize| if row == 700 { 9 } else { (row % 3) as u32 };
-        let kept = Items::sorted(1000, degree, Some(2));
+        let kept = Items::sort_rows(1000, degree, Some(2));
         assert_eq!((kept.row[0], kept.offset[1]), (700, 9));
         assert_eq!(kept.row[1..4], [2, 5, 8]);
         let windows: Vec<Vec<u32>> = kept.row[1..]
@@ -303,7 +303,7 @@ mod tests {
                 <= 2),
             "{windows:?}"
         );
-        let sorted = Items::sorted(1000, degree, None);
+        let sorted = Items::sort_rows(1000, degree, None);
         assert_eq!((sorted.row[0], sorted.row[1], sorted.row[999]), (700, 2, 999));
         const ROWS: usize = 1 << 16;
         assert!(tuning::ordered_rows() <= ROWS);
@@ -325,10 +325,10 @@ mod tests {
             values: &[1.0, 2.0, 3.0, 4.0],
             columns: 4,
         };
-        let by_rows = Items::of_entries(&features, false);
+        let by_rows = Items::from_sparse_entries(&features, false);
         assert_eq!((by_rows.row, by_rows.offset), (vec![2, 0, 1], vec![0, 3, 4, 4]));
         assert_eq!((by_rows.far, by_rows.edge), (vec![0, 1, 2, 2], vec![1, 2, 3, 0]));
-        let by_columns = Items::of_entries(&features, true);
+        let by_columns = Items::from_sparse_entries(&features, true);
         assert_eq!((by_columns.row, by_columns.offset), (vec![2, 0, 1, 3], vec![0, 2, 3, 4, 4]));
         assert_eq!((by_columns.far, by_columns.edge), (vec![0, 2, 2, 2], vec![0, 3, 1, 2]));
     }

@@ -1,13 +1,13 @@
 //! epoch_batch: epochs that a GPU goes through alone, asked for while those before are still at
 //! work, and what comes home of them.
 //!
-//! promises  a stretch goes on where the one before it ended, to the bit, whether the host has
-//!           looked at that one or not; what comes home is as it was at the end of its stretch,
+//! promises  a batch goes on where the one before it ended, to the bit, whether the host has
+//!           looked at that one or not; what comes home is as it was at the end of its batch,
 //!           whatever the device has done since
 //! never     waits for the device but where the host wants what comes home
 //! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the
 //!           host for what comes home: the ring and, where something is decided, what is kept (64
-//!           MiB at most), all of it with every stretch. A state of more than `pinned_state_bytes`,
+//!           MiB at most), all of it with every batch. A state of more than `pinned_state_bytes`,
 //!           or for which the host has nothing to pin, does not come home by itself: whoever wants
 //!           it asks for nothing behind it
 use warploom_contract::StageError;
@@ -19,29 +19,31 @@ use warploom_vertex::emit::cuda::training_control::{self, TrainingState};
 use warploom_vertex::launch::parameter_buffer;
 use warploom_vertex::tuning;
 
-use super::{Counts, Machine, clock_bytes, failed, kernel_arguments, kernel_arguments::Side};
+use super::{
+    Counts, GpuExecutor, clock_bytes, device_error, kernel_arguments, kernel_arguments::MemorySpace,
+};
 use crate::{
     precision::Precision,
-    resolved_program::{Part, Program},
+    resolved_program::{Part, ResolvedProgram},
 };
 
 /// Epochs that were asked for.
 #[derive(Debug)]
-pub struct Stretch {
+pub struct EpochBatch {
     first: u64,
     epochs: usize,
     /// Whether something is decided between them.
     decides: bool,
-    home: Landing,
-    state: Option<Landing>,
+    landing: Landing,
+    state_landing: Option<Landing>,
 }
 
 /// What machines have for their stretches.
 #[derive(Debug, Default)]
-pub(super) struct Homes {
-    /// What comes home of every stretch; made for the first.
-    home: Option<Spans>,
-    state: Option<Spans>,
+pub(super) struct ReadbackBuffers {
+    /// What comes home of every batch; made for the first.
+    batch_spans: Option<ReadbackSpans>,
+    state_spans: Option<ReadbackSpans>,
     spare: Vec<Landing>,
     spare_state: Vec<Landing>,
     /// The table of paces as the device has it.
@@ -50,15 +52,15 @@ pub(super) struct Homes {
 
 /// Places of the device's memory, and where each comes home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Spans {
+struct ReadbackSpans {
     pieces: Vec<Piece>,
     bytes: u64,
 }
 
-impl Spans {
-    fn of(mut places: Vec<kernel_arguments::Place>) -> Self {
+impl ReadbackSpans {
+    fn from_places(mut places: Vec<kernel_arguments::ByteRange>) -> Self {
         places.sort_by_key(|place| place.offset);
-        let mut spans = Spans::default();
+        let mut spans = ReadbackSpans::default();
         for place in places {
             let end = place.offset + place.bytes;
             match spans.pieces.last_mut() {
@@ -79,9 +81,9 @@ impl Spans {
     }
 
     /// A place's bytes among those that came home.
-    fn read<'a>(
+    fn find_bytes<'a>(
         &self,
-        place: kernel_arguments::Place,
+        place: kernel_arguments::ByteRange,
         landed: &'a [u8],
     ) -> Result<&'a [u8], StageError> {
         if place.bytes == 0 {
@@ -97,31 +99,35 @@ impl Spans {
     }
 }
 
-impl Machine {
+impl GpuExecutor {
     /// Asks for epochs, from `first` on, each a measurement and a step: one fewer than there are
     /// paces, the last of which is that of the epoch behind them. What is decided between them is
-    /// decided there, and `watched` says what. Where they go on from a stretch that is on its way,
+    /// decided there, and `watched` says what. Where they go on from a batch that is on its way,
     /// what the host has seen so far does not count.
-    pub fn go_on<T: Precision>(
+    pub fn enqueue_epochs<T: Precision>(
         &mut self,
-        program: &Program<T>,
+        program: &ResolvedProgram<T>,
         first: u64,
         paces: &[f64],
         watched: Option<&TrainingState>,
         is_behind: bool,
-    ) -> Result<Stretch, StageError> {
+    ) -> Result<EpochBatch, StageError> {
         let (epochs, decides) = (paces.len().saturating_sub(1), watched.is_some());
-        let [table, clock] = [Argument::Paces, Argument::Clock].map(|part| self.layout.part(&part));
+        let [table, clock] =
+            [Argument::Paces, Argument::Clock].map(|part| self.layout.argument_range(&part));
         let (Some(table), Some(clock), true) = (table, clock, epochs <= SLOTS) else {
             return Err(StageError::defect("a list that trains has no clock on the device"));
         };
-        let mut told = self.homes.paces.unwrap_or([1.0; SLOTS]);
-        (first..).zip(paces).skip(1).for_each(|(epoch, pace)| told[epoch as usize % SLOTS] = *pace);
-        if self.homes.paces != Some(told) {
+        let mut device_paces = self.readback.paces.unwrap_or([1.0; SLOTS]);
+        (first..)
+            .zip(paces)
+            .skip(1)
+            .for_each(|(epoch, pace)| device_paces[epoch as usize % SLOTS] = *pace);
+        if self.readback.paces != Some(device_paces) {
             self.gpu
-                .upload(&self.memory, table.offset, bytemuck::cast_slice(&told))
-                .map_err(failed)?;
-            self.homes.paces = Some(told);
+                .upload(&self.memory, table.offset, bytemuck::cast_slice(&device_paces))
+                .map_err(device_error)?;
+            self.readback.paces = Some(device_paces);
         }
         if !is_behind {
             self.gpu
@@ -130,66 +136,68 @@ impl Machine {
                     clock.offset,
                     &clock_bytes(first, paces.first().copied().unwrap_or(1.0)),
                 )
-                .map_err(failed)?;
-            self.count_anew().map_err(failed)?;
+                .map_err(device_error)?;
+            self.reset_counts().map_err(device_error)?;
             if let Some(watched) = watched {
                 self.gpu
-                    .upload(&self.memory, self.watch_of(first)?.offset, &watched.bytes())
-                    .map_err(failed)?;
+                    .upload(&self.memory, self.decision_range(first)?.offset, &watched.bytes())
+                    .map_err(device_error)?;
             }
         }
-        let batch = tuning::epochs_per_graph();
-        let batches = epochs / batch;
-        (0..batches).try_for_each(|_| self.replay_epochs(program, batch, decides))?;
-        (batches * batch..epochs).try_for_each(|_| self.replay_epochs(program, 1, decides))?;
-        let mut home = self.room(decides)?;
-        if let Some(spans) = &self.homes.home {
-            self.gpu.land(&self.memory, &spans.pieces, &mut home).map_err(failed)?;
+        let per_graph = tuning::epochs_per_graph();
+        let graphs = epochs / per_graph;
+        (0..graphs).try_for_each(|_| self.replay_epochs(program, per_graph, decides))?;
+        (graphs * per_graph..epochs).try_for_each(|_| self.replay_epochs(program, 1, decides))?;
+        let mut landing = self.take_readback_buffer(decides)?;
+        if let Some(spans) = &self.readback.batch_spans {
+            self.gpu.land(&self.memory, &spans.pieces, &mut landing).map_err(device_error)?;
         }
-        Ok(Stretch { first, epochs, decides, home, state: None })
+        Ok(EpochBatch { first, epochs, decides, landing, state_landing: None })
     }
 
     /// Lets parameters and moments come home, too, as they are at the end of what was asked for
     /// last; not if they are too large for that, or the host has no room for them.
-    pub fn bring_state<T: Precision>(
+    pub fn enqueue_state_readback<T: Precision>(
         &mut self,
-        program: &Program<T>,
-        stretch: &mut Stretch,
+        program: &ResolvedProgram<T>,
+        batch: &mut EpochBatch,
     ) -> Result<bool, StageError> {
-        if self.homes.state.is_none() {
+        if self.readback.state_spans.is_none() {
             let learned = program
                 .parameters
                 .iter()
                 .filter_map(|learned| self.layout.buffer(&parameter_buffer(&learned.name)));
             let moments = self
                 .layout
-                .parts()
+                .argument_ranges()
                 .filter(|(part, _)| matches!(part, Argument::Moment(..)))
                 .map(|(_, place)| place);
-            let places =
-                learned.filter(|at| at.side == Side::Device).map(|at| at.place).chain(moments);
-            self.homes.state = Some(Spans::of(places.collect()));
+            let places = learned
+                .filter(|at| at.side == MemorySpace::Device)
+                .map(|at| at.place)
+                .chain(moments);
+            self.readback.state_spans = Some(ReadbackSpans::from_places(places.collect()));
         }
         let most = tuning::pinned_state_bytes();
         let Some(spans) =
-            self.homes.state.as_ref().filter(|spans| (1..=most).contains(&spans.bytes))
+            self.readback.state_spans.as_ref().filter(|spans| (1..=most).contains(&spans.bytes))
         else {
             return Ok(false);
         };
         // A state that cannot be saved so is saved otherwise.
         let Some(mut state) =
-            self.homes.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok())
+            self.readback.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok())
         else {
             return Ok(false);
         };
-        self.gpu.land(&self.memory, &spans.pieces, &mut state).map_err(failed)?;
-        stretch.state = Some(state);
+        self.gpu.land(&self.memory, &spans.pieces, &mut state).map_err(device_error)?;
+        batch.state_landing = Some(state);
         Ok(true)
     }
 
-    /// What was measured in each epoch of a stretch; waits for its end.
-    pub fn measured(&self, stretch: &Stretch) -> Result<Vec<(f64, Counts)>, StageError> {
-        let bytes = self.of_home(stretch, &Argument::Ring)?;
+    /// What was measured in each epoch of a batch; waits for its end.
+    pub fn read_measurements(&self, batch: &EpochBatch) -> Result<Vec<(f64, Counts)>, StageError> {
+        let bytes = self.read_landed(batch, &Argument::Ring)?;
         let (each, counted) =
             (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
         let of_epoch = |epoch: u64| {
@@ -200,75 +208,81 @@ impl Machine {
                 .map(|count| u32::from_le_bytes(count.try_into().unwrap_or_default()));
             (loss, counts.collect())
         };
-        Ok((stretch.first..stretch.first + stretch.epochs as u64).map(of_epoch).collect())
+        Ok((batch.first..batch.first + batch.epochs as u64).map(of_epoch).collect())
     }
 
-    /// What the device decided up to the end of a stretch; nothing if nothing was to be decided.
-    pub fn watched(&self, stretch: &Stretch) -> Result<Option<TrainingState>, StageError> {
-        if !stretch.decides {
+    /// What the device decided up to the end of a batch; nothing if nothing was to be decided.
+    pub fn read_decisions(&self, batch: &EpochBatch) -> Result<Option<TrainingState>, StageError> {
+        if !batch.decides {
             return Ok(None);
         }
-        let both = self.of_home(stretch, &Argument::Watches)?;
+        let both = self.read_landed(batch, &Argument::Watches)?;
         let of_last = &both
-            [(stretch.first + stretch.epochs as u64) as usize % 2 * training_control::BYTES..]
+            [(batch.first + batch.epochs as u64) as usize % 2 * training_control::BYTES..]
             [..training_control::BYTES];
         Ok(of_last.try_into().ok().map(TrainingState::from_bytes))
     }
 
-    /// Parameters as they were kept on the device up to the end of a stretch, each of so many
+    /// Parameters as they were kept on the device up to the end of a batch, each of so many
     /// elements.
-    pub fn kept<T: Precision>(
+    pub fn read_kept_parameters<T: Precision>(
         &self,
-        stretch: &Stretch,
+        batch: &EpochBatch,
         counts: &[usize],
     ) -> Result<Vec<Vec<T>>, StageError> {
         let of = |(number, &count): (usize, &usize)| {
             let mut values = vec![T::ZERO; count];
             let to: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-            to.copy_from_slice(self.of_home(stretch, &Argument::Kept(number))?);
+            to.copy_from_slice(self.read_landed(batch, &Argument::Kept(number))?);
             Ok(values)
         };
         counts.iter().enumerate().map(of).collect()
     }
 
-    /// A stretch whose state came home is done with, and so is everything else of it.
-    pub fn done_with(&mut self, stretch: Stretch) {
-        self.homes.spare.push(stretch.home);
-        self.homes.spare_state.extend(stretch.state);
+    /// A batch whose state came home is done with, and so is everything else of it.
+    pub fn recycle_batch(&mut self, batch: EpochBatch) {
+        self.readback.spare.push(batch.landing);
+        self.readback.spare_state.extend(batch.state_landing);
     }
 
-    /// Bytes of parameters or moments: as they came home with a stretch, or, without one, as they
+    /// Bytes of parameters or moments: as they came home with a batch, or, without one, as they
     /// are.
     pub(super) fn read_state(
         &self,
-        stretch: Option<&Stretch>,
-        place: kernel_arguments::Place,
+        batch: Option<&EpochBatch>,
+        place: kernel_arguments::ByteRange,
         to: &mut [u8],
     ) -> Result<(), StageError> {
-        let Some(stretch) = stretch else {
-            return self.gpu.download(&self.memory, place.offset, to).map_err(failed);
+        let Some(batch) = batch else {
+            return self.gpu.download(&self.memory, place.offset, to).map_err(device_error);
         };
-        let (Some(spans), Some(landed)) = (&self.homes.state, &stretch.state) else {
+        let (Some(spans), Some(landed)) = (&self.readback.state_spans, &batch.state_landing) else {
             return Err(StageError::defect("no state came home"));
         };
-        to.copy_from_slice(spans.read(
-            kernel_arguments::Place { bytes: to.len() as u64, ..place },
-            landed.contents().map_err(failed)?,
+        to.copy_from_slice(spans.find_bytes(
+            kernel_arguments::ByteRange { bytes: to.len() as u64, ..place },
+            landed.contents().map_err(device_error)?,
         )?);
         Ok(())
     }
 
     /// Where something comes home, and its bytes.
-    fn of_home<'a>(&self, stretch: &'a Stretch, part: &Argument) -> Result<&'a [u8], StageError> {
-        let (Some(place), Some(spans)) = (self.layout.part(part), &self.homes.home) else {
+    fn read_landed<'a>(
+        &self,
+        batch: &'a EpochBatch,
+        part: &Argument,
+    ) -> Result<&'a [u8], StageError> {
+        let (Some(place), Some(spans)) =
+            (self.layout.argument_range(part), &self.readback.batch_spans)
+        else {
             return Err(StageError::defect(format!("{part:?} does not come home")));
         };
-        spans.read(place, stretch.home.contents().map_err(failed)?)
+        spans.find_bytes(place, batch.landing.contents().map_err(device_error)?)
     }
 
-    /// Room for what comes home of a stretch.
-    fn room(&mut self, decides: bool) -> Result<Landing, StageError> {
-        if let Some(spare) = self.homes.spare.pop() {
+    /// Room for what comes home of a batch.
+    fn take_readback_buffer(&mut self, decides: bool) -> Result<Landing, StageError> {
+        if let Some(spare) = self.readback.spare.pop() {
             return Ok(spare);
         }
         let comes = |part: &Argument| match part {
@@ -276,24 +290,24 @@ impl Machine {
             Argument::Watches | Argument::Kept(_) => decides,
             _ => false,
         };
-        let spans = self.homes.home.get_or_insert_with(|| {
-            Spans::of(
+        let spans = self.readback.batch_spans.get_or_insert_with(|| {
+            ReadbackSpans::from_places(
                 self.layout
-                    .parts()
+                    .argument_ranges()
                     .filter(|(part, _)| comes(part))
                     .map(|(_, place)| place)
                     .collect(),
             )
         });
-        self.gpu.landing(spans.bytes).map_err(failed)
+        self.gpu.landing(spans.bytes).map_err(device_error)
     }
 
     /// Where the device looks for what is gone by before an epoch.
-    fn watch_of(&self, epoch: u64) -> Result<kernel_arguments::Place, StageError> {
-        let both = self.layout.part(&Argument::Watches).ok_or_else(|| {
+    fn decision_range(&self, epoch: u64) -> Result<kernel_arguments::ByteRange, StageError> {
+        let both = self.layout.argument_range(&Argument::Watches).ok_or_else(|| {
             StageError::defect("a list that decides has no place for that on the device")
         })?;
-        Ok(kernel_arguments::Place {
+        Ok(kernel_arguments::ByteRange {
             offset: both.offset + epoch % 2 * training_control::BYTES as u64,
             bytes: training_control::BYTES as u64,
         })
@@ -302,40 +316,44 @@ impl Machine {
     /// So many epochs as one graph, which is recorded the first time.
     fn replay_epochs<T: Precision>(
         &mut self,
-        program: &Program<T>,
+        program: &ResolvedProgram<T>,
         count: usize,
         decides: bool,
     ) -> Result<(), StageError> {
         if !self.epochs.contains_key(&(count, decides)) {
             let graph = self
                 .gpu
-                .capture(|_| (0..count).try_for_each(|_| self.one_epoch(program, decides)))
-                .map_err(failed)?;
+                .capture(|_| (0..count).try_for_each(|_| self.launch_epoch(program, decides)))
+                .map_err(device_error)?;
             self.epochs.insert((count, decides), graph);
         }
-        self.gpu.replay(&self.epochs[&(count, decides)]).map_err(failed)
+        self.gpu.replay(&self.epochs[&(count, decides)]).map_err(device_error)
     }
 
     /// A measurement, which is written down, and by which something may be decided; a step; the
     /// clock.
-    fn one_epoch<T: Precision>(&self, program: &Program<T>, decides: bool) -> Result<(), Fault> {
-        self.launch_counting(program.part(Part::Forward), false)?;
-        self.launch_counting(program.part(Part::Loss), false)?;
-        self.watch.iter().filter(|_| decides).try_for_each(|call| self.call(call, false))?;
+    fn launch_epoch<T: Precision>(
+        &self,
+        program: &ResolvedProgram<T>,
+        decides: bool,
+    ) -> Result<(), Fault> {
+        self.launch_without_reset(program.part(Part::Forward), false)?;
+        self.launch_without_reset(program.part(Part::Loss), false)?;
+        self.watch.iter().filter(|_| decides).try_for_each(|call| self.launch_call(call, false))?;
         if program.draws {
-            self.launch_counting(program.part(Part::Forward), true)?;
-            self.launch_counting(program.part(Part::Loss), true)?;
+            self.launch_without_reset(program.part(Part::Forward), true)?;
+            self.launch_without_reset(program.part(Part::Loss), true)?;
         }
         let mut aside = None;
         for part in [Part::Backward, Part::Update] {
-            program.part(part).try_for_each(|step| self.launch_aside(step, &mut aside))?;
+            program.part(part).try_for_each(|step| self.capture_step(step, &mut aside))?;
         }
         let waits = aside.is_some();
-        self.wait_for(aside)?;
+        self.join_branch(aside)?;
         for (kept, next) in self.statistics(program) {
             self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
         }
-        self.clockwork.iter().try_for_each(|call| self.call_behind(call, waits, false))
+        self.clockwork.iter().try_for_each(|call| self.launch_after(call, waits, false))
     }
 }
 
@@ -345,10 +363,10 @@ mod tests {
 
     #[test]
     fn near_places_come_home_together_and_each_is_found() {
-        let place = |offset, bytes| kernel_arguments::Place { offset, bytes };
+        let place = |offset, bytes| kernel_arguments::ByteRange { offset, bytes };
         let gap = tuning::readback_gap_bytes();
         let places = [place(1 << 20, 8), place(256, 100), place(512, 4), place(512 + gap + 4, 16)];
-        let spans = Spans::of(places.to_vec());
+        let spans = ReadbackSpans::from_places(places.to_vec());
         let near = 512 + gap + 20 - 256;
         assert_eq!(
             spans.pieces,
@@ -360,18 +378,21 @@ mod tests {
         assert_eq!(spans.bytes, near + 8);
         let landed: Vec<u8> = (0..spans.bytes).map(|at| at as u8).collect();
         for place in places {
-            let found = spans.read(place, &landed).unwrap();
+            let found = spans.find_bytes(place, &landed).unwrap();
             assert_eq!(found.len() as u64, place.bytes);
             let before = if place.offset < 1 << 20 { place.offset - 256 } else { near };
             assert_eq!(found[0], before as u8);
         }
         assert!(
-            spans.read(place(0, 4), &landed).is_err()
-                && spans.read(place(1 << 20, 9), &landed).is_err()
+            spans.find_bytes(place(0, 4), &landed).is_err()
+                && spans.find_bytes(place(1 << 20, 9), &landed).is_err()
         );
         assert_eq!(
-            (Spans::of(Vec::new()), spans.read(place(1 << 30, 0), &landed).unwrap()),
-            (Spans::default(), &[][..])
+            (
+                ReadbackSpans::from_places(Vec::new()),
+                spans.find_bytes(place(1 << 30, 0), &landed).unwrap()
+            ),
+            (ReadbackSpans::default(), &[][..])
         );
     }
 }

@@ -10,50 +10,52 @@ use warploom_device::Fault;
 use warploom_device::gpu::Behind;
 use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel};
 
-use super::kernel_arguments::{Layout, Place, Side};
-use super::{Call, Machine};
+use super::kernel_arguments::{ByteRange, Layout, MemorySpace};
+use super::{GpuExecutor, KernelCall};
 
 /// What of an epoch waits for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum BranchRole {
     /// It follows the launch in front of it.
-    Along,
+    Main,
     /// It goes aside.
-    Aside,
+    Branch,
     /// It follows those aside, too.
-    Joins,
+    Join,
 }
 
 /// What a kernel is given a place of.
 #[derive(Clone, Copy, Debug)]
-struct Touched {
-    place: Place,
+struct MemoryAccess {
+    place: ByteRange,
     writes: bool,
 }
 
 /// Of each launch.
-pub fn ways(emitted: &Emitted, layout: &Layout) -> Vec<Way> {
-    let mut aside: Vec<Touched> = Vec::new();
+pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
+    let mut aside: Vec<MemoryAccess> = Vec::new();
     let mut way = |(number, kernels): (usize, &Vec<Kernel>)| {
-        let touched: Option<Vec<Touched>> = kernels
+        let touched: Option<Vec<MemoryAccess>> = kernels
             .iter()
-            .map(|kernel| touched(kernel, emitted, layout))
+            .map(|kernel| kernel_accesses(kernel, emitted, layout))
             .collect::<Option<Vec<_>>>()
             .map(|all| all.concat());
         match touched {
-            _ if kernels.is_empty() => Way::Along,
+            _ if kernels.is_empty() => BranchRole::Main,
             Some(touched) if emitted.aside.contains(&number) => {
                 aside.extend(touched);
-                Way::Aside
+                BranchRole::Branch
             }
             Some(touched)
-                if touched.iter().all(|own| aside.iter().all(|other| are_apart(*own, *other))) =>
+                if touched
+                    .iter()
+                    .all(|own| aside.iter().all(|other| are_disjoint(*own, *other))) =>
             {
-                Way::Along
+                BranchRole::Main
             }
             _ => {
                 aside.clear();
-                Way::Joins
+                BranchRole::Join
             }
         }
     };
@@ -61,23 +63,27 @@ pub fn ways(emitted: &Emitted, layout: &Layout) -> Vec<Way> {
 }
 
 /// Where the parameters of a kernel lie; nothing where nobody says which it writes through.
-fn touched(kernel: &Kernel, emitted: &Emitted, layout: &Layout) -> Option<Vec<Touched>> {
+fn kernel_accesses(
+    kernel: &Kernel,
+    emitted: &Emitted,
+    layout: &Layout,
+) -> Option<Vec<MemoryAccess>> {
     let writes =
         emitted.writes.get(&kernel.name).filter(|writes| writes.len() == kernel.arguments.len())?;
     let of = |(argument, writes): (&Argument, &bool)| {
         let place = match argument {
             Argument::Buffer(name) => {
-                layout.buffer(name).filter(|lying| lying.side == Side::Device)?.place
+                layout.buffer(name).filter(|lying| lying.side == MemorySpace::Device)?.place
             }
-            other => layout.part(other)?,
+            other => layout.argument_range(other)?,
         };
-        Some(Touched { place, writes: *writes })
+        Some(MemoryAccess { place, writes: *writes })
     };
     Some(kernel.arguments.iter().zip(writes).filter_map(of).collect())
 }
 
 /// Whether neither writes what the other has.
-fn are_apart(one: Touched, other: Touched) -> bool {
+fn are_disjoint(one: MemoryAccess, other: MemoryAccess) -> bool {
     let (first, second) = (one.place, other.place);
     !(one.writes || other.writes)
         || first.bytes == 0
@@ -86,23 +92,23 @@ fn are_apart(one: Touched, other: Touched) -> bool {
         || second.offset + second.bytes <= first.offset
 }
 
-impl Machine {
+impl GpuExecutor {
     /// A launch of an epoch that is captured; `aside` is what went aside and was not waited for.
-    pub(super) fn launch_aside(
+    pub(super) fn capture_step(
         &self,
         step: usize,
         aside: &mut Option<Behind>,
     ) -> Result<(), Fault> {
-        match self.ways[step] {
-            Way::Along => self.launch_counting(step..step + 1, true),
-            Way::Joins => {
+        match self.branch_roles[step] {
+            BranchRole::Main => self.launch_without_reset(step..step + 1, true),
+            BranchRole::Join => {
                 let waits = aside.is_some();
-                self.wait_for(aside.take())?;
+                self.join_branch(aside.take())?;
                 self.calls[step].iter().enumerate().try_for_each(|(number, call)| {
-                    self.call_behind(call, waits && number == 0, true)
+                    self.launch_after(call, waits && number == 0, true)
                 })
             }
-            Way::Aside => {
+            BranchRole::Branch => {
                 let along = self.gpu.behind()?;
                 self.gpu.follow(
                     &aside.as_ref().map_or_else(|| along.clone(), |aside| along.and(aside)),
@@ -110,7 +116,7 @@ impl Machine {
                 self.calls[step]
                     .iter()
                     .enumerate()
-                    .try_for_each(|(number, call)| self.call_behind(call, number == 0, true))?;
+                    .try_for_each(|(number, call)| self.launch_after(call, number == 0, true))?;
                 *aside = Some(self.gpu.behind()?);
                 self.gpu.follow(&along)
             }
@@ -118,16 +124,16 @@ impl Machine {
     }
 
     /// What is captured next waits for what went aside.
-    pub(super) fn wait_for(&self, aside: Option<Behind>) -> Result<(), Fault> {
+    pub(super) fn join_branch(&self, aside: Option<Behind>) -> Result<(), Fault> {
         let Some(aside) = aside else { return Ok(()) };
         self.gpu.follow(&self.gpu.behind()?.and(&aside))
     }
 
     /// A call that begins when all that it follows is done, where that is several; other kernels
     /// start early, and wait for the one in front of them.
-    pub(super) fn call_behind(
+    pub(super) fn launch_after(
         &self,
-        call: &Call,
+        call: &KernelCall,
         several: bool,
         training: bool,
     ) -> Result<(), Fault> {
@@ -147,7 +153,8 @@ mod tests {
 
     #[test]
     fn what_is_written_is_nobody_elses() {
-        let at = |offset, bytes, writes| Touched { place: Place { offset, bytes }, writes };
+        let at =
+            |offset, bytes, writes| MemoryAccess { place: ByteRange { offset, bytes }, writes };
         let one = at(256, 256, true);
         for (other, apart) in [
             (at(0, 256, true), true),
@@ -156,8 +163,12 @@ mod tests {
             (at(512, 8, true), true),
             (at(300, 0, false), true),
         ] {
-            assert_eq!((are_apart(one, other), are_apart(other, one)), (apart, apart), "{other:?}");
+            assert_eq!(
+                (are_disjoint(one, other), are_disjoint(other, one)),
+                (apart, apart),
+                "{other:?}"
+            );
         }
-        assert!(are_apart(at(0, 8, false), at(0, 8, false)), "both may read");
+        assert!(are_disjoint(at(0, 8, false), at(0, 8, false)), "both may read");
     }
 }

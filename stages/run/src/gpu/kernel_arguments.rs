@@ -20,17 +20,21 @@ use warploom_vertex::emit::cuda::{
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 use warploom_vertex::tuning;
 
-use super::{edge_order::Items, neighbour_groups::Table, rows_of};
+use super::{count_rows, edge_order::Items, neighbour_groups::GroupTable};
 use crate::{
     buffers::{Buffers, Place as Home},
     input_data::{Data, Sparse},
     precision::Precision,
-    resolved_program::Program,
+    resolved_program::
+
+ResolvedProgram
+
+,
 };
 
 /// The bytes of one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ByteRange {
     /// First byte.
     pub offset: u64,
     /// How many.
@@ -39,7 +43,7 @@ pub struct Place {
 
 /// Whose memory a buffer lies in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum MemorySpace {
     /// The device's.
     Device,
     /// The host's, pinned.
@@ -48,26 +52,26 @@ pub enum Side {
 
 /// A buffer that kernels read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lying {
+pub struct BufferPlacement {
     /// Where.
-    pub place: Place,
+    pub place: ByteRange,
     /// Of which memory.
-    pub side: Side,
+    pub side: MemorySpace,
     /// Elements of a row.
     pub columns: usize,
     /// Elements from one row to the next.
     pub stride: usize,
 }
 
-impl Lying {
+impl BufferPlacement {
     /// Bytes of rows of the host as they lie here.
-    pub fn bytes_of<E: Pod>(&self, rows: &[E]) -> usize {
+    pub fn padded_bytes<E: Pod>(&self, rows: &[E]) -> usize {
         rows.len().checked_div(self.columns).unwrap_or(0) * self.stride * size_of::<E>()
     }
 
     /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros
     /// beyond the rows' columns.
-    pub fn some_of<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
+    pub fn copy_padded<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
         let rows: &[u8] = bytemuck::cast_slice(rows);
         let (width, stride) = (self.columns * size_of::<E>(), self.stride * size_of::<E>());
         if width == stride {
@@ -86,12 +90,12 @@ impl Lying {
     }
 
     /// Rows of the host as they lie here.
-    pub fn laid_out<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
-        let mut bytes = vec![0; self.bytes_of(rows)];
+    pub fn pad_rows<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
+        let mut bytes = vec![0; self.padded_bytes(rows)];
         bytes
             .par_chunks_mut(tuning::upload_bytes())
             .enumerate()
-            .for_each(|(piece, to)| self.some_of(rows, piece * tuning::upload_bytes(), to));
+            .for_each(|(piece, to)| self.copy_padded(rows, piece * tuning::upload_bytes(), to));
         bytes
     }
 
@@ -102,14 +106,18 @@ impl Lying {
         memory: &Memory,
         rows: &[E],
     ) -> Result<(), Fault> {
-        gpu.upload_made(memory, self.place.offset, self.bytes_of(rows), |at, piece| {
-            self.some_of(rows, at, piece)
+        gpu.upload_made(memory, self.place.offset, self.padded_bytes(rows), |at, piece| {
+            self.copy_padded(rows, at, piece)
         })
     }
 
     /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this
     /// buffer's bytes somewhere.
-    pub fn lay<E: Pod + Send + Sync>(&self, all: &mut [u8], rows: &[E]) -> Result<(), StageError> {
+    pub fn write_padded<E: Pod + Send + Sync>(
+        &self,
+        all: &mut [u8],
+        rows: &[E],
+    ) -> Result<(), StageError> {
         let wrong = || {
             StageError::defect(format!(
                 "rows of {} bytes do not lie in {} bytes at {}",
@@ -135,19 +143,19 @@ impl Lying {
             pairs.for_each(|(to, from)| {
                 to.chunks_exact_mut(self.stride)
                     .zip(from.chunks_exact(self.columns))
-                    .for_each(|(to, from)| self.lay_row(to, from))
+                    .for_each(|(to, from)| self.pad_row(to, from))
             });
         }
         Ok(())
     }
 
-    fn lay_row<E: Pod>(&self, to: &mut [E], from: &[E]) {
+    fn pad_row<E: Pod>(&self, to: &mut [E], from: &[E]) {
         to[..self.columns].copy_from_slice(from);
         to[self.columns..].fill(E::zeroed());
     }
 
     /// Rows that lie here, as the host has them; `get` fills bytes from the device.
-    pub fn taken<E: Pod>(
+    pub fn read_unpadded<E: Pod>(
         &self,
         rows: &mut [E],
         get: impl FnOnce(&mut [u8]) -> Result<(), StageError>,
@@ -171,15 +179,15 @@ pub struct Layout {
     pub bytes: u64,
     /// All of it on the host.
     pub bytes_pinned: u64,
-    buffers: BTreeMap<String, Lying>,
-    parts: Vec<(Argument, Place)>,
+    buffers: BTreeMap<String, BufferPlacement>,
+    parts: Vec<(Argument, ByteRange)>,
 }
 
 /// Cuts of rows into groups of neighbours.
-pub type Tables = BTreeMap<(Direction, Groups), Table>;
+pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
 
 /// All lists that kernels walk.
-pub fn lists<T: Precision>(
+pub fn build_walked_lists<T: Precision>(
     list: &LaunchList,
     emitted: &Emitted,
     processors: u32,
@@ -200,11 +208,18 @@ pub fn lists<T: Precision>(
                 let is_grouped = emitted.arguments().any(
                     |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
                 );
-                Items::of(&graph, *direction, &cuts(emitted, walked), processors, is_grouped)
+                Items::from_edges(
+                    &graph,
+                    *direction,
+                    &collect_cuts(emitted, walked),
+                    processors,
+                    is_grouped,
+                )
             }
-            WalkedLists::Entries(features, by_columns) => {
-                Some(Items::of_entries(&sparse(features, list, data)?.rows(), *by_columns))
-            }
+            WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
+                &find_sparse_features(features, list, data)?.as_rows(),
+                *by_columns,
+            )),
         };
         if !lists.contains_key(&walked)
             && let Some(items) = items(&walked)
@@ -216,7 +231,7 @@ pub fn lists<T: Precision>(
 }
 
 /// All cuts of rows into groups of neighbours.
-pub fn tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
+pub fn build_group_tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
     let cuts = emitted.arguments().filter_map(|argument| {
         if let Argument::Groups(direction, groups, _) = argument {
             Some((*direction, *groups))
@@ -226,13 +241,16 @@ pub fn tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables
     });
     let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
     let of = |(direction, groups)| {
-        Some(((direction, groups), Table::of(lists.get(&WalkedLists::Edges(direction))?, groups)))
+        Some((
+            (direction, groups),
+            GroupTable::from_items(lists.get(&WalkedLists::Edges(direction))?, groups),
+        ))
     };
     cuts.into_iter().filter_map(of).collect()
 }
 
 /// How kernels cut what they walk.
-fn cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
+fn collect_cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
     let of = |argument: &Argument| {
         if let Argument::Count(of, cut, _) = argument {
             (of == walked).then_some(*cut)
@@ -244,14 +262,14 @@ fn cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
 }
 
 /// The features that a buffer stands for.
-fn sparse<'a, T: Precision>(
+fn find_sparse_features<'a, T: Precision>(
     features: &str,
     list: &LaunchList,
     data: &'a Data<T>,
-) -> Option<&'a Sparse<T>> {
+) -> Option<&'a SparseFeatures<T>> {
     match list.buffers.iter().find(|buffer| buffer.name == features)?.role {
-        Role::SparseFeatures => data.sparse_of(None),
-        Role::SparseFeaturesOf { kind, .. } => data.sparse_of(Some(kind)),
+        Role::SparseFeatures => data.sparse_features(None),
+        Role::SparseFeaturesOf { kind, .. } => data.sparse_features(Some(kind)),
         _ => None,
     }
 }
@@ -259,7 +277,7 @@ fn sparse<'a, T: Precision>(
 impl Layout {
     /// Places for a list's buffers, of which some stay on the host, and for what its kernels are
     /// given beside them.
-    pub fn of<T: Precision>(
+    pub fn new<T: Precision>(
         list: &LaunchList,
         emitted: &Emitted,
         on_host: &[String],
@@ -267,16 +285,20 @@ impl Layout {
     ) -> Result<Self, StageError> {
         let mut layout =
             Layout { bytes: list.arena.bytes.next_multiple_of(ALIGNMENT), ..Layout::default() };
-        let counts = counts(data);
+        let counts = size_counts(data);
         for buffer in list
             .buffers
             .iter()
             .filter(|buffer| !buffer.role.is_sparse() && !list.arena.nowhere.contains(&buffer.name))
         {
             let bytes = counts.buffer_bytes(buffer);
-            let side = if on_host.contains(&buffer.name) { Side::Host } else { Side::Device };
+            let side = if on_host.contains(&buffer.name) {
+                MemorySpace::Host
+            } else {
+                MemorySpace::Device
+            };
             let place = match list.arena.place(&buffer.name) {
-                Some(_) if side == Side::Host => {
+                Some(_) if side == MemorySpace::Host => {
                     return Err(StageError::defect(format!(
                         "the plan leaves `{}` on the host, which has a place on the device",
                         buffer.name
@@ -289,58 +311,58 @@ impl Layout {
                     );
                     return Err(StageError::new(ErrorKind::Damaged, what));
                 }
-                Some(place) => Place { offset: place.offset, bytes },
-                None => layout.take(side, bytes),
+                Some(place) => ByteRange { offset: place.offset, bytes },
+                None => layout.reserve(side, bytes),
             };
             let stride = buffer.stride(counts.bytes_per_real) as usize;
             layout.buffers.insert(
                 buffer.name.clone(),
-                Lying { place, side, columns: buffer.columns as usize, stride },
+                BufferPlacement { place, side, columns: buffer.columns as usize, stride },
             );
         }
         for argument in emitted.arguments() {
-            if layout.part(argument).is_none()
+            if layout.argument_range(argument).is_none()
                 && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
             {
-                let place = layout.take(Side::Device, bytes);
+                let place = layout.reserve(MemorySpace::Device, bytes);
                 layout.parts.push((argument.clone(), place));
             }
         }
         Ok(layout)
     }
 
-    fn take(&mut self, side: Side, bytes: u64) -> Place {
+    fn reserve(&mut self, side: MemorySpace, bytes: u64) -> ByteRange {
         let end = match side {
-            Side::Device => &mut self.bytes,
-            Side::Host => &mut self.bytes_pinned,
+            MemorySpace::Device => &mut self.bytes,
+            MemorySpace::Host => &mut self.bytes_pinned,
         };
-        let place = Place { offset: *end, bytes };
+        let place = ByteRange { offset: *end, bytes };
         *end += bytes.max(1).next_multiple_of(ALIGNMENT);
         place
     }
 
     /// Where a buffer lies.
-    pub fn buffer(&self, name: &str) -> Option<Lying> {
+    pub fn buffer(&self, name: &str) -> Option<BufferPlacement> {
         self.buffers.get(name).copied()
     }
 
     /// Where something else lies.
-    pub fn part(&self, argument: &Argument) -> Option<Place> {
+    pub fn argument_range(&self, argument: &Argument) -> Option<ByteRange> {
         self.parts.iter().find(|(known, _)| known == argument).map(|(_, place)| *place)
     }
 
     /// All else.
-    pub fn parts(&self) -> impl Iterator<Item = (&Argument, Place)> {
+    pub fn argument_ranges(&self) -> impl Iterator<Item = (&Argument, ByteRange)> {
         self.parts.iter().map(|(argument, place)| (argument, *place))
     }
 }
 
 /// How much there is of what a plan could only foresee.
-fn counts<T: Precision>(data: &Data<T>) -> SizeCounts {
+fn size_counts<T: Precision>(data: &Data<T>) -> SizeCounts {
     SizeCounts {
         nodes: data.nodes as u64,
         edges: data.edges as u64,
-        sparse_features: data.sparse_of(None).map(|sparse| sparse.values.len() as u64),
+        sparse_features: data.sparse_features(None).map(|sparse| sparse.values.len() as u64),
         graphs: data.edge_graph().graphs.map(|graphs| graphs.offsets.len() as u64 - 1),
         bytes_per_real: size_of::<T>() as u64,
         is_reordered: data.old_of_new.is_some(),
@@ -352,49 +374,49 @@ fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
     list.buffers
         .iter()
         .find(|buffer| buffer.role == Role::Target)
-        .map_or(0, |buffer| rows_of(buffer.rows, data))
+        .map_or(0, |buffer| count_rows(buffer.rows, data))
 }
 
 /// Bytes that lie somewhere from the start.
-pub enum Contents<'a> {
+pub enum ArgumentBytes<'a> {
     /// As the host has them.
     Lent(&'a [u8]),
     /// Made for the device.
     Made(Buffer),
 }
 
-impl std::ops::Deref for Contents<'_> {
+impl std::ops::Deref for ArgumentBytes<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Contents::Lent(bytes) => bytes,
-            Contents::Made(buffer) => buffer,
+            ArgumentBytes::Lent(bytes) => bytes,
+            ArgumentBytes::Made(buffer) => buffer,
         }
     }
 }
 
 /// What lies somewhere from the start; none for what launches make.
-pub fn contents<'a, T: Precision>(
+pub fn initial_bytes<'a, T: Precision>(
     argument: &Argument,
     data: &'a Data<T>,
     list: &LaunchList,
-    program: &Program<T>,
+    program: &ResolvedProgram<T>,
     buffers: &Buffers<T>,
     lists: &'a BTreeMap<WalkedLists, Items>,
     tables: &'a Tables,
-) -> Option<Contents<'a>> {
+) -> Option<ArgumentBytes<'a>> {
     let graph = data.edge_graph();
-    let words = |words: &'a [u32]| Some(Contents::Lent(bytemuck::cast_slice(words)));
-    let owned = |words: Vec<u32>| Some(Contents::Made(Buffer::from_vec(words)));
-    let bytes = |bytes: Vec<u8>| Some(Contents::Made(Buffer::from_vec(bytes)));
+    let words = |words: &'a [u32]| Some(ArgumentBytes::Lent(bytemuck::cast_slice(words)));
+    let owned = |words: Vec<u32>| Some(ArgumentBytes::Made(Buffer::from_vec(words)));
+    let bytes = |bytes: Vec<u8>| Some(ArgumentBytes::Made(Buffer::from_vec(bytes)));
     match argument {
         Argument::Slots(name, direction) => {
             let edges = &lists.get(&WalkedLists::Edges(*direction))?.edge;
-            let banks = buffers.all();
-            Some(Contents::Made(match *program.places.get(name)? {
-                Home::Real(index) => picked(banks.reals.get(index), edges),
-                Home::Whole(index) => picked(banks.wholes.get(index), edges),
+            let banks = buffers.read_banks();
+            Some(ArgumentBytes::Made(match *program.places.get(name)? {
+                Place::Real(index) => gather_values(banks.reals.get(index), edges),
+                Place::Whole(index) => gather_values(banks.wholes.get(index), edges),
                 _ => return None,
             }))
         }
@@ -416,8 +438,8 @@ pub fn contents<'a, T: Precision>(
                 }
                 ListPart::Value => {
                     let WalkedLists::Entries(features, _) = walked else { return None };
-                    let values = &sparse(features, list, data)?.values;
-                    Some(Contents::Made(picked(values, &items.edge)))
+                    let values = &find_sparse_features(features, list, data)?.values;
+                    Some(ArgumentBytes::Made(gather_values(values, &items.edge)))
                 }
             }
         }
@@ -425,8 +447,8 @@ pub fn contents<'a, T: Precision>(
             words(tables.get(&(*direction, *groups))?.list(*list))
         }
         Argument::Inverse(name, count) => {
-            let Home::Whole(index) = *program.places.get(name)? else { return None };
-            owned(inverse(buffers.all().wholes.get(index), *count))
+            let Place::Whole(index) = *program.places.get(name)? else { return None };
+            owned(invert_index(buffers.read_banks().wholes.get(index), *count))
         }
         Argument::RowInGraph => words(data.old_of_new.as_deref()?),
         Argument::GraphOf => words(graph.graphs?.of_vertex),
@@ -446,19 +468,21 @@ pub fn contents<'a, T: Precision>(
             bytes(split)
         }
         Argument::Ticket | Argument::TicketAside => bytes(vec![0; TICKETS as usize * 4]),
-        Argument::LossTerms => bytes(terms(list, data, program, buffers)?.to_le_bytes().to_vec()),
+        Argument::LossTerms => {
+            bytes(loss_terms(list, data, program, buffers)?.to_le_bytes().to_vec())
+        }
         _ => None,
     }
 }
 
 /// The values that these numbers name, in their order.
-fn picked<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
+fn gather_values<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
     Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
 }
 
 /// For each row of a table of so many where the rows of the index that name it start, and the end;
 /// then those rows, each table row's ascending.
-fn inverse(index: &[i64], count: u32) -> Vec<u32> {
+fn invert_index(index: &[i64], count: u32) -> Vec<u32> {
     let of = |wanted: &i64| {
         u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize)
     };
@@ -481,10 +505,10 @@ fn inverse(index: &[i64], count: u32) -> Vec<u32> {
 }
 
 /// What the summed loss is divided by.
-fn terms<T: Precision>(
+fn loss_terms<T: Precision>(
     list: &LaunchList,
     data: &Data<T>,
-    program: &Program<T>,
+    program: &ResolvedProgram<T>,
     buffers: &Buffers<T>,
 ) -> Option<f64> {
     let (kind, columns) = loss_of(list)?;
@@ -494,7 +518,7 @@ fn terms<T: Precision>(
         LossKind::MeanSquares => (rows.len() * columns) as f64,
         LossKind::Binary => {
             let target = list.buffers.iter().find(|buffer| buffer.role == Role::Target)?;
-            let Home::Real(index) = *program.places.get(&target.name)? else { return None };
+            let Place::Real(index) = *program.places.get(&target.name)? else { return None };
             let reals = buffers.reals();
             let values = reals.get(index);
             let known = |row: &u32| {
@@ -509,7 +533,7 @@ fn terms<T: Precision>(
 }
 
 /// What a kernel declares.
-pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
+pub fn kernel_parameters(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
             Argument::Count(..)
@@ -527,7 +551,7 @@ pub fn parameters(kernel: &Kernel) -> Vec<Parameter> {
 }
 
 /// What arguments are, once everything has its place.
-pub struct Bound<'a, T: Precision> {
+pub struct BoundArguments<'a, T: Precision> {
     /// Places.
     pub layout: &'a Layout,
     /// Address of the first on the device, and of the first on the host.
@@ -544,18 +568,22 @@ pub struct Bound<'a, T: Precision> {
     pub seed: u64,
 }
 
-impl<T: Precision> Bound<'_, T> {
+impl<T: Precision> BoundArguments<'_, T> {
     /// One argument, in a pass of training or of measuring.
-    pub fn value(&self, argument: &Argument, training: bool) -> Result<ArgumentValue, StageError> {
+    pub fn argument_value(
+        &self,
+        argument: &Argument,
+        training: bool,
+    ) -> Result<ArgumentValue, StageError> {
         let [device, host] = self.bases;
-        let at = |place: Place| ArgumentValue::Pointer(device + place.offset);
+        let at = |place: ByteRange| ArgumentValue::Pointer(device + place.offset);
         Ok(match argument {
             Argument::Buffer(name) => {
                 match self.layout.buffer(name).ok_or_else(|| {
                     StageError::defect(format!("`{name}` has no place on the device"))
                 })? {
-                    Lying { place, side: Side::Device, .. } => at(place),
-                    Lying { place, side: Side::Host, .. } => {
+                    BufferPlacement { place, side: MemorySpace::Device, .. } => at(place),
+                    BufferPlacement { place, side: MemorySpace::Host, .. } => {
                         ArgumentValue::Pointer(host + place.offset)
                     }
                 }
@@ -563,52 +591,57 @@ impl<T: Precision> Bound<'_, T> {
             Argument::Count(walked, cut, tier) => {
                 let items = self.lists.get(walked);
                 ArgumentValue::U32(
-                    items.map_or(0, |items| items.count(*cut, *tier, self.processors)),
+                    items.map_or(0, |items| items.count_tier(*cut, *tier, self.processors)),
                 )
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
-                ArgumentValue::U32(self.grouped(*direction, *groups, *list))
+                ArgumentValue::U32(self.group_count(*direction, *groups, *list))
             }
             Argument::Number(number) => ArgumentValue::U32(*number),
             Argument::Parts { rows, each, most } => {
-                ArgumentValue::U32(self.parts(*rows, *each, *most))
+                ArgumentValue::U32(self.part_count(*rows, *each, *most))
             }
-            Argument::RowCount(rows) => ArgumentValue::U32(rows_of(*rows, self.data) as u32),
+            Argument::RowCount(rows) => ArgumentValue::U32(count_rows(*rows, self.data) as u32),
             Argument::Seed => ArgumentValue::U64(self.seed),
             Argument::Training => ArgumentValue::U32(u32::from(training)),
             Argument::Measures if training => ArgumentValue::Pointer(0),
-            other => self.layout.part(other).map_or(ArgumentValue::Pointer(0), at),
+            other => self.layout.argument_range(other).map_or(ArgumentValue::Pointer(0), at),
         })
     }
 
     /// How many groups there are, or rows whose groups lie in several blocks.
-    fn grouped(&self, direction: Direction, groups: Groups, list: Grouped) -> u32 {
+    fn group_count(&self, direction: Direction, groups: Groups, list: Grouped) -> u32 {
         self.tables.get(&(direction, groups)).map_or(0, |table| table.count(list))
     }
 
     /// Parts that rows are cut into; at least one, which says what nothing adds up to.
-    fn parts(&self, rows: Rows, each: u32, most: u32) -> u32 {
-        (rows_of(rows, self.data) as u32).div_ceil(each).clamp(1, most)
+    fn part_count(&self, rows: Rows, each: u32, most: u32) -> u32 {
+        (count_rows(rows, self.data) as u32).div_ceil(each).clamp(1, most)
     }
 
     /// How many blocks.
     pub fn grid(&self, kernel: &Kernel) -> Grid {
         let blocks = match &kernel.blocks {
             Blocks::Rows { rows, each, slices } => {
-                [(rows_of(*rows, self.data) as u32).div_ceil(*each), *slices, 1]
+                [(count_rows(*rows, self.data) as u32).div_ceil(*each), *slices, 1]
             }
             Blocks::Fixed(blocks) => *blocks,
             Blocks::Groups { direction, groups, spans, slices } => {
                 let list = if *spans { Grouped::SpanCount } else { Grouped::Count };
-                [self.grouped(*direction, *groups, list).div_ceil(groups.per_block()), *slices, 1]
+                [
+                    self.group_count(*direction, *groups, list).div_ceil(groups.per_block()),
+                    *slices,
+                    1,
+                ]
             }
             Blocks::Parts { rows, each, most, tiles: [first, second] } => {
-                [self.parts(*rows, *each, *most), *first, *second]
+                [self.part_count(*rows, *each, *most), *first, *second]
             }
             Blocks::Items { walked, cut, slices } => {
                 let items = self.lists.get(walked);
-                let count =
-                    |tier: Tier| items.map_or(0, |items| items.count(*cut, tier, self.processors));
+                let count = |tier: Tier| {
+                    items.map_or(0, |items| items.count_tier(*cut, tier, self.processors))
+                };
                 let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
                 let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
                 let light = all - hub - block - warp;
@@ -628,15 +661,19 @@ impl<T: Precision> Bound<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lying, Place, Side, inverse};
+    use super::{BufferPlacement, ByteRange, MemorySpace, invert_index};
 
     #[test]
     fn rows_are_laid_out_piece_by_piece_as_in_one() {
         let rows: Vec<f64> = (0..35u8).map(f64::from).collect();
         for (columns, stride) in [(5, 8), (7, 7), (1, 4), (35, 36)] {
-            let lying =
-                Lying { place: Place { offset: 0, bytes: 0 }, side: Side::Device, columns, stride };
-            let whole = lying.laid_out(&rows);
+            let lying = BufferPlacement {
+                place: ByteRange { offset: 0, bytes: 0 },
+                side: MemorySpace::Device,
+                columns,
+                stride,
+            };
+            let whole = lying.pad_rows(&rows);
             let of_rows: Vec<f64> = rows
                 .chunks(columns)
                 .flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride))
@@ -648,28 +685,28 @@ mod tests {
                 pieces
                     .chunks_mut(length)
                     .enumerate()
-                    .for_each(|(piece, to)| lying.some_of(&rows, piece * length, to));
+                    .for_each(|(piece, to)| lying.copy_padded(&rows, piece * length, to));
                 assert_eq!(pieces, whole, "{columns} columns at {stride}, pieces of {length}");
             }
         }
-        let nothing = Lying {
-            place: Place { offset: 0, bytes: 0 },
-            side: Side::Device,
+        let nothing = BufferPlacement {
+            place: ByteRange { offset: 0, bytes: 0 },
+            side: MemorySpace::Device,
             columns: 0,
             stride: 0,
         };
-        assert_eq!(nothing.laid_out::<f32>(&[]), [0u8; 0]);
+        assert_eq!(nothing.pad_rows::<f32>(&[]), [0u8; 0]);
     }
 
     #[test]
     fn rows_are_laid_out_at_their_stride_and_taken_back() {
-        let lying = Lying {
-            place: Place { offset: 0, bytes: 32 },
-            side: Side::Device,
+        let lying = BufferPlacement {
+            place: ByteRange { offset: 0, bytes: 32 },
+            side: MemorySpace::Device,
             columns: 3,
             stride: 4,
         };
-        let there = lying.laid_out(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        let there = lying.pad_rows(&[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0]);
         assert_eq!(
             bytemuck::cast_slice::<u8, f32>(&there),
             [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 6.0, 0.0]
@@ -679,7 +716,7 @@ mod tests {
             bytes.copy_from_slice(&there);
             Ok(())
         };
-        lying.taken(&mut back, get).unwrap();
+        lying.read_unpadded(&mut back, get).unwrap();
         assert_eq!(back, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     }
 
@@ -688,10 +725,14 @@ mod tests {
         let mut all = vec![7.0f32; 16];
         let rows: Vec<f32> = (1..=6u8).map(f32::from).collect();
         for (columns, stride) in [(3, 4), (2, 2)] {
-            let lying =
-                Lying { place: Place { offset: 16, bytes: 32 }, side: Side::Host, columns, stride };
-            lying.lay(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
-            let there = lying.laid_out(&rows);
+            let lying = BufferPlacement {
+                place: ByteRange { offset: 16, bytes: 32 },
+                side: MemorySpace::Host,
+                columns,
+                stride,
+            };
+            lying.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).unwrap();
+            let there = lying.pad_rows(&rows);
             assert_eq!(&bytemuck::cast_slice::<f32, u8>(&all)[16..][..there.len()], &*there);
         }
         assert_eq!(
@@ -699,26 +740,26 @@ mod tests {
             (vec![7.0; 4], vec![7.0; 4]),
             "nothing else is written"
         );
-        let beyond = Lying {
-            place: Place { offset: 40, bytes: 32 },
-            side: Side::Host,
+        let beyond = BufferPlacement {
+            place: ByteRange { offset: 40, bytes: 32 },
+            side: MemorySpace::Host,
             columns: 3,
             stride: 4,
         };
-        assert!(beyond.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
-        let narrow = Lying {
-            place: Place { offset: 0, bytes: 16 },
-            side: Side::Host,
+        assert!(beyond.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
+        let narrow = BufferPlacement {
+            place: ByteRange { offset: 0, bytes: 16 },
+            side: MemorySpace::Host,
             columns: 3,
             stride: 4,
         };
-        assert!(narrow.lay(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
+        assert!(narrow.write_padded(bytemuck::cast_slice_mut(&mut all), &rows).is_err());
     }
 
     #[test]
     fn rows_of_an_index_are_listed_by_what_they_name() {
-        assert_eq!(inverse(&[2, 0, -1, 2, 3, i64::MAX, 2, 0], 3), [0, 2, 2, 5, 1, 7, 0, 3, 6]);
-        assert_eq!(inverse(&[], 2), [0, 0, 0]);
-        assert_eq!(inverse(&[0, 1], 0), [0]);
+        assert_eq!(invert_index(&[2, 0, -1, 2, 3, i64::MAX, 2, 0], 3), [0, 2, 2, 5, 1, 7, 0, 3, 6]);
+        assert_eq!(invert_index(&[], 2), [0, 0, 0]);
+        assert_eq!(invert_index(&[0, 1], 0), [0]);
     }
 }

@@ -11,7 +11,7 @@ use super::edge_order::Items;
 
 /// Groups of one direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct GroupTable {
     row: Vec<u32>,
     start: Vec<u32>,
     end: Vec<u32>,
@@ -20,10 +20,10 @@ pub struct Table {
     span_blocks: Vec<u32>,
 }
 
-impl Table {
+impl GroupTable {
     /// Of rows in the order in which their edges are listed.
-    pub fn of(items: &Items, groups: Groups) -> Table {
-        let mut table = Table::default();
+    pub fn from_items(items: &Items, groups: Groups) -> GroupTable {
+        let mut table = GroupTable::default();
         for (&row, slots) in items.row.iter().zip(items.offset.windows(2)) {
             let first = table.row.len() as u32;
             let mut start = slots[0];
@@ -87,10 +87,10 @@ mod tests {
     }
 
     /// Cuts, and looks at what is promised; the table.
-    fn cut(degrees: &[u32], (neighbours, of_block): (u32, u32)) -> Table {
+    fn cut(degrees: &[u32], (neighbours, of_block): (u32, u32)) -> GroupTable {
         let (items, groups) =
             (items(degrees), Groups { neighbours, lanes: 32, threads: 32 * of_block });
-        let table = Table::of(&items, groups);
+        let table = GroupTable::from_items(&items, groups);
         let most = groups
             .most(degrees.len() as u64, degrees.iter().map(|degree| u64::from(*degree)).sum());
         assert!(

@@ -8,11 +8,13 @@ use warploom_ops::fused_walk::{From, Input, Kernel, Level, Read, Step};
 use warploom_vertex::launch::{Buffer, BufferName, Operand, Operation, Over, Rows, View, is_total};
 
 use super::Names;
-use crate::{buffers::Place, precision::Precision};
+use crate::{buffers::
+Place
+, precision::Precision};
 
 /// A fused launch.
 #[derive(Debug)]
-pub struct Fused<T> {
+pub struct FusedLaunch<T> {
     /// What is computed.
     pub kernel: Kernel<T>,
     /// Buffers that are read.
@@ -26,7 +28,7 @@ pub struct Fused<T> {
 }
 
 /// Steps while they are resolved.
-struct Resolving<'n, 'a> {
+struct StepResolver<'n, 'a> {
     names: &'n Names<'a>,
     locals: &'a [Buffer],
     /// Name of what each step makes.
@@ -34,20 +36,21 @@ struct Resolving<'n, 'a> {
     reads: Vec<Place>,
 }
 
-impl<T: Precision> Fused<T> {
+impl<T: Precision> FusedLaunch<T> {
     /// Resolves a validated launch.
     pub fn resolve(names: &Names<'_>, operation: &Operation) -> Result<Self, StageError> {
         let Operation::Fused { over, locals, steps } = operation else {
             return Err(StageError::defect("a launch that is not fused was taken for one"));
         };
-        let mut resolving = Resolving { names, locals, made: Vec::new(), reads: Vec::new() };
+        let mut resolving = StepResolver { names, locals, made: Vec::new(), reads: Vec::new() };
         let (mut resolved, mut writes, mut totals) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             let Operation::Evaluate { out, shape, op, inputs } = step else {
                 return Err(StageError::defect("a step of a fused launch is not evaluated"));
             };
             let held = resolving.buffer(out);
-            let inputs = inputs.iter().map(|input| resolving.input(input, held.rows)).collect();
+            let inputs =
+                inputs.iter().map(|input| resolving.resolve_input(input, held.rows)).collect();
             let level = match held.rows {
                 Rows::Nodes => Level::Row,
                 _ if is_total(op) => Level::Total,
@@ -71,7 +74,7 @@ impl<T: Precision> Fused<T> {
         }
         let rows_written = writes.len();
         writes.extend(totals);
-        Ok(Fused {
+        Ok(FusedLaunch {
             kernel: Kernel::new(*over, &resolved),
             reads: resolving.reads,
             writes,
@@ -86,7 +89,7 @@ impl<T: Precision> Fused<T> {
     }
 }
 
-impl<'n, 'a> Resolving<'n, 'a>
+impl<'n, 'a> StepResolver<'n, 'a>
 where
     'a: 'n,
 {
@@ -97,12 +100,13 @@ where
             .unwrap_or_else(|| self.names.buffer(name))
     }
 
-    fn input(&mut self, operand: &Operand, out: Rows) -> Input {
+    fn resolve_input(&mut self, operand: &Operand, out: Rows) -> Input {
         match operand {
             Operand::Number(number) => Input::Number(*number),
-            Operand::Times(first, second) => {
-                Input::Times(Box::new(self.input(first, out)), Box::new(self.input(second, out)))
-            }
+            Operand::Times(first, second) => Input::Times(
+                Box::new(self.resolve_input(first, out)),
+                Box::new(self.resolve_input(second, out)),
+            ),
             Operand::Rows(rows) => {
                 let held = self.buffer(&rows.buffer);
                 let index = match (rows.view, held.rows, out) {
@@ -114,7 +118,7 @@ where
                 };
                 let from = match self.made.iter().position(|made| **made == rows.buffer) {
                     Some(step) => From::Step(step),
-                    None => From::Buffer(self.read(self.names.place(&rows.buffer))),
+                    None => From::Buffer(self.read_index(self.names.place(&rows.buffer))),
                 };
                 Input::Rows(Read {
                     from,
@@ -126,10 +130,12 @@ where
         }
     }
 
-    fn read(&mut self, place: Place) -> usize {
+    fn read_index(&mut self, place: Place) -> usize {
         self.reads.iter().position(|known| *known == place).unwrap_or_else(|| {
             self.reads.push(place);
             self.reads.len() - 1
         })
     }
 }
+
+

@@ -1,14 +1,14 @@
-//! epoch_pipeline: epochs that a GPU goes through alone, a stretch of them asked for while the host
+//! epoch_pipeline: epochs that a GPU goes through alone, a batch of them asked for while the host
 //! still looks at those before.
 //!
 //! promises  the rows, the parameters and the end that epochs one by one would give; a state that
-//!           is due is that of the end of a stretch, and is written while the device goes on; the
+//!           is due is that of the end of a batch, and is written while the device goes on; the
 //!           device is refused if it decided otherwise than its own measurements say
 //! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`, or than two
-//!           epochs take; waits for a stretch before the next one is asked for, but where training
+//!           epochs take; waits for a batch before the next one is asked for, but where training
 //!           ends, is stopped, or has a state due that is too large to come home by itself
 //! limits    where training ends on the way, the device has gone on in vain by the rest of a
-//!           stretch and all of the next
+//!           batch and all of the next
 use std::time::Instant;
 
 use warploom_contract::{StageError, progress::StopFlag};
@@ -19,7 +19,7 @@ use super::{Best, Training};
 use crate::{
     checkpoints::Checkpoints,
     executor::{Executor, Halt},
-    gpu::Stretch,
+    gpu::EpochBatch,
     history::VALIDATION,
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -28,56 +28,58 @@ use crate::{
 /// Epochs that a GPU does launch by launch, before they become one graph.
 const FIRST_EPOCHS: usize = 2;
 
-/// Seconds of a stretch, about: what comes of it does not depend on it.
+/// Seconds of a batch, about: what comes of it does not depend on it.
 const SECONDS_AHEAD: f64 = 1.0;
 
 /// Epochs that were asked for and not looked at.
-pub(super) struct OnWay {
-    stretch: Stretch,
+pub(super) struct EpochsInFlight {
+    batch: EpochBatch,
     epochs: u64,
     begun: Instant,
 }
 
 /// How many epochs of so many seconds go on unlooked at: one of which nothing is known.
-fn until_looked(seconds_each: f64) -> u64 {
+fn epochs_between_readbacks(seconds_each: f64) -> u64 {
     if seconds_each > 0.0 { (SECONDS_AHEAD / seconds_each).max(1.0) as u64 } else { 1 }
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// Asks for a stretch of epochs, if a GPU may do some alone, and looks at the stretch before;
+    /// Asks for a batch of epochs, if a GPU may do some alone, and looks at the batch before;
     /// whether there was either. Adds the seconds of each epoch that was looked at.
-    pub(super) fn go_ahead(
+    pub(super) fn advance_pipeline(
         &mut self,
         epochs: u64,
         checkpoints: &mut Checkpoints,
         seconds: &mut Vec<f64>,
     ) -> Result<bool, Halt> {
-        let mut before = self.on_way.take();
+        let mut before = self.in_flight.take();
         let done = self.state.done + before.as_ref().map_or(0, |before| before.epochs);
         let is_due = before.is_some() && done < epochs && checkpoints.is_due(done);
         let brought = match &mut before {
-            Some(before) if is_due => self.bring_state(before)?,
+            Some(before) if is_due => self.enqueue_state_readback(before)?,
             _ => false,
         };
         // What is to be saved and does not come home by itself is fetched before anything else is
         // done to it.
-        let ahead = if is_due && !brought { 0 } else { self.ahead(epochs, done) };
+        let ahead = if is_due && !brought { 0 } else { self.epochs_to_enqueue(epochs, done) };
         if ahead > 0 {
-            self.on_way = Some(self.asked_for(ahead, done, before.is_some())?);
+            self.in_flight = Some(self.enqueue_epochs(ahead, done, before.is_some())?);
         }
-        let Some(OnWay { stretch, epochs: asked, begun }) = before else { return Ok(ahead > 0) };
+        let Some(EpochsInFlight { batch, epochs: asked, begun }) = before else {
+            return Ok(ahead > 0);
+        };
         let first = self.state.done;
-        self.look_at(&stretch)?;
+        self.read_batch(&batch)?;
         // Where training ends on the way the device has gone on; that took its time, too.
-        self.seconds_each = begun.max(self.looked).elapsed().as_secs_f64() / asked as f64;
-        self.looked = Instant::now();
+        self.seconds_each = begun.max(self.last_readback).elapsed().as_secs_f64() / asked as f64;
+        self.last_readback = Instant::now();
         seconds.extend(std::iter::repeat_n(self.seconds_each, (self.state.done - first) as usize));
         self.context.progress.advance(self.state.done - first);
         if !self.watch.is_over() && is_due {
-            self.save_now(checkpoints, brought.then_some(&stretch));
+            self.save_checkpoint(checkpoints, brought.then_some(&batch));
         }
         if let Some(gpu) = &mut self.executor.gpu {
-            gpu.done_with(stretch);
+            gpu.recycle_batch(batch);
         }
         Ok(true)
     }
@@ -85,10 +87,10 @@ impl<T: Precision> Training<'_, T> {
     /// How many epochs a GPU may do without anybody looking, after so many: none where what is
     /// measured is not counted there, or decides and cannot do so there, nor the first two, nor
     /// beyond an epoch at which the state is saved, nor for long.
-    fn ahead(&self, epochs: u64, done: u64) -> u64 {
+    fn epochs_to_enqueue(&self, epochs: u64, done: u64) -> u64 {
         let Some(gpu) = &self.executor.gpu else { return 0 };
         let is_known = self.measures.iter().all(|measure| measure.is_counted())
-            && (!self.decides() || gpu.can_decide());
+            && (!self.is_adaptive() || gpu.can_decide());
         if !is_known
             || self.state.history.len() < FIRST_EPOCHS
             || self.context.stop.is_set()
@@ -102,43 +104,49 @@ impl<T: Precision> Training<'_, T> {
             .saturating_sub(done)
             .min(SLOTS as u64)
             .min(until_saved)
-            .min(until_looked(self.seconds_each))
+            .min(epochs_between_readbacks(self.seconds_each))
     }
 
     /// Whether what is measured decides what is done, or kept.
-    fn decides(&self) -> bool {
-        self.spec.keep == Keep::Best || self.watch.decides()
+    fn is_adaptive(&self) -> bool {
+        self.spec.keep == Keep::Best || self.watch.is_adaptive()
     }
 
     /// Epochs after so many, behind those that are on their way, if some are.
-    fn asked_for(&mut self, epochs: u64, done: u64, is_behind: bool) -> Result<OnWay, StageError> {
+    fn enqueue_epochs(
+        &mut self,
+        epochs: u64,
+        done: u64,
+        is_behind: bool,
+    ) -> Result<EpochsInFlight, StageError> {
         let begun = Instant::now();
         let paces: Vec<f64> = (done..=done + epochs).map(|done| self.watch.pace(done)).collect();
-        let rows = self.executor.machine.data.splits[VALIDATION].len();
+        let rows = self.executor.state.data.splits[VALIDATION].len();
         let keeps = self.spec.keep == Keep::Best;
-        let watched =
-            self.decides().then(|| self.watch.told(self.measures[0].number(), rows, keeps));
+        let watched = self
+            .is_adaptive()
+            .then(|| self.watch.device_state(self.measures[0].device_index(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
         let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU goes ahead"))?;
-        let stretch = gpu.go_on(program, done, &paces, watched.as_ref(), is_behind)?;
-        Ok(OnWay { stretch, epochs, begun })
+        let batch = gpu.enqueue_epochs(program, done, &paces, watched.as_ref(), is_behind)?;
+        Ok(EpochsInFlight { batch, epochs, begun })
     }
 
-    fn bring_state(&mut self, before: &mut OnWay) -> Result<bool, StageError> {
+    fn enqueue_state_readback(&mut self, before: &mut EpochsInFlight) -> Result<bool, StageError> {
         let Executor { gpu, program, .. } = &mut *self.executor;
-        gpu.as_mut().map_or(Ok(false), |gpu| gpu.bring_state(program, &mut before.stretch))
+        gpu.as_mut().map_or(Ok(false), |gpu| gpu.enqueue_state_readback(program, &mut before.batch))
     }
 
-    /// The rows of a stretch, up to the one that ends it.
-    fn look_at(&mut self, stretch: &Stretch) -> Result<(), Halt> {
+    /// The rows of a batch, up to the one that ends it.
+    fn read_batch(&mut self, batch: &EpochBatch) -> Result<(), Halt> {
         let Some(gpu) = &self.executor.gpu else { return Ok(()) };
-        let (measured, watched) = (gpu.measured(stretch)?, gpu.watched(stretch)?);
+        let (measured, watched) = (gpu.read_measurements(batch)?, gpu.read_decisions(batch)?);
         let mut best = None;
         for (loss, counts) in measured {
             let epoch = self.state.done;
-            self.executor.machine.loss = loss;
-            self.refuse_odd_loss(Pass { epoch, training: false })?;
-            let qualities = self.of_counts(&counts);
+            self.executor.state.loss = loss;
+            self.refuse_nonfinite_loss(Pass { epoch, training: false })?;
+            let qualities = self.qualities_from_counts(&counts);
             let is_best = self.add_row(epoch, loss, qualities[0][VALIDATION], qualities);
             best = is_best.map(|quality| (epoch, quality)).or(best);
             if self.watch.is_over() {
@@ -147,16 +155,16 @@ impl<T: Precision> Training<'_, T> {
             self.state.done += 1;
         }
         match watched {
-            Some(watched) => self.take_kept(stretch, best, &watched),
+            Some(watched) => self.take_kept_parameters(batch, best, &watched),
             None => Ok(()),
         }
     }
 
     /// Takes over the parameters that the device kept: the best ones, or those of the epoch that
     /// ended it, which it has left behind.
-    fn take_kept(
+    fn take_kept_parameters(
         &mut self,
-        stretch: &Stretch,
+        batch: &EpochBatch,
         best: Option<(u64, f64)>,
         watched: &Watched,
     ) -> Result<(), Halt> {
@@ -164,7 +172,9 @@ impl<T: Precision> Training<'_, T> {
         let ends = is_over
             && (self.spec.keep == Keep::Last || self.state.best.is_none() && best.is_none());
         let kept = if ends { Some(done) } else { best.map(|(epoch, _)| epoch) };
-        if !self.watch.agrees(watched) || kept.is_some_and(|kept| kept != u64::from(watched.kept)) {
+        if !self.watch.agrees_with_device(watched)
+            || kept.is_some_and(|kept| kept != u64::from(watched.kept))
+        {
             let what = format!(
                 "up to epoch {done} the device decided {watched:?}, and by what it measured it is \
                  {:?}, kept {kept:?}",
@@ -175,7 +185,7 @@ impl<T: Precision> Training<'_, T> {
         if kept.is_none() {
             return Ok(());
         }
-        let parameters = self.executor.kept(stretch)?;
+        let parameters = self.executor.kept_parameters(batch)?;
         if ends {
             self.executor.set_parameters(&parameters)?;
             return self.executor.run(
@@ -195,6 +205,6 @@ mod tests {
 
     #[test]
     fn epochs_go_on_for_a_second_and_one_does_where_nothing_is_known() {
-        assert_eq!([0.0, 1e-3, 0.3, 1.0, 60.0].map(until_looked), [1, 1000, 3, 1, 1]);
+        assert_eq!([0.0, 1e-3, 0.3, 1.0, 60.0].map(epochs_between_readbacks), [1, 1000, 3, 1, 1]);
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use warploom_run::{
     executor::Executor,
-    metrics::{Compared, Measure},
+    metrics::{Measure, MetricInputs},
     precision::Precision,
     resolved_program::{Part, Pass},
 };
@@ -428,10 +428,10 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
     let scores: Vec<f32> = scores.iter().map(|score| *score as f32).collect();
     let target: Vec<f32> = direct.labels.iter().map(|label| *label as f32).collect();
     let compared =
-        Compared { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
-    let by_scores = splits.each_ref().map(|rows| Measure::Accuracy.of(compared, rows));
+        MetricInputs { result: &scores, target: &target, columns, kind: LossKind::CrossEntropy };
+    let by_scores = splits.each_ref().map(|rows| Measure::Accuracy.evaluate(compared, rows));
     assert_eq!(
-        Measure::Accuracy.of_counts(&expected, LossKind::CrossEntropy, columns, rows),
+        Measure::Accuracy.evaluate_counts(&expected, LossKind::CrossEntropy, columns, rows),
         by_scores,
         "{what}: the CPU's accuracy"
     );

@@ -95,15 +95,15 @@ struct Training<T: Precision> {
 
 impl<T: Precision> Training<T> {
     fn go(&mut self, part: Part, pass: Pass) {
-        let Executor { gpu, program, machine, .. } = &mut self.executor;
-        machine.pace = pace(pass.epoch);
+        let Executor { gpu, program, state, .. } = &mut self.executor;
+        state.pace = pace(pass.epoch);
         if self.way == Way::Alone {
             // What is launched is the part that is named first, and `Part::Prepare` is never
             // recorded.
             return gpu
                 .as_mut()
                 .unwrap()
-                .run(program.part(part), Part::Prepare, pass, machine.pace)
+                .run(program.part(part), Part::Prepare, pass, state.pace)
                 .unwrap();
         }
         self.executor.run(part, pass, &StopFlag::new()).unwrap();
@@ -137,16 +137,16 @@ impl<T: Precision> Training<T> {
         let (mut done, mut on_way) = (first, None);
         for epochs in STRETCHES {
             let paces: Vec<f64> = (done..=done + epochs).map(pace).collect();
-            let next = gpu.go_on(program, done, &paces, None, on_way.is_some()).unwrap();
+            let next = gpu.enqueue_epochs(program, done, &paces, None, on_way.is_some()).unwrap();
             done += epochs;
             for stretch in
                 on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS))
             {
-                for (loss, counts) in gpu.measured(&stretch).unwrap() {
+                for (loss, counts) in gpu.read_measurements(&stretch).unwrap() {
                     self.ended.losses.push(loss.to_bits());
                     self.ended.counts.push(counts);
                 }
-                gpu.done_with(stretch);
+                gpu.recycle_batch(stretch);
             }
         }
     }
@@ -167,7 +167,7 @@ impl<T: Precision> Training<T> {
         self.ended.numbers = self.executor.parameters().iter().map(bits).collect();
         self.ended.numbers.extend(
             self.executor
-                .machine
+                .state
                 .moments
                 .iter()
                 .flat_map(|moments| [bits(&moments.first), bits(&moments.second)]),
@@ -178,7 +178,8 @@ impl<T: Precision> Training<T> {
 
 fn trained<T: Precision>((direct, list): (&ListInputs, &LaunchList), way: Way) -> Ended {
     let initial =
-        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+            .unwrap();
     let mut executor = executor::<T>(list, direct.data(list), SEED);
     executor.set_parameters(&initial).unwrap();
     executor

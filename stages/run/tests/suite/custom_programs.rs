@@ -340,7 +340,7 @@ fn attention_descends_the_interpreters_gradients() {
             .arrays
             .iter()
             .map(|(name, tensor)| {
-                (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))
+                (name.clone(), Tensor::from_reals::<f64>(&tensor.shape, &first[name]))
             })
             .collect();
         let init = runner.write(

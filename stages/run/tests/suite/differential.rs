@@ -128,7 +128,7 @@ fn compare_those<T: Precision>(
 ) {
     for buffer in list.buffers.iter().filter(|buffer| !buffer.role.is_sparse() && is_wanted(buffer))
     {
-        if !executor.puts_down(&buffer.name) {
+        if !executor.stores_buffer(&buffer.name) {
             continue;
         }
         let got = buffer_values(executor, list, &buffer.name).unwrap();
@@ -148,7 +148,8 @@ fn compare_those<T: Precision>(
 /// Compares a training, and that buffers which share memory change nothing.
 pub fn train<T: Precision>(what: &str, direct: &ListInputs, list: &LaunchList) {
     let initial: Vec<Vec<f64>> =
-        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+            .unwrap();
     let named: BTreeMap<String, Vec<f64>> = list
         .parameters
         .iter()
@@ -207,7 +208,7 @@ fn trained_bits<T: Precision>(
                 executor.keep_statistics().unwrap();
             } else {
                 executor.fetch_results().unwrap();
-                seen.push(bits(&executor.real(result).unwrap()));
+                seen.push(bits(&executor.real_elements(result).unwrap()));
             }
         }
     }
@@ -215,7 +216,7 @@ fn trained_bits<T: Precision>(
     executor.run(Part::Forward, Pass { epoch: 4, training: false }, &StopFlag::new()).unwrap();
     executor.fetch_results().unwrap();
     executor.fetch_state().unwrap();
-    seen.push(bits(&executor.real(result).unwrap()));
+    seen.push(bits(&executor.real_elements(result).unwrap()));
     seen.extend(executor.parameters().iter().map(|parameter| bits(parameter)));
     seen
 }
@@ -353,11 +354,11 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     for superstep in 0..6 {
         let expected = reference.superstep();
         executor.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
-        let change = executor.change(0, None);
+        let change = executor.measure_change(0, None);
         executor.commit(0);
         shared.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
         assert_eq!(
-            shared.change(0, None),
+            shared.measure_change(0, None),
             change,
             "{what}: change of superstep {superstep} where buffers share memory"
         );

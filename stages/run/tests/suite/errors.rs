@@ -55,7 +55,7 @@ fn initial_parameters_that_do_not_fit_are_listed() {
         .iter()
         .zip(&shapes)
         .map(|(name, shape)| {
-            ((*name).to_owned(), Tensor::of_reals(shape, &vec![0.1f64; shape.iter().product()]))
+            ((*name).to_owned(), Tensor::from_reals(shape, &vec![0.1f64; shape.iter().product()]))
         })
         .collect();
     let refused_with = |arrays: BTreeMap<String, Tensor>, map: &str| {

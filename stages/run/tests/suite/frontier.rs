@@ -29,7 +29,7 @@ const BOUND: usize = 60;
 
 /// The bits of every state and of its successor.
 fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
-    let buffers = executor.machine.buffers.all();
+    let buffers = executor.state.buffers.read_banks();
     let of = |place: &Place| -> Vec<u64> {
         match place {
             Place::Real(index) => {
@@ -54,7 +54,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
     let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
     let stop = StopFlag::new();
     let [mut all, mut some] = [(), ()].map(|()| {
-        let data = upload::load::<f32>(
+        let data = upload::load_data::<f32>(
             &runner.context(&Silence, &stop),
             &step.inputs,
             &list,
@@ -67,15 +67,15 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
         executor
     });
     let repeated = some.program.loops[0].clone();
-    let mut frontier = Frontier::of(&some, &repeated).unwrap();
+    let mut frontier = Frontier::from_loop(&some, &repeated).unwrap();
     let mut partial = 0;
     for superstep in 0..BOUND {
         all.run(Part::Superstep(0), PASS, &stop).unwrap();
-        let expected = all.change(0, None);
+        let expected = all.measure_change(0, None);
         all.commit(0);
         partial += usize::from(frontier.runs().is_some());
         some.run_rows(Part::Superstep(0), PASS, frontier.runs(), &stop).unwrap();
-        let found = some.change(0, frontier.runs());
+        let found = some.measure_change(0, frontier.runs());
         frontier.advance(&some, &repeated, &found);
         some.commit(0);
         assert_eq!(found.changed, expected.changed, "{name}: superstep {superstep}");

@@ -319,7 +319,7 @@ impl Problem<'_> {
             let name = if is_whole { theirs } else { ours };
             arrays.insert(
                 name.clone(),
-                Tensor::of_reals::<f64>(&part.shape(tensor), &part.of(tensor)),
+                Tensor::from_reals::<f64>(&part.shape(tensor), &part.of(tensor)),
             );
             if is_whole {
                 map.push(format!("{ours}: {theirs}"));

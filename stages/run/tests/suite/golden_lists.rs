@@ -102,7 +102,7 @@ fn train<T: Precision>(
     for epoch in 0..=case.steps() {
         run(&mut executor, Part::Forward, epoch);
         run(&mut executor, Part::Loss, epoch);
-        losses.push(executor.machine.loss);
+        losses.push(executor.state.loss);
         run(&mut executor, Part::Backward, epoch);
         if epoch == 0 {
             first_step(&mut golden, case, twins, (list, &executor));
@@ -134,7 +134,7 @@ fn first_step<T: Precision>(
     (list, executor): (&LaunchList, &Executor<T>),
 ) {
     golden.with("forward", "out", &buffer_values(executor, list, &list.results[0].buffer).unwrap());
-    golden.with("loss", "loss", &[executor.machine.loss]);
+    golden.with("loss", "loss", &[executor.state.loss]);
     for hidden in case.names("hidden.") {
         // Where the next layer sums first, gcn stores its input scaled; a compiled list names
         // values its own way.

@@ -147,7 +147,11 @@ fn what_cannot_be_applied_is_refused() {
     let pipeline = runner.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
     let list = list_of(&runner.planned(&graph, &pipeline).unwrap());
     let error =
-        parameters::given::<f32>(&list, &pipeline.run, Some(&Digest::from_bytes(b"other bytes")))
+        parameters::required_parameters::<f32>(
+        &list,
+        &pipeline.run,
+        Some(&Digest::from_bytes(b"other bytes")),
+    )
             .unwrap_err();
     says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
     let error = refused(&runner, &community(false), ("pagerank", "run: {mode: infer}"));

@@ -242,7 +242,7 @@ fn training_descends_the_interpreters_gradients() {
                 .arrays
                 .iter()
                 .map(|(name, tensor)| {
-                    (name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &first[name]))
+                    (name.clone(), Tensor::from_reals::<f64>(&tensor.shape, &first[name]))
                 })
                 .collect();
             let pipeline = own_text(
@@ -327,7 +327,7 @@ fn the_librarys_rgcn_is_that_of_rows_side_by_side() {
             let values = kind
                 .filter(|_| block.ends_with("weight"))
                 .map_or(values.clone(), |kind| of_block(&hetero, &values, kind));
-            arrays.insert(name.clone(), Tensor::of_reals::<f64>(&tensor.shape, &values));
+            arrays.insert(name.clone(), Tensor::from_reals::<f64>(&tensor.shape, &values));
         }
         let pipeline =
             runner.pipeline("rgcn", &rest(&format!(", init: {}", init(&runner, arrays))));
@@ -354,7 +354,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
     let pipeline = own_text(runner, "hetero", HETERO, &rest);
     let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
     let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>().unwrap());
-    let data = upload::load::<T>(
+    let data = upload::load_data::<T>(
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,
         &list,
@@ -365,7 +365,8 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
     let list = separate_buffers(&list);
     let executor = Executor::new(&list, data, SEED).unwrap();
     let initial: Vec<Vec<f64>> =
-        parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+            .unwrap();
     let world = hetero.world();
     let edges = ReferenceGraph {
         nodes: hetero.nodes() as u64,

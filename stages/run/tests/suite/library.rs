@@ -136,9 +136,12 @@ impl Problem {
             bytes_per_real: size_of::<T>() as u64,
             ..self.known.clone()
         });
-        let initial: Vec<Vec<f64>> =
-            parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
-                .unwrap();
+        let initial: Vec<Vec<f64>> = parameters::initial_parameters(
+            &list,
+            &RunSpec { seed: SEED, ..RunSpec::default() },
+            None,
+        )
+        .unwrap();
         let named = list
             .parameters
             .iter()

@@ -249,7 +249,8 @@ fn fewer_bits_are_near(widths: &[usize], nodes: usize) {
     let (direct, list) = chain_of(SMOOTH, widths, nodes);
     let list = separate_buffers(&list);
     let first: Vec<Vec<f64>> =
-        parameters::initial(&list, &RunSpec { seed: 1, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(&list, &RunSpec { seed: 1, ..RunSpec::default() }, None)
+            .unwrap();
     let result = list
         .buffers
         .iter()

@@ -153,7 +153,7 @@ fn made<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[V
     if matches!(list.body, Body::Iterate(_)) {
         run_part(&mut executor, list, Part::Finish, Pass { epoch: 0, training: false });
         return vec![all_of(list, |name| {
-            executor.puts_down(name).then(|| buffer_values(&executor, list, name)).flatten()
+            executor.stores_buffer(name).then(|| buffer_values(&executor, list, name)).flatten()
         })];
     }
     run_part(&mut executor, list, Part::Prepare, Pass { epoch: 0, training: false });
@@ -164,7 +164,7 @@ fn made<T: Precision>(list: &LaunchList, mut executor: Executor<T>, initial: &[V
             .take(if training { 3 } else { 2 })
             .for_each(|part| run_part(&mut executor, list, part, Pass { epoch: 0, training }));
         all_of(list, |name| {
-            executor.puts_down(name).then(|| buffer_values(&executor, list, name)).flatten()
+            executor.stores_buffer(name).then(|| buffer_values(&executor, list, name)).flatten()
         })
     });
     passes.into()
@@ -232,7 +232,8 @@ fn compare<T: Precision>(seed: u64) -> Came {
     let list = separate_buffers(&list);
     let direct = direct(&case, seed % 2 == 1);
     let initial: Vec<Vec<f64>> =
-        parameters::initial(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+            .unwrap();
     let named = list
         .parameters
         .iter()

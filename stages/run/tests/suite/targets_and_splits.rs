@@ -249,7 +249,7 @@ fn the_check_reads_the_column_that_was_learned() {
         let mut request = step.request.clone();
         request.spec.target = target.to_owned();
         let outputs = as_inputs(std::slice::from_ref(&run));
-        check::results::<f32>(
+        check::check_results::<f32>(
             &runner.context(&Silence, &stop),
             &outputs,
             &inputs,
@@ -546,7 +546,7 @@ fn the_check_reads_the_table_that_was_trained_on() {
         (request.spec.splits, request.splits_digest) =
             (Some(path.to_path_buf()), Some(Digest::from_file(digest_of).unwrap().to_string()));
         let outputs = as_inputs(std::slice::from_ref(&run));
-        let outcome = check::results::<f32>(
+        let outcome = check::check_results::<f32>(
             &runner.context(&Silence, &stop),
             &outputs,
             &inputs,

@@ -254,7 +254,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
         let prove = |run: &Artifact, work_max: u64| {
             let (stop, warnings) = (StopFlag::new(), Warnings::default());
             let context = runner.context(&warnings, &stop);
-            let outcome = warploom_run::check::results::<f32>(
+            let outcome = warploom_run::check::check_results::<f32>(
                 &context,
                 &as_inputs(std::slice::from_ref(run)),
                 &inputs,

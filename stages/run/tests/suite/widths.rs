@@ -98,7 +98,8 @@ fn trained_by<T: Precision>(
     order: Option<Order>,
 ) {
     let initial =
-        parameters::initial(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None).unwrap();
+        parameters::initial_parameters(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
+            .unwrap();
     let named = list
         .parameters
         .iter()
