@@ -136,7 +136,7 @@ fn a_program_is_checked_and_shown_without_being_run() {
     show("fused")
         .expect(0)
         .prints(&["program reach: iterate", "steps over vertices and their edges"]);
-    show("source").expect(2).says(&["`cpu` compiles no source", "--device cuda"]);
+    show("source").expect(2).says(&["`cpu` has no CUDA source", "--device cuda"]);
 }
 
 /// The values of a program on 0 -> 1 -> 2 -> 3, as they are printed in JSON; each proved.

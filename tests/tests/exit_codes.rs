@@ -159,7 +159,11 @@ fn what_can_be_known_is_found_before_the_first_stage() {
         ("run", vec!["run.init=x".into()], &["cannot read initial parameters"]),
         ("run", vec![format!("run.init={tensors}")], &["not a safetensors file"]),
         ("run", vec!["run.mode=infer".into()], &["none are named for `gcn`", "run.init="]),
-        ("plan", vec!["run.mode=link".into()], &["links are not learned in this version yet"]),
+        (
+            "plan",
+            vec!["run.mode=link".into()],
+            &["link prediction is not supported in this version yet"],
+        ),
         ("plan", vec!["run.mode=iterate".into()], &["run.mode: iterate"]),
         ("partition", vec!["partition.scheme=file".into()], &["scheme `file` needs a table"]),
     ];
@@ -190,11 +194,11 @@ fn what_can_be_known_is_found_before_the_first_stage() {
     sandbox
         .front("pipeline", &Recipe::file(matrix), &[])
         .expect(1)
-        .says(&["links are not learned"]);
+        .says(&["link prediction is not supported"]);
     sandbox
         .stage("ingest", &Recipe::small().set("run.mode=link"), &[])
         .expect(1)
-        .says(&["links are not learned"]);
+        .says(&["link prediction is not supported"]);
     assert!(sandbox.view().of_kind("graph").is_empty(), "a stage ran before the mistake was found");
     let said = sandbox.warploom(&["pipeline", "two.yaml"]).expect(1);
     assert!(said.stdout.is_empty(), "no stage ran, so no table: {said}");

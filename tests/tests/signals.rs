@@ -167,7 +167,7 @@ fn training_that_was_stopped_goes_on_and_ends_with_the_same_bytes() {
             start(if program == "warploom" {
                 sandbox.command(program, &training().arguments(&["pipeline", "--format", "json"]))
             } else {
-                for stage in StageName::Run.earlier() {
+                for stage in StageName::Run.earlier_stages() {
                     sandbox.stage(stage.name(), &training(), &[]).expect(0);
                 }
                 sandbox.command(program, &training().arguments(&["--format", "json"]))

@@ -220,7 +220,7 @@ fn announce_made_up(
     let name = &request.entry.name;
     let (replaced, lacking): (Vec<String>, Vec<String>) =
         made_up.iter().cloned().partition(|what| had_features && what == "features");
-    let lacking = request.needs.of_made_up(&lacking);
+    let lacking = request.needs.filter_made_up(&lacking);
     if !replaced.is_empty() {
         context.progress.warn(&format!(
             "`{name}` has features, and they are ignored: those of `ingest.features: random` \

@@ -44,8 +44,8 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
                 .sum();
             let reading = Phase::begin(context.progress, "reading", bytes, "bytes");
             let own_words = |hint: &str| match request.entry.inferred {
-                true => hints::for_folder(hint, files.first().unwrap_or(folder)),
-                false => hints::for_entry(hint, &request.entry.place),
+                true => hints::adapt_to_folder(hint, files.first().unwrap_or(folder)),
+                false => hints::adapt_to_entry(hint, &request.entry.place),
             };
             let loaded = report_reading(&reading, || read_files(context, request, files));
             let LoadedGraph { mut graph, spilled } = loaded.map_err(|error| {

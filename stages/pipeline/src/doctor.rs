@@ -273,8 +273,8 @@ fn existing_parent(root: &Path) -> PathBuf {
 
 fn check_machine(environment: &Environment) -> Vec<Line> {
     let plain = |what, found: String| Line { what, found, fix: None, advice: None };
-    let total = machine_limits::meminfo("MemTotal:").unwrap_or(0);
-    let free = machine_limits::meminfo("MemAvailable:").unwrap_or(0);
+    let total = machine_limits::meminfo_bytes("MemTotal:").unwrap_or(0);
+    let free = machine_limits::meminfo_bytes("MemAvailable:").unwrap_or(0);
     let group = machine_limits::cgroup_memory().map_or_else(|| "no limit".to_owned(), show_size);
     vec![
         plain(
@@ -291,7 +291,7 @@ fn check_machine(environment: &Environment) -> Vec<Line> {
         plain("memory of the cgroup", group),
         plain(
             "scheduler",
-            if machine_limits::under_scheduler() {
+            if machine_limits::is_batch_job() {
                 "a batch job: --real and --verify are on"
             } else {
                 "none"

@@ -359,13 +359,13 @@ fn order_text(quality: &kinds::permutation::Quality, device: &str) -> String {
 
 /// The predicted peak memory, and the request for a scheduler.
 fn peak_text(memory: &kinds::plan::Memory, chain: &Chain<'_>) -> String {
-    let own = memory_budget::peak_of_run(memory, &chain.pipeline.run, chain.environment.threads);
-    let slurm = memory_budget::slurm_words(own, memory.bytes_mapped)
+    let own = memory_budget::predicted_peak(memory, &chain.pipeline.run, chain.environment.threads);
+    let slurm = memory_budget::slurm_hint(own, memory.bytes_mapped)
         .map(|words| format!("  {words}\n"))
         .unwrap_or_default();
     format!(
         "  peak memory: predicted {}\n{slurm}",
-        memory_budget::peak_words(own, memory.bytes_mapped)
+        memory_budget::format_peak(own, memory.bytes_mapped)
     )
 }
 

@@ -362,7 +362,7 @@ fn pipeline_artifact(
 ) -> Result<Artifact, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
-    let Some(writer) = StageName::writer_of(kind) else {
+    let Some(writer) = StageName::first_writer(kind) else {
         return Err(crate::usage_error(
             format!("no stage of a pipeline leaves a `{}`", kind.name()),
             format!(
@@ -372,7 +372,7 @@ fn pipeline_artifact(
         ));
     };
     let mut chain = Chain::new(&quiet, pipeline);
-    chain.follow_through(writer)?;
+    chain.look_up_through(writer)?;
     chain
         .available(kind)
         .cloned()

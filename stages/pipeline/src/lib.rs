@@ -27,8 +27,8 @@ use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{
     Environment, Options,
     binary::{
-        finish_with, guarded, matches_of, print_data, print_text, read_pipelines, start,
-        with_short_help,
+        parse_command_line, print_data, print_text, read_pipelines, report_error, run_guarded,
+        shorten_help, start_threads,
     },
     command_line,
     flags::Format,
@@ -40,11 +40,12 @@ use arguments::{Arguments, Command};
 
 /// The main function of `warploom`.
 pub fn front_door() -> ExitCode {
-    guarded(|| {
-        let arguments = matches_of(with_short_help(Arguments::command())).and_then(|matches| {
-            let read = Arguments::from_arg_matches(&matches);
-            read.map_err(|error| command_line::refuse(&error, &[]))
-        });
+    run_guarded(|| {
+        let arguments =
+            parse_command_line(shorten_help(Arguments::command())).and_then(|matches| {
+                let read = Arguments::from_arg_matches(&matches);
+                read.map_err(|error| command_line::report_usage_error(&error, &[]))
+            });
         match arguments {
             Ok(arguments) => dispatch(arguments),
             Err(code) => code,
@@ -56,16 +57,16 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     let Arguments { command, options } = arguments;
     let talk = Talk::new(&options);
     let environment = Environment::new(&options);
-    let started =
-        start(&environment, &talk).and_then(|()| tuning_file::take(options.tuning.as_deref()));
+    let started = start_threads(&environment, &talk)
+        .and_then(|()| tuning_file::apply_file(options.tuning.as_deref()));
     if let Err(error) = started {
-        return finish_with(&talk, environment.format, &error);
+        return report_error(&talk, environment.format, &error);
     }
     if let Err(error) = command
         .unavailable_error()
         .map_or_else(|| ignored_options::refuse_ignored(&command, &options), Err)
     {
-        return finish_with(&talk, environment.format, &error);
+        return report_error(&talk, environment.format, &error);
     }
     let done = match command {
         Command::Pipeline { file } => {
@@ -145,7 +146,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             let mut text = Vec::new();
             clap_complete::generate(
                 shell,
-                &mut with_short_help(Arguments::command()),
+                &mut shorten_help(Arguments::command()),
                 "warploom",
                 &mut text,
             );
@@ -165,7 +166,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => finish_with(&talk, environment.format, &error),
+        Err(error) => report_error(&talk, environment.format, &error),
     }
 }
 

@@ -7,7 +7,7 @@ use clap_mangen::{
     Man,
     roff::{Roff, bold, roman},
 };
-use warploom_shell::binary::with_short_help;
+use warploom_shell::binary::shorten_help;
 
 /// Environment variables.
 const ENVIRONMENT: [(&str, &str); 6] = [
@@ -56,7 +56,7 @@ pub fn below_help() -> String {
 
 /// The page of the command line.
 pub fn page(command: clap::Command) -> String {
-    let mut command = with_short_help(command);
+    let mut command = shorten_help(command);
     command.build();
     let man = Man::new(command.clone());
     let mut text = Vec::new();

@@ -18,7 +18,7 @@ use warploom_shell::{
     program_file,
     progress::Talk,
     requests::{PlanRequest, Request, catalog_error, mistake_error},
-    sample_data_sets::{generous, of_graphs},
+    sample_data_sets::{full_sample, graph_set_sample},
 };
 use warploom_spec::{Mistakes, Pipeline};
 use warploom_vertex::gir::Data;
@@ -46,7 +46,7 @@ pub fn check(
     let CheckRequest { path, dataset, show } = *asked;
     let (path, entry) = split_entry(path);
     let path = path.as_path();
-    let text = program_file::read(path)?;
+    let text = program_file::read_program(path)?;
     if let Some(name) = dataset {
         warploom_catalog::Catalog::discover()
             .find_or_infer(name, &environment.data)
@@ -59,7 +59,7 @@ pub fn check(
         }
     };
     let request = PlanRequest { text, ..replace_program(environment, &pipeline, path)? };
-    let settings = request.given_settings();
+    let settings = request.pipeline_settings();
     let entry = entry.unwrap_or_else(|| entry_of(path, &request, options));
     let program = Program { file: path, text: &request.text, entry: &entry, settings: &settings };
     let known = match dataset.is_some() || options.pipeline.is_some() {
@@ -89,14 +89,16 @@ pub fn check(
     let invented = data.is_none();
     let lanes = request.device.kind == warploom_device::Kind::Cuda;
     let [still, training] = data
-        .unwrap_or_else(|| [generous(), Data { training: true, ..generous() }])
+        .unwrap_or_else(|| [full_sample(), Data { training: true, ..full_sample() }])
         .map(|data| Data { lanes, ..data });
     let made = match program.learns(&still)? {
         false => program.compile(still)?,
         // The sample data set may have labels of graphs or of vertices.
         true => program.compile(training).or_else(|error| {
             if invented {
-                program.compile(Data { lanes, training: true, ..of_graphs() }).map_err(|_| error)
+                program
+                    .compile(Data { lanes, training: true, ..graph_set_sample() })
+                    .map_err(|_| error)
             } else {
                 Err(error)
             }
@@ -218,7 +220,7 @@ fn find_known_data(
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
-    let is_exact = chain.follow_to(StageName::Plan).is_ok();
+    let is_exact = chain.look_up_before(StageName::Plan).is_ok();
     let found = [Kind::Graph, Kind::Csr, Kind::Profile]
         .map(|kind| chain.available(kind).filter(|_| is_exact).cloned());
     let (found, other) = match found {
@@ -280,7 +282,7 @@ fn kernel_source(
     let mut quiet = environment.clone();
     quiet.network = false;
     let mut chain = Chain::new(&quiet, pipeline);
-    chain.follow_to(StageName::Plan)?;
+    chain.look_up_before(StageName::Plan)?;
     let mut inputs = warploom_contract::Inputs::new();
     for artifact in
         StageName::Plan.contract().reads.iter().filter_map(|&kind| chain.available(kind))

@@ -22,10 +22,10 @@ use warploom_shell::{
     Chain, Environment, Outcome, StageName,
     binary::{print_data, print_text},
     data_needs::DataNeeds,
-    execute::{SAME_BYTES, check, execute},
+    execute::{SAME_BYTES, check_output, execute},
     flags::Format,
-    machine_limits::{counted, show_time},
-    outcome::{Status, table},
+    machine_limits::{count_with_unit, show_time},
+    outcome::{Status, summary_table},
     preflight,
     progress::Talk,
     requests::{PlanRequest, Request},
@@ -76,7 +76,7 @@ pub fn run_all(
     talk: &Talk,
     pipelines: &[Pipeline],
 ) -> Result<(), StageError> {
-    let checked = preflight::check(environment, pipelines, &StageName::ALL)
+    let checked = preflight::check_pipelines(environment, pipelines, &StageName::ALL)
         .and_then(|()| preflight::check_gpus(environment, pipelines));
     if let Err(found) = checked {
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
@@ -86,7 +86,7 @@ pub fn run_all(
     for pipeline in pipelines {
         // A signal after a run was saved.
         if signals::STOP.is_set() {
-            ended = Some(signals::stopped(
+            ended = Some(signals::stop_error(
                 "between two runs; those that were done are kept. The same command goes on with \
                  the next",
             ));
@@ -158,7 +158,7 @@ fn try_stages(
     for stage in StageName::ALL {
         let outcome = (Work::from_stage(stage).run)(&mut chain, talk);
         debug_assert_eq!(outcome.stage, stage);
-        if may_be_lost && outcome.status == Status::Failed && chain.has_lost() {
+        if may_be_lost && outcome.status == Status::Failed && chain.has_lost_artifact() {
             return None;
         }
         let is_told = !told.insert(outcome.key.clone()) && outcome.status == Status::Hit;
@@ -199,7 +199,7 @@ fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Findin
         // A cached run was checked then, with the same graph.
         let is_due = || {
             outcome.status == Status::Built
-                || !preflight::was_run(chain.environment, chain.pipeline)
+                || !preflight::has_results(chain.environment, chain.pipeline)
         };
         let error = warploom_run::vertices::check_vertices(
             chain.pipeline,
@@ -239,10 +239,10 @@ fn summary(environment: &Environment, pipeline: &Pipeline, outcomes: &[Outcome])
         true => format!("{} on {}", pipeline.name, pipeline.dataset),
         false => format!("{} on {} ({})", pipeline.name, pipeline.dataset, variant.join(", ")),
     };
-    let mut text = table(
+    let mut text = summary_table(
         &title,
         outcomes,
-        DataNeeds::of_pipeline(pipeline),
+        DataNeeds::from_pipeline(pipeline),
         &pipeline.run,
         environment.threads,
     );
@@ -283,11 +283,11 @@ fn results_text(artifact: &Artifact, record: &Record) -> String {
     let each =
         if record.epochs.max(record.supersteps) == 1 { time } else { format!("{time} each") };
     let steps = match record.mode.as_str() {
-        "train" => format!("{}, {each}", counted(record.epochs, "epoch")),
+        "train" => format!("{}, {each}", count_with_unit(record.epochs, "epoch")),
         _ if record.supersteps == 0 && record.converged => "computed in one pass".to_owned(),
         _ => {
             let end = if record.converged { "converged" } else { "NOT converged" };
-            format!("{}, {each}, {end}", counted(record.supersteps, "superstep"))
+            format!("{}, {each}, {end}", count_with_unit(record.supersteps, "superstep"))
         }
     };
     let stand_in = artifact.manifest.provenance == Provenance::StandIn;
@@ -345,7 +345,7 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let proved = check::<S>(chain, talk).map_err(|violation| violation.0);
+    let proved = check_output::<S>(chain, talk).map_err(|violation| violation.0);
     let name = S::CONTRACT.name;
     crate::print_as(
         chain.environment,

@@ -17,7 +17,7 @@ use warploom_contract::{
     kinds::run::{self, Record},
 };
 use warploom_shell::{
-    Environment, binary::print_data, flags::Format, machine_limits::counted, signals,
+    Environment, binary::print_data, flags::Format, machine_limits::count_with_unit, signals,
 };
 use warploom_spec::{Pipeline, shell_word};
 
@@ -94,7 +94,7 @@ impl Run {
     fn steps_text(&self) -> String {
         match self.record.supersteps {
             0 => "one pass".to_owned(),
-            steps => counted(steps, "superstep"),
+            steps => count_with_unit(steps, "superstep"),
         }
     }
 
@@ -108,7 +108,7 @@ impl Run {
             .collect();
         match (told.is_empty(), self.learns()) {
             (false, _) => told.join(", "),
-            (true, true) => counted(self.record.epochs, "epoch"),
+            (true, true) => count_with_unit(self.record.epochs, "epoch"),
             (true, false) => self.steps_text(),
         }
     }
@@ -188,7 +188,7 @@ pub fn summary_of_stopped(
 ) -> Value {
     let device = environment.device_facts(pipeline).ok().map(|facts| facts.name);
     let mut own = json!({"metrics": {}, "device": device, "run": null, SECONDS: seconds, "status": "stopped"});
-    if let Some(reached) = signals::run_reached() {
+    if let Some(reached) = signals::run_progress() {
         own[format!("{}s", reached.unit)] = json!(reached.done);
         own["saved"] = json!(reached.saved);
     }
@@ -245,7 +245,7 @@ pub fn list(environment: &Environment, asked: &RunsRequest<'_>) -> Result<(), St
 fn read_runs(environment: &Environment) -> Vec<Run> {
     let told = |error: StageError| {
         let place = error.place.map(|place| format!(" ({place})")).unwrap_or_default();
-        warploom_shell::binary::print_aside(&format!(
+        warploom_shell::binary::print_stderr(&format!(
             "warning: a run is left out: {}{place}\n",
             error.what
         ));
@@ -362,7 +362,7 @@ fn table(runs: &[Run], total: usize) -> String {
         let _infallible = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     let of = if runs.len() == total { String::new() } else { format!(" of {total}") };
-    text + &format!("{}{of}\n", counted(runs.len() as u64, "run"))
+    text + &format!("{}{of}\n", count_with_unit(runs.len() as u64, "run"))
 }
 
 /// The CSV table of runs, with a column for each metric of any run.

@@ -25,7 +25,7 @@ fn stand_in_line(environment: &Environment, pipeline: &Pipeline) -> Option<Strin
     let dataset = pipeline.dataset.as_str();
     let entry = Catalog::discover().find_or_infer(dataset, &environment.data).ok()?;
     let Ok(Source::StandIn { .. }) =
-        locate(&entry, &environment.data, Some(&environment.seen()), Attempt::Look)
+        locate(&entry, &environment.data, Some(&environment.digest_cache_path()), Attempt::Look)
     else {
         return None;
     };

@@ -12,7 +12,7 @@ use warploom_contract::{
 };
 use warploom_shell::{
     Environment,
-    machine_limits::{counted, show_size},
+    machine_limits::{count_with_unit, show_size},
     progress::Talk,
 };
 
@@ -218,7 +218,8 @@ fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), St
         );
     }
     let of = if asked.len() == all.len() { String::new() } else { format!(" of {}", all.len()) };
-    text += &format!("{}{of}, {}\n", counted(asked.len() as u64, "artifact"), show_size(total));
+    text +=
+        &format!("{}{of}, {}\n", count_with_unit(asked.len() as u64, "artifact"), show_size(total));
     text += &formats_text(environment, &environment.store.other_formats()?);
     let line = |artifact: &&Artifact| {
         let manifest = &artifact.manifest;
@@ -242,7 +243,7 @@ fn formats_text(environment: &Environment, found: &OtherFormats) -> String {
             let bytes: u64 = foreign.iter().map(|foreign| foreign.bytes).sum();
             text += &format!(
                 "{title}: {}, {}; {end}\n",
-                counted(foreign.len() as u64, "artifact"),
+                count_with_unit(foreign.len() as u64, "artifact"),
                 show_size(bytes)
             );
         }

@@ -17,7 +17,7 @@ use warploom_contract::{
 };
 use warploom_shell::{
     column_names, data_needs, program,
-    requests::{Learned, PlanRequest},
+    requests::{PlanRequest, TargetShape},
 };
 use warploom_spec::{Loss, Mode, nearest};
 use warploom_vertex::{
@@ -61,7 +61,7 @@ pub fn describe_data(
             Vec::new()
         },
         kinds: names.kinds.into_iter().map(|name| node_kind(artifact, name)).collect(),
-        columns: column_names::readable(&schema, (training || inferring).then_some(hidden))
+        columns: column_names::readable_columns(&schema, (training || inferring).then_some(hidden))
             .collect(),
         target: match before {
             Some(target) => Some(target),
@@ -75,7 +75,7 @@ pub fn describe_data(
         many_graphs: artifact.find_count("graphs").is_some(),
         labels_of_nodes: rows == LearnedRows::Nodes,
         bytes_per_real: program::bytes_per_real(request.run.dtype),
-        half: program::half(request.run.dtype),
+        half: program::half_format(request.run.dtype),
         lanes: request.device.kind == warploom_device::Kind::Cuda,
         ..Data::bare(profile.nodes, profile.edges)
     })
@@ -86,7 +86,7 @@ fn read_learned(
     artifact: &Artifact,
     request: &PlanRequest,
     rows: LearnedRows,
-) -> Result<Option<Learned>, StageError> {
+) -> Result<Option<TargetShape>, StageError> {
     if request.run.target == graph::LABEL {
         return Ok(own_labels(artifact, rows));
     }
@@ -104,21 +104,25 @@ fn read_learned(
         WholeNumbers::from_loss(request.run.loss.fits_numbers()),
     )?;
     let found = match labels {
-        Labels::Classes(_) => {
-            Learned { form: "classes".to_owned(), columns: classes.len() as u64, is_binary: false }
+        Labels::Classes(_) => TargetShape {
+            form: "classes".to_owned(),
+            columns: classes.len() as u64,
+            is_binary: false,
+        },
+        Labels::Values(_) => {
+            TargetShape { form: "values".to_owned(), columns: 1, is_binary: false }
         }
-        Labels::Values(_) => Learned { form: "values".to_owned(), columns: 1, is_binary: false },
         Labels::Rows { columns, values } => {
             let is_binary =
                 values.iter().all(|value| value.is_nan() || *value == 0.0 || *value == 1.0);
-            Learned { form: "rows".to_owned(), columns: columns as u64, is_binary }
+            TargetShape { form: "rows".to_owned(), columns: columns as u64, is_binary }
         }
     };
     Ok(Some(request.learned.get_or_init(|| found).clone()))
 }
 
 /// The labels of the data set, as ingest counted them.
-fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
+fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<TargetShape> {
     let fact = |name: &str| artifact.find_fact(&rows.fact_name(artifact, name));
     let count = |name: &str| artifact.find_count(&rows.fact_name(artifact, name)).unwrap_or(0);
     let form = fact("labels").and_then(|labels| labels.as_str()).filter(|form| *form != "none")?;
@@ -127,7 +131,7 @@ fn own_labels(artifact: &Artifact, rows: LearnedRows) -> Option<Learned> {
         "rows" => count("label_columns"),
         _ => 1,
     };
-    Some(Learned {
+    Some(TargetShape {
         form: form.to_owned(),
         columns,
         is_binary: fact("label_values").is_some_and(|values| values == "binary"),
@@ -193,7 +197,7 @@ pub fn learned_rows(artifact: &Artifact, request: &PlanRequest) -> LearnedRows {
 /// The target and its loss.
 fn choose_target(
     request: &PlanRequest,
-    learned: &Learned,
+    learned: &TargetShape,
     training: bool,
 ) -> Result<Target, StageError> {
     let wanted = if training { request.run.loss } else { Loss::Auto };
@@ -266,15 +270,15 @@ fn refuse_without_labels(
     artifact: &Artifact,
     request: &PlanRequest,
     rows: LearnedRows,
-    learned: Option<&Learned>,
+    learned: Option<&TargetShape>,
 ) -> Result<(), StageError> {
     let refuse = |what: String, hint: &str| {
         Err(StageError::new(ErrorKind::Data, what).at(artifact.path.display()).hint(hint))
     };
     let Some(learned) = learned else {
         let hint = "choose a data set with labels:  warploom data ls  , or learn another column:  \
-                    --set run.target=COLUMN ; links are not learned in this version yet: score \
-                    them by a column of edges";
+                    --set run.target=COLUMN ; link prediction is not supported in this version \
+                    yet: score links by a column of edges";
         return refuse("the graph has no labels, and training needs a target".into(), hint);
     };
     refuse_without_classes(artifact, request, Some(learned))?;
@@ -299,7 +303,7 @@ fn refuse_without_labels(
 fn refuse_without_classes(
     artifact: &Artifact,
     request: &PlanRequest,
-    learned: Option<&Learned>,
+    learned: Option<&TargetShape>,
 ) -> Result<(), StageError> {
     let has_none = learned.is_some_and(|learned| learned.form == "classes" && learned.columns == 0);
     if !has_none || request.run.target == graph::LABEL {

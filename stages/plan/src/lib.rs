@@ -34,8 +34,8 @@ use warploom_device::Nvrtc;
 use warploom_shell::{
     StageName, cubin_cache, memory_budget,
     program::{
-        self, Compilation, OnGpu, Program, at_setting, half, matmul, refuse_halves_of_loops,
-        refuse_links, refuse_other_mode, setting_error,
+        self, Compilation, GpuRequest, Program, half_format, locate_setting_error, matmul,
+        refuse_half_precision_loops, refuse_links, refuse_other_mode, setting_error,
     },
     requests::PlanRequest,
 };
@@ -74,10 +74,10 @@ impl Stage for PlanStage {
             STEPS,
             "steps",
         );
-        let made = build_list(inputs, request, &request.given_settings(), &|| compiling.add(1))?;
+        let made = build_list(inputs, request, &request.pipeline_settings(), &|| compiling.add(1))?;
         drop(compiling);
         let BuiltList { mut list, facts, settings, warnings, predicts } = made;
-        refuse_halves_of_loops(
+        refuse_half_precision_loops(
             request.run.dtype,
             &request.spec.program.entry,
             !list.parameters.is_empty(),
@@ -112,7 +112,7 @@ impl Stage for PlanStage {
             smaller: smaller_alternatives(context.progress, inputs, request, &settings)?,
             ..memory
         };
-        let room = memory_budget::Room::of(&request.device, context.memory);
+        let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
         memory_budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
@@ -303,7 +303,7 @@ fn find_shipped(
     let compiled = !has_features
         || of_graphs
         || request.run.mode == Mode::Infer
-        || half(request.run.dtype).is_some()
+        || half_format(request.run.dtype).is_some()
         || is_gpu(request);
     Ok(found.filter(|builtin| !compiled || !builtin.learns))
 }
@@ -337,7 +337,7 @@ fn compile_program(
     let learns = program.learns(&still).map_err(|error| {
         facts::refuse_no_classes(inputs, request)
             .err()
-            .unwrap_or_else(|| at_setting(&request.spec, error))
+            .unwrap_or_else(|| locate_setting_error(&request.spec, error))
     })?;
     refuse_other_mode(&request.run, program.entry, learns)?;
     match (request.run.mode, learns) {
@@ -355,12 +355,12 @@ pub fn refuse_other_data(inputs: &Inputs, request: &PlanRequest) -> Result<(), S
         return Ok(());
     }
     let (settings, still) =
-        (request.given_settings(), facts::describe_data(inputs, request, false)?);
+        (request.pipeline_settings(), facts::describe_data(inputs, request, false)?);
     let program = requested_program(request, &settings);
     let learns = program.learns(&still).map_err(|error| {
         facts::refuse_no_classes(inputs, request)
             .err()
-            .unwrap_or_else(|| at_setting(&request.spec, error))
+            .unwrap_or_else(|| locate_setting_error(&request.spec, error))
     })?;
     if !learns || request.run.mode == Mode::Infer {
         return Ok(());
@@ -390,11 +390,11 @@ fn score_kind(request: &PlanRequest, made: &Compilation) -> Option<LossKind> {
 /// One form of the requested program, as text. `source` is that of the plan, with its neighbour
 /// groups and its order.
 pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<String, StageError> {
-    let settings = request.given_settings();
+    let settings = request.pipeline_settings();
     match form {
         "launches" => Ok(build_list(inputs, request, &settings, &|| {})?.list.render()),
         "source" => {
-            program::grid_of_source(&request.device)?;
+            program::source_grid(&request.device)?;
             let BuiltList { mut list, facts, .. } = build_list(inputs, request, &settings, &|| {})?;
             let (emitted, _) = fit_memory(
                 request,
@@ -427,7 +427,7 @@ pub fn source_without_graph(
     } else {
         Vec::new()
     };
-    let emitted = program::emitted(
+    let emitted = program::emit_source(
         &compiled.list,
         compiled.data.bytes_per_real,
         matmul(&request.spec),
@@ -450,14 +450,14 @@ fn emit_for_gpu(
         return Ok(None);
     }
     let groups = choose_groups(request, list, facts, profile);
-    let asked = OnGpu {
+    let asked = GpuRequest {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
         matmul: matmul(&request.spec),
         order,
         groups: &groups,
     };
-    program::for_gpu(list, &asked, &request.device).map(Some)
+    program::emit_for_gpu(list, &asked, &request.device).map(Some)
 }
 
 /// Whether a GPU divides edges into neighbour groups.
@@ -490,7 +490,8 @@ fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(arch) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
         Ok(nvrtc) => {
-            cubin_cache::code(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(())).map(|_| ())
+            cubin_cache::load_or_compile(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(()))
+                .map(|_| ())
         }
         Err(fault) if Nvrtc::is_named() => Err(fault),
         Err(_) => return,
@@ -614,7 +615,7 @@ fn smaller_alternatives(
     settings: &BTreeMap<String, serde_json::Value>,
 ) -> Result<Vec<Smaller>, StageError> {
     let mut ways = Vec::new();
-    let given = request.given_settings();
+    let given = request.pipeline_settings();
     if is_gpu(request) && request.spec.features == Residence::Device {
         let mut on_host = request.clone();
         on_host.spec.features = Residence::Host;
@@ -666,7 +667,7 @@ fn predict_memory(
     settings: &BTreeMap<String, serde_json::Value>,
 ) -> Result<Memory, StageError> {
     let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
-    refuse_halves_of_loops(
+    refuse_half_precision_loops(
         request.run.dtype,
         &request.spec.program.entry,
         !list.parameters.is_empty(),

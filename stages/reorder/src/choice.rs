@@ -9,7 +9,7 @@ use warploom_contract::{
     row_order::AesRule,
 };
 use warploom_shell::{
-    order_choice_cache::{Chosen, FoundOrder},
+    order_choice_cache::{FoundOrder, OrderChoice},
     requests::ReorderRequest,
 };
 use warploom_spec::{Method, ReorderSpec};
@@ -57,7 +57,7 @@ pub fn weigh_orders(
     request: &ReorderRequest,
     csr: &Csr,
     rule: AesRule,
-) -> Result<Chosen, StageError> {
+) -> Result<OrderChoice, StageError> {
     let verdict = format!(
         "sqrt(AES) {:.1} {} floor(sqrt(nodes) / 100) {}",
         rule.left,
@@ -65,7 +65,7 @@ pub fn weigh_orders(
         rule.right
     );
     if !rule.worth_it {
-        return Ok(Chosen {
+        return Ok(OrderChoice {
             method: Method::None,
             why: "neighbours are close already".to_owned(),
             weighed: verdict,
@@ -77,9 +77,9 @@ pub fn weigh_orders(
     Ok(match decision.taken {
         Some((method, order)) => {
             let order = FoundOrder { new_of_old: order.new_of_old, communities: order.communities };
-            Chosen { method, why, weighed, order: Some(order) }
+            OrderChoice { method, why, weighed, order: Some(order) }
         }
-        None => Chosen { method: Method::None, why, weighed, order: None },
+        None => OrderChoice { method: Method::None, why, weighed, order: None },
     })
 }
 

@@ -57,9 +57,9 @@ impl Stage for Reorder {
             "nodes",
         )
         .passes(reuse::PASSES);
-        let digest = reuse::digest(&csr, request.weighed(), &|nodes| looking.add(nodes));
+        let digest = reuse::digest(&csr, request.auto_inputs(), &|nodes| looking.add(nodes));
         drop(looking);
-        let chosen = match order_choice_cache::find_alike(context.store, &digest) {
+        let chosen = match order_choice_cache::find_equivalent(context.store, &digest) {
             Some(chosen) => chosen,
             None => choice::weigh_orders(
                 context.progress,
@@ -68,7 +68,13 @@ impl Stage for Reorder {
                 row_order::aes_rule(aes_without_loops(&csr), csr.nodes()),
             )?,
         };
-        order_choice_cache::keep(context.store, inputs, request.weighed(), &chosen, &digest)?;
+        order_choice_cache::store_choice(
+            context.store,
+            inputs,
+            request.auto_inputs(),
+            &chosen,
+            &digest,
+        )?;
         request.chosen = Some(chosen);
         Ok(())
     }

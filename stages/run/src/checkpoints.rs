@@ -67,7 +67,7 @@ impl<'a> Checkpoints<'a> {
             let read = std::fs::read(&step.state).map_err(|error| error.to_string());
             match read.and_then(|bytes| Tensors::from_bytes(&bytes)).and_then(|state| fit(&state)) {
                 Ok(state) => {
-                    signals::steps_saved(step.number);
+                    signals::record_steps_saved(step.number);
                     return Ok(Some(state));
                 }
                 Err(why) => self.context.progress.warn(&format!(
@@ -81,7 +81,7 @@ impl<'a> Checkpoints<'a> {
 
     /// Whether it is time to save, after so many steps.
     pub fn is_due(&self, done: u64) -> bool {
-        signals::steps_done(done);
+        signals::record_steps_done(done);
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
         counted || self.last.elapsed() >= Duration::from_secs(self.spec.every_seconds)
     }
@@ -109,7 +109,7 @@ impl<'a> Checkpoints<'a> {
             // Told where it is saved: an interrupt may come before anybody waits for the thread.
             let save = move || {
                 checkpoint::save(&store, &document, provenance, done, &bytes)
-                    .inspect(|()| signals::steps_saved(done))
+                    .inspect(|()| signals::record_steps_saved(done))
             };
             let made = writer.spawn(save);
             made.map_err(|error| {
@@ -137,7 +137,7 @@ impl<'a> Checkpoints<'a> {
             done,
             &state.to_bytes()?,
         )?;
-        signals::steps_saved(done);
+        signals::record_steps_saved(done);
         Ok(())
     }
 

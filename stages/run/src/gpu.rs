@@ -22,7 +22,7 @@ use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, P
 use warploom_device::{Code, Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
-    cubin_cache::Compiled,
+    cubin_cache::CubinOrigin,
     machine_limits::{memory_option, show_size},
     memory_budget,
 };
@@ -93,7 +93,7 @@ pub struct GpuExecutor {
     kind: LossKind,
     columns: usize,
     /// Compiled anew, or found.
-    pub compiled: Compiled,
+    pub compiled: CubinOrigin,
 }
 
 /// How often a launch that is timed alone is recorded in one graph, so that starting the graph does
@@ -780,9 +780,11 @@ pub fn add_fitting_settings(
     match free.filter(|free| *free < predicted.bytes_peak) {
         None => error,
         Some(free) if page.host.is_some() => {
-            memory_budget::refused_by_device(error, predicted, free, &[ON_CPU])
+            memory_budget::device_memory_error(error, predicted, free, &[ON_CPU])
         }
-        Some(free) => memory_budget::refused_by_device(error, predicted, free, &[ON_HOST, ON_CPU]),
+        Some(free) => {
+            memory_budget::device_memory_error(error, predicted, free, &[ON_HOST, ON_CPU])
+        }
     }
 }
 

@@ -163,7 +163,7 @@ impl<T: Precision> Iteration<'_, T> {
     /// goes on as it was.
     fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
-        let taken = if resumed || !memory_budget::courses_are_taken(self.spec) {
+        let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
             None
         } else {
             shortcuts::run_shortcut(self.executor, number, self.context.stop)
@@ -181,7 +181,7 @@ impl<T: Precision> Iteration<'_, T> {
                 self.courses.push(name.to_owned());
                 Ok(false)
             }
-            Some(None) => Err(signals::stopped(
+            Some(None) => Err(signals::stop_error(
                 "within a loop that is not saved. The same command begins the run again",
             )),
             Some(Some((name, rounds))) => {
@@ -283,8 +283,8 @@ impl<T: Precision> Iteration<'_, T> {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
                 Some(number) => save_and_stop(self.executor, checkpoints, self.progress(number)),
-                None if self.done == 0 => signals::stopped_after("superstep", 0),
-                None => signals::stopped(
+                None if self.done == 0 => signals::stop_error_after("superstep", 0),
+                None => signals::stop_error(
                     "between two loops. The same command goes on from what was saved last, or \
                      begins the run again",
                 ),
@@ -379,7 +379,7 @@ fn save_and_stop<T: Precision>(
         );
         return error;
     }
-    signals::stopped_after("superstep", done)
+    signals::stop_error_after("superstep", done)
 }
 
 /// The states of this loop and of all before it.

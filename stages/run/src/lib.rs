@@ -70,11 +70,11 @@ impl Stage for RunStage {
         inputs: &Inputs,
         request: &RunRequest,
     ) -> Result<(), StageError> {
-        let _guard = signals::saves_on_stop();
+        let _guard = signals::defer_stop();
         gpu_present::refuse_other_device(&request.device)?;
         let (page, list) = open_plan(inputs)?;
         let memory = plan::open_advice(inputs.get(Kind::Plan)?)?.memory;
-        let room = memory_budget::Room::of(&request.device, context.memory);
+        let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
         memory_budget::refuse_too_large_run(&memory, &request.spec, context.threads, room)?;
         match page.dtype.as_str() {
             // Halves are what rows are kept as: what is computed with them is f32.
@@ -128,7 +128,7 @@ impl Stage for RunStage {
 fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     let artifact = inputs.get(Kind::Plan)?;
     let page = plan::open(artifact)?;
-    tuning_file::take_of_plan(&page.tuning)?;
+    tuning_file::apply_plan_rows(&page.tuning)?;
     let path = artifact.file(plan::PLAN_FILE);
     let list: LaunchList = serde_json::from_value(page.launches.clone()).map_err(|error| {
         StageError::damaged(&path, format!("the launches do not read back: {error}"))
@@ -199,7 +199,7 @@ fn execute_plan<T: Precision>(
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
-    let needs = if memory_budget::courses_are_taken(spec) {
+    let needs = if memory_budget::uses_shortcuts(spec) {
         Needs::with_shortcuts(list)
     } else {
         Needs::from_list(list)

@@ -30,7 +30,7 @@ pub fn initial_parameters<T: Precision>(
     if let Some(path) = &spec.init {
         return read_parameters(list, path, digest, &spec.init_map);
     }
-    parameter_file::refuse_none(spec, &list.program)?;
+    parameter_file::refuse_missing_file(spec, &list.program)?;
     Ok(list.parameters.iter().map(|parameter| draw_parameter(parameter, spec.seed)).collect())
 }
 
@@ -40,7 +40,7 @@ pub fn required_parameters<T: Precision>(
     spec: &RunSpec,
     digest: Option<&Digest>,
 ) -> Result<Vec<Vec<T>>, StageError> {
-    parameter_file::refuse_none(spec, &list.program)?;
+    parameter_file::refuse_missing_file(spec, &list.program)?;
     initial_parameters(list, spec, digest)
 }
 
@@ -68,7 +68,7 @@ fn read_parameters<T: Precision>(
             .hint("start again: its digest is in the key"));
     }
     let file = Tensors::from_bytes(&bytes)
-        .map_err(|error| parameter_file::not_safetensors(path, error))?;
+        .map_err(|error| parameter_file::safetensors_error(path, error))?;
     let refuse = |what: String, hint: Option<String>| {
         let mut error = StageError::new(ErrorKind::Data, what)
             .at(path.display())

@@ -189,7 +189,7 @@ pub fn read_column(artifact: &Artifact, name: &str) -> Result<NodeColumn, StageE
     let column = table
         .column(name)
         .ok_or_else(|| absent_input_error(artifact, &format!("the column `{name}`")))?;
-    match column_names::type_of(column.data_type()) {
+    match column_names::column_type(column.data_type()) {
         None => Err(StageError::damaged(
             &path,
             format!("column `{name}`: no numbers, but {}", column.data_type()),

@@ -73,7 +73,7 @@ pub fn write_record<T: Precision>(
         seconds_compute: compute.as_secs_f64(),
         seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
-        bytes_predicted: memory_budget::peak_of_run(memory, &request.spec, context.threads),
+        bytes_predicted: memory_budget::predicted_peak(memory, &request.spec, context.threads),
         bytes_mapped_predicted: memory.bytes_mapped,
         bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
         bytes_mapped: taken.mapped,

@@ -381,7 +381,7 @@ impl<T: Precision> Training<'_, T> {
             );
             return error;
         }
-        signals::stopped_after("epoch", done)
+        signals::stop_error_after("epoch", done)
     }
 }
 

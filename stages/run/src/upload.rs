@@ -119,7 +119,7 @@ fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
     if !stop.is_set() {
         return Ok(());
     }
-    Err(signals::stopped("while the graph was loaded. The same command goes on"))
+    Err(signals::stop_error("while the graph was loaded. The same command goes on"))
 }
 
 /// The old number of each new one; `None` when all stay.

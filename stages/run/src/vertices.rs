@@ -11,7 +11,7 @@ use warploom_contract::{
 };
 use warploom_shell::{
     requests::mistake_error,
-    vertices::{Chosen, Named, ROW, chosen},
+    vertices::{ChosenVertices, ROW, VertexName, read_chosen_vertices},
 };
 use warploom_spec::{MistakeKind, Pipeline, nearest};
 
@@ -26,7 +26,7 @@ pub fn check_vertices(
     graph: &Artifact,
     is_due: impl FnOnce() -> bool,
 ) -> Result<(), StageError> {
-    let chosen = chosen(pipeline)?;
+    let chosen = read_chosen_vertices(pipeline)?;
     // The table of nodes may be large.
     if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
         return Ok(());
@@ -36,7 +36,7 @@ pub fn check_vertices(
 
 /// The rows of the node table that each setting names.
 pub fn find_rows(
-    chosen: &[Chosen],
+    chosen: &[ChosenVertices],
     ids: &Ids,
 ) -> Result<BTreeMap<String, BTreeSet<u64>>, StageError> {
     chosen
@@ -45,7 +45,7 @@ pub fn find_rows(
         .collect()
 }
 
-fn find_setting_rows(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
+fn find_setting_rows(chosen: &ChosenVertices, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
     // A default fits any graph, also one that is empty.
     if chosen.given.is_none() && ids.is_empty() {
         return Ok(BTreeSet::new());
@@ -58,28 +58,28 @@ fn find_setting_rows(chosen: &Chosen, ids: &Ids) -> Result<BTreeSet<u64>, StageE
 }
 
 fn absent_error(
-    chosen: &Chosen,
+    chosen: &ChosenVertices,
     number: usize,
-    named: &Named,
+    named: &VertexName,
     AbsentVertex { expected, hint, note }: AbsentVertex,
     nodes: usize,
 ) -> StageError {
     let setting = &chosen.setting;
     let what = match named {
-        Named::Row(row) => {
+        VertexName::Row(row) => {
             format!("`plan.set.{setting}` names row {row}, and the node table has {nodes} rows")
         }
-        Named::Id(id) => {
+        VertexName::Id(id) => {
             format!("`plan.set.{setting}` names `{id}`, and no node of the data set has this id")
         }
     };
-    let mut error = match chosen.place_of(number) {
+    let mut error = match chosen.id_place(number) {
         Some(place) => {
             mistake_error(&place.clone().mistake(MistakeKind::UnknownValue, what, expected))
         }
         None => StageError::new(ErrorKind::Specification, what).detail(expected),
     };
-    error.hint = hint.map(|hint| chosen.with_instead(number, &hint) + &note);
+    error.hint = hint.map(|hint| chosen.replace_id(number, &hint) + &note);
     error
 }
 
@@ -97,20 +97,20 @@ impl AbsentVertex {
     }
 }
 
-fn find_row(named: &Named, ids: &Ids) -> Result<u64, AbsentVertex> {
+fn find_row(named: &VertexName, ids: &Ids) -> Result<u64, AbsentVertex> {
     let rows = ids.len() as u64;
     let id = match named {
-        Named::Row(row) if *row < rows => return Ok(*row),
-        Named::Row(_) if rows == 0 => {
+        VertexName::Row(row) if *row < rows => return Ok(*row),
+        VertexName::Row(_) if rows == 0 => {
             return Err(AbsentVertex::new("the graph has no node".to_owned(), None));
         }
-        Named::Row(_) => {
+        VertexName::Row(_) => {
             return Err(AbsentVertex::new(
                 format!("expected a row from 0 to {}", rows - 1),
                 Some(format!("{ROW}{}", rows - 1)),
             ));
         }
-        Named::Id(id) => id,
+        VertexName::Id(id) => id,
     };
     let (found, near) = match ids {
         Ids::Numbers(numbers) => match id.parse::<u64>() {
@@ -200,9 +200,9 @@ mod tests {
 
     use super::*;
 
-    fn chosen_from(value: Scalar) -> Chosen {
+    fn chosen_from(value: Scalar) -> ChosenVertices {
         let set: warploom_spec::Settings = [("source", value)].into_iter().collect();
-        Chosen::of(setting(json!([0])), set.get("source").cloned()).unwrap()
+        ChosenVertices::from_setting(setting(json!([0])), set.get("source").cloned()).unwrap()
     }
 
     fn setting(default: serde_json::Value) -> VertexSetting {
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_default_is_a_row_and_fits_an_empty_graph() {
-        let default = |default| Chosen::of(setting(default), None).unwrap();
+        let default = |default| ChosenVertices::from_setting(setting(default), None).unwrap();
         assert_eq!(find_setting_rows(&default(json!(0)), &numbers()).unwrap(), [0].into());
         assert_eq!(
             find_setting_rows(&default(json!([0, "row:2", "40"])), &numbers()).unwrap(),

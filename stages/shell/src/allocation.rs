@@ -20,17 +20,17 @@ struct Allocator;
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promises are those that `System` requires.
-        given(unsafe { System.alloc(layout) }, layout.size())
+        refuse_null(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        refuse_null(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.realloc(block, layout, size) }, size)
+        refuse_null(unsafe { System.realloc(block, layout, size) }, size)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -39,15 +39,15 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-fn given(block: *mut u8, bytes: usize) -> *mut u8 {
+fn refuse_null(block: *mut u8, bytes: usize) -> *mut u8 {
     if block.is_null() {
-        refused(bytes);
+        exit_out_of_memory(bytes);
     }
     block
 }
 
 /// Returns freed memory to the system, so that the peak of a run does not include earlier stages.
-pub fn give_back() {
+pub fn trim_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
         unsafe extern "C" {
@@ -59,11 +59,11 @@ pub fn give_back() {
 }
 
 #[cold]
-fn refused(bytes: usize) -> ! {
+fn exit_out_of_memory(bytes: usize) -> ! {
     let mut digits = [0; 20];
     let lines: [&[u8]; 3] = [
         b"error: out of memory: the system refused ",
-        decimal(bytes, &mut digits),
+        format_decimal(bytes, &mut digits),
         b" bytes\nhint: see  ulimit -v  and the memory of the job; a lower  --memory  or  \
             --threads  needs less\n",
     ];
@@ -75,7 +75,7 @@ fn refused(bytes: usize) -> ! {
 }
 
 /// A number in decimal, without an allocation.
-fn decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
+fn format_decimal(mut number: usize, digits: &mut [u8; 20]) -> &[u8] {
     let mut first = digits.len();
     loop {
         first -= 1;
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn numbers_are_written_without_an_allocation() {
         for number in [0, 7, 10, 4096, usize::MAX] {
-            assert_eq!(decimal(number, &mut [0; 20]), number.to_string().as_bytes());
+            assert_eq!(format_decimal(number, &mut [0; 20]), number.to_string().as_bytes());
         }
     }
 }

@@ -45,18 +45,18 @@ struct StageArguments {
 }
 
 /// The command line of a stage's binary.
-pub fn command<S: Stage>(about: &'static str) -> Command {
+pub fn stage_command<S: Stage>(about: &'static str) -> Command {
     let name = format!("warploom-{}", S::CONTRACT.name);
     let command = Command::new(name)
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_negates_reqs(true)
         .disable_help_subcommand(true);
     // `about` last: the options set one of their own.
-    with_short_help(StageArguments::augment_args(command).about(about))
+    shorten_help(StageArguments::augment_args(command).about(about))
 }
 
 /// Forms that a stage can print instead of its work, with `--show FORM`.
-pub struct Show<R> {
+pub struct PrintedForms<R> {
     /// Their names.
     pub forms: &'static [&'static str],
     /// The help of the option.
@@ -71,30 +71,30 @@ where
     S: Stage,
     S::Request: Request,
 {
-    guarded(|| match matches_of(command::<S>(about)) {
-        Ok(matches) => with_arguments::<S>(&matches, None),
+    run_guarded(|| match parse_command_line(stage_command::<S>(about)) {
+        Ok(matches) => run_with_arguments::<S>(&matches, None),
         Err(code) => code,
     })
 }
 
 /// Runs the binary of a stage that has `--show FORM`.
-pub fn stage_main_showing<S>(about: &'static str, show: &Show<S::Request>) -> ExitCode
+pub fn stage_main_with_forms<S>(about: &'static str, show: &PrintedForms<S::Request>) -> ExitCode
 where
     S: Stage,
     S::Request: Request,
 {
-    guarded(|| {
+    run_guarded(|| {
         let argument = Arg::new("show")
             .long("show")
             .value_name("FORM")
             .help(show.help)
             .value_parser(PossibleValuesParser::new(show.forms));
-        let matches = match matches_of(command::<S>(about).arg(argument)) {
+        let matches = match parse_command_line(stage_command::<S>(about).arg(argument)) {
             Ok(matches) => matches,
             Err(code) => return code,
         };
         let form = matches.get_one::<String>("show").cloned();
-        with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
+        run_with_arguments::<S>(&matches, form.as_deref().map(|form| (show, form)))
     })
 }
 
@@ -102,7 +102,7 @@ where
 const MORE_OPTIONS: &str = "The options of all Warploom programs are listed by --help.";
 
 /// Makes the help of a command print one line for each option.
-pub fn with_short_help(command: Command) -> Command {
+pub fn shorten_help(command: Command) -> Command {
     let help = Arg::new("help")
         .short('h')
         .long("help")
@@ -113,28 +113,25 @@ pub fn with_short_help(command: Command) -> Command {
 }
 
 /// Hides the common options in the help of a command.
-fn without_common_options(command: Command) -> Command {
+fn hide_common_options(command: Command) -> Command {
     let own = command.mut_args(|arg| {
         if arg.is_global_set() && arg.get_id() != "help" { arg.hide(true) } else { arg }
     });
-    own.mut_subcommands(without_common_options).after_help(MORE_OPTIONS)
+    own.mut_subcommands(hide_common_options).after_help(MORE_OPTIONS)
 }
 
 /// Parses the command line of this process; else gives the exit code of a usage error.
-pub fn matches_of(command: Command) -> Result<clap::ArgMatches, ExitCode> {
+pub fn parse_command_line(command: Command) -> Result<clap::ArgMatches, ExitCode> {
     let words: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let command = if words.iter().any(|word| word == "-h") {
-        without_common_options(command)
-    } else {
-        command
-    };
-    command.try_get_matches().map_err(|error| command_line::refuse(&error, &words))
+    let command =
+        if words.iter().any(|word| word == "-h") { hide_common_options(command) } else { command };
+    command.try_get_matches().map_err(|error| command_line::report_usage_error(&error, &words))
 }
 
-fn with_arguments<S>(
+fn run_with_arguments<S>(
     matches: &clap::ArgMatches,
-    show: Option<(&Show<S::Request>, &str)>,
+    show: Option<(&PrintedForms<S::Request>, &str)>,
 ) -> ExitCode
 where
     S: Stage,
@@ -142,7 +139,7 @@ where
 {
     match StageArguments::from_arg_matches(matches) {
         Ok(arguments) => run_stage::<S>(&arguments, show),
-        Err(error) => finish_with(
+        Err(error) => report_error(
             &Talk::new(&Options::default()),
             Format::Human,
             &StageError::new(ErrorKind::Usage, error.to_string()),
@@ -150,7 +147,10 @@ where
     }
 }
 
-fn run_stage<S>(arguments: &StageArguments, show: Option<(&Show<S::Request>, &str)>) -> ExitCode
+fn run_stage<S>(
+    arguments: &StageArguments,
+    show: Option<(&PrintedForms<S::Request>, &str)>,
+) -> ExitCode
 where
     S: Stage,
     S::Request: Request,
@@ -158,10 +158,10 @@ where
     let talk = Talk::new(&arguments.options);
     let mut environment = Environment::new(&arguments.options);
     environment.network = arguments.action.is_none() && show.is_none();
-    let started = start(&environment, &talk)
-        .and_then(|()| tuning_file::take(arguments.options.tuning.as_deref()));
+    let started = start_threads(&environment, &talk)
+        .and_then(|()| tuning_file::apply_file(arguments.options.tuning.as_deref()));
     if let Err(error) = started {
-        return finish_with(&talk, environment.format, &error);
+        return report_error(&talk, environment.format, &error);
     }
     let pipelines = match read_pipelines(&arguments.options, arguments.options.pipeline.clone()) {
         Ok(pipelines) => pipelines,
@@ -169,28 +169,29 @@ where
     };
     let builds = arguments.action.is_none() && show.is_none();
     if builds
-        && let Err(found) = preflight::check(&environment, &pipelines, S::Request::STAGE.onward())
+        && let Err(found) =
+            preflight::check_pipelines(&environment, &pipelines, S::Request::STAGE.stages_from())
     {
         if environment.format == Format::Json {
             print_data(&format!("{}\n", found.outcome().to_json()));
         }
-        return finish_with_if(false, &talk, environment.format, &found.error);
+        return report_error_as(false, &talk, environment.format, &found.error);
     }
     let mut code = ExitCode::SUCCESS;
     for pipeline in &pipelines {
         let mut chain = Chain::new(&environment, pipeline);
-        if let Err(error) = chain.follow_to(S::Request::STAGE) {
-            return finish_with(&talk, environment.format, &error);
+        if let Err(error) = chain.look_up_before(S::Request::STAGE) {
+            return report_error(&talk, environment.format, &error);
         }
         let done = match arguments.action {
             None if let Some((show, form)) = show => chain
-                .step::<S::Request>()
+                .resolve_step::<S::Request>()
                 .and_then(|step| (show.text)(&step.inputs, &step.request, form))
                 .map(|text| print_data(&text)),
-            None => build::<S>(&mut chain, &talk),
-            Some(Action::Check) => prove::<S>(&mut chain, &talk),
+            None => build_stage::<S>(&mut chain, &talk),
+            Some(Action::Check) => check_stage::<S>(&mut chain, &talk),
             Some(Action::Explain) => {
-                explain::explain(&mut chain, S::Request::STAGE).map(|explanation| {
+                explain::explain_stage(&mut chain, S::Request::STAGE).map(|explanation| {
                     print_data(&if environment.format == Format::Json {
                         format!("{}\n", explanation.to_json())
                     } else {
@@ -199,26 +200,26 @@ where
                 })
             }
             Some(Action::Key) => chain
-                .document(S::Request::STAGE)
+                .key_document(S::Request::STAGE)
                 .map(|document| print_data(&key_text(&document, environment.format))),
         };
         if let Err(error) = done {
-            code = finish_with_if(arguments.action.is_some(), &talk, environment.format, &error);
+            code = report_error_as(arguments.action.is_some(), &talk, environment.format, &error);
             break;
         }
     }
     code
 }
 
-fn finish_with_if(print_json: bool, talk: &Talk, format: Format, error: &StageError) -> ExitCode {
+fn report_error_as(print_json: bool, talk: &Talk, format: Format, error: &StageError) -> ExitCode {
     if print_json {
-        return finish_with(talk, format, error);
+        return report_error(talk, format, error);
     }
     talk.error(error);
     ExitCode::from(error.kind.exit_code())
 }
 
-fn build<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+fn build_stage<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,
@@ -228,12 +229,12 @@ where
     outcome.error.map_or(Ok(()), Err)
 }
 
-fn prove<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
+fn check_stage<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,
 {
-    let artifacts = execute::check::<S>(chain, talk).map_err(|violation| violation.0)?;
+    let artifacts = execute::check_output::<S>(chain, talk).map_err(|violation| violation.0)?;
     let keys: Vec<String> = artifacts
         .iter()
         .map(|artifact| format!("{} {}", artifact.kind.name(), artifact.manifest.key))
@@ -257,10 +258,10 @@ fn print_outcomes(chain: &Chain<'_>, outcomes: &[Outcome]) {
         Format::Human => {
             let Chain { environment, pipeline, .. } = chain;
             let title = format!("{} on {}", pipeline.name, pipeline.dataset);
-            print_text(&outcome::table(
+            print_text(&outcome::summary_table(
                 &title,
                 outcomes,
-                DataNeeds::of_pipeline(pipeline),
+                DataNeeds::from_pipeline(pipeline),
                 &pipeline.run,
                 environment.threads,
             ))
@@ -341,7 +342,7 @@ pub fn read_pipelines(
 
 /// Starts the threads of the pool, once, before any work. Where the system starts fewer than asked
 /// for, half of them do the work, which leaves room for the threads of readers and writers.
-pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
+pub fn start_threads(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     // A pool that fails to start cannot be started again: its threads are started first.
     let mut waiting = Vec::new();
     let mut refused = None;
@@ -354,7 +355,7 @@ pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
         }
     }
     if let Some(error) = refused {
-        let lack = signals::no_thread("work", &error);
+        let lack = signals::thread_error("work", &error);
         waiting.truncate(waiting.len() / 2);
         if waiting.is_empty() {
             return Err(lack);
@@ -379,7 +380,7 @@ pub fn start(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
 }
 
 /// Prints an error, with `--format json` also on stdout, and gives its exit code.
-pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode {
+pub fn report_error(talk: &Talk, format: Format, error: &StageError) -> ExitCode {
     talk.error(error);
     if format == Format::Json {
         print_data(&format!(
@@ -392,14 +393,14 @@ pub fn finish_with(talk: &Talk, format: Format, error: &StageError) -> ExitCode 
 
 /// Writes text for a person to stdout, wrapped to the width of a terminal.
 pub fn print_text(text: &str) {
-    match terminal::columns() {
-        Some(columns) => print_data(&terminal::fitted(text, columns)),
+    match terminal::stdout_columns() {
+        Some(columns) => print_data(&terminal::wrap_text(text, columns)),
         None => print_data(text),
     }
 }
 
 /// Writes text for a person to stderr.
-pub fn print_aside(text: &str) {
+pub fn print_stderr(text: &str) {
     // If it is closed, there is nowhere left to report it.
     let _closed = std::io::stderr().lock().write_all(escape_controls(text).as_bytes());
 }
@@ -421,8 +422,8 @@ pub fn print_data(text: &str) {
 }
 
 /// Runs a main function: starts the signal listener first, and reports a panic as a defect.
-pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
-    if let Err(error) = signals::listen() {
+pub fn run_guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
+    if let Err(error) = signals::start_listener() {
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         return ExitCode::from(error.kind.exit_code());
     }
@@ -439,6 +440,6 @@ pub fn guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         ExitCode::from(error.kind.exit_code())
     });
-    signals::wait_if_leaving();
+    signals::wait_if_exiting();
     code
 }

@@ -38,7 +38,7 @@ pub struct Step<R> {
 
 impl<R: Request> Step<R> {
     /// Makes the key document of a request that has no decision pending.
-    pub fn of(request: R, inputs: Inputs) -> Self {
+    pub fn new(request: R, inputs: Inputs) -> Self {
         let contract = R::STAGE.contract();
         let mut document =
             KeyDocument::new(contract.name, contract.version, contract.writes, request.document());
@@ -49,10 +49,10 @@ impl<R: Request> Step<R> {
     }
 
     /// The document, if no decision is pending.
-    fn known(self) -> Known {
-        match self.request.undecided() {
-            None => Known::Document(self.document),
-            Some(what) => Known::Undecided(what),
+    fn key_status(self) -> KeyStatus {
+        match self.request.pending_decision() {
+            None => KeyStatus::Document(self.document),
+            Some(what) => KeyStatus::Undecided(what),
         }
     }
 
@@ -64,7 +64,7 @@ impl<R: Request> Step<R> {
 
 /// The key document of a stage, or the decision that it waits for.
 #[derive(Clone, Debug)]
-pub enum Known {
+pub enum KeyStatus {
     /// The document whose digest is the key.
     Document(KeyDocument),
     /// What the stage decides when it runs.
@@ -78,24 +78,28 @@ impl<'a> Chain<'a> {
     }
 
     /// Resolves a stage whose inputs are available.
-    pub fn step<R: Request>(&self) -> Result<Step<R>, StageError> {
+    pub fn resolve_step<R: Request>(&self) -> Result<Step<R>, StageError> {
         let mut request = R::resolve(self.environment, self.pipeline)?;
         let mut inputs = Inputs::new();
         for &kind in R::STAGE.contract().reads {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
-        match request.settle(&self.environment.store, &inputs) {
+        match request.load_decision(&self.environment.store, &inputs) {
             // With `--force`, a damaged decision is made again.
             Err(error)
                 if self.environment.force
                     && error.kind == warploom_contract::ErrorKind::Damaged => {}
             settled => settled?,
         }
-        Ok(Step::of(request, inputs))
+        Ok(Step::new(request, inputs))
     }
 
     /// The artifacts of a key, if all kinds of the stage are in the store.
-    pub fn find(&self, stage: StageName, key: &Key) -> Result<Option<Vec<Artifact>>, StageError> {
+    pub fn find_artifacts(
+        &self,
+        stage: StageName,
+        key: &Key,
+    ) -> Result<Option<Vec<Artifact>>, StageError> {
         let writes = stage.contract().writes;
         writes.iter().map(|&kind| self.environment.store.find(kind, key)).collect()
     }
@@ -106,7 +110,7 @@ impl<'a> Chain<'a> {
         stage: StageName,
         key: &Key,
     ) -> Result<Option<Vec<Artifact>>, StageError> {
-        if self.find(stage, key)?.is_none() {
+        if self.find_artifacts(stage, key)?.is_none() {
             return Ok(None);
         }
         self.lease(key);
@@ -116,12 +120,12 @@ impl<'a> Chain<'a> {
     }
 
     /// Whether an available artifact is no longer in the store.
-    pub fn has_lost(&self) -> bool {
+    pub fn has_lost_artifact(&self) -> bool {
         self.available.iter().any(Artifact::is_gone)
     }
 
     /// Makes a stage's artifacts available to the stages after it.
-    pub fn accept(&mut self, artifacts: &[Artifact]) {
+    pub fn add_available(&mut self, artifacts: &[Artifact]) {
         for artifact in artifacts {
             self.available.insert(artifact.clone());
         }
@@ -133,10 +137,10 @@ impl<'a> Chain<'a> {
     }
 
     /// Key document of a stage, which must have no decision pending.
-    pub fn document(&self, stage: StageName) -> Result<KeyDocument, StageError> {
-        match self.known(stage)? {
-            Known::Document(document) => Ok(document),
-            Known::Undecided(what) => {
+    pub fn key_document(&self, stage: StageName) -> Result<KeyDocument, StageError> {
+        match self.key_status(stage)? {
+            KeyStatus::Document(document) => Ok(document),
+            KeyStatus::Undecided(what) => {
                 let what = format!("`{stage}` has no key yet: it is not decided {what}");
                 let hint = format!(
                     "run the stage, which decides:  warploom-{stage} --pipeline {}",
@@ -148,41 +152,41 @@ impl<'a> Chain<'a> {
     }
 
     /// Key document of a stage, or the decision that it waits for.
-    pub fn known(&self, stage: StageName) -> Result<Known, StageError> {
+    pub fn key_status(&self, stage: StageName) -> Result<KeyStatus, StageError> {
         Ok(match stage {
-            StageName::Ingest => self.step::<IngestRequest>()?.known(),
-            StageName::Extract => self.step::<ExtractSpec>()?.known(),
-            StageName::Reorder => self.step::<ReorderRequest>()?.known(),
-            StageName::Partition => self.step::<PartitionRequest>()?.known(),
-            StageName::Plan => self.step::<PlanRequest>()?.known(),
-            StageName::Run => self.step::<RunRequest>()?.known(),
+            StageName::Ingest => self.resolve_step::<IngestRequest>()?.key_status(),
+            StageName::Extract => self.resolve_step::<ExtractSpec>()?.key_status(),
+            StageName::Reorder => self.resolve_step::<ReorderRequest>()?.key_status(),
+            StageName::Partition => self.resolve_step::<PartitionRequest>()?.key_status(),
+            StageName::Plan => self.resolve_step::<PlanRequest>()?.key_status(),
+            StageName::Run => self.resolve_step::<RunRequest>()?.key_status(),
         })
     }
 
     /// Looks up every stage before this one without building; the first missing one is an error.
-    pub fn follow_to(&mut self, stage: StageName) -> Result<(), StageError> {
-        self.follow(stage.earlier())
+    pub fn look_up_before(&mut self, stage: StageName) -> Result<(), StageError> {
+        self.look_up(stage.earlier_stages())
     }
 
     /// Looks up every stage up to and including this one without building.
-    pub fn follow_through(&mut self, stage: StageName) -> Result<(), StageError> {
-        self.follow(stage.through())
+    pub fn look_up_through(&mut self, stage: StageName) -> Result<(), StageError> {
+        self.look_up(stage.stages_through())
     }
 
-    fn follow(&mut self, stages: &[StageName]) -> Result<(), StageError> {
+    fn look_up(&mut self, stages: &[StageName]) -> Result<(), StageError> {
         for &stage in stages {
-            let Known::Document(document) = self.known(stage)? else {
-                return Err(self.missing(stage, None));
+            let KeyStatus::Document(document) = self.key_status(stage)? else {
+                return Err(self.missing_stage_error(stage, None));
             };
             match self.find_leased(stage, &document.key())? {
-                Some(artifacts) => self.accept(&artifacts),
-                None => return Err(self.missing(stage, Some(&document.key()))),
+                Some(artifacts) => self.add_available(&artifacts),
+                None => return Err(self.missing_stage_error(stage, Some(&document.key()))),
             }
         }
         Ok(())
     }
 
-    fn missing(&self, stage: StageName, key: Option<&Key>) -> StageError {
+    fn missing_stage_error(&self, stage: StageName, key: Option<&Key>) -> StageError {
         let file = shell_quoted(&self.pipeline.file);
         let (store, kind) = (&self.environment.store, stage.contract().writes[0]);
         StageError::new(

@@ -6,7 +6,7 @@ use arrow_schema::{DataType, Schema};
 use warploom_vertex::gir::Type;
 
 /// The type of such a column in the vertex language; none if it holds no numbers.
-pub fn type_of(found: &DataType) -> Option<Type> {
+pub fn column_type(found: &DataType) -> Option<Type> {
     match found {
         DataType::Boolean => Some(Type::Bool),
         DataType::Float32 | DataType::Float64 => Some(Type::Real),
@@ -17,14 +17,17 @@ pub fn type_of(found: &DataType) -> Option<Type> {
 
 /// Names and types of the columns of a node table that a program can read: not ids, graphs or
 /// splits and, while something is learned, neither the label nor the learned column.
-pub fn readable(schema: &Schema, learned: Option<&str>) -> impl Iterator<Item = (String, Type)> {
+pub fn readable_columns(
+    schema: &Schema,
+    learned: Option<&str>,
+) -> impl Iterator<Item = (String, Type)> {
     let hidden = |name: &str| {
         matches!(name, "id" | "graph" | "split")
             || learned.is_some_and(|learned| name == learned || name == "label")
     };
     let fields = schema.fields().iter().filter(move |field| !hidden(field.name()));
     fields
-        .filter_map(|field| Some((field.name().clone(), type_of(field.data_type())?)))
+        .filter_map(|field| Some((field.name().clone(), column_type(field.data_type())?)))
         .collect::<Vec<_>>()
         .into_iter()
 }

@@ -24,8 +24,8 @@ const OTHER_NAMES: [(&str, &str); 8] = [
 ];
 
 /// Prints what is wrong with a command line, and gives the exit code.
-pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
-    if let Some(text) = refusal(error, words) {
+pub fn report_usage_error(error: &clap::Error, words: &[String]) -> ExitCode {
+    if let Some(text) = usage_error(error, words) {
         // A closed stderr is no error.
         let _closed = writeln!(std::io::stderr().lock(), "{text}");
         return ExitCode::from(warploom_contract::ErrorKind::Usage.exit_code());
@@ -41,7 +41,7 @@ pub fn refuse(error: &clap::Error, words: &[String]) -> ExitCode {
 }
 
 /// The error of an argument that names a setting, or of a missing command.
-fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
+fn usage_error(error: &clap::Error, words: &[String]) -> Option<String> {
     if error.kind() == ErrorKind::MissingSubcommand {
         // clap would list the hidden commands, too.
         return Some(
@@ -62,7 +62,9 @@ fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
         _ => return None,
     };
     let hint = match word.strip_prefix("--") {
-        Some(option) => of_option(option, words, error.get(ContextKind::SuggestedArg).is_some())?,
+        Some(option) => {
+            suggest_setting(option, words, error.get(ContextKind::SuggestedArg).is_some())?
+        }
         None if word
             .split_once('=')
             .is_some_and(|(path, _)| !path.is_empty() && !path.starts_with('-')) =>
@@ -80,7 +82,7 @@ fn refusal(error: &clap::Error, words: &[String]) -> Option<String> {
 }
 
 /// The setting that was meant by an option.
-fn of_option(option: &str, words: &[String], is_like_an_option: bool) -> Option<String> {
+fn suggest_setting(option: &str, words: &[String], is_like_an_option: bool) -> Option<String> {
     // clap names the option without `=VALUE`.
     let given = words
         .iter()
@@ -153,7 +155,7 @@ mod tests {
             }
             Err(error) => error,
         };
-        refusal(&error, &words).unwrap_or_else(|| "as clap says".to_owned())
+        usage_error(&error, &words).unwrap_or_else(|| "as clap says".to_owned())
     }
 
     #[test]

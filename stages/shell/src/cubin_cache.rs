@@ -30,7 +30,7 @@ const VERSION: u32 = 1;
 
 /// Where a cubin came from.
 #[derive(Clone, Debug)]
-pub struct Compiled {
+pub struct CubinOrigin {
     /// Time that it took.
     pub took: Duration,
     /// Whether it was in the store.
@@ -41,17 +41,17 @@ pub struct Compiled {
 
 /// The cubin of a source for an architecture: from the store, else compiled now and stored. `take`
 /// loads its bytes; a stored cubin that `take` refuses is compiled again.
-pub fn code<T>(
+pub fn load_or_compile<T>(
     context: &Context,
     (nvrtc, arch): (&Nvrtc, (u32, u32)),
     source: &str,
     take: impl Fn(&[u8], &str) -> Result<T, Fault>,
-) -> Result<(T, Compiled), Fault> {
+) -> Result<(T, CubinOrigin), Fault> {
     let begun = Instant::now();
-    let compiled = without_remarks(source);
+    let compiled = strip_comments(source);
     let asked = Source { name: SOURCE, text: &compiled, arch, options: &[] };
     let document =
-        KeyDocument::new("compile", VERSION, &[Kind::Cubin], request(&asked, nvrtc.version));
+        KeyDocument::new("compile", VERSION, &[Kind::Cubin], key_request(&asked, nvrtc.version));
     let key = document.key();
     // A cubin that cannot be read is compiled again, to the same bytes.
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
@@ -60,19 +60,22 @@ pub fn code<T>(
         && let Ok(taken) = take(&bytes, CODE)
     {
         context.store.mark_used(&artifact);
-        return Ok((taken, Compiled { took: begun.elapsed(), found: true, key: key.to_string() }));
+        return Ok((
+            taken,
+            CubinOrigin { took: begun.elapsed(), found: true, key: key.to_string() },
+        ));
     }
     context.progress.note("compiling kernels");
     let cubin = nvrtc.compile(&asked)?;
     let taken = take(&cubin.bytes, CODE)?;
-    if let Err(error) = keep(context, &document, &cubin, source) {
+    if let Err(error) = store_cubin(context, &document, &cubin, source) {
         context.progress.warn(&format!("the compiled kernels could not be stored: {}", error.what));
     }
-    Ok((taken, Compiled { took: begun.elapsed(), found: false, key: key.to_string() }))
+    Ok((taken, CubinOrigin { took: begun.elapsed(), found: false, key: key.to_string() }))
 }
 
 /// Everything that a cubin depends on.
-fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
+fn key_request(source: &Source, (major, minor): (u32, u32)) -> Value {
     json!({
         "source": Digest::from_bytes(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
         "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.arch),
@@ -81,7 +84,7 @@ fn request(source: &Source, (major, minor): (u32, u32)) -> Value {
 
 /// The source without comments. Comments describe one graph, and the cubin serves every graph with
 /// the same kernels.
-fn without_remarks(source: &str) -> String {
+fn strip_comments(source: &str) -> String {
     source
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"))
@@ -90,7 +93,7 @@ fn without_remarks(source: &str) -> String {
 }
 
 /// Stores a cubin.
-fn keep(
+fn store_cubin(
     context: &Context,
     document: &KeyDocument,
     cubin: &Cubin,
@@ -141,7 +144,7 @@ mod tests {
     fn a_key_has_the_options_that_the_compiler_is_given() {
         let source =
             Source { name: SOURCE, text: "", arch: (9, 0), options: &["-DA=1".to_owned()] };
-        let request = request(&source, (13, 0));
+        let request = key_request(&source, (13, 0));
         assert_eq!(
             request["options"],
             json!([
@@ -162,7 +165,7 @@ mod tests {
     #[test]
     fn remarks_are_not_compiled() {
         assert_eq!(
-            without_remarks("// of 5 nodes\nint a; // kept\n  // gone\nint b;"),
+            strip_comments("// of 5 nodes\nint a; // kept\n  // gone\nint b;"),
             "int a; // kept\nint b;\n"
         );
     }

@@ -15,17 +15,17 @@ use warploom_vertex::{
 };
 
 use crate::{
-    plan_settings::{given_settings, program_text},
+    plan_settings::{pipeline_settings, program_text},
     program, sample_data_sets,
 };
 
 /// Whether a program learns nodes or graphs, found by tracing it on sample data sets; none if it
 /// learns nothing, or no sample fits it.
 pub fn learned_rows(text: &str, spec: &PlanSpec) -> Option<LearnedRows> {
-    learned_rows_of(text, &spec.program.entry, &given_settings(spec))
+    learned_rows_of_text(text, &spec.program.entry, &pipeline_settings(spec))
 }
 
-fn learned_rows_of(
+fn learned_rows_of_text(
     text: &str,
     entry: &str,
     settings: &BTreeMap<String, Value>,
@@ -33,9 +33,9 @@ fn learned_rows_of(
     let learns = |data: &Data| {
         trace::trace(text, entry, settings, &Data { training: true, ..data.clone() }).is_ok()
     };
-    let pooled = sample_data_sets::of_graphs();
+    let pooled = sample_data_sets::graph_set_sample();
     let further = [Data { labels_of_nodes: true, ..pooled.clone() }, pooled];
-    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) = sample_data_sets::of_text(text)
+    let (of_graphs, of_nodes): (Vec<Data>, Vec<Data>) = sample_data_sets::samples_for_text(text)
         .into_iter()
         .chain(further)
         .partition(|data| data.many_graphs && !data.labels_of_nodes);
@@ -64,28 +64,35 @@ impl DataNeeds {
     pub const ALL: DataNeeds = DataNeeds { features: true, labels: true, node_labels: true };
 
     /// The needs of the program of a pipeline.
-    pub fn of_pipeline(pipeline: &Pipeline) -> DataNeeds {
+    pub fn from_pipeline(pipeline: &Pipeline) -> DataNeeds {
         program_text(pipeline).map_or(DataNeeds::ALL, |text| {
-            DataNeeds::of_text(&text, &pipeline.plan.program.entry, &given_settings(&pipeline.plan))
+            DataNeeds::from_text(
+                &text,
+                &pipeline.plan.program.entry,
+                &pipeline_settings(&pipeline.plan),
+            )
         })
     }
 
-    fn of_text(text: &str, entry: &str, settings: &BTreeMap<String, Value>) -> DataNeeds {
-        let traced = sample_data_sets::of_text(text)
+    fn from_text(text: &str, entry: &str, settings: &BTreeMap<String, Value>) -> DataNeeds {
+        let traced = sample_data_sets::samples_for_text(text)
             .iter()
             .find_map(|data| trace::trace(text, entry, settings, data).ok());
-        let Some(mut needs) = traced.map(|traced| DataNeeds::of_traced(&traced)) else {
+        let Some(mut needs) = traced.map(|traced| DataNeeds::from_trace(&traced)) else {
             return DataNeeds::ALL;
         };
         // A program that learns graphs reads their own labels.
-        needs.node_labels |=
-            needs.labels && learned_rows_of(text, entry, settings) != Some(LearnedRows::Graphs);
+        needs.node_labels |= needs.labels
+            && learned_rows_of_text(text, entry, settings) != Some(LearnedRows::Graphs);
         needs
     }
 
-    fn of_traced(traced: &Traced) -> DataNeeds {
-        let mut needs =
-            DataNeeds { features: false, labels: program::is_learned(traced), node_labels: false };
+    fn from_trace(traced: &Traced) -> DataNeeds {
+        let mut needs = DataNeeds {
+            features: false,
+            labels: program::has_learned_parameters(traced),
+            node_labels: false,
+        };
         for node in &traced.gir.nodes {
             match &node.op {
                 Op::Input(Input::Features | Input::FeaturesOf(_)) => needs.features = true,
@@ -100,7 +107,7 @@ impl DataNeeds {
     }
 
     /// Of these generated parts, by their names in a manifest, those that the program reads.
-    pub fn of_made_up(self, made_up: &[String]) -> Vec<String> {
+    pub fn filter_made_up(self, made_up: &[String]) -> Vec<String> {
         let is_read = |name: &str| match name {
             "features" => self.features,
             "splits" | "labels" => self.labels,
@@ -116,7 +123,7 @@ mod tests {
     use super::*;
 
     fn needs(text: &str) -> DataNeeds {
-        DataNeeds::of_text(text, "p", &BTreeMap::new())
+        DataNeeds::from_text(text, "p", &BTreeMap::new())
     }
 
     #[test]
@@ -137,7 +144,7 @@ mod tests {
             needs("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"),
             DataNeeds { node_labels: false, ..DataNeeds::ALL }
         );
-        let learned = |text: &str| learned_rows_of(text, "p", &BTreeMap::new());
+        let learned = |text: &str| learned_rows_of_text(text, "p", &BTreeMap::new());
         assert_eq!(
             learned("def p(v):\n    return linear(pool_sum(v.x), v.classes)\n"),
             Some(LearnedRows::Graphs)
@@ -159,9 +166,9 @@ mod tests {
             "what is not understood may read anything"
         );
         let made_up = ["features", "node_labels"].map(str::to_owned);
-        assert_eq!(needs(ranks).of_made_up(&made_up), [""; 0]);
+        assert_eq!(needs(ranks).filter_made_up(&made_up), [""; 0]);
         assert_eq!(
-            DataNeeds { features: false, ..DataNeeds::ALL }.of_made_up(&made_up),
+            DataNeeds { features: false, ..DataNeeds::ALL }.filter_made_up(&made_up),
             ["node_labels"]
         );
     }

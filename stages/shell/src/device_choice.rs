@@ -16,13 +16,13 @@ use warploom_vertex::{emit::cuda::Order, gir::Data};
 
 use crate::{
     plan_settings,
-    program::{self, OnGpu, Program},
+    program::{self, GpuRequest, Program},
     sample_data_sets,
 };
 
 /// Whether `auto` takes a GPU: one is present, and the whole program has kernels. For a program
 /// that does not parse the answer is no, and `plan` reports the error.
-pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
+pub fn auto_takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
     let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
     // Measured facts that cannot be read are reported when the GPU is resolved. For this question
     // any GPU will do: all have the same kernels.
@@ -30,7 +30,7 @@ pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError>
     else {
         return Ok(false);
     };
-    let (plan, settings) = (&pipeline.plan, plan_settings::given_settings(&pipeline.plan));
+    let (plan, settings) = (&pipeline.plan, plan_settings::pipeline_settings(&pipeline.plan));
     let text = plan_settings::program_text(pipeline)?;
     let program = Program {
         file: &plan.program.file,
@@ -38,7 +38,7 @@ pub fn takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError>
         entry: &plan.program.entry,
         settings: &settings,
     };
-    Ok(matches!(verdict(&program, plan, &pipeline.run, &device), Verdict::Kernels))
+    Ok(matches!(judge_program(&program, plan, &pipeline.run, &device), Verdict::Kernels))
 }
 
 /// The result of compiling a program for a GPU on sample data sets.
@@ -53,7 +53,7 @@ pub enum Verdict {
 }
 
 /// Whether a program has kernels on a GPU. Several stages of one start ask: the answer is cached.
-pub fn verdict(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
+pub fn judge_program(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     static KNOWN: Mutex<BTreeMap<String, Verdict>> = Mutex::new(BTreeMap::new());
     let asked = (
         program.file,
@@ -66,15 +66,15 @@ pub fn verdict(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts
     );
     let key = format!("{asked:?} {:?} {:?}", device.name, device.grid);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(key).or_insert_with(|| of_samples(program, plan, run, device)).clone()
+    known.entry(key).or_insert_with(|| judge_samples(program, plan, run, device)).clone()
 }
 
 /// `Kernels` if the first sample that the program fits has them, `NoKernels` if all such samples
 /// refuse it.
-fn of_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
-    let samples = sample_data_sets::of_text(program.text);
+fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
+    let samples = sample_data_sets::samples_for_text(program.text);
     let mut made =
-        samples.into_iter().filter_map(|sample| emit(program, plan, run, sample, device));
+        samples.into_iter().filter_map(|sample| emit_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
         Some(Ok(())) => Verdict::Kernels,
@@ -84,7 +84,7 @@ fn of_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts)
 }
 
 /// Emits the kernels of a program on a sample; none where the program does not fit the sample.
-fn emit(
+fn emit_on_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
@@ -98,17 +98,19 @@ fn emit(
     {
         return Some(Err(refused));
     }
-    let (training, inferring) =
-        (program::is_learned(&traced) && run.mode != Mode::Infer, run.mode == Mode::Infer);
+    let (training, inferring) = (
+        program::has_learned_parameters(&traced) && run.mode != Mode::Infer,
+        run.mode == Mode::Infer,
+    );
     let made = program.compile(Data { training, inferring, ..sample }).ok()?;
-    let asked = OnGpu {
+    let asked = GpuRequest {
         program: program.entry,
         dtype: run.dtype,
         matmul: program::matmul(plan),
         order: Order::Spread,
         groups: &[],
     };
-    Some(program::for_gpu(&made.list, &asked, device).map(drop))
+    Some(program::emit_for_gpu(&made.list, &asked, device).map(drop))
 }
 
 #[cfg(test)]
@@ -124,7 +126,7 @@ mod tests {
         let pipeline =
             warploom_spec::read_text(&yaml, Path::new("check.yaml"), &settings).unwrap().remove(0);
         let (plan, run, given) =
-            (&pipeline.plan, &pipeline.run, plan_settings::given_settings(&pipeline.plan));
+            (&pipeline.plan, &pipeline.run, plan_settings::pipeline_settings(&pipeline.plan));
         let program = Program {
             file: &plan.program.file,
             text,
@@ -132,7 +134,7 @@ mod tests {
             settings: &given,
         };
         let device = warploom_device::resolve("h200", Best::Cpu).unwrap();
-        match verdict(&program, plan, run, &device) {
+        match judge_program(&program, plan, run, &device) {
             Verdict::Kernels => None,
             Verdict::NoKernels(error) => Some(error.what),
             Verdict::Unknown => Some("the data set decides".to_owned()),

@@ -50,18 +50,18 @@ pub struct Environment {
 
 impl Environment {
     /// The folder of cached digests of raw files, and of downloads that failed.
-    pub fn seen(&self) -> PathBuf {
+    pub fn digest_cache_path(&self) -> PathBuf {
         self.store.root().join("seen-v1")
     }
 
     /// Resolves the options.
     pub fn new(options: &Options) -> Self {
-        let scheduler = machine_limits::under_scheduler();
+        let scheduler = machine_limits::is_batch_job();
         Environment {
             store: Store::new(&options.store),
             data: options.data.clone(),
-            threads: options.threads.map_or_else(machine_limits::threads, usize::from),
-            memory: options.memory.unwrap_or_else(machine_limits::memory),
+            threads: options.threads.map_or_else(machine_limits::allowed_threads, usize::from),
+            memory: options.memory.unwrap_or_else(machine_limits::allowed_memory),
             device: options.device.clone(),
             real: options.real.unwrap_or(if scheduler { Real::Yes } else { Real::No }),
             force: options.force,
@@ -76,7 +76,7 @@ impl Environment {
     }
 
     /// Whether raw files are read again although their digests are cached.
-    pub fn rereads(&self) -> bool {
+    pub fn rereads_raw_files(&self) -> bool {
         self.verify == Verify::All
     }
 
@@ -84,7 +84,7 @@ impl Environment {
     /// that has kernels for all of the program.
     pub fn device_facts(&self, pipeline: &Pipeline) -> Result<Facts, StageError> {
         let name = self.device_name(pipeline);
-        let best = if name == AUTO && device_choice::takes_gpu(pipeline)? {
+        let best = if name == AUTO && device_choice::auto_takes_gpu(pipeline)? {
             Best::OfAll
         } else {
             Best::Cpu

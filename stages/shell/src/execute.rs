@@ -38,10 +38,10 @@ where
         why: String::new(),
         error: None,
     };
-    match attempt::<S>(chain, talk, &mut outcome) {
-        Ok(()) => chain.accept(&outcome.artifacts),
+    match hit_or_build::<S>(chain, talk, &mut outcome) {
+        Ok(()) => chain.add_available(&outcome.artifacts),
         Err(error) => {
-            outcome.status = Status::of_error(&error);
+            outcome.status = Status::from_error(&error);
             outcome.error = Some(error);
         }
     }
@@ -53,24 +53,28 @@ where
 /// The `why` of a forced build that gave the bytes already in the store.
 pub const SAME_BYTES: &str = "--force: the same bytes as before";
 
-fn attempt<S>(chain: &mut Chain<'_>, talk: &Talk, outcome: &mut Outcome) -> Result<(), StageError>
+fn hit_or_build<S>(
+    chain: &mut Chain<'_>,
+    talk: &Talk,
+    outcome: &mut Outcome,
+) -> Result<(), StageError>
 where
     S: Stage,
     S::Request: Request,
 {
-    let mut step: Step<S::Request> = chain.step()?;
+    let mut step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
-    if step.request.undecided().is_some() {
+    if step.request.pending_decision().is_some() {
         let inputs = open_inputs(environment, talk, &step)?;
         let _leases: Vec<_> =
             inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
         let request = &mut step.request;
         let decided =
-            caught_panics::catch_panic(|| S::decide(&context(environment, talk), &inputs, request));
+            caught_panics::catch_panic(|| S::decide(&stage_context(environment, talk), &inputs, request));
         let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
         decided
             .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
-        step = Step::of(step.request, step.inputs);
+        step = Step::new(step.request, step.inputs);
     }
     outcome.key = Some(step.key().to_string());
     let found =
@@ -79,8 +83,9 @@ where
     let unchecked = |artifact: &Artifact| {
         environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
     };
-    let place = if found.iter().flatten().any(unchecked) { Place::Unchecked } else { Place::Free };
-    if let Some(artifacts) = found.filter(|_| place == Place::Free) {
+    let place =
+        if found.iter().flatten().any(unchecked) { Occupancy::Unchecked } else { Occupancy::Free };
+    if let Some(artifacts) = found.filter(|_| place == Occupancy::Free) {
         take_hit(environment, &artifacts)?;
         outcome.status = Status::Hit;
         outcome.why = "in the store, nothing it depends on has changed".to_owned();
@@ -89,24 +94,25 @@ where
     }
     outcome.why = match (environment.force, place) {
         (true, _) => "asked for by --force".to_owned(),
-        (false, Place::Unchecked) => "the stored output was made with --no-verify".to_owned(),
-        (false, Place::Free) => explain::why_missing(chain, S::Request::STAGE, &step.document),
+        (false, Occupancy::Unchecked) => "the stored output was made with --no-verify".to_owned(),
+        (false, Occupancy::Free) => explain::miss_reason(chain, S::Request::STAGE, &step.document),
     };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
     // The lease is taken before publishing, so that the output is never in the store without one.
     chain.lease(&step.key());
-    let done =
-        caught_panics::catch_panic(|| build::<S>(environment, talk, step, &inputs, place, outcome));
+    let done = caught_panics::catch_panic(|| {
+        build_and_publish::<S>(environment, talk, step, &inputs, place, outcome)
+    });
     let done = done.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
     done.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
-    allocation::give_back();
+    allocation::trim_heap();
     outcome.status = Status::Built;
     refuse_made_up(chain, outcome)
 }
 
 /// The context that a stage runs in: store, limits, progress and stop flag.
-fn context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
+fn stage_context<'a>(environment: &'a Environment, talk: &'a Talk) -> Context<'a> {
     Context {
         store: &environment.store,
         threads: environment.threads,
@@ -129,7 +135,7 @@ fn take_hit(environment: &Environment, artifacts: &[Artifact]) -> Result<(), Sta
 
 /// What the store holds where a stage publishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum Occupancy {
     /// Nothing, or what another process publishes meanwhile: the first one stays.
     Free,
     /// An output built from unchecked inputs: it is replaced.
@@ -137,12 +143,12 @@ enum Place {
 }
 
 /// Runs the stage on opened inputs, and publishes its output.
-fn build<S>(
+fn build_and_publish<S>(
     environment: &Environment,
     talk: &Talk,
     step: Step<S::Request>,
     inputs: &Inputs,
-    place: Place,
+    place: Occupancy,
     outcome: &mut Outcome,
 ) -> Result<(), StageError>
 where
@@ -154,11 +160,11 @@ where
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);
-    let context = context(environment, talk);
+    let context = stage_context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request)
         .map_err(|error| outputs.explain_loss(error))?;
     let files = Phase::begin(talk, "checking and storing", outputs.files()?, "files");
-    let replace = environment.force || place == Place::Unchecked;
+    let replace = environment.force || place == Occupancy::Unchecked;
     let published =
         outputs.publish_with_progress(&environment.store, replace, &|count| files.add(count))?;
     if environment.force {
@@ -221,7 +227,7 @@ fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError
     if chain.environment.real != Real::Strict || made_up.is_empty() {
         return Ok(());
     }
-    let made_up = DataNeeds::of_pipeline(chain.pipeline).of_made_up(&made_up);
+    let made_up = DataNeeds::from_pipeline(chain.pipeline).filter_made_up(&made_up);
     if made_up.is_empty() {
         return Ok(());
     }
@@ -234,13 +240,13 @@ fn refuse_made_up(chain: &Chain<'_>, outcome: &Outcome) -> Result<(), StageError
 }
 
 /// Verifies the stored output of a stage.
-pub fn check<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<Vec<Artifact>, Violation>
+pub fn check_output<S>(chain: &mut Chain<'_>, talk: &Talk) -> Result<Vec<Artifact>, Violation>
 where
     S: Stage,
     S::Request: Request,
 {
     talk.stage(S::CONTRACT.name);
-    let step: Step<S::Request> = chain.step()?;
+    let step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
     let absent = || {
         StageError::new(
@@ -283,6 +289,6 @@ where
         )
     })?;
     let artifacts: Vec<Artifact> = outputs.iter().cloned().collect();
-    chain.accept(&artifacts);
+    chain.add_available(&artifacts);
     Ok(artifacts)
 }

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 use warploom_contract::{KeyDocument, StageError};
 
-use crate::{Chain, Known, StageName};
+use crate::{Chain, KeyStatus, StageName};
 
 /// How many manifests are compared, the newest first.
 const NEAREST_OF: usize = 200;
@@ -44,7 +44,7 @@ impl Explanation {
         let key = self.key.as_deref().map_or("-", |key| &key[..10]);
         let mut text = format!("{:<10} {:<8} {key:<12} {}\n", self.stage, self.status, self.why);
         // A single difference is already in `why`.
-        let lines = in_words(self.stage.name(), &self.differences);
+        let lines = describe_differences(self.stage.name(), &self.differences);
         for line in lines.iter().take(12).filter(|_| is_verbose && lines.len() > 1) {
             text += &format!("{:>21}{line}\n", "");
         }
@@ -53,7 +53,7 @@ impl Explanation {
 }
 
 /// Explains one stage; a hit becomes available to the next.
-pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, StageError> {
+pub fn explain_stage(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, StageError> {
     let ready = stage.contract().reads.iter().all(|&kind| chain.available(kind).is_some());
     if !ready {
         let why = "unknown until the stages before it have run".to_owned();
@@ -65,9 +65,9 @@ pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, S
             differences: Vec::new(),
         });
     }
-    let document = match chain.known(stage)? {
-        Known::Document(document) => document,
-        Known::Undecided(what) => {
+    let document = match chain.key_status(stage)? {
+        KeyStatus::Document(document) => document,
+        KeyStatus::Undecided(what) => {
             let why = format!("not decided yet: {what}");
             return Ok(Explanation {
                 stage,
@@ -79,8 +79,8 @@ pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, S
         }
     };
     let key = document.key();
-    if let Some(artifacts) = chain.find(stage, &key)? {
-        chain.accept(&artifacts);
+    if let Some(artifacts) = chain.find_artifacts(stage, &key)? {
+        chain.add_available(&artifacts);
         let why = "in the store, nothing it depends on has changed".to_owned();
         return Ok(Explanation {
             stage,
@@ -90,8 +90,8 @@ pub fn explain(chain: &mut Chain<'_>, stage: StageName) -> Result<Explanation, S
             differences: Vec::new(),
         });
     }
-    let differences = nearest(chain, stage, &document).unwrap_or_default();
-    let why = why_missing(chain, stage, &document);
+    let differences = nearest_differences(chain, stage, &document).unwrap_or_default();
+    let why = miss_reason(chain, stage, &document);
     Ok(Explanation { stage, status: "miss", key: Some(key.to_string()), why, differences })
 }
 
@@ -111,20 +111,21 @@ pub fn explain_all(chain: &mut Chain<'_>) -> Result<Vec<Explanation>, StageError
                 differences: Vec::new(),
             });
         } else {
-            all.push(explain(chain, stage)?);
+            all.push(explain_stage(chain, stage)?);
         }
     }
     Ok(all)
 }
 
 /// One line for the summary table: what differs from the nearest artifact.
-pub fn why_missing(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) -> String {
-    let Some(differences) = nearest(chain, stage, document) else {
+pub fn miss_reason(chain: &Chain<'_>, stage: StageName, document: &KeyDocument) -> String {
+    let Some(differences) = nearest_differences(chain, stage, document) else {
         return "not in the store yet".to_owned();
     };
     let (inputs, own): (Vec<_>, Vec<_>) =
         differences.iter().partition(|(path, ..)| path.starts_with(INPUTS));
-    let (inputs, own) = (in_words(stage.name(), inputs), in_words(stage.name(), own));
+    let (inputs, own) =
+        (describe_differences(stage.name(), inputs), describe_differences(stage.name(), own));
     match (own.as_slice(), inputs.as_slice()) {
         // Another data set or program: its differences explain nothing.
         (many, _) if many.len() > TELLING_MOST => "not in the store yet".to_owned(),
@@ -140,13 +141,13 @@ const INPUTS: &str = "inputs.";
 const REQUEST: &str = "request.";
 
 /// Differences as sentences, each once.
-fn in_words<'a>(
+fn describe_differences<'a>(
     stage: &str,
     differences: impl IntoIterator<Item = &'a (String, Value, Value)>,
 ) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for (path, ours, theirs) in differences {
-        let words = difference(stage, path, ours, theirs);
+        let words = describe_difference(stage, path, ours, theirs);
         if !all.contains(&words) {
             all.push(words);
         }
@@ -155,9 +156,10 @@ fn in_words<'a>(
 }
 
 /// One difference: what it is now, and what it was in the nearest artifact.
-fn difference(stage: &str, path: &str, ours: &Value, theirs: &Value) -> String {
-    let values =
-        |what: &str| format!("{what} is {} (nearest earlier run: {})", clip(ours), clip(theirs));
+fn describe_difference(stage: &str, path: &str, ours: &Value, theirs: &Value) -> String {
+    let values = |what: &str| {
+        format!("{what} is {} (nearest earlier run: {})", clip_value(ours), clip_value(theirs))
+    };
     let file = |setting: &str| match (ours, theirs) {
         (Value::Null, _) => format!("{setting}: none now, a file before"),
         (_, Value::Null) => format!("{setting}: a file now, none before"),
@@ -192,7 +194,7 @@ fn difference(stage: &str, path: &str, ours: &Value, theirs: &Value) -> String {
 }
 
 /// Differences from the artifact of this stage whose document has the fewest.
-fn nearest(
+fn nearest_differences(
     chain: &Chain<'_>,
     stage: StageName,
     document: &KeyDocument,
@@ -208,7 +210,7 @@ fn nearest(
     differences.min_by_key(Vec::len)
 }
 
-fn clip(value: &Value) -> String {
+fn clip_value(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() <= 40 {
         text
@@ -257,12 +259,12 @@ mod tests {
             ("plan", "request.program", json!("a"), json!("b"), "the program's text has changed"),
         ];
         for (stage, path, ours, theirs, wanted) in cases {
-            assert_eq!(difference(stage, path, &ours, &theirs), wanted);
+            assert_eq!(describe_difference(stage, path, &ours, &theirs), wanted);
         }
         let twice = [
             ("inputs.csr.digest".to_owned(), json!(1), json!(2)),
             ("inputs.csr.provenance".to_owned(), json!(1), json!(2)),
         ];
-        assert_eq!(in_words("plan", &twice), ["its input `csr` has changed"]);
+        assert_eq!(describe_differences("plan", &twice), ["its input `csr` has changed"]);
     }
 }

@@ -41,7 +41,7 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
 }
 
 /// Finds the compiler of kernels (NVRTC).
-pub fn compiler() -> Result<Nvrtc, StageError> {
+pub fn find_compiler() -> Result<Nvrtc, StageError> {
     Nvrtc::find().map_err(|fault| {
         let mut error = StageError::new(ErrorKind::Transient, fault.to_string());
         error.hint = fault.hint;

@@ -11,11 +11,11 @@ const ENTRY: &str = "the catalogue's entry";
 
 /// For a folder without an entry: adds the import that writes one with these options; `edges` is
 /// the file to import.
-pub fn for_folder(hint: &str, edges: &Path) -> String {
+pub fn adapt_to_folder(hint: &str, edges: &Path) -> String {
     if !hint.contains(ENTRY) && !hint.contains("read: {") {
         return hint.to_owned();
     }
-    let flags: Vec<String> = options(hint).into_iter().map(|(_, flags)| flags).collect();
+    let flags: Vec<String> = read_options(hint).into_iter().map(|(_, flags)| flags).collect();
     let command = format!("warploom data import NEW --edges {}", edges.display());
     let ways: Vec<String> = if flags.is_empty() {
         vec![command]
@@ -30,16 +30,16 @@ pub fn for_folder(hint: &str, edges: &Path) -> String {
 }
 
 /// For a set with an entry: names the file of the entry.
-pub fn for_entry(hint: &str, place: &str) -> String {
+pub fn adapt_to_entry(hint: &str, place: &str) -> String {
     hint.replace(ENTRY, place)
 }
 
 /// For an import: replaces options of an entry by flags.
-pub fn for_import(hint: &str) -> String {
+pub fn adapt_to_import(hint: &str) -> String {
     let mut text = hint
         .replace("--set ingest.ids=", "--read ids=")
         .replace("--set ingest.weights=drop", "--read weight=none");
-    for (written, flags) in options(hint) {
+    for (written, flags) in read_options(hint) {
         text = text.replace(&written, flags.trim_start());
     }
     [format!("into {ENTRY}"), format!("in {ENTRY}")]
@@ -48,16 +48,16 @@ pub fn for_import(hint: &str) -> String {
 }
 
 /// Each `read: {...}` of a hint as written, and as flags of an import with a space before each.
-fn options(hint: &str) -> Vec<(String, String)> {
+fn read_options(hint: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = hint;
     while let Some(at) = rest.find("read: {") {
         let inside = &rest[at + "read: {".len()..];
-        let Some(end) = closing(inside) else { break };
-        let flags = apart(&inside[..end])
+        let Some(end) = closing_bracket(inside) else { break };
+        let flags = split_top_level(&inside[..end])
             .into_iter()
             .filter_map(|pair| pair.split_once(':'))
-            .map(|(key, value)| flag(key.trim(), value.trim()))
+            .map(|(key, value)| import_flag(key.trim(), value.trim()))
             .collect();
         found.push((rest[at..at + "read: {".len() + end + 1].to_owned(), flags));
         rest = &inside[end..];
@@ -66,7 +66,7 @@ fn options(hint: &str) -> Vec<(String, String)> {
 }
 
 /// The position of the bracket that closes one opened before this text.
-fn closing(text: &str) -> Option<usize> {
+fn closing_bracket(text: &str) -> Option<usize> {
     let mut depth = 0;
     text.char_indices().find_map(|(at, letter)| {
         depth += i32::from(matches!(letter, '{' | '[')) - i32::from(matches!(letter, '}' | ']'));
@@ -75,7 +75,7 @@ fn closing(text: &str) -> Option<usize> {
 }
 
 /// Splits at the commas outside of brackets.
-fn apart(text: &str) -> Vec<&str> {
+fn split_top_level(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut parts) = (0, 0, Vec::new());
     for (at, letter) in text.char_indices() {
         depth += i32::from(matches!(letter, '{' | '[')) - i32::from(matches!(letter, '}' | ']'));
@@ -89,7 +89,7 @@ fn apart(text: &str) -> Vec<&str> {
 }
 
 /// ` --read key=value`, a list as JSON, so that a shell takes it as one word.
-fn flag(key: &str, value: &str) -> String {
+fn import_flag(key: &str, value: &str) -> String {
     let list = value.strip_prefix('[').and_then(|value| value.strip_suffix(']'));
     match list {
         Some(words) => {
@@ -113,8 +113,8 @@ mod tests {
     #[test]
     fn a_folder_is_told_how_to_get_an_entry() {
         let path = Path::new("raw/mine/edges.txt");
-        assert_eq!(for_folder("write finite numbers", path), "write finite numbers");
-        let said = for_folder(
+        assert_eq!(adapt_to_folder("write finite numbers", path), "write finite numbers");
+        let said = adapt_to_folder(
             "say which in the catalogue's entry:  read: {counts: true}  if it counts,  read: \
              {counts: false}  if it is an edge",
             path,
@@ -128,11 +128,11 @@ mod tests {
         );
         // Also where a hint names options and no place for them.
         assert!(
-            for_folder("read: {source: NAME, target: NAME}", path)
+            adapt_to_folder("read: {source: NAME, target: NAME}", path)
                 .contains("--edges raw/mine/edges.txt --read source=NAME --read target=NAME")
         );
         assert!(
-            for_folder("columns are named in the catalogue's entry", path)
+            adapt_to_folder("columns are named in the catalogue's entry", path)
                 .contains("import NEW --edges raw/mine/edges.txt )")
         );
     }
@@ -140,11 +140,11 @@ mod tests {
     #[test]
     fn an_import_is_told_its_flags() {
         assert_eq!(
-            for_import("if ids are words, add  --set ingest.ids=string"),
+            adapt_to_import("if ids are words, add  --set ingest.ids=string"),
             "if ids are words, add  --read ids=string"
         );
-        assert_eq!(for_import("add  --set ingest.weights=drop"), "add  --read weight=none");
-        let said = for_import(
+        assert_eq!(adapt_to_import("add  --set ingest.weights=drop"), "add  --read weight=none");
+        let said = adapt_to_import(
             "name them in the catalogue's entry  read: {columns: [source, target], separator: \
              \"::\"}",
         );
@@ -154,9 +154,9 @@ mod tests {
              'separator=\"::\"'"
         );
         assert_eq!(
-            for_import("put  read: {weight: none}  into the catalogue's entry"),
+            adapt_to_import("put  read: {weight: none}  into the catalogue's entry"),
             "put  --read weight=none  on the command line"
         );
-        assert_eq!(for_import("read: {broken"), "read: {broken");
+        assert_eq!(adapt_to_import("read: {broken"), "read: {broken");
     }
 }

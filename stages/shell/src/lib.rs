@@ -42,7 +42,7 @@ pub mod terminal;
 pub mod tuning_file;
 pub mod vertices;
 
-pub use chain::{Chain, Known, Step};
+pub use chain::{Chain, KeyStatus, Step};
 pub use environment::Environment;
 pub use flags::Options;
 pub use outcome::Outcome;

@@ -1,15 +1,15 @@
-//! How much of the machine may be used: processors and memory that the cgroup or the scheduler
-//! allows.
+//! machine_limits: how much of the host may be used: CPU threads and memory that the cgroup or the
+//! scheduler allows.
 //!
-//! promises  an explicit flag wins; never more than the cgroup or `ulimit` allows
+//! promises  an explicit flag wins; without one, never more than the cgroup or `ulimit` allows
 //! never     changes a result: limits are in no key
 use std::fs;
 
 use rustix::process::{Resource, getrlimit};
 
-/// Processors that this process may use.
-pub fn threads() -> usize {
-    // Already looks at affinity and at the cgroup's quota.
+/// CPU threads that this process may use.
+pub fn allowed_threads() -> usize {
+    // This call already respects affinity and the quota of the cgroup.
     let available = std::thread::available_parallelism().map_or(1, |count| count.get());
     let scheduler =
         std::env::var("SLURM_CPUS_PER_TASK").ok().and_then(|text| text.parse::<usize>().ok());
@@ -17,8 +17,9 @@ pub fn threads() -> usize {
 }
 
 /// Bytes of memory that this process may use.
-pub fn memory() -> u64 {
-    let total = meminfo("MemAvailable:").or_else(|| meminfo("MemTotal:")).unwrap_or(1 << 30);
+pub fn allowed_memory() -> u64 {
+    let total =
+        meminfo_bytes("MemAvailable:").or_else(|| meminfo_bytes("MemTotal:")).unwrap_or(1 << 30);
     let mut limits = vec![total];
     limits.extend(cgroup_memory());
     // Beyond `ulimit -v` or `ulimit -d` an allocation fails, which ends the process.
@@ -33,7 +34,7 @@ pub fn memory() -> u64 {
     limits.into_iter().min().unwrap_or(total)
 }
 
-/// The cgroup's limit of memory, if it has one.
+/// The memory limit of the cgroup, if it has one.
 pub fn cgroup_memory() -> Option<u64> {
     ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
         .iter()
@@ -42,14 +43,14 @@ pub fn cgroup_memory() -> Option<u64> {
 }
 
 /// A line of /proc/meminfo in bytes.
-pub fn meminfo(name: &str) -> Option<u64> {
+pub fn meminfo_bytes(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with(name))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kibibytes| kibibytes << 10)
 }
 
-/// Whether this is a batch job: then a stand-in is an error and digests are verified.
-pub fn under_scheduler() -> bool {
+/// Whether this is a batch job. If so, a stand-in is an error and digests are verified by default.
+pub fn is_batch_job() -> bool {
     ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"].iter().any(|name| std::env::var_os(name).is_some())
 }
 
@@ -111,7 +112,7 @@ pub fn show_size(bytes: u64) -> String {
 /// Bytes of a MiB.
 const MIB: u64 = 1 << 20;
 
-/// The option that gives a process so much memory, in whole MiB from one on, as a hint says it.
+/// The option that allows so much memory, for a hint: in whole MiB, below one in bytes.
 pub fn memory_option(bytes: u64) -> String {
     if bytes < MIB {
         format!("--memory {bytes}  if the machine has it")
@@ -134,8 +135,8 @@ pub fn show_time(seconds: f64) -> String {
     }
 }
 
-/// A number of things: `1 superstep`, `19 supersteps`.
-pub fn counted(count: u64, thing: &str) -> String {
+/// A count with its unit: `1 superstep`, `19 supersteps`.
+pub fn count_with_unit(count: u64, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
@@ -150,7 +151,7 @@ mod tests {
             ["0.00 us", "3.20 us", "12.3 ms", "500 ms", "104 s"]
         );
         assert_eq!(
-            [0, 1, 2].map(|count| counted(count, "superstep")),
+            [0, 1, 2].map(|count| count_with_unit(count, "superstep")),
             ["0 supersteps", "1 superstep", "2 supersteps"]
         );
     }
@@ -175,6 +176,6 @@ mod tests {
 
     #[test]
     fn there_is_something_to_use() {
-        assert!(threads() >= 1 && memory() > 1 << 20);
+        assert!(allowed_threads() >= 1 && allowed_memory() > 1 << 20);
     }
 }

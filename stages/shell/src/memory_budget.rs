@@ -1,9 +1,10 @@
-//! memory_budget: whether the memory that a plan predicts is there: asked when it is made, and
-//! again before anything is allocated; and what to say where a device that is shared then has less.
+//! memory_budget: whether the predicted memory of a plan is available. It is checked when the plan
+//! is made, and again before anything is allocated. Also the error of a shared GPU that has less
+//! free memory by then.
 //!
-//! promises  a refusal has both numbers, the largest uses and the largest settings that fit, if any
-//!           of those that the plan weighed do
-//! never     measures or reckons: the figures are the plan's
+//! promises  a refusal has both numbers, the largest uses, and the largest settings that fit, of
+//!           those that the plan weighed
+//! never     measures or predicts: the figures are the plan's
 use warploom_contract::{
     ErrorKind, StageError,
     kinds::plan::{Memory, Smaller},
@@ -14,43 +15,45 @@ use warploom_spec::RunSpec;
 
 use crate::machine_limits::{memory_option, show_size};
 
-/// Uses that are named.
+/// How many of the largest uses a refusal names.
 const SHOWN: usize = 4;
 
-/// Memory that may be used: of this machine, or all that a device has.
+/// Memory that may be used: of the host, or of a device.
 #[derive(Clone, Copy, Debug)]
-pub enum Room<'a> {
-    /// As `--memory` says.
-    Here(u64),
-    /// Of a device of this name.
-    Of(&'a str, u64),
+pub enum MemoryLimit<'a> {
+    /// Host memory, as `--memory` allows.
+    Host(u64),
+    /// All memory of the device of this name.
+    Device(&'a str, u64),
 }
 
-impl<'a> Room<'a> {
-    /// Of the device that a plan is for; of this machine if that says nothing else.
-    pub fn of(device: &'a Facts, memory: u64) -> Self {
-        device.memory_bytes.map_or(Room::Here(memory), |bytes| Room::Of(&device.name, bytes))
+impl<'a> MemoryLimit<'a> {
+    /// The limit of the device that a plan is for; of the host if it has no memory of its own.
+    pub fn from_device(device: &'a Facts, memory: u64) -> Self {
+        device
+            .memory_bytes
+            .map_or(MemoryLimit::Host(memory), |bytes| MemoryLimit::Device(&device.name, bytes))
     }
 
     fn bytes(self) -> u64 {
-        let (Room::Here(bytes) | Room::Of(_, bytes)) = self;
+        let (MemoryLimit::Host(bytes) | MemoryLimit::Device(_, bytes)) = self;
         bytes
     }
 }
 
-/// Whether loops take the courses that their plan names: not where a run may end before its loops
-/// do.
-pub fn courses_are_taken(spec: &RunSpec) -> bool {
+/// Whether loops may use the shortcut algorithms of their plan: not where a run may end before its
+/// loops do.
+pub fn uses_shortcuts(spec: &RunSpec) -> bool {
     !spec.allow_unconverged && spec.max_supersteps >= RunSpec::default().max_supersteps
 }
 
-/// Most bytes at any time of a run with these settings and so many threads.
-pub fn peak_of_run(predicted: &Memory, spec: &RunSpec, threads: usize) -> u64 {
-    predicted.bytes_with(threads, !courses_are_taken(spec))
+/// Predicted peak bytes of a run with these settings and so many threads.
+pub fn predicted_peak(predicted: &Memory, spec: &RunSpec, threads: usize) -> u64 {
+    predicted.bytes_with(threads, !uses_shortcuts(spec))
 }
 
-/// Refuses a plan that needs more than may be used.
-pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError> {
+/// Refuses a plan that needs more memory than the limit.
+pub fn refuse_too_large(predicted: &Memory, room: MemoryLimit) -> Result<(), StageError> {
     let (needed, memory) = (predicted.bytes_peak, room.bytes());
     if needed <= memory {
         return Ok(());
@@ -61,24 +64,24 @@ pub fn refuse_too_large(predicted: &Memory, room: Room) -> Result<(), StageError
         show_size(memory)
     );
     let mut ways = vec![match room {
-        Room::Here(_) => memory_option(needed),
-        Room::Of(device, _) => format!("a device with more memory than `{device}`"),
+        MemoryLimit::Host(_) => memory_option(needed),
+        MemoryLimit::Device(device, _) => format!("a device with more memory than `{device}`"),
     }];
-    ways.extend(told(&predicted.smaller, memory));
+    ways.extend(suggest_settings(&predicted.smaller, memory));
     Err(StageError::new(ErrorKind::Memory, what)
-        .detail(largest(predicted))
+        .detail(largest_uses(predicted))
         .hint(ways.join("; or  ")))
 }
 
-/// The same of a run with these settings and so many threads; where fewer fit, the refusal says how
-/// many.
+/// The same for a run with these settings and so many threads; if fewer threads fit, the refusal
+/// says how many.
 pub fn refuse_too_large_run(
     predicted: &Memory,
     spec: &RunSpec,
     threads: usize,
-    room: Room,
+    room: MemoryLimit,
 ) -> Result<(), StageError> {
-    let needed = |threads| peak_of_run(predicted, spec, threads);
+    let needed = |threads| predicted_peak(predicted, spec, threads);
     let of_threads = needed(threads).saturating_sub(needed(1));
     let mut counted = Memory { bytes_peak: needed(threads), ..predicted.clone() };
     counted
@@ -101,26 +104,26 @@ pub fn refuse_too_large_run(
     })
 }
 
-/// A refusal of a device that has so many bytes free, of which others have the rest: for what they
-/// were wanted, and what would fit. `further` are ways whose needs no plan weighed.
-pub fn refused_by_device(
+/// The error of a device with too little free memory, since other processes use the rest: with the
+/// largest uses, and what would fit. `further` are alternatives that the plan did not weigh.
+pub fn device_memory_error(
     refusal: StageError,
     predicted: &Memory,
     free: u64,
     further: &[&str],
 ) -> StageError {
     let mut ways = vec![format!(
-        "wait until others have left {} of the device's memory (`nvidia-smi` lists them)",
+        "wait until other processes free {} of the device's memory (`nvidia-smi` lists them)",
         show_size(predicted.bytes_peak)
     )];
-    ways.extend(told(&predicted.smaller, free));
+    ways.extend(suggest_settings(&predicted.smaller, free));
     ways.extend(further.iter().map(|way| (*way).to_owned()));
-    StageError { hint: Some(ways.join("; or  ")), ..refusal.detail(largest(predicted)) }
+    StageError { hint: Some(ways.join("; or  ")), ..refusal.detail(largest_uses(predicted)) }
 }
 
-/// What of memory is predicted, or was reached: of the process's own, or of a GPU, and the pages of
+/// Predicted or reached memory, as text: own memory of the process, or of a GPU, and the pages of
 /// mapped files, where those count.
-pub fn peak_words(own: u64, mapped: u64) -> String {
+pub fn format_peak(own: u64, mapped: u64) -> String {
     let files = if mapped > 0 {
         format!(" (and {} of mapped files)", show_size(mapped))
     } else {
@@ -129,9 +132,9 @@ pub fn peak_words(own: u64, mapped: u64) -> String {
     format!("{}{files}", show_size(own))
 }
 
-/// What a job of Slurm that finds every earlier stage in the store asks for, with a tenth of room:
-/// what it must have, and what keeps the mapped files in memory too. Nothing for a GPU.
-pub fn slurm_words(own: u64, mapped: u64) -> Option<String> {
+/// The `--mem` of a Slurm job that finds every earlier stage in the store, with a tenth of reserve:
+/// the least that it needs, and what keeps the mapped files in memory too. None for a GPU.
+pub fn slurm_hint(own: u64, mapped: u64) -> Option<String> {
     let option =
         |bytes: u64| format!("--mem={}M", bytes.saturating_add(bytes / 10).div_ceil(1 << 20));
     let told = |least: String, all: String| {
@@ -144,7 +147,7 @@ pub fn slurm_words(own: u64, mapped: u64) -> Option<String> {
 }
 
 /// The largest uses, largest first.
-fn largest(predicted: &Memory) -> String {
+fn largest_uses(predicted: &Memory) -> String {
     let mut uses: Vec<(&String, &u64)> = predicted.bytes_by_use.iter().collect();
     uses.sort_by_key(|&(name, &bytes)| (std::cmp::Reverse(bytes), name));
     let largest: Vec<String> = uses
@@ -155,14 +158,14 @@ fn largest(predicted: &Memory) -> String {
     format!("  most of it for\n{}", largest.join("\n"))
 }
 
-/// Settings that fit, with what they need.
-fn told(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = String> {
-    that_fit(smaller, memory)
+/// Settings that fit, with the memory that they need.
+fn suggest_settings(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = String> {
+    fitting_settings(smaller, memory)
         .map(|way| format!("--set {}  which needs {}", way.set, show_size(way.bytes_peak)))
 }
 
-/// Of each setting the value that needs most and fits.
-fn that_fit(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = &Smaller> {
+/// For each setting, the value that fits and needs the most.
+fn fitting_settings(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = &Smaller> {
     let setting = |way: &Smaller| way.set.split('=').next().unwrap_or_default().to_owned();
     let mut told = Vec::new();
     smaller.iter().filter(move |way| way.bytes_peak <= memory).filter(move |way| {
@@ -201,22 +204,22 @@ mod tests {
 
     #[test]
     fn mapped_files_are_told_apart() {
-        assert_eq!(peak_words(461 << 20, 120 << 20), "461 MiB (and 120 MiB of mapped files)");
+        assert_eq!(format_peak(461 << 20, 120 << 20), "461 MiB (and 120 MiB of mapped files)");
         assert_eq!(
-            (peak_words(461 << 20, 0), slurm_words(461 << 20, 0)),
+            (format_peak(461 << 20, 0), slurm_hint(461 << 20, 0)),
             ("461 MiB".to_owned(), None)
         );
         let told = "for the stage `run` alone, Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too\n  \
                     earlier stages that are not in the job's store may take more";
-        assert_eq!(slurm_words(400 << 20, 100 << 20).as_deref(), Some(told));
+        assert_eq!(slurm_hint(400 << 20, 100 << 20).as_deref(), Some(told));
     }
 
     #[test]
     fn threads_are_counted_and_fewer_of_them_are_a_way() {
         let (memory, spec) = (Memory { bytes_per_thread: 100, ..memory() }, RunSpec::default());
-        assert_eq!(peak_of_run(&memory, &spec, 3), 1200);
+        assert_eq!(predicted_peak(&memory, &spec, 3), 1200);
         let refuse =
-            |threads, room| refuse_too_large_run(&memory, &spec, threads, Room::Here(room));
+            |threads, room| refuse_too_large_run(&memory, &spec, threads, MemoryLimit::Host(room));
         assert!(refuse(1, 1000).is_ok() && refuse(3, 1200).is_ok());
         let error = refuse(3, 1150).unwrap_err();
         assert!(
@@ -239,12 +242,12 @@ mod tests {
 
     #[test]
     fn what_fits_is_not_refused() {
-        assert!(refuse_too_large(&memory(), Room::Here(1000)).is_ok());
+        assert!(refuse_too_large(&memory(), MemoryLimit::Host(1000)).is_ok());
     }
 
     #[test]
     fn a_refusal_says_how_much_for_what_and_what_would_fit() {
-        let error = refuse_too_large(&memory(), Room::Here(550)).unwrap_err();
+        let error = refuse_too_large(&memory(), MemoryLimit::Host(550)).unwrap_err();
         assert_eq!((error.kind, error.kind.exit_code()), (ErrorKind::Memory, 1));
         assert_eq!(
             error.what,
@@ -265,11 +268,14 @@ mod tests {
             )
         );
         assert_eq!(
-            refuse_too_large(&memory(), Room::Here(100)).unwrap_err().hint.as_deref(),
+            refuse_too_large(&memory(), MemoryLimit::Host(100)).unwrap_err().hint.as_deref(),
             Some("--memory 1000  if the machine has it")
         );
         assert_eq!(
-            refuse_too_large(&memory(), Room::Of("h200", 100)).unwrap_err().hint.as_deref(),
+            refuse_too_large(&memory(), MemoryLimit::Device("h200", 100))
+                .unwrap_err()
+                .hint
+                .as_deref(),
             Some("a device with more memory than `h200`")
         );
     }
@@ -278,7 +284,7 @@ mod tests {
     fn a_device_that_others_use_is_told_what_fits_beside_them() {
         let refusal =
             || StageError::new(ErrorKind::Memory, "wanted 1000 bytes").hint("something else");
-        let error = refused_by_device(refusal(), &memory(), 300, &["run on  --device cpu"]);
+        let error = device_memory_error(refusal(), &memory(), 300, &["run on  --device cpu"]);
         assert_eq!((error.kind.exit_code(), error.what.as_str()), (1, "wanted 1000 bytes"));
         assert_eq!(
             error.detail.as_deref(),
@@ -287,8 +293,8 @@ mod tests {
                     adjacency"
             )
         );
-        let wait =
-            "wait until others have left 0.98 KiB of the device's memory (`nvidia-smi` lists them)";
+        let wait = "wait until other processes free 0.98 KiB of the device's memory (`nvidia-smi` lists \
+             them)";
         let said = error.hint.unwrap();
         assert_eq!(
             said,
@@ -296,7 +302,7 @@ mod tests {
                 "{wait}; or  --set plan.set.hidden=4  which needs 250 B; or  run on  --device cpu"
             )
         );
-        let nothing = refused_by_device(refusal(), &memory(), 100, &[]);
+        let nothing = device_memory_error(refusal(), &memory(), 100, &[]);
         assert_eq!(nothing.hint.as_deref(), Some(wait));
     }
 }

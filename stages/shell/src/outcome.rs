@@ -1,4 +1,4 @@
-//! What became of a stage: the JSON line of the interface and a row of the summary table.
+//! outcome: the outcome of a stage: its JSON line, and its row of the summary table.
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -12,24 +12,24 @@ use crate::{
     StageName,
     data_needs::DataNeeds,
     machine_limits::show_size,
-    memory_budget::{peak_of_run, peak_words},
+    memory_budget::{format_peak, predicted_peak},
 };
 
-/// Built, found, stopped or failed.
+/// How a stage ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Made now.
+    /// Built by this start.
     Built,
-    /// Was there.
+    /// Found in the store.
     Hit,
     /// Ended by a signal, after saving what can be saved.
     Stopped,
-    /// Neither.
+    /// Ended by an error.
     Failed,
 }
 
 impl Status {
-    /// As in JSON lines.
+    /// The name in JSON lines.
     pub fn name(self) -> &'static str {
         match self {
             Status::Built => "built",
@@ -39,8 +39,8 @@ impl Status {
         }
     }
 
-    /// Of a stage that ended with this error.
-    pub fn of_error(error: &StageError) -> Status {
+    /// The status of a stage that ended with this error.
+    pub fn from_error(error: &StageError) -> Status {
         if error.kind.is_stop() { Status::Stopped } else { Status::Failed }
     }
 
@@ -50,16 +50,16 @@ impl Status {
     }
 }
 
-/// What became of a stage.
+/// The outcome of a stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Which stage.
     pub stage: StageName,
-    /// What became of it.
+    /// How it ended.
     pub status: Status,
     /// Its key, once known.
     pub key: Option<String>,
-    /// What is in the store now.
+    /// Its artifacts in the store.
     pub artifacts: Vec<Artifact>,
     /// Wall time.
     pub seconds: f64,
@@ -70,7 +70,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Where its data come from.
+    /// Whether its data are real or a stand-in.
     pub fn provenance(&self) -> Provenance {
         let stand_in = self
             .artifacts
@@ -79,17 +79,17 @@ impl Outcome {
         if stand_in { Provenance::StandIn } else { Provenance::Real }
     }
 
-    /// What was drawn although the graph is real.
+    /// The parts that were generated although the graph is real.
     pub fn made_up(&self) -> Vec<String> {
         self.artifacts.first().map(|artifact| artifact.manifest.made_up.clone()).unwrap_or_default()
     }
 
-    /// Bytes of its artifacts.
+    /// Size of its artifacts.
     pub fn bytes(&self) -> u64 {
         self.artifacts.iter().map(|artifact| artifact.manifest.bytes()).sum()
     }
 
-    /// The line of the interface.
+    /// The JSON line.
     pub fn to_json(&self) -> Value {
         let artifacts: Vec<Value> = self
             .artifacts
@@ -107,14 +107,14 @@ impl Outcome {
     }
 }
 
-/// An error as JSON lines have it.
+/// An error as an object of JSON lines.
 pub fn error_json(error: &StageError) -> Value {
     json!({"kind": error.kind.name(), "what": error.what, "place": error.place, "hint": error.hint})
 }
 
-/// The summary: one row a stage; made-up data that the program does not read are not told. What
-/// memory is predicted is that of a run with these settings and so many threads.
-pub fn table(
+/// The summary table: one row for each stage. Generated data that the program does not read are not
+/// mentioned. The predicted memory is that of a run with these settings and so many threads.
+pub fn summary_table(
     title: &str,
     outcomes: &[Outcome],
     needs: DataNeeds,
@@ -125,7 +125,7 @@ pub fn table(
     let stand_in = outcomes.iter().any(|outcome| outcome.provenance() == Provenance::StandIn);
     let made_up = outcomes
         .iter()
-        .map(|outcome| needs.of_made_up(&outcome.made_up()))
+        .map(|outcome| needs.filter_made_up(&outcome.made_up()))
         .find(|made_up| !made_up.is_empty())
         .unwrap_or_default();
     let mark = match (stand_in, made_up.is_empty()) {
@@ -154,15 +154,15 @@ pub fn table(
             outcome.why
         );
     }
-    text += &peak_memory(outcomes, spec, threads).map(|line| line + "\n").unwrap_or_default();
+    text += &peak_memory_line(outcomes, spec, threads).map(|line| line + "\n").unwrap_or_default();
     text
 }
 
-/// The part of the peak, as one of so many, from which on what earlier stages left is told.
+/// Memory left by earlier stages is mentioned if it exceeds the peak divided by this.
 const TOLD_FROM: u64 = 20;
 
-/// The peak of memory: what the plan predicted, and what the run reached, if there is one.
-fn peak_memory(outcomes: &[Outcome], spec: &RunSpec, threads: usize) -> Option<String> {
+/// The line of the peak memory: as the plan predicted it and, after a run, as it was reached.
+fn peak_memory_line(outcomes: &[Outcome], spec: &RunSpec, threads: usize) -> Option<String> {
     let of_kind = |kind: Kind| {
         outcomes
             .iter()
@@ -170,12 +170,12 @@ fn peak_memory(outcomes: &[Outcome], spec: &RunSpec, threads: usize) -> Option<S
             .find(|artifact| artifact.kind == kind)
     };
     if let Some(record) = of_kind(Kind::Run).and_then(|run| run::open_record(run).ok()) {
-        let predicted = peak_words(record.bytes_predicted, record.bytes_mapped_predicted);
-        let reached = peak_words(
+        let predicted = format_peak(record.bytes_predicted, record.bytes_mapped_predicted);
+        let reached = format_peak(
             record.bytes_peak,
             if record.bytes_mapped_predicted > 0 { record.bytes_mapped } else { 0 },
         );
-        // The allocator keeps what earlier stages had; a run started by itself does without.
+        // The allocator keeps memory of earlier stages; a run in its own process does not have it.
         let left = Some(record.bytes_left)
             .filter(|left| left.saturating_mul(TOLD_FROM) > record.bytes_peak);
         let left = left
@@ -186,7 +186,7 @@ fn peak_memory(outcomes: &[Outcome], spec: &RunSpec, threads: usize) -> Option<S
     let memory = of_kind(Kind::Plan).and_then(|plan| plan::open_advice(plan).ok())?.memory;
     Some(format!(
         "peak memory: predicted {}",
-        peak_words(peak_of_run(&memory, spec, threads), memory.bytes_mapped)
+        format_peak(predicted_peak(&memory, spec, threads), memory.bytes_mapped)
     ))
 }
 

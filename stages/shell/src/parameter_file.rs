@@ -1,7 +1,6 @@
-//! parameter_file: a file of parameters that a run is given, as far as its settings and its header
-//! say.
+//! parameter_file: checks of a file of parameters (safetensors) by the settings and its header.
 //!
-//! promises  what is wrong with it reads the same before the first stage and in `run`
+//! promises  an error reads the same before the first stage and in `run`
 //! never     reads a tensor
 use std::{
     io::{Error, Read},
@@ -12,13 +11,13 @@ use safetensors::{SafeTensorError, SafeTensors};
 use warploom_contract::{ErrorKind, StageError, regular_file};
 use warploom_spec::{Mode, RunSpec};
 
-/// Bytes in front of the header, which say how long it is.
+/// Bytes before the header, which hold its length.
 const LENGTH_BYTES: u64 = 8;
-/// Most bytes of a header, as the format has it.
+/// The longest header that the format allows.
 const HEADER_MOST: u64 = 100_000_000;
 
-/// Refuses to apply parameters where none are named, and names for a file that there is not.
-pub fn refuse_none(spec: &RunSpec, program: &str) -> Result<(), StageError> {
+/// Refuses inference without a file of parameters, and `run.init_map` without one.
+pub fn refuse_missing_file(spec: &RunSpec, program: &str) -> Result<(), StageError> {
     if spec.init.is_some() {
         return Ok(());
     }
@@ -42,7 +41,7 @@ pub fn refuse_none(spec: &RunSpec, program: &str) -> Result<(), StageError> {
     }
 }
 
-/// Refuses a file that is not safetensors, by its header and its length.
+/// Refuses a file that is not safetensors; reads its header and its length.
 pub fn refuse_other_format(path: &Path) -> Result<(), StageError> {
     let unread = |error: Error| StageError::io("read initial parameters", path, &error);
     let mut file = regular_file::open(path).map_err(unread)?;
@@ -57,27 +56,27 @@ pub fn refuse_other_format(path: &Path) -> Result<(), StageError> {
         file.take(header).read_to_end(&mut head).map_err(unread)?;
     }
     match SafeTensors::read_metadata(&head) {
-        // The head alone lacks the tensors; they must be there.
+        // Only the header was read; the file must have the bytes of the tensors.
         Err(SafeTensorError::MetadataIncompleteBuffer)
-            if end_of_tensors(&head).is_some_and(|end| head.len() as u64 + end == length) =>
+            if last_tensor_end(&head).is_some_and(|end| head.len() as u64 + end == length) =>
         {
             Ok(())
         }
-        Err(error) => Err(not_safetensors(path, error)),
+        Err(error) => Err(safetensors_error(path, error)),
         Ok(_) if head.len() as u64 == length => Ok(()),
-        Ok(_) => Err(not_safetensors(path, SafeTensorError::MetadataIncompleteBuffer)),
+        Ok(_) => Err(safetensors_error(path, SafeTensorError::MetadataIncompleteBuffer)),
     }
 }
 
-/// Where the last tensor ends, counted from the end of the header.
-fn end_of_tensors(head: &[u8]) -> Option<u64> {
+/// The end of the last tensor, counted from the end of the header.
+fn last_tensor_end(head: &[u8]) -> Option<u64> {
     let header: serde_json::Value =
         serde_json::from_slice(head.get(LENGTH_BYTES as usize..)?).ok()?;
     header.as_object()?.values().filter_map(|tensor| tensor["data_offsets"][1].as_u64()).max()
 }
 
-/// A file that is none of safetensors.
-pub fn not_safetensors(path: &Path, error: impl std::fmt::Display) -> StageError {
+/// The error of a file that is not safetensors.
+pub fn safetensors_error(path: &Path, error: impl std::fmt::Display) -> StageError {
     StageError::new(ErrorKind::Data, format!("not a safetensors file: {error}"))
         .at(path.display())
         .hint("write it with  safetensors.torch.save_file")
@@ -110,7 +109,7 @@ mod tests {
             let said = refuse_other_format(&path);
             assert_eq!(said.is_ok(), is_read, "{said:?}");
             let Err(error) = said else { continue };
-            let wanted = not_safetensors(&path, SafeTensors::read_metadata(bytes).unwrap_err());
+            let wanted = safetensors_error(&path, SafeTensors::read_metadata(bytes).unwrap_err());
             assert_eq!(error, wanted);
         }
         assert!(

@@ -1,4 +1,4 @@
-//! plan_settings: the program that a pipeline names, and the settings that it gives it.
+//! plan_settings: the text and the settings of the program that a pipeline names.
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::program_file;
 /// Text of the program that a pipeline names.
 pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
     let path = &pipeline.plan.program.file;
-    program_file::read(path).map_err(|error| match error.hint {
+    program_file::read_program(path).map_err(|error| match error.hint {
         Some(_) => error,
         None => error.hint(
             "set  plan.program  to a file of  pipelines/programs , relative to the pipeline file",
@@ -18,17 +18,17 @@ pub(crate) fn program_text(pipeline: &Pipeline) -> Result<String, StageError> {
     })
 }
 
-/// A program's settings as they stand in a pipeline.
-pub fn given_settings(spec: &PlanSpec) -> BTreeMap<String, Value> {
-    spec.set.iter().map(|setting| (setting.name.clone(), json_of(&setting.value))).collect()
+/// The settings of a program as written in the pipeline.
+pub fn pipeline_settings(spec: &PlanSpec) -> BTreeMap<String, Value> {
+    spec.set.iter().map(|setting| (setting.name.clone(), to_json(&setting.value))).collect()
 }
 
-fn json_of(value: &Scalar) -> Value {
+fn to_json(value: &Scalar) -> Value {
     match value {
         Scalar::Bool(value) => json!(value),
         Scalar::Whole(value) => json!(value),
         Scalar::Real(value) => json!(value),
         Scalar::Text(value) => json!(value),
-        Scalar::List(items) => items.iter().map(json_of).collect(),
+        Scalar::List(items) => items.iter().map(to_json).collect(),
     }
 }

@@ -1,10 +1,10 @@
-//! preflight: whatever can be known of a pipeline before its first stage is checked there: program,
-//! settings, device, files that it names.
+//! preflight: checks of a pipeline before its first stage: program, settings, device, and the files
+//! that it names.
 //!
 //! promises  all variants are checked before one of them starts; an error is the one that the stage
-//!           would give, and is said to be that stage's; a program is refused only for what is
-//!           wrong whatever the data set is
-//! never     reads an artifact, or more of a file than its head and what goes into a key
+//!           would give, and is reported as that stage's; a program is refused only for what is
+//!           wrong on every data set
+//! never     reads an artifact; reads more of a file than its header and what goes into a key
 use warploom_catalog::Catalog;
 use warploom_contract::StageError;
 use warploom_device::Kind;
@@ -18,7 +18,7 @@ use crate::{
     gpu_present,
     outcome::Status,
     parameter_file,
-    program::{self, Program, at_setting, setting_error},
+    program::{self, Program, locate_setting_error, setting_error},
     requests::{
         PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
         read_error,
@@ -26,19 +26,19 @@ use crate::{
     sample_data_sets,
 };
 
-/// What is wrong, and the stage that would have found it.
+/// An error, and the stage that would have found it.
 #[derive(Debug)]
 pub struct Finding {
-    /// It.
+    /// The stage.
     pub stage: StageName,
-    /// What it would have said.
+    /// Its error.
     pub error: StageError,
 }
 
 impl Finding {
-    /// As the stage's own failure.
+    /// The error as the outcome of that stage.
     pub fn outcome(&self) -> Outcome {
-        let why = "checked before it was to run".to_owned();
+        let why = "checked before the first stage".to_owned();
         Outcome {
             stage: self.stage,
             status: Status::Failed,
@@ -52,7 +52,7 @@ impl Finding {
 }
 
 /// Checks pipelines for the stages that are going to run.
-pub fn check(
+pub fn check_pipelines(
     environment: &Environment,
     pipelines: &[Pipeline],
     stages: &[StageName],
@@ -60,10 +60,10 @@ pub fn check(
     for (number, pipeline) in pipelines.iter().enumerate() {
         for &stage in stages {
             let checked = match stage {
-                // The first data set is looked for by the first stage, at once.
+                // The first stage looks for the data set of the first pipeline at once.
                 StageName::Ingest if number == 0 => Ok(()),
-                StageName::Ingest => known_data_set(environment, pipeline),
-                // Its settings are whole once they are read.
+                StageName::Ingest => check_data_set(environment, pipeline),
+                // Its settings were checked when the pipeline was read.
                 StageName::Extract => Ok(()),
                 StageName::Reorder => ReorderRequest::resolve(environment, pipeline).map(drop),
                 StageName::Partition => PartitionRequest::resolve(environment, pipeline).map(drop),
@@ -76,17 +76,17 @@ pub fn check(
     Ok(())
 }
 
-/// Refuses a GPU that is not here, or has no compiler here, before the first stage of pipelines
-/// that are going to be run; what was run needs none.
+/// Refuses a GPU that is not present, or has no compiler, before the first stage of pipelines that
+/// will run; a pipeline whose results are in the store needs no GPU.
 pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(), Box<Finding>> {
     for pipeline in pipelines {
         let check = || {
             let device = environment.device_facts(pipeline)?;
-            if device.kind == Kind::Cpu || was_run(environment, pipeline) {
+            if device.kind == Kind::Cpu || has_results(environment, pipeline) {
                 return Ok(());
             }
             gpu_present::refuse_other_device(&device)?;
-            gpu_present::compiler().map(drop)
+            gpu_present::find_compiler().map(drop)
         };
         check().map_err(|error| Box::new(Finding { stage: StageName::Run, error }))?;
     }
@@ -94,18 +94,18 @@ pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(
 }
 
 /// Whether the results of a pipeline are in the store.
-pub fn was_run(environment: &Environment, pipeline: &Pipeline) -> bool {
+pub fn has_results(environment: &Environment, pipeline: &Pipeline) -> bool {
     let quiet = Environment { network: false, ..environment.clone() };
     let mut chain = Chain::new(&quiet, pipeline);
     let run = StageName::Run;
     let found = chain
-        .follow_to(run)
-        .and_then(|()| chain.document(run))
-        .and_then(|document| chain.find(run, &document.key()));
+        .look_up_before(run)
+        .and_then(|()| chain.key_document(run))
+        .and_then(|document| chain.find_artifacts(run, &document.key()));
     !environment.force && found.is_ok_and(|artifacts| artifacts.is_some())
 }
 
-fn known_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
+fn check_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
     Catalog::discover()
         .find_or_infer(&pipeline.dataset, &environment.data)
         .map(drop)
@@ -119,16 +119,16 @@ fn check_plan(environment: &Environment, pipeline: &Pipeline) -> Result<(), Stag
 
 fn check_run(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
     let spec = &RunRequest::resolve(environment, pipeline)?.spec;
-    parameter_file::refuse_none(spec, &pipeline.plan.program.entry)?;
+    parameter_file::refuse_missing_file(spec, &pipeline.plan.program.entry)?;
     spec.init.as_deref().map_or(Ok(()), parameter_file::refuse_other_format)?;
     spec.splits.as_deref().map_or(Ok(()), |path| {
         split_table::refuse_other_columns(path).map_err(|error| read_error(&error))
     })
 }
 
-/// Refuses a program, its settings, or what is asked of it, for what is wrong on every data set.
+/// Refuses a program, its settings or the mode of its run for what is wrong on every data set.
 pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
-    let (spec, run, settings) = (&request.spec, &request.run, request.given_settings());
+    let (spec, run, settings) = (&request.spec, &request.run, request.pipeline_settings());
     let entry = spec.program.entry.as_str();
     program::refuse_links(run)?;
     if let Some(builtin) = builtin::find(&request.text, entry) {
@@ -137,23 +137,26 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     let program =
         Program { file: &spec.program.file, text: &request.text, entry, settings: &settings };
     let inferring = run.mode == Mode::Infer;
-    let samples = sample_data_sets::of_text(&request.text);
+    let samples = sample_data_sets::samples_for_text(&request.text);
     let Some(traced) =
-        on_some(&program, samples.iter().map(|data| Data { inferring, ..data.clone() }))
-            .map_err(|error| at_setting(spec, error))?
+        trace_on_samples(&program, samples.iter().map(|data| Data { inferring, ..data.clone() }))
+            .map_err(|error| locate_setting_error(spec, error))?
     else {
         return Ok(());
     };
-    let learns = program::is_learned(&traced);
+    let learns = program::has_learned_parameters(&traced);
     program::refuse_other_mode(run, entry, learns)?;
     if learns && !inferring {
-        on_some(&program, samples.into_iter().map(|data| Data { training: true, ..data }))?;
+        trace_on_samples(
+            &program,
+            samples.into_iter().map(|data| Data { training: true, ..data }),
+        )?;
     }
-    program::refuse_halves_of_loops(run.dtype, entry, learns)?;
+    program::refuse_half_precision_loops(run.dtype, entry, learns)?;
     match request.device.kind {
         Kind::Cuda
             if let Verdict::NoKernels(why) =
-                device_choice::verdict(&program, spec, run, &request.device) =>
+                device_choice::judge_program(&program, spec, run, &request.device) =>
         {
             Err(why)
         }
@@ -161,9 +164,9 @@ pub fn check_program(request: &PlanRequest) -> Result<(), StageError> {
     }
 }
 
-/// The program's values on the first sample that it fits; an error where it fits none and all say
-/// the same; nothing where they differ, since the data set then decides.
-fn on_some(
+/// The trace of the program on the first sample that it fits. An error where it fits none and all
+/// give the same errors; none where these differ, since the data set then decides.
+fn trace_on_samples(
     program: &Program,
     samples: impl Iterator<Item = Data>,
 ) -> Result<Option<Traced>, StageError> {
@@ -176,7 +179,7 @@ fn on_some(
     }
     match refused.split_first() {
         Some((first, others)) if others.iter().all(|other| other == first) => {
-            Err(program.error(first))
+            Err(program.diagnostics_error(first))
         }
         _ => Ok(None),
     }
@@ -262,8 +265,8 @@ mod tests {
             (iterated, &["plan.set.times=many"], "`times` does not fit"),
             (iterated, &["run.mode=train"], "nothing to learn"),
             (iterated, &["run.dtype=bf16"], "`run.dtype: bf16`"),
-            (learned, &["run.mode=iterate"], "parts to learn"),
-            (learned, &["run.mode=link"], "links are not learned"),
+            (learned, &["run.mode=iterate"], "parameters to learn"),
+            (learned, &["run.mode=link"], "link prediction is not supported"),
         ];
         for (text, settings, words) in cases {
             let error = checked("p", text, settings).expect_err(text);

@@ -1,8 +1,8 @@
-//! program: a vertex program as a request names it, and what can be said of it without a graph.
+//! program: the vertex program of a request: tracing, compilation, refusals, and kernel emission.
 //!
-//! promises  what is wrong with a text is said with file, line, column and what to do; a refusal
-//!           reads the same before the first stage and in `plan`, since both are made here; `auto`
-//!           takes a GPU by the same function that makes or refuses a plan for one
+//! promises  an error in the text has file, line, column and what to do; a refusal reads the same
+//!           before the first stage and in `plan`, since both come from here; `auto` takes a GPU by
+//!           the same function that emits or refuses the kernels of a plan
 //! never     reads an artifact
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,49 +27,49 @@ use crate::stage_errors::mistake_error;
 /// A program's text and what it is compiled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// The file that it stands in.
+    /// Its file.
     pub file: &'a Path,
     /// Its text.
     pub text: &'a str,
     /// The function that it starts with.
     pub entry: &'a str,
-    /// Settings that are given.
+    /// Settings as written in the pipeline.
     pub settings: &'a BTreeMap<String, Value>,
 }
 
 impl Program<'_> {
-    /// Whether the program has learned parts. `data` is that of a program that is not trained.
+    /// Whether the program has learned parameters. `data` describes a data set without training.
     pub fn learns(&self, data: &Data) -> Result<bool, StageError> {
-        Ok(is_learned(&self.trace(data)?))
+        Ok(has_learned_parameters(&self.trace(data)?))
     }
 
-    /// The program's values as written.
+    /// Traces the program on a description of a data set.
     pub fn trace(&self, data: &Data) -> Result<Traced, StageError> {
-        self.try_trace(data).map_err(|wrong| self.error(&wrong))
+        self.try_trace(data).map_err(|wrong| self.diagnostics_error(&wrong))
     }
 
-    /// The same, with all that is wrong.
+    /// The same, with all diagnostics as the error.
     pub fn try_trace(&self, data: &Data) -> Result<Traced, Vec<Diagnostic>> {
         trace::trace(self.text, self.entry, self.settings, data)
     }
 
-    /// All forms.
+    /// Compiles the program to all its forms.
     pub fn compile(&self, data: Data) -> Result<Compilation, StageError> {
         self.compile_with_progress(data, &|| {})
     }
 
-    /// The same; `on_step` is called for each step that is done.
+    /// The same; `on_step` is called after each step.
     pub fn compile_with_progress(
         &self,
         data: Data,
         on_step: &dyn Fn(),
     ) -> Result<Compilation, StageError> {
         let compiled = compile_with_progress(self.text, self.entry, self.settings, &data, on_step)
-            .map_err(|wrong| self.error(&wrong))?;
+            .map_err(|wrong| self.diagnostics_error(&wrong))?;
         if let Err(flaws) = compiled.list.validate() {
             let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
             return Err(StageError::defect(format!(
-                "the launch list of `{}` does not hold together: {}",
+                "the launch list of `{}` is invalid: {}",
                 self.entry,
                 all.join("; ")
             )));
@@ -77,11 +77,11 @@ impl Program<'_> {
         Ok(compiled)
     }
 
-    /// What is wrong, as a stage's error: the first at its place, the others below it.
-    pub fn error(&self, wrong: &[Diagnostic]) -> StageError {
+    /// Diagnostics as a stage's error: the first with its place, the others below it.
+    pub fn diagnostics_error(&self, wrong: &[Diagnostic]) -> StageError {
         let mut errors = wrong.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
         let Some(first) = errors.next().or(wrong.first()) else {
-            return StageError::defect("a program was refused without a word");
+            return StageError::defect("a program was refused without a diagnostic");
         };
         let page = self.render(first);
         let mut lines = page.lines();
@@ -101,19 +101,19 @@ impl Program<'_> {
         error
     }
 
-    /// A diagnostic as a person reads it.
+    /// A diagnostic as text, with the line of the program.
     pub fn render(&self, diagnostic: &Diagnostic) -> String {
         diagnostic.render(&self.file.display().to_string(), self.text)
     }
 }
 
-/// Whether a program has parts to learn.
-pub fn is_learned(traced: &Traced) -> bool {
+/// Whether a program has parameters to learn.
+pub fn has_learned_parameters(traced: &Traced) -> bool {
     traced.gir.parameters.iter().any(|parameter| parameter.learned)
 }
 
-/// An error about a setting stands where the setting does, if it names one that is given.
-pub fn at_setting(spec: &PlanSpec, error: StageError) -> StageError {
+/// Gives an error about a setting the place of that setting in the pipeline, if it has one.
+pub fn locate_setting_error(spec: &PlanSpec, error: StageError) -> StageError {
     let named = spec.set.iter().find(|setting| {
         error.what.contains("setting") && error.what.contains(&format!("`{}`", setting.name))
     });
@@ -135,7 +135,7 @@ pub fn at_setting(spec: &PlanSpec, error: StageError) -> StageError {
     shown
 }
 
-/// What is wrong with a setting of a program whose list is written by hand.
+/// The error of a setting of a shipped program with a hand-written list.
 pub fn setting_error(spec: &PlanSpec, error: &SettingError) -> StageError {
     let place = match error {
         SettingError::Unknown { setting, .. } => {
@@ -156,15 +156,15 @@ pub fn setting_error(spec: &PlanSpec, error: &SettingError) -> StageError {
     shown
 }
 
-/// Refuses a mode that this version does not have.
+/// Refuses link prediction, which this version does not support.
 pub fn refuse_links(run: &RunSpec) -> Result<(), StageError> {
     if run.mode != Mode::Link {
         return Ok(());
     }
     let hint = "learn a column of the nodes:  --set run.mode=train --set run.target=COLUMN  ; \
                 edges are scored by a column of edges that a program returns";
-    Err(StageError::new(ErrorKind::Specification, "links are not learned in this version yet")
-        .hint(hint))
+    let what = "link prediction is not supported in this version yet";
+    Err(StageError::new(ErrorKind::Specification, what).hint(hint))
 }
 
 /// Refuses a mode that a program cannot be run in.
@@ -172,7 +172,7 @@ pub fn refuse_other_mode(run: &RunSpec, program: &str, learns: bool) -> Result<(
     let what = match (run.mode, learns) {
         (Mode::Train, false) => "has nothing to learn",
         (Mode::Infer, false) => "has nothing that was learned",
-        (Mode::Iterate, true) => "has parts to learn",
+        (Mode::Iterate, true) => "has parameters to learn",
         _ => return Ok(()),
     };
     let what =
@@ -181,9 +181,13 @@ pub fn refuse_other_mode(run: &RunSpec, program: &str, learns: bool) -> Result<(
         .hint("leave  run.mode  out: it follows from the program"))
 }
 
-/// Rounded again and again, supersteps would end elsewhere, or never.
-pub fn refuse_halves_of_loops(dtype: Dtype, program: &str, learns: bool) -> Result<(), StageError> {
-    if half(dtype).is_none() || learns {
+/// Refuses half precision for loops: rounding in every superstep would move or prevent convergence.
+pub fn refuse_half_precision_loops(
+    dtype: Dtype,
+    program: &str,
+    learns: bool,
+) -> Result<(), StageError> {
+    if half_format(dtype).is_none() || learns {
         return Ok(());
     }
     let what = format!(
@@ -194,52 +198,56 @@ pub fn refuse_halves_of_loops(dtype: Dtype, program: &str, learns: bool) -> Resu
         .hint("leave  run.dtype  out, or set it to  f32  or  f64"))
 }
 
-/// What a GPU is asked to do with a list.
+/// How to emit the kernels of a list for a GPU.
 #[derive(Clone, Copy, Debug)]
-pub struct OnGpu<'a> {
+pub struct GpuRequest<'a> {
     /// The program's name.
     pub program: &'a str,
-    /// The numbers that are computed with.
+    /// The dtype of the run.
     pub dtype: Dtype,
-    /// What products multiply.
+    /// The precision of matrix products.
     pub matmul: Matmul,
-    /// Which rows neighbouring rows read.
+    /// Whether neighbouring rows read nearby rows.
     pub order: Order,
-    /// How launches cut edges into groups of neighbours, if they do.
+    /// The neighbour groups of each launch, if any.
     pub groups: &'a [Option<Groups>],
 }
 
-/// The kernels of a list on a GPU, or why it has none there: what `plan` makes, and what `auto`
-/// asks.
-pub fn for_gpu(list: &LaunchList, asked: &OnGpu, device: &Facts) -> Result<Emitted, StageError> {
+/// Emits the kernels of a list for a GPU, or says why it has none: for `plan`, and for `--device
+/// auto`.
+pub fn emit_for_gpu(
+    list: &LaunchList,
+    asked: &GpuRequest,
+    device: &Facts,
+) -> Result<Emitted, StageError> {
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
-    emitted(list, bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups, device)
+    emit_source(list, bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups, device)
 }
 
-/// What this version does on the CPU alone.
+/// Refuses what this version supports on the CPU only.
 pub fn refuse_on_gpu(has_loops: bool, dtype: Dtype, program: &str) -> Result<(), StageError> {
     let refuse = |what: String| {
         Err(StageError::new(ErrorKind::Specification, what).hint("run it on  --device cpu"))
     };
     if has_loops {
         return refuse(format!(
-            "`{program}` goes in supersteps, which this version does on the CPU alone"
+            "`{program}` runs in supersteps, which this version supports on the CPU only"
         ));
     }
-    if half(dtype).is_some() {
+    if half_format(dtype).is_some() {
         return refuse(format!(
-            "`run.dtype: {}` is for the CPU alone in this version; a GPU computes in `f32` and \
-             `f64`",
+            "`run.dtype: {}` is supported on the CPU only in this version; a GPU computes in `f32` \
+             and `f64`",
             dtype.name()
         ));
     }
     Ok(())
 }
 
-/// The source of a GPU's kernels, for reals of so many bytes; launches cut edges into these groups,
-/// if any.
-pub fn emitted(
+/// Emits the CUDA source of a list, for floats of so many bytes; launches use these neighbour
+/// groups, if any.
+pub fn emit_source(
     list: &LaunchList,
     bytes_per_real: u64,
     matmul: Matmul,
@@ -247,7 +255,7 @@ pub fn emitted(
     groups: &[Option<Groups>],
     device: &Facts,
 ) -> Result<Emitted, StageError> {
-    let grid = grid_of_source(device)?;
+    let grid = source_grid(device)?;
     let warpgroups = device.capability().is_some_and(GpuTarget::has_warpgroups);
     let target = GpuTarget {
         bytes_per_real,
@@ -257,20 +265,20 @@ pub fn emitted(
         order,
         warpgroups,
     };
-    cuda::emit_in_groups(list, target, groups).map_err(|refused| refusal(&refused))
+    cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
 }
 
-/// How many blocks and threads a device has, for which source is made: a CPU has none.
-pub fn grid_of_source(device: &Facts) -> Result<&Grid, StageError> {
+/// The grid of a device that source is emitted for; an error for a CPU, which has none.
+pub fn source_grid(device: &Facts) -> Result<&Grid, StageError> {
     let what =
-        || format!("`{}` compiles no source: its kernels are part of this program", device.name);
+        || format!("`{}` has no CUDA source: its kernels are part of this program", device.name);
     device.grid.as_ref().ok_or_else(|| {
         StageError::new(ErrorKind::Usage, what()).hint("--device cuda, or look at  --show launches")
     })
 }
 
-/// What has no kernel on a GPU.
-fn refusal(refused: &NoKernel) -> StageError {
+/// The error of an operation without a kernel on a GPU.
+fn no_kernel_error(refused: &NoKernel) -> StageError {
     StageError::new(
         ErrorKind::Specification,
         format!("this version has no kernel for a part of the program on a GPU: {refused}"),
@@ -278,7 +286,7 @@ fn refusal(refused: &NoKernel) -> StageError {
     .hint("run it on  --device cpu")
 }
 
-/// What products multiply.
+/// The precision of matrix products on a GPU.
 pub fn matmul(spec: &PlanSpec) -> Matmul {
     match spec.matmul {
         warploom_spec::Matmul::F32 => Matmul::F32,
@@ -287,7 +295,7 @@ pub fn matmul(spec: &PlanSpec) -> Matmul {
     }
 }
 
-/// Bytes of a real of the run.
+/// Bytes of a float that the run computes with.
 pub fn bytes_per_real(dtype: Dtype) -> u64 {
     match dtype {
         Dtype::F32 | Dtype::Bf16 | Dtype::F16 => 4,
@@ -295,8 +303,8 @@ pub fn bytes_per_real(dtype: Dtype) -> u64 {
     }
 }
 
-/// What wide rows are kept as, if not as reals.
-pub fn half(dtype: Dtype) -> Option<Half> {
+/// The half-precision format of stored wide rows, if any.
+pub fn half_format(dtype: Dtype) -> Option<Half> {
     match dtype {
         Dtype::F32 | Dtype::F64 => None,
         Dtype::Bf16 => Some(Half::Bf16),

@@ -1,36 +1,36 @@
-//! program_file: the text of a program that is named by its path.
+//! program_file: reads the text of a vertex program.
 //!
-//! promises  one that is not there is answered with the programs whose names are near; one that is
-//!           no UTF-8 with the place of its first bad byte and the command that converts it
-//! never     waits for a writer; reads more than a program has
+//! promises  the error of a missing file lists programs with similar names; the error of a file
+//!           that is not UTF-8 has the place of its first bad byte and the command to convert it
+//! never     waits for a writer (FIFO); reads more than `PROGRAM_BYTES_MOST`
 use std::path::Path;
 
 use warploom_contract::{ErrorKind, StageError, regular_file};
 use warploom_spec::{nearest, shell_word};
 
-/// No vertex program is longer.
+/// The longest text of a vertex program.
 pub const PROGRAM_BYTES_MOST: u64 = 4 << 20;
-/// Names that an error lists.
+/// The most names that an error lists.
 const NAMES_MOST: usize = 8;
-/// Where programs stand beside pipelines.
+/// The folder of programs beside pipelines.
 const FOLDER: &str = "programs";
 
-/// The text.
-pub fn read(path: &Path) -> Result<String, StageError> {
+/// Reads the text.
+pub fn read_program(path: &Path) -> Result<String, StageError> {
     let bytes = regular_file::read(path, PROGRAM_BYTES_MOST).map_err(|error| {
         let told = StageError::io("read the vertex program", path, &error);
         if error.kind() == std::io::ErrorKind::NotFound {
-            with_near_names(path, told)
+            suggest_near_names(path, told)
         } else {
             told
         }
     })?;
     String::from_utf8(bytes)
-        .map_err(|error| no_utf8(path, error.as_bytes(), error.utf8_error().valid_up_to()))
+        .map_err(|error| utf8_error(path, error.as_bytes(), error.utf8_error().valid_up_to()))
 }
 
-/// The programs beside the one that is not there, and in `programs/` there.
-fn with_near_names(path: &Path, error: StageError) -> StageError {
+/// Adds the programs beside the missing one, and in `programs/` there, to the hint.
+fn suggest_near_names(path: &Path, error: StageError) -> StageError {
     let folder = path.parent().unwrap_or(Path::new(""));
     let above = folder.parent().filter(|_| folder.ends_with(FOLDER));
     let mut found: Vec<String> = Vec::new();
@@ -40,7 +40,7 @@ fn with_near_names(path: &Path, error: StageError) -> StageError {
             .flatten()
     {
         let listed = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
-        // A folder that cannot be listed has no names to show.
+        // A folder that cannot be listed adds no names.
         for entry in std::fs::read_dir(listed).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.ends_with(".py") {
@@ -68,7 +68,7 @@ fn with_near_names(path: &Path, error: StageError) -> StageError {
     }
 }
 
-fn no_utf8(path: &Path, bytes: &[u8], good: usize) -> StageError {
+fn utf8_error(path: &Path, bytes: &[u8], good: usize) -> StageError {
     let before = String::from_utf8_lossy(&bytes[..good]);
     let (line, column) = (
         before.matches('\n').count() + 1,
@@ -97,12 +97,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         std::fs::create_dir(path(FOLDER)).unwrap();
-        let nothing = read(&path("gcn.py")).unwrap_err();
+        let nothing = read_program(&path("gcn.py")).unwrap_err();
         assert_eq!((nothing.kind, nothing.hint), (ErrorKind::Input, None));
         for name in ["mine.py", "programs/gat.py", "notes.txt"] {
             std::fs::write(path(name), "def p(v):\n    return v.id\n").unwrap();
         }
-        let hint = |name: &str| read(&path(name)).unwrap_err().hint.unwrap();
+        let hint = |name: &str| read_program(&path(name)).unwrap_err().hint.unwrap();
         assert_eq!(hint("gta.py"), format!("did you mean  {}", path("programs/gat.py").display()));
         assert_eq!(
             hint("programs/mien.py"),
@@ -123,7 +123,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lat.py");
         std::fs::write(&path, b"def lat(v):\n    # \xc3\xa9 caf\xe9\n    return v.id\n").unwrap();
-        let error = read(&path).unwrap_err();
+        let error = read_program(&path).unwrap_err();
         assert_eq!(error.place, Some(format!("{}:2:12", path.display())));
         assert!(
             error.what.ends_with("found the byte 0xe9")

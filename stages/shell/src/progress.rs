@@ -1,10 +1,9 @@
-//! What is said on stderr while work goes on: bars on a terminal, a line every few seconds in a
-//! log, warnings, errors.
+//! progress: what stderr shows during work: progress bars on a terminal, a line every few seconds
+//! in a log, warnings and errors.
 //!
-//! promises  nothing here goes to stdout; work that is over within two seconds is not mentioned in
-//!           a log; work that says nothing of itself is shown with the time that it has taken, on a
-//!           terminal and in a log; control characters of what is told (names of files may hold
-//!           them) never reach the terminal
+//! promises  writes nothing to stdout; a log does not mention work of less than two seconds; work
+//!           that reports no progress is shown with its elapsed time; control characters (file
+//!           names may hold them) never reach the terminal
 //! never     asks a question
 use std::{
     io::{IsTerminal, Write},
@@ -17,12 +16,12 @@ use warploom_contract::{StageError, error::escape_controls, progress::Progress};
 
 use crate::flags::{Color, Options};
 
-/// How long work goes on before a log has a line of it, and until the next one.
+/// How long work takes before its first line in a log, and between further lines.
 const FIRST_LINE: Duration = Duration::from_secs(2);
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Fewer steps than these are of different sizes.
+/// With fewer steps no rate is shown: they differ in size.
 const STEPS_WITH_RATE: u64 = 10;
-/// How often a bar moves by itself, and how often somebody looks whether a line is due.
+/// How often a bar is redrawn, and how often the clock thread checks whether a line is due.
 const TICK: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -44,34 +43,34 @@ struct Work {
     bar: Option<ProgressBar>,
 }
 
-/// What is going on.
+/// The stage and the work at hand, shared with the clock thread.
 #[derive(Default)]
 struct Current {
     stage: Mutex<String>,
     work: Mutex<Option<Work>>,
 }
 
-/// What it holds, whatever became of who had it before.
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks a mutex, also one that a panic has poisoned.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Current {
-    /// Writes a line of the work that goes on, if one is due.
+    /// Writes a line about the current work, if one is due.
     fn write_if_due(&self) {
-        let mut work = held(&self.work);
+        let mut work = lock(&self.work);
         let Some(work) = work.as_mut().filter(|work| Instant::now() >= work.due) else { return };
         work.due = Instant::now() + LINE_EVERY;
         let text = format!(
             "{}: {}",
-            held(&self.stage),
-            describe(work, work.begun.elapsed().as_secs_f64())
+            lock(&self.stage),
+            describe_work(work, work.begun.elapsed().as_secs_f64())
         );
         let _closed = writeln!(std::io::stderr().lock(), "{text}");
     }
 }
 
-/// The voice of a program.
+/// Writes progress, warnings and errors to stderr.
 pub struct Talk {
     mode: Mode,
     quiet: bool,
@@ -82,7 +81,7 @@ pub struct Talk {
 }
 
 impl Talk {
-    /// As the options ask.
+    /// Configured by the options.
     pub fn new(options: &Options) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let mode = match (options.quiet || options.no_progress, terminal) {
@@ -107,40 +106,40 @@ impl Talk {
 
     /// Names the stage that the next lines are about.
     pub fn stage(&self, name: &str) {
-        name.clone_into(&mut held(&self.current.stage));
+        name.clone_into(&mut lock(&self.current.stage));
     }
 
     /// A line, unless quiet.
     pub fn say(&self, text: &str) {
         if !self.quiet {
-            self.line(text);
+            self.write_line(text);
         }
     }
 
-    /// Whether more was asked for.
+    /// Whether `--verbose` was given.
     pub fn is_verbose(&self) -> bool {
         self.verbose > 0
     }
 
-    /// A line for those who asked for more.
+    /// A line that only `--verbose` shows.
     pub fn detail(&self, text: &str) {
         if self.verbose > 0 {
-            self.line(text);
+            self.write_line(text);
         }
     }
 
-    /// An error, always. A stop is none: it says what is kept.
+    /// An error, also with `--quiet`. A stop is shown as a plain line that says what was saved.
     pub fn error(&self, error: &StageError) {
-        crate::signals::wait_if_leaving();
+        crate::signals::wait_if_exiting();
         if error.kind.is_stop() {
-            return self.line(&error.what);
+            return self.write_line(&error.what);
         }
-        self.painted_line(&self.paint_error(&error.to_string()));
+        self.write_painted_line(&self.paint_error(&error.to_string()));
     }
 
     /// Text that already reads as one or more errors.
     pub fn error_text(&self, text: &str) {
-        self.painted_line(&self.paint_error(text));
+        self.write_painted_line(&self.paint_error(text));
     }
 
     fn paint_error(&self, text: &str) -> String {
@@ -160,28 +159,28 @@ impl Talk {
         text.lines().map(paint).collect::<Vec<_>>().join("\n")
     }
 
-    fn line(&self, text: &str) {
-        self.painted_line(&escape_controls(text));
+    fn write_line(&self, text: &str) {
+        self.write_painted_line(&escape_controls(text));
     }
 
     /// A line of which our own colours are the only control characters.
-    fn painted_line(&self, text: &str) {
+    fn write_painted_line(&self, text: &str) {
         let print = || {
-            // A closed stderr is nobody's loss.
+            // A closed stderr is ignored.
             let _closed = writeln!(std::io::stderr().lock(), "{text}");
         };
-        let work = held(&self.current.work);
+        let work = lock(&self.current.work);
         match work.as_ref().and_then(|work| work.bar.as_ref()) {
             Some(bar) => bar.suspend(print),
             None => print(),
         }
     }
 
-    fn prefix(&self) -> String {
-        held(&self.current.stage).clone()
+    fn stage_name(&self) -> String {
+        lock(&self.current.stage).clone()
     }
 
-    /// Lines of work that says nothing of itself; ends with the voice.
+    /// Starts the thread that writes lines of work without progress; it ends with this value.
     fn start_clock(&self) {
         let current = Arc::downgrade(&self.current);
         self.clock.call_once(|| {
@@ -192,7 +191,7 @@ impl Talk {
                     std::thread::sleep(TICK);
                 }
             };
-            // Without a thread lines come with the next piece of work.
+            // Without the thread, lines are written when work reports progress.
             let _none = std::thread::Builder::new().name("clock".to_owned()).spawn(tick);
         });
     }
@@ -213,8 +212,8 @@ impl Progress for Talk {
             let style = style.with_key(
                 "told",
                 move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
-                    // A terminal that is gone is nobody's loss.
-                    let _closed = text.write_str(&pace(
+                    // A closed terminal is ignored.
+                    let _closed = text.write_str(&describe_rate(
                         state.pos(),
                         total,
                         unit,
@@ -226,7 +225,7 @@ impl Progress for Talk {
                 ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(10))
                     .with_style(style);
             bar.enable_steady_tick(TICK);
-            bar.set_prefix(self.prefix());
+            bar.set_prefix(self.stage_name());
             bar.set_message(escape_controls(what).into_owned());
             bar
         });
@@ -240,7 +239,7 @@ impl Progress for Talk {
             due: now + FIRST_LINE,
             bar,
         };
-        *held(&self.current.work) = Some(work);
+        *lock(&self.current.work) = Some(work);
         if self.mode == Mode::Lines {
             self.start_clock();
         }
@@ -248,7 +247,7 @@ impl Progress for Talk {
 
     fn advance(&self, units: u64) {
         {
-            let mut work = held(&self.current.work);
+            let mut work = lock(&self.current.work);
             let Some(work) = work.as_mut() else { return };
             work.done += units;
             if let Some(bar) = &work.bar {
@@ -261,7 +260,7 @@ impl Progress for Talk {
     }
 
     fn note(&self, text: &str) {
-        let mut work = held(&self.current.work);
+        let mut work = lock(&self.current.work);
         if let Some(work) = work.as_mut() {
             work.note = escape_controls(text).into_owned();
             if let Some(bar) = &work.bar {
@@ -271,11 +270,11 @@ impl Progress for Talk {
     }
 
     fn end(&self) {
-        let Some(work) = held(&self.current.work).take() else { return };
+        let Some(work) = lock(&self.current.work).take() else { return };
         if let Some(bar) = &work.bar {
             bar.finish_and_clear();
         }
-        self.detail(&format!("{}: {}", self.prefix(), finished(&work)));
+        self.detail(&format!("{}: {}", self.stage_name(), describe_finished(&work)));
     }
 
     fn say(&self, text: &str) {
@@ -284,55 +283,61 @@ impl Progress for Talk {
 
     fn warn(&self, text: &str) {
         let mark = if self.color { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
-        self.painted_line(&format!("{mark} {}", escape_controls(text)));
+        self.write_painted_line(&format!("{mark} {}", escape_controls(text)));
     }
 }
 
-fn describe(work: &Work, seconds: f64) -> String {
+fn describe_work(work: &Work, seconds: f64) -> String {
     let share = if work.total > 0 && work.done > 0 {
         format!(" {}%", 100 * work.done.min(work.total) / work.total)
     } else {
         String::new()
     };
     let note = if work.note.is_empty() { String::new() } else { format!(", {}", work.note) };
-    format!("{}{share} ({}){note}", work.what, pace(work.done, work.total, work.unit, seconds))
+    format!(
+        "{}{share} ({}){note}",
+        work.what,
+        describe_rate(work.done, work.total, work.unit, seconds)
+    )
 }
 
-/// What was done, of how much, and how long it took.
-fn finished(work: &Work) -> String {
+/// Finished work as text: how much was done, and how long it took.
+fn describe_finished(work: &Work) -> String {
     let done = match (work.done, work.total) {
         (0, 0) => String::new(),
-        (done, 0) => format!(", {} {}", count(done), work.unit),
-        (done, total) => format!(", {} of {} {}", count(done), count(total), work.unit),
+        (done, 0) => format!(", {} {}", format_count(done), work.unit),
+        (done, total) => {
+            format!(", {} of {} {}", format_count(done), format_count(total), work.unit)
+        }
     };
     format!("{}{done}: {:.3} s", work.what, work.begun.elapsed().as_secs_f64())
 }
 
-/// How far, how fast and how long; of work that has said nothing yet, how long alone.
-fn pace(done: u64, total: u64, unit: &str, seconds: f64) -> String {
+/// Progress, rate and time left as text; only the elapsed time of work without progress.
+fn describe_rate(done: u64, total: u64, unit: &str, seconds: f64) -> String {
     if done == 0 {
-        return span(seconds);
+        return format_span(seconds);
     }
     let each_second = done as f64 / seconds.max(1e-9);
-    let (done_of, rate) = (count(done), rate(each_second));
+    let (done_of, rate) = (format_count(done), format_rate(each_second));
     if total == 0 {
-        return format!("{done_of} {unit}, {rate}/s, {}", span(seconds));
+        return format!("{done_of} {unit}, {rate}/s, {}", format_span(seconds));
     }
     // A few large steps have no rate.
     if total < STEPS_WITH_RATE {
-        return format!("{done_of} of {total} {unit}, {}", span(seconds));
+        return format!("{done_of} of {total} {unit}, {}", format_span(seconds));
     }
     let left = total.saturating_sub(done) as f64 / each_second;
-    format!("{done_of} of {} {unit}, {rate}/s, {} left", count(total), span(left))
+    format!("{done_of} of {} {unit}, {rate}/s, {} left", format_count(total), format_span(left))
 }
 
-/// A number of things: whole, or with three digits.
-pub fn count(value: u64) -> String {
-    if value < 10_000 { value.to_string() } else { short(value as f64) }
+/// A count: exact, or with three digits.
+pub fn format_count(value: u64) -> String {
+    if value < 10_000 { value.to_string() } else { format_short(value as f64) }
 }
 
 /// A rate with two digits: `2.7 M`, `76`, `0.45`.
-fn rate(value: f64) -> String {
+fn format_rate(value: f64) -> String {
     let (value, unit) = match value {
         v if v >= 0.995e9 => (v / 1e9, " G"),
         v if v >= 0.995e6 => (v / 1e6, " M"),
@@ -348,7 +353,7 @@ fn rate(value: f64) -> String {
 }
 
 /// A number with three digits: `1.23 M`.
-pub fn short(value: f64) -> String {
+pub fn format_short(value: f64) -> String {
     match value {
         v if v >= 1e9 => format!("{:.2} G", v / 1e9),
         v if v >= 1e6 => format!("{:.2} M", v / 1e6),
@@ -358,7 +363,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-fn span(seconds: f64) -> String {
+fn format_span(seconds: f64) -> String {
     match seconds {
         s if s < 100.0 => format!("{s:.0} s"),
         s if s < 6000.0 => format!("{:.0} min", s / 60.0),
@@ -387,14 +392,14 @@ mod tests {
     #[test]
     fn a_line_says_how_far_how_fast_and_how_long() {
         assert_eq!(
-            describe(&work(40_000_000, 10_000_000), 10.0),
+            describe_work(&work(40_000_000, 10_000_000), 10.0),
             "parsing 25% (10.00 M of 40.00 M bytes, 1.0 M/s, 30 s left)"
         );
-        assert_eq!(describe(&work(0, 1234), 10.0), "parsing (1234 bytes, 120/s, 10 s)");
-        assert_eq!(describe(&work(8, 2), 10.0), "parsing 25% (2 of 8 bytes, 10 s)");
+        assert_eq!(describe_work(&work(0, 1234), 10.0), "parsing (1234 bytes, 120/s, 10 s)");
+        assert_eq!(describe_work(&work(8, 2), 10.0), "parsing 25% (2 of 8 bytes, 10 s)");
         let noted = Work { note: "loss 0.5".to_owned(), ..work(200, 37) };
         assert_eq!(
-            describe(&noted, 10.0),
+            describe_work(&noted, 10.0),
             "parsing 18% (37 of 200 bytes, 3.7/s, 44 s left), loss 0.5"
         );
     }
@@ -402,12 +407,12 @@ mod tests {
     #[test]
     fn work_that_says_nothing_of_itself_is_shown_with_its_time() {
         assert_eq!(
-            (describe(&work(16_777_216, 0), 3.2), describe(&work(0, 0), 130.0)),
+            (describe_work(&work(16_777_216, 0), 3.2), describe_work(&work(0, 0), 130.0)),
             ("parsing (3 s)".to_owned(), "parsing (2 min)".to_owned())
         );
         let talk = Talk::new(&Options { no_progress: false, ..Options::default() });
         talk.begin("looking", 5, "edges");
-        let due = |talk: &Talk| held(&talk.current.work).as_ref().map(|work| work.due);
+        let due = |talk: &Talk| lock(&talk.current.work).as_ref().map(|work| work.due);
         let first = due(&talk).unwrap();
         talk.current.write_if_due();
         assert_eq!(
@@ -415,7 +420,7 @@ mod tests {
             Some(first),
             "work that is over within two seconds is not mentioned"
         );
-        held(&talk.current.work).as_mut().unwrap().due = Instant::now();
+        lock(&talk.current.work).as_mut().unwrap().due = Instant::now();
         talk.current.write_if_due();
         assert!(due(&talk).unwrap() > first, "one line, and the next one later");
         talk.end();
@@ -435,7 +440,7 @@ mod tests {
             (7.0, "7.0"),
         ];
         for (value, wanted) in cases {
-            assert_eq!(rate(value), wanted, "{value}");
+            assert_eq!(format_rate(value), wanted, "{value}");
         }
     }
 }

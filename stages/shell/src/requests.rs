@@ -1,7 +1,7 @@
-//! What each stage is told: its settings from the pipeline file and whatever else goes into its
-//! key.
+//! requests: the request of each stage: its settings from the pipeline file, and everything else
+//! that goes into its key.
 //!
-//! promises  a request holds everything the stage may depend on beside its input artifacts;
+//! promises  a request holds everything that the stage may depend on, except its input artifacts;
 //!           `document` holds all of it but paths
 //! never     does the stage's work
 use std::{collections::BTreeMap, path::PathBuf, sync::OnceLock};
@@ -29,45 +29,45 @@ use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
     flags::Real,
-    order_choice_cache::{self, Chosen},
-    plan_settings::{given_settings, program_text},
+    order_choice_cache::{self, OrderChoice},
+    plan_settings::{pipeline_settings, program_text},
     stage_inputs, tuning_file, vertices,
 };
 
-/// Made from the pipeline and the environment; goes into the key as `document`.
+/// The request of a stage, resolved from the pipeline and the options; `document` is in the key.
 pub trait Request: Sized {
-    /// The stage that is asked.
+    /// The stage.
     const STAGE: StageName;
-    /// Resolves everything that is named.
+    /// Resolves names, files and devices.
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError>;
-    /// The readable part of the key.
+    /// The request as the key document holds it.
     fn document(&self) -> Value;
-    /// What is read of an input of this kind.
+    /// What the stage reads of an input of this kind.
     fn reads(&self, kind: Kind) -> Reads;
-    /// Takes over what was decided before for these inputs and is in the store.
-    fn settle(&mut self, _store: &Store, _inputs: &Inputs) -> Result<(), StageError> {
+    /// Loads the decision for these inputs from the store, if it was made before.
+    fn load_decision(&mut self, _store: &Store, _inputs: &Inputs) -> Result<(), StageError> {
         Ok(())
     }
-    /// What is still to be decided by the stage (`Stage::decide`) before there is a key.
-    fn undecided(&self) -> Option<&'static str> {
+    /// The decision that the stage (`Stage::decide`) must make before there is a key.
+    fn pending_decision(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// For `ingest`.
+/// The request of `ingest`.
 #[derive(Clone, Debug)]
 pub struct IngestRequest {
     /// Settings.
     pub spec: IngestSpec,
-    /// What the catalogue says of the set.
+    /// The entry of the data set in the catalogue.
     pub entry: Entry,
     /// Raw files, or why there are none.
     pub source: Source,
     /// Digest of each raw file by its name.
     pub digests: BTreeMap<String, String>,
-    /// Whether a set of many graphs is one graph, whose nodes are learned.
+    /// Whether a set of many graphs is read as one graph, whose nodes are learned.
     pub union: bool,
-    /// What the program reads: for what people are told, in no key.
+    /// What the program reads: only for messages, in no key.
     pub needs: DataNeeds,
 }
 
@@ -79,7 +79,7 @@ impl Request for IngestRequest {
             .find_or_infer(&pipeline.dataset, &environment.data)
             .map_err(|error| catalog_error(&error))?;
         let attempt = if environment.network { Attempt::Once } else { Attempt::Never };
-        let seen = environment.seen();
+        let seen = environment.digest_cache_path();
         let source = warploom_catalog::locate(&entry, &environment.data, Some(&seen), attempt)
             .map_err(|error| catalog_error(&error))?;
         let mut digests = BTreeMap::new();
@@ -104,7 +104,7 @@ impl Request for IngestRequest {
                     let digest = warploom_catalog::digest_cache::digest(
                         path,
                         Some(&seen),
-                        environment.rereads(),
+                        environment.rereads_raw_files(),
                     )
                     .map_err(|error| StageError::io("read", path, &error))?;
                     warploom_catalog::digests::check_file(&entry, file, folder, path, &digest)
@@ -141,7 +141,7 @@ impl Request for IngestRequest {
             Graphs::Separate => false,
             Graphs::Union => true,
             Graphs::Auto => {
-                holds_graphs(&entry)
+                has_many_graphs(&entry)
                     && learned_rows(&program_text(pipeline)?, &pipeline.plan)
                         == Some(LearnedRows::Nodes)
             }
@@ -152,7 +152,7 @@ impl Request for IngestRequest {
             source,
             digests,
             union,
-            needs: DataNeeds::of_pipeline(pipeline),
+            needs: DataNeeds::from_pipeline(pipeline),
         })
     }
 
@@ -164,12 +164,12 @@ impl Request for IngestRequest {
         };
         let mut catalog = self.entry.key_fields();
         if let (Source::Real { .. }, Some(shape)) = (&self.source, catalog.as_object_mut()) {
-            // A recipe that was not used shaped nothing.
+            // The recipe of a stand-in does not count where real data are read.
             shape.remove("stand_in");
         }
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // What it comes to is an ingredient, not who said it.
+            // The key has the resolved choice, not the setting that led to it.
             settings.remove("graphs");
             if self.union {
                 settings.insert("graphs".to_owned(), json!("union"));
@@ -183,8 +183,8 @@ impl Request for IngestRequest {
     }
 }
 
-/// Whether a set is one of many graphs, as far as is known before it is read.
-fn holds_graphs(entry: &Entry) -> bool {
+/// Whether a data set has many graphs, as far as is known before it is read.
+fn has_many_graphs(entry: &Entry) -> bool {
     let is_batch = matches!(entry.generator, Some(Generator::CliqueBatch { .. }));
     let of_graphs = matches!(entry.task, Task::GraphClassification | Task::GraphRegression);
     is_batch
@@ -193,7 +193,7 @@ fn holds_graphs(entry: &Entry) -> bool {
         || entry.inferred && ["tu", "adjacency_text"].contains(&entry.format.as_str())
 }
 
-/// `extract` is told only what its section says.
+/// The request of `extract`: only its section of the pipeline.
 impl Request for ExtractSpec {
     const STAGE: StageName = StageName::Extract;
 
@@ -206,16 +206,16 @@ impl Request for ExtractSpec {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::extract(kind)
+        stage_inputs::extract_inputs(kind)
     }
 }
 
-/// For `partition`.
+/// The request of `partition`.
 #[derive(Clone, Debug)]
 pub struct PartitionRequest {
     /// Settings.
     pub spec: PartitionSpec,
-    /// Digest of the user's own groups, where they are asked for.
+    /// Digest of the file of groups, where a scheme reads it.
     pub groups_digest: Option<String>,
 }
 
@@ -246,8 +246,8 @@ impl Request for PartitionRequest {
             (Some(path), true) => {
                 let digest = warploom_catalog::digest_cache::digest(
                     path,
-                    Some(&environment.seen()),
-                    environment.rereads(),
+                    Some(&environment.digest_cache_path()),
+                    environment.rereads_raw_files(),
                 );
                 let hint =
                     "`partition.groups` is a Parquet table with the columns  node, start  and  end";
@@ -259,7 +259,7 @@ impl Request for PartitionRequest {
         Ok(PartitionRequest { spec, groups_digest })
     }
 
-    /// Settings that no asked scheme reads are no ingredient.
+    /// Leaves settings that no requested scheme reads out of the key.
     fn document(&self) -> Value {
         let read: Vec<&str> = self
             .spec
@@ -271,7 +271,7 @@ impl Request for PartitionRequest {
             .collect();
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path is no ingredient either: the digest of what lies there is.
+            // The key has the digest of the file, not its path.
             settings.retain(|name, _| name != "groups" && read.contains(&name.as_str()));
         }
         let mut document = json!({"settings": settings});
@@ -282,11 +282,11 @@ impl Request for PartitionRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::partition(kind, &self.spec)
+        stage_inputs::partition_inputs(kind, &self.spec)
     }
 }
 
-/// Refuses tiles that no block has room for.
+/// Refuses tiles that do not fit into the shared memory of a block.
 fn refuse_large_tiles(spec: &PartitionSpec) -> Result<(), StageError> {
     let warps = spec.block_threads / WARP;
     let tiles = [
@@ -314,46 +314,46 @@ fn refuse_large_tiles(spec: &PartitionSpec) -> Result<(), StageError> {
     Ok(())
 }
 
-/// For `reorder`: its settings, and what `auto` weighs.
+/// The request of `reorder`: its settings, and what `auto` weighs.
 #[derive(Clone, Debug)]
 pub struct ReorderRequest {
     /// Settings.
     pub spec: ReorderSpec,
     /// Static facts of the device.
     pub device: Facts,
-    /// Walks over all edges that a run makes at least, to a power of ten of its epochs.
+    /// The least number of walks over all edges in a run, with epochs rounded to a power of ten.
     pub walks: u64,
-    /// What `auto` chose, once that is known.
-    pub chosen: Option<Chosen>,
+    /// The choice of `auto`, once it is made.
+    pub chosen: Option<OrderChoice>,
 }
 
 impl ReorderRequest {
-    /// The method that is run: `auto` while it is not known.
+    /// The method that runs: `auto` until it is chosen.
     pub fn method(&self) -> Method {
         self.chosen.as_ref().map_or(self.spec.method, |chosen| chosen.method)
     }
 
-    /// Settings without those that shape nothing.
-    fn settings(&self, none: &[&str]) -> Value {
+    /// Settings without those that do not change the output.
+    fn key_settings(&self, none: &[&str]) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A limit shapes nothing.
+            // A time limit does not change the output.
             settings.retain(|name, _| name != "seconds" && !none.contains(&name.as_str()));
         }
         settings
     }
 
-    /// All that `auto` weighs beside the graph.
-    pub fn weighed(&self) -> Value {
+    /// Everything that `auto` weighs, except the graph.
+    pub fn auto_inputs(&self) -> Value {
         let device = json!({"name": self.device.name, "cache": self.device.cache, "gather": self.device.gather});
-        // What older methods weighed is chosen anew.
-        json!({"settings": self.settings(&[]), "device": device, "walks": self.walks, "reorder": StageName::Reorder.contract().version})
+        // The version of `reorder` makes choices among older methods a miss.
+        json!({"settings": self.key_settings(&[]), "device": device, "walks": self.walks, "reorder": StageName::Reorder.contract().version})
     }
 }
 
 /// Walks of an epoch: two layers, forward and backward.
 const WALKS_OF_EPOCH: u64 = 4;
-/// Walks of a run until nothing changes, where nobody knows how many there will be.
+/// Assumed walks of an iteration, whose number of supersteps is not known before.
 const WALKS_OF_LOOP: u64 = 20;
 
 impl Request for ReorderRequest {
@@ -373,32 +373,33 @@ impl Request for ReorderRequest {
     }
 
     fn document(&self) -> Value {
-        // What `auto` weighs is in the key of its choice (`orders`), and the order that was chosen
-        // is that of its method.
-        let mut settings = self.settings(&["columns", "runs"]);
+        // What `auto` weighs is in the key of its choice (`order_choice_cache`); the key of the
+        // order has only the chosen method.
+        let mut settings = self.key_settings(&["columns", "runs"]);
         settings["method"] = json!(self.method().name());
         json!({"settings": settings})
     }
 
-    fn settle(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
-        if self.undecided().is_some() {
-            self.chosen = order_choice_cache::find(store, inputs, self.weighed())?;
+    fn load_decision(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
+        if self.pending_decision().is_some() {
+            self.chosen = order_choice_cache::find_choice(store, inputs, self.auto_inputs())?;
         }
         Ok(())
     }
 
-    fn undecided(&self) -> Option<&'static str> {
+    fn pending_decision(&self) -> Option<&'static str> {
         (self.method() == Method::Auto).then_some(
-            "which order pays, which `reorder.method: auto` weighs by the edges of this graph",
+            "which order is the fastest (`reorder.method: auto` weighs the edges of this graph)",
         )
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::reorder(kind)
+        stage_inputs::reorder_inputs(kind)
     }
 }
 
-/// For `plan`: its settings, the program's text, the device, and what of `run` shapes the launches.
+/// The request of `plan`: its settings, the program's text, the device, and those settings of `run`
+/// that change the launches.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
     /// Settings.
@@ -407,16 +408,15 @@ pub struct PlanRequest {
     pub text: String,
     /// Static facts of the device.
     pub device: Facts,
-    /// Of `run`: mode, target, loss, dtype, optimizer kind and split are in plan's key; the rest is
-    /// not.
+    /// Settings of `run`: mode, target, loss, dtype, optimizer kind and split are in the key of
+    /// `plan`; the others are not.
     pub run: RunSpec,
-    /// What the column of `run.target` holds, once it was read; no part of the key, which has the
+    /// The form of the column of `run.target`, once it was read; not in the key, which has the
     /// graph.
-    pub learned: OnceLock<Learned>,
-    /// Digest of the file of parameters, where they are applied: it says what they were learned
-    /// for.
+    pub learned: OnceLock<TargetShape>,
+    /// Digest of the file of parameters, in inference: the file says what they were learned for.
     pub init_digest: Option<Digest>,
-    /// Digest of the table of parts, where one is named.
+    /// Digest of the file of `run.splits`, where one is named.
     pub splits_digest: Option<String>,
     /// Compiler version.
     pub compiler: u32,
@@ -424,9 +424,9 @@ pub struct PlanRequest {
     pub tuning: Replaced,
 }
 
-/// What a planner has to know of what is learned.
+/// The form of the learned target, as `plan` needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Learned {
+pub struct TargetShape {
     /// `classes`, `values` or `rows`.
     pub form: String,
     /// How many classes, or numbers in a row.
@@ -464,7 +464,7 @@ impl Request for PlanRequest {
     fn document(&self) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path is no ingredient, and the device goes in by its facts.
+            // The key has no paths, and the facts of the device instead of its name.
             settings.remove("program");
             settings.remove("device");
             if self.spec.matmul == PlanSpec::default().matmul {
@@ -473,11 +473,11 @@ impl Request for PlanRequest {
             if self.spec.schedule == PlanSpec::default().schedule {
                 settings.remove("schedule");
             }
-            // What `auto` does follows from the device.
+            // The result of `auto` follows from the device.
             if self.spec.features == PlanSpec::default().features {
                 settings.remove("features");
             }
-            // With defaults filled in, so that writing a default down changes nothing.
+            // Defaults are filled in, so that writing a default down does not change the key.
             if let Some(resolved) = self.resolved_settings() {
                 settings.insert("set".to_owned(), resolved);
             }
@@ -498,28 +498,28 @@ impl Request for PlanRequest {
         if let Some(digest) = &self.splits_digest {
             document["run"]["splits"] = json!(digest);
         }
-        if let Some(digest) = tuning_file::digest(&self.tuning) {
+        if let Some(digest) = tuning_file::rows_digest(&self.tuning) {
             document["tuning"] = digest;
         }
         document
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::plan(kind, &self.run, self.device.kind)
+        stage_inputs::plan_inputs(kind, &self.run, self.device.kind)
     }
 }
 
 impl PlanRequest {
-    /// The program's settings with defaults filled in, if program and settings are sound.
+    /// The program's settings with defaults filled in, if program and settings are valid.
     fn resolved_settings(&self) -> Option<Value> {
-        let (entry, given) = (&self.spec.program.entry, self.given_settings());
+        let (entry, given) = (&self.spec.program.entry, self.pipeline_settings());
         if let Some(builtin) = warploom_vertex::builtin::find(&self.text, entry) {
             return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
         }
         let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
         let mut resolved: BTreeMap<String, Value> =
             declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
-        // What names vertices is the run's, so that one plan serves all of them.
+        // Vertex settings belong to the run, so that one plan serves every choice of vertices.
         let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry)
             .into_iter()
             .map(|setting| setting.name)
@@ -528,16 +528,16 @@ impl PlanRequest {
             if of_run.contains(&name) {
                 continue;
             }
-            // A whole number given for a real one is that real number.
+            // An integer given for a float setting is that float.
             let slot = resolved.get_mut(&name)?;
             *slot = if slot.is_f64() { value.as_f64().map_or(value, Value::from) } else { value };
         }
         serde_json::to_value(resolved).ok()
     }
 
-    /// The program's settings as they stand in the pipeline.
-    pub fn given_settings(&self) -> BTreeMap<String, Value> {
-        given_settings(&self.spec)
+    /// The program's settings as written in the pipeline.
+    pub fn pipeline_settings(&self) -> BTreeMap<String, Value> {
+        pipeline_settings(&self.spec)
     }
 }
 
@@ -551,13 +551,14 @@ fn init_digest(spec: &RunSpec) -> Result<Option<Digest>, StageError> {
     spec.init.as_ref().map(digest).transpose()
 }
 
-/// Of a table that may be as long as the graph: remembered, as digests of raw files are.
+/// Digest of `run.splits`; cached like digests of raw files, since the table may be as long as the
+/// graph.
 fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<String>, StageError> {
     let Some(path) = &spec.splits else { return Ok(None) };
     let digest = warploom_catalog::digest_cache::digest(
         path,
-        Some(&environment.seen()),
-        environment.rereads(),
+        Some(&environment.digest_cache_path()),
+        environment.rereads_raw_files(),
     );
     let hint = "`run.splits` is a table with the columns  id  and  split";
     digest
@@ -565,21 +566,21 @@ fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<Str
         .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
 }
 
-/// For `run`.
+/// The request of `run`.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
     /// Settings.
     pub spec: RunSpec,
     /// Digest of the file of initial parameters.
     pub init_digest: Option<Digest>,
-    /// Digest of the table of parts, where one is named.
+    /// Digest of the file of `run.splits`, where one is named.
     pub splits_digest: Option<String>,
     /// The device, by its static facts: results belong to a device.
     pub device: Facts,
-    /// Who asks; in the record, and in no key.
+    /// The pipeline that asked; in the record, in no key.
     pub asked: Option<Asked>,
     /// Nodes that the program's vertex settings name.
-    pub chosen: Vec<vertices::Chosen>,
+    pub chosen: Vec<vertices::ChosenVertices>,
 }
 
 impl Request for RunRequest {
@@ -589,7 +590,7 @@ impl Request for RunRequest {
         let spec = pipeline.run.clone();
         let (init_digest, splits_digest) =
             (init_digest(&spec)?, splits_digest(environment, &spec)?);
-        let chosen = vertices::chosen(pipeline)?;
+        let chosen = vertices::read_chosen_vertices(pipeline)?;
         let asked = Asked {
             pipeline: pipeline.name.clone(),
             file: pipeline.file.display().to_string(),
@@ -609,17 +610,17 @@ impl Request for RunRequest {
     fn document(&self) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A path and the times of checkpoints change no result, and a repeat is the run that
-            // its seed alone asks for.
+            // Paths and the times of checkpoints change no result, and a repeat equals the run with
+            // its seed.
             settings.remove("init");
             settings.remove("splits");
             settings.remove("checkpoint");
             settings.remove("repeat");
-            // One pass is what there was before `passes`.
+            // Keys from before `passes` hold for one pass.
             if self.spec.passes == RunSpec::default().passes {
                 settings.remove("passes");
             }
-            // What is learned by itself is in no key, so that keys from before `target` hold.
+            // The default target is in no key, so that keys from before `target` hold.
             if self.spec.target == RunSpec::default().target {
                 settings.remove("target");
             }
@@ -627,7 +628,7 @@ impl Request for RunRequest {
         let mut document =
             json!({"settings": settings, "init": self.init_digest, "device": self.device});
         if !self.chosen.is_empty() {
-            document["vertices"] = vertices::document(&self.chosen);
+            document["vertices"] = vertices::key_document(&self.chosen);
         }
         if let Some(digest) = &self.splits_digest {
             document["splits"] = json!(digest);
@@ -636,6 +637,6 @@ impl Request for RunRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::run(kind)
+        stage_inputs::run_inputs(kind)
     }
 }

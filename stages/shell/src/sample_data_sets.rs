@@ -1,15 +1,16 @@
-//! sample_data_sets: data sets that a program is tried on while its own is not known.
+//! sample_data_sets: descriptions of data sets that a program is traced on while its own is not
+//! known.
 //!
-//! promises  the samples of a text differ in all that a data set decides: widths, counts, names of
-//!           relations and kinds, types of columns, and which of these there are at all. So what is
-//!           wrong with a program in the same words on each of them is wrong on every data set
-//! never     looks at a data set
+//! promises  the samples of a text differ in everything that a data set decides: widths, counts,
+//!           names of relations and kinds, types of columns, and which of these exist. So an error
+//!           that is the same on each of them occurs on every data set
+//! never     reads a data set
 use std::collections::{BTreeMap, BTreeSet};
 
 use warploom_vertex::gir::{Data, Loss, NodeKind, Target, Type};
 
-/// A data set that has a little of everything.
-pub fn generous() -> Data {
+/// A sample with features, edge features, weights, relations and a target.
+pub fn full_sample() -> Data {
     Data {
         features: Some(16),
         edge_features: 4,
@@ -21,17 +22,17 @@ pub fn generous() -> Data {
 }
 
 /// The same, with the labels on the graphs of a set of many.
-pub fn of_graphs() -> Data {
-    Data { graphs: 100, many_graphs: true, ..generous() }
+pub fn graph_set_sample() -> Data {
+    Data { graphs: 100, many_graphs: true, ..full_sample() }
 }
 
-/// Samples for a program's text, the most usual one first; what the text may name of a data set,
-/// columns, relations and kinds, is there in some.
-pub fn of_text(text: &str) -> Vec<Data> {
+/// Samples for a program's text, the most usual one first; columns, relations and kinds that the
+/// text may name exist in some.
+pub fn samples_for_text(text: &str) -> Vec<Data> {
     let columns = |kind: Type| -> BTreeMap<String, Type> {
-        attributes(text).into_iter().map(|name| (name, kind)).collect()
+        attribute_names(text).into_iter().map(|name| (name, kind)).collect()
     };
-    let words: Vec<String> = strings(text).into_iter().collect();
+    let words: Vec<String> = quoted_words(text).into_iter().collect();
     let or = |first: &[&str]| {
         if words.is_empty() {
             first.iter().map(|name| (*name).to_owned()).collect()
@@ -44,7 +45,7 @@ pub fn of_text(text: &str) -> Vec<Data> {
         .map(|name| NodeKind { name, nodes: 400, features: Some(11), sparse_features: None })
         .collect();
     vec![
-        Data { columns: columns(Type::Real), relations: or(&["0", "1"]), ..generous() },
+        Data { columns: columns(Type::Real), relations: or(&["0", "1"]), ..full_sample() },
         Data {
             features: Some(23),
             edge_features: 5,
@@ -56,12 +57,12 @@ pub fn of_text(text: &str) -> Vec<Data> {
             ..Data::bare(1700, 9_100)
         },
         Data { columns: columns(Type::Bool), ..Data::bare(1300, 8_100) },
-        Data { features: None, kinds, relations: or(&["x", "y"]), weighted: true, ..generous() },
+        Data { features: None, kinds, relations: or(&["x", "y"]), weighted: true, ..full_sample() },
     ]
 }
 
-/// Names behind a dot: what may be columns.
-fn attributes(text: &str) -> BTreeSet<String> {
+/// Names after a dot, which may be columns.
+fn attribute_names(text: &str) -> BTreeSet<String> {
     let name = |part: &str| {
         part.chars()
             .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
@@ -71,11 +72,11 @@ fn attributes(text: &str) -> BTreeSet<String> {
     found.filter(|name| name.chars().next().is_some_and(|first| !first.is_numeric())).collect()
 }
 
-/// Most names of relations or kinds that are taken from a text.
+/// The most names of relations or kinds that are taken from a text.
 const NAMES_MOST: usize = 16;
 
-/// Words in quotes: what may be names of relations or kinds.
-fn strings(text: &str) -> BTreeSet<String> {
+/// Words in quotes, which may be names of relations or kinds.
+fn quoted_words(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
         for quote in ['"', '\''] {
@@ -98,10 +99,10 @@ mod tests {
     fn what_a_text_may_name_is_found() {
         let text = "def f(v):\n    \"\"\"Of all.\"\"\"\n    v.h = 0.5 * v.age_2 + sum(u.x for u in v.innbs['cites'])\n\
                     \x20   return v.h if v.kind == \"paper\" else 1.0\n";
-        let named: Vec<String> = attributes(text).into_iter().collect();
+        let named: Vec<String> = attribute_names(text).into_iter().collect();
         assert_eq!(named, ["age_2", "h", "innbs", "kind", "x"]);
-        assert!(["cites", "paper"].iter().all(|word| strings(text).contains(*word)));
-        let all = of_text(text);
+        assert!(["cites", "paper"].iter().all(|word| quoted_words(text).contains(*word)));
+        let all = samples_for_text(text);
         assert!(all.iter().all(
             |data| data.kinds.is_empty() || data.kinds.iter().any(|kind| kind.name == "paper")
         ));

@@ -1,16 +1,16 @@
-//! SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGQUIT; SIGXFSZ, which ends nothing here.
+//! signals: SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGQUIT end the process; SIGXFSZ does not.
 //!
-//! promises  SIGINT ends the process with 130, SIGTERM, SIGHUP and SIGUSR1 with 75: at once, or
-//!           after a stage that said it can has saved its state; SIGQUIT has its usual effect, a
-//!           core where cores are wanted; drafts and leases of this process are removed; under
+//! promises  SIGINT ends the process with status 130, SIGTERM, SIGHUP and SIGUSR1 with 75: at once,
+//!           or after the stage has saved its state if it can; SIGQUIT has its default effect
+//!           (a core dump where enabled); drafts and leases of this process are removed; under
 //!           `nohup` SIGHUP stays ignored
-//! promises  a second Ctrl-C does not wait for the saving; another signal that comes within a
-//!           second of the first is the same wish told twice
-//! promises  where nothing was saved it is said: stages that were done, checkpoints and parts of
-//!           downloads are what a new start goes on from
-//! promises  a file beyond what `ulimit -f` allows is an error of the write, as a full disk is:
-//!           SIGXFSZ is heard and passed over
-//! never     leaves a directory under a final name that is not complete: publishing is one rename
+//! promises  a second Ctrl-C does not wait for the save; another signal within a second of the
+//!           first counts as the same request
+//! promises  the message says what was saved; a new start resumes from finished stages, checkpoints
+//!           and partial downloads
+//! promises  a file beyond `ulimit -f` is a write error, like a full disk: SIGXFSZ is caught and
+//!           ignored
+//! never     leaves an incomplete directory under a final name: publishing is one rename
 use std::{
     io::{IsTerminal, Write},
     path::Path,
@@ -28,127 +28,125 @@ use signal_hook::{
 };
 use warploom_contract::{ErrorKind, StageError, progress::StopFlag, store::abandon_drafts};
 
-/// Asked for by SIGINT, SIGTERM, SIGHUP and SIGUSR1.
+/// Set by SIGINT, SIGTERM, SIGHUP and SIGUSR1.
 pub static STOP: StopFlag = StopFlag::new();
-/// Whether it was SIGINT that asked first.
+/// Whether SIGINT set it first.
 static BY_INTERRUPT: StopFlag = StopFlag::new();
-/// How many stages are at work that save their state when `STOP` is set.
+/// Number of running stages that save their state when `STOP` is set.
 static SAVERS: AtomicU32 = AtomicU32::new(0);
 
-/// A lost terminal sends SIGHUP by the shell and by the kernel, and `timeout` sends SIGTERM to the
-/// child and to its group: what comes again so soon after the first stop is the same wish.
+/// Within this time a repeated signal is the same request: a lost terminal sends SIGHUP by the
+/// shell and by the kernel, and `timeout` sends SIGTERM to the child and to its group.
 const SAME_WISH: Duration = Duration::from_secs(1);
-/// One Ctrl-C reaches a process twice where a launcher passes it on; nobody presses it twice so
-/// fast.
+/// Within this time a repeated SIGINT is the same key press, which a launcher has forwarded.
 const SAME_PRESS: Duration = Duration::from_millis(50);
 
-/// The process is about to end by a signal: what fails from now on fails because of that.
+/// Set when the process is about to end by a signal: later failures are a consequence of that.
 static LEAVING: StopFlag = StopFlag::new();
 
-/// Does not return once a signal has begun to end the process: its exit code stands, and no error
-/// of the work that it broke is shown.
-pub fn wait_if_leaving() {
+/// Does not return once a signal has begun to end the process, so that its exit code stands and no
+/// error of the interrupted work is shown.
+pub fn wait_if_exiting() {
     while LEAVING.is_set() {
         std::thread::park();
     }
 }
 
-/// While this lives, the signals that stop only set `STOP`, and the stage ends the process's work
-/// itself.
+/// While this lives, stop signals only set `STOP`, and the stage ends its work itself.
 #[derive(Debug)]
-pub struct SavesOnStop(());
+pub struct StopGuard(());
 
-/// Says that the stage at work looks at `STOP` and saves what can be saved.
-pub fn saves_on_stop() -> SavesOnStop {
+/// Declares that the running stage watches `STOP` and saves its state.
+pub fn defer_stop() -> StopGuard {
     SAVERS.fetch_add(1, Ordering::SeqCst);
-    SavesOnStop(())
+    StopGuard(())
 }
 
-impl Drop for SavesOnStop {
+impl Drop for StopGuard {
     fn drop(&mut self) {
         SAVERS.fetch_sub(1, Ordering::SeqCst);
-        // How far a run was that was stopped is told at the end.
+        // The progress of a stopped run is printed at the end.
         if !STOP.is_set() {
-            *reached() = None;
+            *lock_progress() = None;
         }
     }
 }
 
-/// How far the run at work is, for the word of a signal that ends it.
-static REACHED: Mutex<Option<Reached>> = Mutex::new(None);
+/// The progress of the current run, for the message of a signal that ends it.
+static REACHED: Mutex<Option<RunProgress>> = Mutex::new(None);
 
-/// Steps of a run, and those whose state is saved.
+/// Steps of a run: done, and saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct RunProgress {
     /// `epoch` or `superstep`.
     pub unit: &'static str,
     /// Steps that are done.
     pub done: u64,
-    /// The step that a new start goes on from.
+    /// The step that a new start resumes from.
     pub saved: Option<u64>,
 }
 
-/// How far the run is that is at work or was stopped.
-pub fn run_reached() -> Option<Reached> {
-    *reached()
+/// The progress of the run that is at work or was stopped.
+pub fn run_progress() -> Option<RunProgress> {
+    *lock_progress()
 }
 
-/// A run begins that counts its steps in this unit.
+/// Begins a run that counts its steps in this unit.
 pub fn begin_steps(unit: &'static str) {
-    *reached() = Some(Reached { unit, done: 0, saved: None });
+    *lock_progress() = Some(RunProgress { unit, done: 0, saved: None });
 }
 
-/// So many steps of the run are done.
-pub fn steps_done(done: u64) {
-    reached().iter_mut().for_each(|reached| reached.done = done);
+/// Records how many steps of the run are done.
+pub fn record_steps_done(done: u64) {
+    lock_progress().iter_mut().for_each(|reached| reached.done = done);
 }
 
-/// The state after so many steps is saved.
-pub fn steps_saved(saved: u64) {
-    reached()
+/// Records that the state after so many steps is saved.
+pub fn record_steps_saved(saved: u64) {
+    lock_progress()
         .iter_mut()
         .for_each(|reached| (reached.saved, reached.done) = (Some(saved), reached.done.max(saved)));
 }
 
-fn reached() -> MutexGuard<'static, Option<Reached>> {
+fn lock_progress() -> MutexGuard<'static, Option<RunProgress>> {
     REACHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// The error of a run that ends as a signal asked: `after epoch 790; saved. ...`.
-pub fn stopped(how: &str) -> StageError {
+/// The error of a run that a signal stopped: `after epoch 790; saved. ...`.
+pub fn stop_error(how: &str) -> StageError {
     let kind = if BY_INTERRUPT.is_set() { ErrorKind::Interrupted } else { ErrorKind::Stopped };
-    StageError::new(kind, format!("{} {how}", word_of(kind)))
+    StageError::new(kind, format!("{} {how}", stop_word(kind)))
 }
 
-/// The same, after so many steps whose state is saved now.
-pub fn stopped_after(unit: &str, done: u64) -> StageError {
+/// The same, after so many steps whose state is saved.
+pub fn stop_error_after(unit: &str, done: u64) -> StageError {
     match done {
-        0 => stopped(&format!(
+        0 => stop_error(&format!(
             "in the first {unit}; there is nothing to save yet. The same command begins the run \
              again"
         )),
-        done => stopped(&format!("after {unit} {done}; saved. The same command resumes there")),
+        done => stop_error(&format!("after {unit} {done}; saved. The same command resumes there")),
     }
 }
 
-fn word_of(kind: ErrorKind) -> &'static str {
+fn stop_word(kind: ErrorKind) -> &'static str {
     if kind == ErrorKind::Interrupted { "interrupted" } else { "stopped by a signal" }
 }
 
-/// What is kept where a signal ends the process at once.
-fn told_at_once(kind: ErrorKind, reached: Option<Reached>) -> String {
-    let what = word_of(kind);
+/// The message where a signal ends the process at once: what was saved.
+fn describe_immediate_end(kind: ErrorKind, reached: Option<RunProgress>) -> String {
+    let what = stop_word(kind);
     match reached {
-        Some(Reached { unit, done, saved: Some(saved) }) if saved == done => {
+        Some(RunProgress { unit, done, saved: Some(saved) }) if saved == done => {
             format!("{what} after {unit} {done}; saved. The same command resumes there")
         }
-        Some(Reached { unit, done, saved: Some(saved) }) => {
+        Some(RunProgress { unit, done, saved: Some(saved) }) => {
             format!(
                 "{what} after {unit} {done}; saved up to {unit} {saved}. The same command resumes \
                  there"
             )
         }
-        Some(Reached { unit, done, saved: None }) => {
+        Some(RunProgress { unit, done, saved: None }) => {
             format!(
                 "{what} after {unit} {done}; nothing of the run was saved. The same command begins \
                  the run again"
@@ -161,15 +159,15 @@ fn told_at_once(kind: ErrorKind, reached: Option<Reached>) -> String {
     }
 }
 
-/// One line, over a bar that may stand there; who has closed stderr is not told.
-fn say(text: &str) {
+/// Writes a line to stderr, over a progress bar that may be there; a closed stderr is ignored.
+fn write_stderr_line(text: &str) {
     let over = if std::io::stderr().is_terminal() { "\r\x1b[K" } else { "" };
     let _closed = writeln!(std::io::stderr(), "{over}{text}");
 }
 
-/// The signals that are heard. What `nohup` has the kernel ignore stays ignored.
-fn heard() -> Vec<i32> {
-    // Without /proc nothing is known to be ignored.
+/// The signals to handle. Those that `nohup` ignores stay ignored.
+fn handled_signals() -> Vec<i32> {
+    // Without /proc, no signal counts as ignored.
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status
         .lines()
@@ -183,25 +181,28 @@ fn heard() -> Vec<i32> {
         .collect()
 }
 
-/// Whether a signal leaves the end to a stage that saves; `since` is the time since the first one
-/// that did.
-fn waits(signal: i32, somebody_saves: bool, since: Option<Duration>) -> bool {
+/// Whether a signal leaves it to the stage to save and end; `since` is the time since the first
+/// signal that did.
+fn is_deferred(signal: i32, somebody_saves: bool, since: Option<Duration>) -> bool {
     let same = if signal == SIGINT { SAME_PRESS } else { SAME_WISH };
     signal != SIGQUIT && since.map_or(somebody_saves, |since| since < same)
 }
 
-/// Starts listening: first thing in a program, for until then signals have their usual effect.
-pub fn listen() -> Result<(), StageError> {
-    let wrong = |error: std::io::Error| no_thread("listen to signals", &error);
-    let mut signals = Signals::new(heard()).map_err(wrong)?;
+/// Starts the signal listener, first in a program: until then signals have their default effect.
+pub fn start_listener() -> Result<(), StageError> {
+    let wrong = |error: std::io::Error| thread_error("listen to signals", &error);
+    let mut signals = Signals::new(handled_signals()).map_err(wrong)?;
     let listener = move || {
         let mut asked: Option<Instant> = None;
         for signal in signals.forever().filter(|signal| *signal != SIGXFSZ) {
-            if waits(signal, SAVERS.load(Ordering::SeqCst) > 0, asked.map(|asked| asked.elapsed()))
-            {
+            if is_deferred(
+                signal,
+                SAVERS.load(Ordering::SeqCst) > 0,
+                asked.map(|asked| asked.elapsed()),
+            ) {
                 if asked.is_none() && signal == SIGINT {
                     BY_INTERRUPT.set();
-                    say("interrupted: saving the state; Ctrl-C again ends at once");
+                    write_stderr_line("interrupted: saving the state; Ctrl-C again ends at once");
                 }
                 asked.get_or_insert_with(Instant::now);
                 STOP.set();
@@ -211,18 +212,18 @@ pub fn listen() -> Result<(), StageError> {
             LEAVING.set();
             abandon_drafts();
             if signal == SIGQUIT {
-                // Does not come back, but where it fails, which is then the end all the same.
+                // Returns only if it fails; the process then exits below.
                 let _failed = emulate_default_handler(SIGQUIT);
             }
-            say(&told_at_once(kind, run_reached()));
+            write_stderr_line(&describe_immediate_end(kind, run_progress()));
             std::process::exit(i32::from(kind.exit_code()));
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(listener).map(drop).map_err(wrong)
 }
 
-/// The error where the kernel gives no thread.
-pub fn no_thread(what: &str, error: &std::io::Error) -> StageError {
+/// The error of a thread that the system does not start.
+pub fn thread_error(what: &str, error: &std::io::Error) -> StageError {
     let mut told = StageError::io(&format!("start a thread to {what}"), Path::new(""), error);
     (told.kind, told.place) = (ErrorKind::Transient, None);
     told.hint(
@@ -239,30 +240,36 @@ mod tests {
     fn a_stop_told_twice_at_once_is_one_stop() {
         let later = |since: u64| Some(Duration::from_millis(since));
         assert!(
-            waits(SIGHUP, true, None)
-                && waits(SIGHUP, true, later(5))
-                && waits(SIGTERM, true, later(900))
+            is_deferred(SIGHUP, true, None)
+                && is_deferred(SIGHUP, true, later(5))
+                && is_deferred(SIGTERM, true, later(900))
         );
-        assert!(waits(SIGHUP, false, later(5)), "what was asked for is saved, and its end is told");
-        assert!(!waits(SIGTERM, true, later(1000)) && !waits(SIGTERM, false, None));
-        assert!(!waits(SIGQUIT, true, None) && !waits(SIGQUIT, true, later(5)));
+        assert!(
+            is_deferred(SIGHUP, false, later(5)),
+            "what was asked for is saved, and its end is told"
+        );
+        assert!(!is_deferred(SIGTERM, true, later(1000)) && !is_deferred(SIGTERM, false, None));
+        assert!(!is_deferred(SIGQUIT, true, None) && !is_deferred(SIGQUIT, true, later(5)));
     }
 
     #[test]
     fn a_second_interrupt_ends_at_once() {
         let later = |since: u64| Some(Duration::from_millis(since));
         assert!(
-            waits(SIGINT, true, None) && !waits(SIGINT, false, None),
+            is_deferred(SIGINT, true, None) && !is_deferred(SIGINT, false, None),
             "the first one is answered by who saves"
         );
-        assert!(waits(SIGINT, true, later(5)), "a launcher passed one Ctrl-C on");
-        assert!(!waits(SIGINT, true, later(100)) && !waits(SIGINT, true, later(5000)));
+        assert!(is_deferred(SIGINT, true, later(5)), "a launcher passed one Ctrl-C on");
+        assert!(!is_deferred(SIGINT, true, later(100)) && !is_deferred(SIGINT, true, later(5000)));
     }
 
     #[test]
     fn what_is_kept_is_told() {
         let told = |done, saved| {
-            told_at_once(ErrorKind::Interrupted, Some(Reached { unit: "epoch", done, saved }))
+            describe_immediate_end(
+                ErrorKind::Interrupted,
+                Some(RunProgress { unit: "epoch", done, saved }),
+            )
         };
         assert_eq!(
             told(790, Some(778)),
@@ -277,13 +284,13 @@ mod tests {
             "interrupted after epoch 3; nothing of the run was saved. The same command begins the \
              run again"
         );
-        let none = told_at_once(ErrorKind::Stopped, None);
+        let none = describe_immediate_end(ErrorKind::Stopped, None);
         assert_eq!(
             none,
             "stopped by a signal; the stage at work was not saved, stages that were done are kept. \
              The same command resumes after them"
         );
-        let error = stopped_after("superstep", 7);
+        let error = stop_error_after("superstep", 7);
         assert_eq!(
             (error.kind, error.what.as_str()),
             (
@@ -295,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_lack_of_threads_is_a_fault_that_may_pass() {
-        let error = no_thread("listen to signals", &std::io::Error::from_raw_os_error(11));
+        let error = thread_error("listen to signals", &std::io::Error::from_raw_os_error(11));
         assert_eq!((error.kind.exit_code(), &error.place), (4, &None));
         assert!(
             error.what.starts_with(

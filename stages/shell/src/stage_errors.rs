@@ -1,4 +1,4 @@
-//! stage_errors: what the catalogue, readers and settings refuse, as the error of a stage.
+//! stage_errors: errors of the catalogue, of readers and of settings as errors of a stage.
 use warploom_contract::{ErrorKind, StageError};
 
 /// A problem with the catalogue or raw data, as a stage's error.
@@ -30,7 +30,7 @@ pub fn read_error(error: &warploom_formats::read_error::ReadError) -> StageError
     converted
 }
 
-/// A mistake in the pipeline file that only a stage could find, as the stage's error.
+/// A mistake in the pipeline file that only a stage can find, as the stage's error.
 pub fn mistake_error(mistake: &warploom_spec::Mistake) -> StageError {
     let text = mistake.to_string();
     let detail: Vec<&str> = text

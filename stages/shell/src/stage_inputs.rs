@@ -1,9 +1,9 @@
-//! stage_inputs: which files, counts and facts of its inputs each stage reads. A stage is given
-//! these alone, and its key holds them.
+//! stage_inputs: which files, counts and facts of its inputs each stage reads. A stage gets only
+//! these, and its key holds them.
 //!
-//! promises  what is not listed here cannot be read by a stage (`Artifact::restricted`), so a key
-//!           is complete; what is listed and changes makes a miss
-//! never     lists what no stage reads: a change of that leaves the stage a hit
+//! promises  a stage cannot read what is not listed here (`Artifact::restricted`), so that its key
+//!           is complete; a change of what is listed makes a miss
+//! never     lists what the stage does not read: a change of that leaves it a hit
 use warploom_contract::{
     Kind, Names, Reads,
     kinds::{csr, graph, partition, permutation, plan, profile},
@@ -23,8 +23,8 @@ const NEIGHBOURS: [&str; 6] = [
 /// Features of nodes, of every kind.
 const FEATURES: &str = "features*";
 
-/// Edges and what belongs to nodes: the profile has figures of labels and features.
-pub fn extract(kind: Kind) -> Reads {
+/// For `extract`: edges, and nodes with labels and features, whose figures are in the profile.
+pub fn extract_inputs(kind: Kind) -> Reads {
     match kind {
         Kind::Graph => Reads {
             files: [
@@ -42,16 +42,16 @@ pub fn extract(kind: Kind) -> Reads {
     }
 }
 
-/// All of the csr: it is renumbered.
-pub fn reorder(kind: Kind) -> Reads {
+/// For `reorder`: the whole csr, which it renumbers.
+pub fn reorder_inputs(kind: Kind) -> Reads {
     match kind {
         Kind::Csr => Reads { files: csr::FILES.into(), ..Reads::default() },
         _ => Reads::default(),
     }
 }
 
-/// Neighbours; relations and graphs where a scheme divides by them.
-pub fn partition(kind: Kind, spec: &PartitionSpec) -> Reads {
+/// For `partition`: neighbours; relations and graphs where a scheme divides by them.
+pub fn partition_inputs(kind: Kind, spec: &PartitionSpec) -> Reads {
     let has = |schemes: &[Scheme]| schemes.iter().any(|scheme| spec.scheme.contains(scheme));
     let typed = has(&[Scheme::SortedColumns, Scheme::RelationMajor, Scheme::RowRelation])
         .then_some("types.arrow");
@@ -65,9 +65,9 @@ pub fn partition(kind: Kind, spec: &PartitionSpec) -> Reads {
     }
 }
 
-/// What is known of the data without looking at them: names of columns, counts, figures. For a CPU
-/// nothing of the order but whether there is a new one.
-pub fn plan(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
+/// For `plan`: names of columns, counts and figures, but no rows. For a CPU, of the permutation
+/// only whether it renumbers.
+pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
     let learns_another = (spec.target != RunSpec::default().target).then_some(graph::GRAPHS_FILE);
     let is_gpu = device == DeviceKind::Cuda;
     let on_gpu =
@@ -98,17 +98,17 @@ pub fn plan(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
         Kind::Permutation if is_gpu => {
             Reads { counts: ["nodes", permutation::WALK_BYTES].into(), ..Reads::default() }
         }
-        // A run on a CPU copies rows that have other numbers than in their file.
+        // A run on a CPU copies rows if nodes are renumbered.
         Kind::Permutation => Reads { facts: [permutation::RENUMBERED].into(), ..Reads::default() },
-        // What the plan tells of the division of walks.
+        // The plan reports the division of walks.
         Kind::Partition if !is_gpu => Reads { counts: partition::UNITS.into(), ..Reads::default() },
         _ => Reads::default(),
     }
 }
 
-/// Everything of nodes and edges but the list of edges, of which the csr has the ends; of the
-/// divisions the one that executors walk by.
-pub fn run(kind: Kind) -> Reads {
+/// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
+/// divisions, the one that executors walk by.
+pub fn run_inputs(kind: Kind) -> Reads {
     match kind {
         Kind::Graph => Reads {
             files: [
@@ -131,7 +131,7 @@ pub fn run(kind: Kind) -> Reads {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
         Kind::Partition => Reads { files: partition::ROWS_FILES.into(), ..Reads::default() },
-        // Advice is shown where memory does not suffice.
+        // The refusal of a run that needs too much memory shows the advice.
         Kind::Plan => Reads {
             files: [plan::PLAN_FILE].into(),
             records: [plan::ADVICE_FILE].into(),

@@ -1,13 +1,14 @@
 //! stages: the table of stages: name, version, and the kinds that each reads and writes.
 //!
-//! promises  every binary knows all of them, since a stage's key depends on the stages before it;
-//!           raising a version here makes every artifact after it a miss; code that treats stages
-//!           apart matches on `StageName`, so that a stage that is added is missed by the compiler
+//! promises  every binary knows all of them, since a stage's key depends on earlier stages; raising
+//!           a version makes the artifacts of that stage and of later ones a miss; code that treats
+//!           stages differently matches on `StageName`, so that the compiler reports every place
+//!           that lacks a new stage
 use std::fmt;
 
 use warploom_contract::{Contract, Kind};
 
-/// Makes the enum, the list and the contracts of one table.
+/// Makes the enum, the list and the contracts from one table.
 macro_rules! stages {
     ($($(#[$doc:meta])* $stage:ident = $contract:expr;)*) => {
         /// A stage.
@@ -17,10 +18,10 @@ macro_rules! stages {
         }
 
         impl StageName {
-            /// In the order in which they run.
+            /// All stages, in the order in which they run.
             pub const ALL: [StageName; [$(StageName::$stage),*].len()] = [$(StageName::$stage),*];
 
-            /// What it reads and writes, and the version of its results.
+            /// The kinds that it reads and writes, and the version of its results.
             pub const fn contract(self) -> Contract {
                 match self {
                     $(StageName::$stage => $contract,)*
@@ -71,7 +72,7 @@ stages! {
 }
 
 impl StageName {
-    /// Names of all, in the order in which they run.
+    /// The names of all stages, in the order in which they run.
     pub const NAMES: [&str; StageName::ALL.len()] = {
         let mut names = [""; StageName::ALL.len()];
         let mut at = 0;
@@ -82,28 +83,28 @@ impl StageName {
         names
     };
 
-    /// As in the pipeline file, and in the name of its binary.
+    /// The name, as in the pipeline file and in the name of its binary.
     pub const fn name(self) -> &'static str {
         self.contract().name
     }
 
     /// The stages before it.
-    pub fn earlier(self) -> &'static [StageName] {
+    pub fn earlier_stages(self) -> &'static [StageName] {
         &StageName::ALL[..self as usize]
     }
 
-    /// The stages up to it, and it.
-    pub fn through(self) -> &'static [StageName] {
+    /// The stages up to and including it.
+    pub fn stages_through(self) -> &'static [StageName] {
         &StageName::ALL[..=self as usize]
     }
 
-    /// It, and the stages after it.
-    pub fn onward(self) -> &'static [StageName] {
+    /// It and the stages after it.
+    pub fn stages_from(self) -> &'static [StageName] {
         &StageName::ALL[self as usize..]
     }
 
     /// The first stage that writes a kind.
-    pub fn writer_of(kind: Kind) -> Option<StageName> {
+    pub fn first_writer(kind: Kind) -> Option<StageName> {
         StageName::ALL.into_iter().find(|stage| stage.contract().writes.contains(&kind))
     }
 }
@@ -122,13 +123,15 @@ mod tests {
     fn what_a_stage_reads_is_written_before_it() {
         for stage in StageName::ALL {
             for kind in stage.contract().reads {
-                let is_written =
-                    stage.earlier().iter().any(|other| other.contract().writes.contains(kind));
+                let is_written = stage
+                    .earlier_stages()
+                    .iter()
+                    .any(|other| other.contract().writes.contains(kind));
                 assert!(is_written, "{stage} reads {kind:?}");
             }
-            let all = [stage.earlier(), stage.onward()].concat();
+            let all = [stage.earlier_stages(), stage.stages_from()].concat();
             assert_eq!(all, StageName::ALL);
-            assert_eq!(stage.through().last(), Some(&stage));
+            assert_eq!(stage.stages_through().last(), Some(&stage));
         }
     }
 }

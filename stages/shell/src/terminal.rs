@@ -1,42 +1,42 @@
-//! terminal: text for people on a terminal of any width.
+//! terminal: wraps text for people to the width of the terminal.
 //!
-//! promises  a line that is too wide goes on below, indented, from a space on; what is not a
-//!           terminal gets lines as they are
-//! never     cuts a word: one that is wider than the terminal stands alone, whole
+//! promises  a line that is too wide is broken at a space and continues indented; output that is no
+//!           terminal is not wrapped
+//! never     cuts a word: one that is wider than the terminal gets its own line
 use std::io::IsTerminal;
 
-/// What a line that goes on is indented by.
+/// Indent of a continued line.
 const INDENT: usize = 4;
-/// Below this a terminal is not taken at its word.
+/// A smaller reported width is ignored.
 const COLUMNS_LEAST: usize = 20;
 
-/// Columns of the terminal that stdout is; none where it is a file or a pipe.
-pub fn columns() -> Option<usize> {
+/// Columns of the terminal on stdout; none where stdout is a file or a pipe.
+pub fn stdout_columns() -> Option<usize> {
     let stdout = std::io::stdout();
     let size =
         stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns >= COLUMNS_LEAST)
 }
 
-/// Text whose lines are at most so wide, as far as its words are.
-pub fn fitted(text: &str, width: usize) -> String {
+/// Wraps text to a width; only a single longer word exceeds it.
+pub fn wrap_text(text: &str, width: usize) -> String {
     let mut fitted = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
-        fit(line, width, &mut fitted);
+        wrap_line(line, width, &mut fitted);
         fitted += end;
     }
     fitted
 }
 
-fn fit(line: &str, width: usize, fitted: &mut String) {
+fn wrap_line(line: &str, width: usize, fitted: &mut String) {
     let indent = line.chars().take_while(|letter| *letter == ' ').count();
     let below = " ".repeat((indent + INDENT).min(width / 2));
     let (mut rest, mut start) = (line.trim_end(), "");
     loop {
         let room = width - start.chars().count();
         *fitted += start;
-        let Some(at) = break_of(rest, room) else {
+        let Some(at) = break_position(rest, room) else {
             *fitted += rest;
             return;
         };
@@ -47,9 +47,9 @@ fn fit(line: &str, width: usize, fitted: &mut String) {
     }
 }
 
-/// Where a text is cut that has so many columns: the last space that fits, else the first one
-/// behind a word that does not; none for a text that fits.
-fn break_of(text: &str, room: usize) -> Option<usize> {
+/// Where to break a text for so many columns: at the last space that fits, else at the first space
+/// after a word that does not; none for a text that fits.
+fn break_position(text: &str, room: usize) -> Option<usize> {
     let first = text.len() - text.trim_start().len();
     let limit = text.char_indices().nth(room)?.0;
     let fits = text[..=limit].rfind(' ').filter(|at| *at > first);
@@ -62,24 +62,24 @@ mod tests {
 
     #[test]
     fn lines_break_between_words_and_words_stay_whole() {
-        assert_eq!(fitted("short\n", 60), "short\n");
+        assert_eq!(wrap_text("short\n", 60), "short\n");
         assert_eq!(
-            fitted("  one two three four\nfive\n", 12),
+            wrap_text("  one two three four\nfive\n", 12),
             "  one two\n      three\n      four\nfive\n"
         );
         assert_eq!(
-            fitted("results: /a/path/that/is/wider/than/it all", 20),
+            wrap_text("results: /a/path/that/is/wider/than/it all", 20),
             "results:\n    /a/path/that/is/wider/than/it\n    all"
         );
-        assert_eq!(fitted("ünïcödé wörds wörds\n", 14), "ünïcödé wörds\n    wörds\n");
+        assert_eq!(wrap_text("ünïcödé wörds wörds\n", 14), "ünïcödé wörds\n    wörds\n");
         let table = "stage      status    seconds      size  key          why\nrun        \
             built       0.20   1.20 MiB  0123456789   not in the store yet\n";
         for width in [COLUMNS_LEAST, 40, 60, 200] {
-            let text = fitted(table, width);
+            let text = wrap_text(table, width);
             assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
             let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(words(&text), words(table));
         }
-        assert_eq!(fitted(table, 200), table);
+        assert_eq!(wrap_text(table, 200), table);
     }
 }

@@ -1,8 +1,8 @@
 //! tuning_file: rows of the tuning table that a file replaces (`--tuning FILE`).
 //!
-//! promises  a row that does not fit is an error with the file, its line, what was expected and
-//!           found, and a name that was meant; a process has one table from its first stage on, and
-//!           a plan that was made with another is refused
+//! promises  an invalid row is an error with the file, its line, what was expected and found, and a
+//!           similar name; a process has one table from its first stage on, and refuses a plan that
+//!           was made with another
 //! never     changes a key where no row is replaced
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use warploom_contract::{Digest, ErrorKind, StageError, regular_file};
 use warploom_vertex::tuning::{self, Misfit, ReplaceError, Replaced};
 
-/// The largest file of rows.
+/// The largest file that is read.
 const BYTES_MOST: u64 = 1 << 20;
 
-/// Takes the rows of a file in place of those that are compiled in.
-pub fn take(file: Option<&Path>) -> Result<(), StageError> {
+/// Replaces rows of the compiled-in table by those of a file.
+pub fn apply_file(file: Option<&Path>) -> Result<(), StageError> {
     let Some(file) = file else { return Ok(()) };
     let text = regular_file::read_text(file, BYTES_MOST).map_err(|error| {
         StageError::io("read rows of the tuning table", file, &error)
@@ -29,9 +29,9 @@ pub fn take(file: Option<&Path>) -> Result<(), StageError> {
     })
 }
 
-/// Takes the rows that a plan was made with. Where the process has others, or has used those that
-/// are compiled in, the plan is refused: what it was made for would be emitted as something else.
-pub fn take_of_plan(replaced: &Replaced) -> Result<(), StageError> {
+/// Applies the rows that a plan was made with. If the process has others, or has used the
+/// compiled-in ones, the plan is refused: it would be emitted with other kernels.
+pub fn apply_plan_rows(replaced: &Replaced) -> Result<(), StageError> {
     tuning::replace(replaced).map_err(|error| match error {
         ReplaceError::Misfit(misfit) => StageError::new(
             ErrorKind::Specification,
@@ -42,8 +42,8 @@ pub fn take_of_plan(replaced: &Replaced) -> Result<(), StageError> {
             ErrorKind::Specification,
             format!(
                 "the plan was made with other rows of the tuning table: expected {}, found {}",
-                listed(replaced),
-                listed(found.replaced)
+                format_rows(replaced),
+                format_rows(found.replaced)
             ),
         )
         .hint(
@@ -54,7 +54,7 @@ pub fn take_of_plan(replaced: &Replaced) -> Result<(), StageError> {
 }
 
 /// The rows as text.
-fn listed(replaced: &Replaced) -> String {
+fn format_rows(replaced: &Replaced) -> String {
     if replaced.is_empty() {
         return "none replaced".to_owned();
     }
@@ -63,8 +63,8 @@ fn listed(replaced: &Replaced) -> String {
     rows.join(" ")
 }
 
-/// What of replaced rows enters a key document; none where there are none.
-pub fn digest(replaced: &Replaced) -> Option<Value> {
+/// The digest of replaced rows for a key document; none where no row is replaced.
+pub fn rows_digest(replaced: &Replaced) -> Option<Value> {
     let document = json!(replaced).to_string();
     (!replaced.is_empty()).then(|| json!(Digest::from_bytes(document.as_bytes())))
 }
@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn rows_that_are_not_replaced_are_in_no_key() {
-        assert_eq!(digest(&Replaced::new()), None);
-        let of = |value: &str| digest(&[("wide_edges".to_owned(), value.to_owned())].into());
+        assert_eq!(rows_digest(&Replaced::new()), None);
+        let of = |value: &str| rows_digest(&[("wide_edges".to_owned(), value.to_owned())].into());
         assert!(of("2").is_some());
         assert_ne!(of("2"), of("8"));
     }

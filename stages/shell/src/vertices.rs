@@ -1,8 +1,8 @@
-//! vertices: the nodes that a program's vertex settings name, as they stand in the pipeline.
+//! vertices: the nodes that a program's vertex settings name, as written in the pipeline.
 //!
-//! promises  what is named is the run's, and in no plan's key; a number or a word is an id of the
-//!           data set as it is written (`007`, `1e5`), `row:NUMBER` a row
-//! never     opens a graph; the run looks the ids up
+//! promises  the names are in the key of `run`, not of `plan`; a number or a word is an id of the
+//!           data set as written (`007`, `1e5`), `row:NUMBER` is a row
+//! never     opens a graph: `run` looks up the ids
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
@@ -13,28 +13,28 @@ use warploom_vertex::trace::{VertexSetting, vertex_settings_of};
 use crate::plan_settings::program_text;
 use crate::stage_errors::mistake_error;
 
-/// Begins the name of a row.
+/// The prefix of a row number.
 pub const ROW: &str = "row:";
 
-/// What a vertex setting names.
+/// The nodes that a vertex setting names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Chosen {
+pub struct ChosenVertices {
     /// The setting.
     pub setting: String,
     /// Each node that it names.
-    pub named: Vec<Named>,
-    /// As it stands in the pipeline; none: the program's default.
+    pub named: Vec<VertexName>,
+    /// The setting as written in the pipeline; none: the program's default.
     pub given: Option<Setting>,
 }
 
-impl Chosen {
-    /// Where the node of this number stands in the pipeline, if it does.
-    pub fn place_of(&self, number: usize) -> Option<&Place> {
+impl ChosenVertices {
+    /// The place of the node of this number in the pipeline, if it is written there.
+    pub fn id_place(&self, number: usize) -> Option<&Place> {
         Some(&self.given.as_ref()?.written.as_ref()?.get(number)?.place)
     }
 
-    /// The setting with another id in place of the one of this number, as `--set` takes it.
-    pub fn with_instead(&self, number: usize, id: &str) -> String {
+    /// The `--set` option with another id in place of the one of this number.
+    pub fn replace_id(&self, number: usize, id: &str) -> String {
         let is_list =
             self.given.as_ref().is_some_and(|given| matches!(given.value, Scalar::List(_)));
         let words = self
@@ -51,84 +51,88 @@ impl Chosen {
     }
 }
 
-/// A node.
+/// The name of a node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Named {
+pub enum VertexName {
     /// By its row in the node table.
     Row(u64),
     /// By its own id.
     Id(String),
 }
 
-impl Named {
-    fn of_text(text: &str) -> Named {
+impl VertexName {
+    fn from_text(text: &str) -> VertexName {
         let row = text.strip_prefix(ROW).and_then(|row| row.parse().ok());
-        row.map_or_else(|| Named::Id(text.to_owned()), Named::Row)
+        row.map_or_else(|| VertexName::Id(text.to_owned()), VertexName::Row)
     }
 
-    /// As it is written in a pipeline.
+    /// The name as written in a pipeline.
     pub fn text(&self) -> String {
         match self {
-            Named::Row(row) => format!("{ROW}{row}"),
-            Named::Id(id) => id.clone(),
+            VertexName::Row(row) => format!("{ROW}{row}"),
+            VertexName::Id(id) => id.clone(),
         }
     }
 }
 
-/// What the vertex settings of a pipeline's program name, given or by default.
-pub fn chosen(pipeline: &Pipeline) -> Result<Vec<Chosen>, StageError> {
+/// The nodes that the vertex settings of a pipeline's program name, as written or by default.
+pub fn read_chosen_vertices(pipeline: &Pipeline) -> Result<Vec<ChosenVertices>, StageError> {
     let text = program_text(pipeline)?;
     let settings = vertex_settings_of(&text, &pipeline.plan.program.entry);
     settings
         .into_iter()
         .map(|setting| {
             let given = pipeline.plan.set.get(&setting.name).cloned();
-            Chosen::of(setting, given)
+            ChosenVertices::from_setting(setting, given)
         })
         .collect()
 }
 
-/// For the key: what is named, however it was spelt.
-pub fn document(chosen: &[Chosen]) -> Value {
-    let named = |chosen: &Chosen| chosen.named.iter().map(Named::text).collect::<BTreeSet<_>>();
+/// The named nodes for the key, independent of spelling.
+pub fn key_document(chosen: &[ChosenVertices]) -> Value {
+    let named = |chosen: &ChosenVertices| {
+        chosen.named.iter().map(VertexName::text).collect::<BTreeSet<_>>()
+    };
     let by_setting: BTreeMap<&str, BTreeSet<String>> =
         chosen.iter().map(|chosen| (chosen.setting.as_str(), named(chosen))).collect();
     json!(by_setting)
 }
 
-impl Chosen {
-    /// What the pipeline says of a setting, else the program's default.
-    pub fn of(setting: VertexSetting, given: Option<Setting>) -> Result<Chosen, StageError> {
+impl ChosenVertices {
+    /// The nodes of a setting in the pipeline, else of the program's default.
+    pub fn from_setting(
+        setting: VertexSetting,
+        given: Option<Setting>,
+    ) -> Result<ChosenVertices, StageError> {
         let named = match &given {
-            Some(given) => {
-                of_setting(given, setting.several).ok_or_else(|| unfit(given, setting.several))?
-            }
-            None => of_default(&setting.default),
+            Some(given) => names_from_setting(given, setting.several)
+                .ok_or_else(|| unfit_error(given, setting.several))?,
+            None => names_from_default(&setting.default),
         };
-        Ok(Chosen { setting: setting.name, named, given })
+        Ok(ChosenVertices { setting: setting.name, named, given })
     }
 }
 
-fn of_setting(given: &Setting, several: bool) -> Option<Vec<Named>> {
+fn names_from_setting(given: &Setting, several: bool) -> Option<Vec<VertexName>> {
     let is_id = |value: &Scalar| !matches!(value, Scalar::Whole(..0));
     let are_ids = match &given.value {
         Scalar::List(items) => several && !items.is_empty() && items.iter().all(is_id),
         value => is_id(value),
     };
     let words = given.written.as_ref().filter(|_| are_ids)?;
-    Some(words.iter().map(|word| Named::of_text(&word.text)).collect())
+    Some(words.iter().map(|word| VertexName::from_text(&word.text)).collect())
 }
 
-/// Numbers in a program's text are rows: it knows no data set.
-fn of_default(default: &Value) -> Vec<Named> {
+/// Numbers in a program's text are rows, since a program does not know the ids of a data set.
+fn names_from_default(default: &Value) -> Vec<VertexName> {
     match default {
-        Value::Array(items) => items.iter().flat_map(of_default).collect(),
-        Value::String(text) => vec![Named::of_text(text)],
-        other => other.as_u64().map(Named::Row).into_iter().collect(),
+        Value::Array(items) => items.iter().flat_map(names_from_default).collect(),
+        Value::String(text) => vec![VertexName::from_text(text)],
+        other => other.as_u64().map(VertexName::Row).into_iter().collect(),
     }
 }
 
-fn unfit(given: &Setting, several: bool) -> StageError {
+fn unfit_error(given: &Setting, several: bool) -> StageError {
     let what = format!("the setting `{}` does not fit", given.name);
     let label = if several {
         "expected an id of the data set, a number or a word, or a list of ids"
@@ -153,9 +157,9 @@ fn unfit(given: &Setting, several: bool) -> StageError {
 mod tests {
     use super::*;
 
-    fn chosen(value: Scalar) -> Result<Chosen, StageError> {
+    fn chosen(value: Scalar) -> Result<ChosenVertices, StageError> {
         let set: warploom_spec::Settings = [("source", value)].into_iter().collect();
-        Chosen::of(
+        ChosenVertices::from_setting(
             VertexSetting { name: "source".to_owned(), default: json!([0]), several: true },
             set.get("source").cloned(),
         )
@@ -164,7 +168,7 @@ mod tests {
     #[test]
     fn spellings_of_the_same_nodes_make_one_key() {
         let text = |text: &str| Scalar::Text(text.to_owned());
-        let key = |value: Scalar| document(&[chosen(value).unwrap()]).to_string();
+        let key = |value: Scalar| key_document(&[chosen(value).unwrap()]).to_string();
         assert_eq!(key(Scalar::Whole(3)), key(text("3")));
         assert_eq!(
             key(Scalar::List(vec![Scalar::Whole(3), Scalar::Whole(17)])),
@@ -189,7 +193,7 @@ mod tests {
         }
         let set: warploom_spec::Settings =
             [("source", Scalar::List(vec![Scalar::Whole(1)]))].into_iter().collect();
-        assert!(of_setting(set.get("source").unwrap(), false).is_none());
+        assert!(names_from_setting(set.get("source").unwrap(), false).is_none());
     }
 
     #[test]
@@ -202,8 +206,10 @@ mod tests {
                 .remove(0);
             let setting =
                 VertexSetting { name: "source".to_owned(), default: json!([0]), several: true };
-            let chosen = Chosen::of(setting, pipeline.plan.set.get("source").cloned()).unwrap();
-            assert_eq!(chosen.named, [Named::Id(word.trim_matches('"').to_owned())]);
+            let chosen =
+                ChosenVertices::from_setting(setting, pipeline.plan.set.get("source").cloned())
+                    .unwrap();
+            assert_eq!(chosen.named, [VertexName::Id(word.trim_matches('"').to_owned())]);
         }
         let set = ["plan.set.source=[007, 1e5, row:2]".to_owned()];
         let pipeline = warploom_spec::read_text(
@@ -213,24 +219,31 @@ mod tests {
         )
         .unwrap()
         .remove(0);
-        let named = of_setting(pipeline.plan.set.get("source").unwrap(), true).unwrap();
+        let named = names_from_setting(pipeline.plan.set.get("source").unwrap(), true).unwrap();
         assert_eq!(
             named,
-            [Named::Id("007".to_owned()), Named::Id("1e5".to_owned()), Named::Row(2)]
+            [
+                VertexName::Id("007".to_owned()),
+                VertexName::Id("1e5".to_owned()),
+                VertexName::Row(2)
+            ]
         );
     }
 
     #[test]
     fn numbers_of_a_program_are_rows() {
         let of = |default: Value| {
-            Chosen::of(VertexSetting { name: "source".to_owned(), default, several: true }, None)
-                .unwrap()
-                .named
+            ChosenVertices::from_setting(
+                VertexSetting { name: "source".to_owned(), default, several: true },
+                None,
+            )
+            .unwrap()
+            .named
         };
-        assert_eq!(of(json!(0)), [Named::Row(0)]);
+        assert_eq!(of(json!(0)), [VertexName::Row(0)]);
         assert_eq!(
             of(json!([0, "row:2", "40"])),
-            [Named::Row(0), Named::Row(2), Named::Id("40".to_owned())]
+            [VertexName::Row(0), VertexName::Row(2), VertexName::Id("40".to_owned())]
         );
     }
 }

@@ -225,7 +225,7 @@ impl StageRunner {
         pipeline: &'a Pipeline,
     ) -> Result<Chain<'a>, StageError> {
         let mut chain = Chain::new(&self.environment, pipeline);
-        chain.accept(std::slice::from_ref(graph));
+        chain.add_available(std::slice::from_ref(graph));
         self.build::<warploom_extract::Extract>(&mut chain)?;
         self.build::<warploom_reorder::Reorder>(&mut chain)?;
         self.build::<warploom_partition::PartitionStage>(&mut chain)?;
@@ -253,15 +253,15 @@ impl StageRunner {
     {
         let stop = StopFlag::new();
         let context = self.context(progress, &stop);
-        let mut step = chain.step::<S::Request>()?;
-        if step.request.undecided().is_some() {
+        let mut step = chain.resolve_step::<S::Request>()?;
+        if step.request.pending_decision().is_some() {
             S::decide(&context, &step.inputs, &mut step.request)?;
-            step = Step::of(step.request, step.inputs);
+            step = Step::new(step.request, step.inputs);
         }
         let mut outputs =
             Outputs::begin(&self.environment.store, &S::CONTRACT, step.document, &step.inputs)?;
         S::run(&context, &mut outputs, &step.inputs, &step.request)?;
-        chain.accept(&outputs.publish(&self.environment.store)?);
+        chain.add_available(&outputs.publish(&self.environment.store)?);
         Ok(())
     }
 
@@ -306,7 +306,7 @@ impl StageRunner {
         progress: &dyn Progress,
         stop: &StopFlag,
     ) -> Result<Outputs, StageError> {
-        let step = chain.step::<<RunStage as Stage>::Request>()?;
+        let step = chain.resolve_step::<<RunStage as Stage>::Request>()?;
         let mut outputs = Outputs::begin(
             &self.environment.store,
             &RunStage::CONTRACT,
@@ -319,7 +319,7 @@ impl StageRunner {
 
     /// Proves an artifact with the stage's own `check`, which may read all of the inputs.
     pub fn check(&self, chain: &Chain, run: &Artifact) -> Result<(), StageError> {
-        let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+        let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
         let outputs = as_inputs(std::slice::from_ref(run));
         let inputs = self.whole(&step.inputs)?;
         RunStage::check(&self.context(&Silence, &StopFlag::new()), &outputs, &inputs, &step.request)

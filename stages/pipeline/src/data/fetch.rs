@@ -14,15 +14,16 @@ pub fn fetch_files(
     talk.stage("fetch");
     let mut current = String::new();
     let mut before = 0;
-    let fetched = fetch(entry, &environment.data, Some(&environment.seen()), &mut |progress| {
-        if progress.file != current {
-            progress.file.clone_into(&mut current);
-            before = 0;
-            talk.begin(progress.file, progress.total.unwrap_or(0), "bytes");
-        }
-        talk.advance(progress.bytes.saturating_sub(before));
-        before = progress.bytes;
-    });
+    let fetched =
+        fetch(entry, &environment.data, Some(&environment.digest_cache_path()), &mut |progress| {
+            if progress.file != current {
+                progress.file.clone_into(&mut current);
+                before = 0;
+                talk.begin(progress.file, progress.total.unwrap_or(0), "bytes");
+            }
+            talk.advance(progress.bytes.saturating_sub(before));
+            before = progress.bytes;
+        });
     talk.end();
     let FetchedFiles { paths, elsewhere } = fetched.map_err(|error| catalog_error(&error))?;
     if let Some(place) = &elsewhere {

@@ -17,7 +17,7 @@ use warploom_shell::{
     data_needs::DataNeeds,
     execute::execute,
     flags::{Format, Real},
-    outcome::table,
+    outcome::summary_table,
     progress::Talk,
 };
 use warploom_spec::Pipeline;
@@ -45,7 +45,7 @@ pub fn generate(
         let outcome = execute::<Ingest>(&mut Chain::new(&alone, &pipeline), talk);
         match environment.format {
             Format::Human => {
-                print_text(&table(
+                print_text(&summary_table(
                     &format!("{}, generated", entry.name),
                     std::slice::from_ref(&outcome),
                     DataNeeds::ALL,

@@ -369,7 +369,7 @@ fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<Rea
             .iter()
             .fold(error, |error, file| error.replace_path(&draft.join(&file.name), file.first()));
         // Hints of readers are for pipelines.
-        let hint = named.hint.as_deref().map(hints::for_import);
+        let hint = named.hint.as_deref().map(hints::adapt_to_import);
         StageError { hint, ..named }.replace_path(draft, Path::new("the set"))
     };
     let wrong = |error: Box<ReadError>| original(read_error(&error));
@@ -390,7 +390,7 @@ fn read_set(draft: &Path, files: &[PlacedFile], options: &Options) -> Result<Rea
                 .hint("name the array `features`, `labels`, `split` or `ids`"),
         ));
     }
-    graph.notes.iter_mut().for_each(|note| *note = hints::for_import(note));
+    graph.notes.iter_mut().for_each(|note| *note = hints::adapt_to_import(note));
     graph.validate().map_err(|what| {
         StageError::defect(format!("the reader `{}` broke an invariant: {what}", format.name))
     })?;
@@ -434,7 +434,7 @@ fn print_import(environment: &Environment, asked: &Import, place: &Place, found:
     let edge_columns = graph.edges.features.as_ref().map_or(0, |features| features.columns);
     let report: Vec<(&str, String)> = column_report::report(graph, edge_columns)
         .into_iter()
-        .map(|(what, text)| (what, hints::for_import(&text)))
+        .map(|(what, text)| (what, hints::adapt_to_import(&text)))
         .collect();
     crate::print_as(
         environment,

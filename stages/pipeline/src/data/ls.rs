@@ -30,7 +30,10 @@ pub fn availability(environment: &Environment, entry: &Entry) -> (&'static str, 
         Err(error) => return ("absent", error.what),
     };
     let partly = found.folder.filter(|_| !found.missing.is_empty());
-    match (locate(entry, &environment.data, Some(&environment.seen()), Attempt::Look), partly) {
+    match (
+        locate(entry, &environment.data, Some(&environment.digest_cache_path()), Attempt::Look),
+        partly,
+    ) {
         (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
         _ if found.packed.is_some() => {
             ("here", format!("packed in {}", found.packed.unwrap_or_default().display()))

@@ -74,7 +74,7 @@ fn load_or_measure(
 ) -> Result<PageData, StageError> {
     let mut quiet = environment.clone();
     quiet.network = false;
-    if Chain::new(&quiet, pipeline).follow_to(StageName::Reorder).is_err() {
+    if Chain::new(&quiet, pipeline).look_up_before(StageName::Reorder).is_err() {
         talk.say(&format!(
             "the profile of `{}` is not in the store yet: making its graph and profile",
             pipeline.dataset

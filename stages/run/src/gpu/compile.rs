@@ -7,7 +7,7 @@ use warploom_contract::{Context, StageError};
 use warploom_device::Gpu;
 use warploom_device::gpu::Module;
 use warploom_shell::{
-    cubin_cache::{self, Compiled},
+    cubin_cache::{self, CubinOrigin},
     gpu_present,
 };
 use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget};
@@ -59,10 +59,13 @@ pub fn load_code(
     context: &Context,
     gpu: &Gpu,
     ready: &EmittedSource,
-) -> Result<(Module, Compiled), StageError> {
-    let nvrtc = gpu_present::compiler()?;
-    cubin_cache::code(context, (&nvrtc, gpu.facts().capability), &ready.source, |bytes, name| {
-        gpu.load(bytes, name)
-    })
+) -> Result<(Module, CubinOrigin), StageError> {
+    let nvrtc = gpu_present::find_compiler()?;
+    cubin_cache::load_or_compile(
+        context,
+        (&nvrtc, gpu.facts().capability),
+        &ready.source,
+        |bytes, name| gpu.load(bytes, name),
+    )
     .map_err(device_error)
 }

@@ -285,8 +285,8 @@ pub fn descended(
     rate: f64,
     first: &BTreeMap<String, Vec<f64>>,
 ) -> BTreeMap<String, Vec<f64>> {
-    let step = chain.step::<PlanRequest>().unwrap();
-    let settings = step.request.given_settings();
+    let step = chain.resolve_step::<PlanRequest>().unwrap();
+    let settings = step.request.pipeline_settings();
     let program = Program {
         file: &step.request.spec.program.file,
         text: &step.request.text,
@@ -468,5 +468,5 @@ fn what_is_wrong_with_a_program_is_said_with_its_place() {
     assert!(error.to_string().contains("nothing to learn"), "{error}");
     let error =
         refused("def wrong(v):\n    return linear(v.x, v.classes)\n", "run: {mode: iterate}");
-    assert!(error.to_string().contains("parts to learn"), "{error}");
+    assert!(error.to_string().contains("parameters to learn"), "{error}");
 }

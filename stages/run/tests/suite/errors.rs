@@ -214,7 +214,7 @@ fn a_plan_that_does_not_fit_here_is_not_run() {
     let graph = runner.graph(&community(false));
     let pipeline = runner.pipeline("gcn", "run: {epochs: 1}");
     let chain = runner.planned(&graph, &pipeline).unwrap();
-    let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+    let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
     let mut outputs =
         Outputs::begin(&runner.environment.store, &RunStage::CONTRACT, step.document, &step.inputs)
             .unwrap();
@@ -328,7 +328,7 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
         let here = if gpu().is_some() {
             format!("the GPU here is `{}` (", facts.name)
         } else {
-            "which is not here".to_owned()
+            "which is not present".to_owned()
         };
         if gpu().is_some() {
             says(&error, ErrorKind::Specification, &["the plan is for ", name, &here]);

@@ -51,7 +51,7 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
     let list = list_of(&chain);
     let Body::Iterate(iterate) = &list.body else { panic!("{name} iterates") };
     assert!(iterate.loops[0].frontier.is_some(), "{name}: no frontier in\n{}", list.render());
-    let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+    let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
     let stop = StopFlag::new();
     let [mut all, mut some] = [(), ()].map(|()| {
         let data = upload::load_data::<f32>(

@@ -353,7 +353,8 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
         format!("  set: {{drop: 0.4}}\nreorder: {{method: {method}}}\nrun: {{dtype: {}}}", T::NAME);
     let pipeline = own_text(runner, "hetero", HETERO, &rest);
     let chain = runner.planned(&graph, &pipeline).unwrap_or_else(|error| panic!("{error}"));
-    let (list, step) = (list_of(&chain), chain.step::<<RunStage as Stage>::Request>().unwrap());
+    let (list, step) =
+        (list_of(&chain), chain.resolve_step::<<RunStage as Stage>::Request>().unwrap());
     let data = upload::load_data::<T>(
         &runner.context(&Silence, &StopFlag::new()),
         &step.inputs,

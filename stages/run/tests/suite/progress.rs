@@ -111,9 +111,9 @@ where
     S: Stage,
     S::Request: Request,
 {
-    let step = chain.step::<S::Request>().unwrap();
-    let artifacts = chain.find(S::Request::STAGE, &step.key()).unwrap().unwrap();
-    chain.accept(&artifacts);
+    let step = chain.resolve_step::<S::Request>().unwrap();
+    let artifacts = chain.find_artifacts(S::Request::STAGE, &step.key()).unwrap().unwrap();
+    chain.add_available(&artifacts);
 }
 
 /// Reported to its end.

@@ -102,7 +102,7 @@ fn a_training_stopped_at_any_epoch_ends_the_same() {
         let pipeline = runner.pipeline("gcn", &rest);
         let chain = runner.planned(&graph, &pipeline).unwrap();
         let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
-        let key = chain.document(warploom_shell::StageName::Run).unwrap().key();
+        let key = chain.key_document(warploom_shell::StageName::Run).unwrap().key();
         for trial in 0..4 {
             checkpoint::remove(&runner.environment.store, &key);
             let [first, second] = match gpu() {
@@ -191,7 +191,7 @@ fn compiled_loops_stopped_anywhere_end_the_same() {
         let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
         let supersteps = whole.record().supersteps;
         assert!(supersteps > 3, "{name}: {supersteps} supersteps");
-        let key = chain.document(warploom_shell::StageName::Run).unwrap().key();
+        let key = chain.key_document(warploom_shell::StageName::Run).unwrap().key();
         for at in [1, supersteps / 2, supersteps - 1] {
             checkpoint::remove(&runner.environment.store, &key);
             let error = stopped(&runner, &chain, None, Some(at)).err().unwrap();
@@ -336,7 +336,7 @@ fn periodic_states_are_kept_and_a_published_run_leaves_none() {
     let pipeline = runner
         .pipeline("gcn", "  set: {hidden: 4}\nrun: {epochs: 9, checkpoint: {every_epochs: 2}}");
     let chain = runner.planned(&graph, &pipeline).unwrap();
-    let key = chain.document(warploom_shell::StageName::Run).unwrap().key();
+    let key = chain.key_document(warploom_shell::StageName::Run).unwrap().key();
     let store = &runner.environment.store;
     let steps =
         || checkpoint::steps(store, &key).iter().map(|step| step.number).collect::<Vec<_>>();
@@ -372,7 +372,7 @@ fn a_state_that_does_not_fit_is_told_and_left() {
     let graph = runner.graph(&community(false));
     let pipeline = runner.pipeline("gcn", "  set: {hidden: 4, drop: 0.0}\nrun: {epochs: 5}");
     let chain = runner.planned(&graph, &pipeline).unwrap();
-    let document = chain.document(warploom_shell::StageName::Run).unwrap();
+    let document = chain.key_document(warploom_shell::StageName::Run).unwrap();
     let store = &runner.environment.store;
     let whole = runner.run(&chain, &Silence, &StopFlag::new()).unwrap();
     stopped(&runner, &chain, None, Some(2)).err().unwrap();

@@ -151,7 +151,7 @@ fn a_column_is_learned_as_labels_that_say_the_same() {
     let named = |run: &str| {
         let pipeline = runner.pipeline("gcn", &rest("none", run));
         let chain = runner.planned(&with, &pipeline).unwrap();
-        let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+        let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
         (
             step.key(),
             runner.run(&chain, &Silence, &StopFlag::new()).unwrap().bytes[PARAMETERS_FILE].clone(),
@@ -242,7 +242,7 @@ fn the_check_reads_the_column_that_was_learned() {
     let pipeline = runner.pipeline("gcn", &rest("degree", "target: size"));
     let chain = runner.planned(&graph, &pipeline).unwrap();
     let run = runner.published(&chain).unwrap();
-    let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+    let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
     let (list, stop, inputs) =
         (list_of(&chain), StopFlag::new(), runner.whole(&step.inputs).unwrap());
     let prove = |target: &str| {
@@ -538,7 +538,7 @@ fn the_check_reads_the_table_that_was_trained_on() {
     let pipeline = runner.pipeline("gcn", &rest("degree", &format!("splits: {}", own.display())));
     let chain = runner.planned(&graph, &pipeline).unwrap();
     let run = runner.published(&chain).unwrap();
-    let step = chain.step::<<RunStage as Stage>::Request>().unwrap();
+    let step = chain.resolve_step::<<RunStage as Stage>::Request>().unwrap();
     let (list, stop, inputs) =
         (list_of(&chain), StopFlag::new(), runner.whole(&step.inputs).unwrap());
     let prove = |path: &Path, digest_of: &Path| {

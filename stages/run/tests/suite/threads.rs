@@ -249,7 +249,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
         let [first, second] = pipelines
             .each_ref()
             .map(|pipeline| runner.published(&runner.planned(&graph, pipeline).unwrap()).unwrap());
-        let step = chain.step::<warploom_shell::requests::RunRequest>().unwrap();
+        let step = chain.resolve_step::<warploom_shell::requests::RunRequest>().unwrap();
         let (list, inputs) = (list_of(&chain), runner.whole(&step.inputs).unwrap());
         let prove = |run: &Artifact, work_max: u64| {
             let (stop, warnings) = (StopFlag::new(), Warnings::default());

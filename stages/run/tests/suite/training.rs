@@ -206,7 +206,7 @@ fn a_stop_changes_neither_paces_nor_the_end() {
     let end = whole.record().epochs;
     assert!(end < 40 && end > 4);
     for at in [2, end / 2, end - 1] {
-        let key = chain.document(warploom_shell::StageName::Run).unwrap().key();
+        let key = chain.key_document(warploom_shell::StageName::Run).unwrap().key();
         warploom_contract::kinds::checkpoint::remove(&runner.environment.store, &key);
         let error = stopped(&runner, &chain, None, Some(at)).err().unwrap();
         assert_eq!(error.kind, ErrorKind::Stopped, "{error}");
