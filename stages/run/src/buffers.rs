@@ -1,10 +1,9 @@
-//! buffers: the arrays of a launch list, found by number: in the arena of the list, or by
-//! themselves.
+//! buffers: the buffers of a launch list, found by index: in the arena of the list, or separate.
 //!
-//! promises  elements start at a cache line, so that a row of 16 f32 lies in one; pages that nobody
-//!           writes take no memory; what is being written cannot be read at the same time, nor can
-//!           the bytes that it lies in
-//! never     looks a name up; copies a mapped file; decides where in the arena something lies
+//! promises  elements start at a cache line, so that a row of 16 f32 fills one; pages that are
+//!           never written take no memory; a buffer cannot be read while it is written, nor can its
+//!           bytes in the arena
+//! never     looks up a name; copies a mapped file; chooses an offset in the arena
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut, Range},
@@ -21,12 +20,12 @@ use warploom_vertex::launch::{self, Half, Rows};
 
 use crate::precision::Precision;
 
-/// Bytes from which on large pages are asked for: below, one page more or less is all the same.
+/// From this size on, huge pages are requested; a smaller allocation gains nothing.
 const LARGE_PAGES_FROM: usize = 1 << 20;
-/// Each byte of a buffer that a launch is about to write, in a build that checks: no finite real,
-/// no bool, no id. Who reads what it should have written, or what was written over, does not go
-/// unnoticed.
+/// In a debug build, each byte of a buffer before a launch writes it: a NaN, no valid bool, no
+/// valid id. A read of what was not written, or was overwritten, shows in the results.
 const UNWRITTEN: u8 = 0xff;
+
 
 /// Where a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +42,12 @@ pub enum Place {
     Sparse(Option<u32>),
 }
 
-/// Zeros that become elements: pages of their own, large ones where the system gives them. Rows
-/// gathered from all over a buffer miss the cache of page addresses with small ones.
+/// Zeroed elements in pages of their own, huge pages where the system gives them: with small pages,
+/// gathers over a large buffer miss the TLB.
+
 #[derive(Debug)]
 pub struct Aligned<E> {
-    /// None for no elements: there are no empty maps.
+    /// None for no elements: an empty mapping is not allowed.
     pages: Option<MmapMut>,
     element: PhantomData<E>,
 }
@@ -59,7 +59,7 @@ impl<E> Default for Aligned<E> {
 }
 
 impl<E: Pod> Aligned<E> {
-    /// So many zeros.
+    /// Allocates zeros.
     pub fn zeros(count: usize) -> Result<Self, StageError> {
         if count == 0 {
             return Ok(Self::default());
@@ -82,8 +82,8 @@ impl<E: Pod> Aligned<E> {
         if bytes >= LARGE_PAGES_FROM {
             let _small_ones_do = pages.advise(memmap2::Advice::HugePage);
         }
-        // Made with the buffer, no launch waits for them one by one; those of a large one are
-        // shared out among the threads that come to them first.
+        // Small allocations are populated at once, so that no launch page-faults; pages of a large
+        // one are faulted in by the threads that touch them first.
         #[cfg(target_os = "linux")]
         if bytes as u64 <= launch::TOUCHED_AT_ONCE {
             let _later_does = pages.advise(memmap2::Advice::PopulateWrite);
@@ -106,12 +106,12 @@ impl<E: Pod> DerefMut for Aligned<E> {
     }
 }
 
-/// What a buffer holds.
+/// The elements of a buffer outside the arena.
 #[derive(Debug)]
 pub enum Contents<E: ArrowNativeType> {
-    /// Elements of our own.
+    /// Allocated elements.
     Owned(Aligned<E>),
-    /// Elements of a mapped file; read only.
+    /// Elements of a mapped file, read-only.
     Shared(View<E>),
 }
 
@@ -137,13 +137,13 @@ struct Slot<E: ArrowNativeType> {
 /// Where the elements of a buffer are.
 #[derive(Debug)]
 pub enum Location<E: ArrowNativeType> {
-    /// By themselves.
+    /// Outside the arena.
     Separate(Contents<E>),
-    /// In these bytes of the arena.
+    /// In this byte range of the arena.
     Arena(Range<usize>),
 }
 
-/// One buffer, to be read.
+/// A buffer for reading.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferView<'a, E> {
     /// What a row stands for.
@@ -154,7 +154,7 @@ pub struct BufferView<'a, E> {
     pub contents: &'a [E],
 }
 
-/// The bytes of the arena that may be read, with where each stretch starts.
+/// The byte ranges of the arena that may be read, each with its start.
 #[derive(Clone, Debug)]
 struct ReadableSpans<'a>(Vec<(usize, &'a [u8])>);
 
@@ -170,36 +170,36 @@ impl<'a> ReadableSpans<'a> {
     }
 }
 
-/// All buffers of one element type, to be read.
+/// All buffers of one element type, for reading.
 #[derive(Debug)]
 pub struct Bank<'a, E: ArrowNativeType> {
     slots: &'a [Slot<E>],
     pieces: ReadableSpans<'a>,
 }
 
-/// All buffers, to be read.
+/// All buffers, for reading.
 #[derive(Debug)]
 pub struct Banks<'a, T: Precision> {
-    /// Of reals.
+    /// Floats of the run's type.
     pub reals: Bank<'a, T>,
-    /// Of reals of 16 bits, whichever those are.
+    /// 16-bit floats, bf16 or f16.
     pub halves: Bank<'a, u16>,
-    /// Of ids.
+    /// Ids.
     pub ids: Bank<'a, u32>,
-    /// Of whole numbers.
+    /// Integers.
     pub wholes: Bank<'a, i64>,
 }
 
-/// The elements of a buffer, to be written.
+/// The elements of a buffer, for writing.
 #[derive(Debug)]
 pub enum OutputSlice<'a, T> {
-    /// Reals.
+    /// Floats of the run's type.
     Real(&'a mut [T]),
-    /// Reals of 16 bits.
+    /// 16-bit floats.
     Half(&'a mut [u16], Half),
     /// Ids.
     Id(&'a mut [u32]),
-    /// Whole numbers.
+    /// Integers.
     Whole(&'a mut [i64]),
 }
 
@@ -218,12 +218,12 @@ pub struct Buffers<T: Precision> {
 pub struct Epilogue<E> {
     /// What to do with an element.
     pub program: Compiled<E>,
-    /// Buffer of each operand slot.
+    /// The buffer of each operand slot.
     pub loads: Vec<usize>,
 }
 
 impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
-    /// What a row stands for, and elements in a row: of what is being written, too.
+    /// Row kind and columns, also of a buffer that is being written.
     pub fn shape(&self, index: usize) -> (Rows, usize) {
         (self.slots[index].rows, self.slots[index].columns)
     }
@@ -238,7 +238,7 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
     pub fn get(&self, index: usize) -> &'a [E] {
         match &self.slots[index].home {
             Location::Separate(contents) => contents,
-            // Nothing lies nowhere, least of all where elements may start.
+            // An empty range has no elements, whatever its alignment.
             Location::Arena(bytes) if bytes.is_empty() => &[],
             Location::Arena(bytes) => bytemuck::cast_slice(self.pieces.get(bytes)),
         }
@@ -246,7 +246,7 @@ impl<'a, E: Pod + ArrowNativeType> Bank<'a, E> {
 }
 
 impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
-    /// What the loads of an expression are.
+    /// The operands that an expression loads.
     pub fn operands(&self, epilogue: &Epilogue<E>) -> Vec<BufferOperand<'a, E>> {
         let operand = |&index: &usize| {
             let slot = self.slot(index);
@@ -259,7 +259,7 @@ impl<'a, E: Scalar + ArrowNativeType> Bank<'a, E> {
 }
 
 impl<T: Precision> Buffers<T> {
-    /// No buffers yet, and an arena of so many bytes.
+    /// Makes an arena of so many bytes, without buffers.
     pub fn new(bytes: usize) -> Result<Self, StageError> {
         Ok(Buffers {
             reals: Vec::new(),
@@ -270,12 +270,12 @@ impl<T: Precision> Buffers<T> {
         })
     }
 
-    /// Adds a buffer of reals; they are counted from 0, as all others are.
+    /// Adds a buffer of floats. Each element type is counted from 0.
     pub fn push_real(&mut self, rows: Rows, columns: usize, home: Location<T>) {
         self.reals.push(Slot { rows, columns, home });
     }
 
-    /// Adds a buffer of reals of 16 bits.
+    /// Adds a buffer of 16-bit floats.
     pub fn push_half(&mut self, rows: Rows, columns: usize, home: Location<u16>) {
         self.halves.push(Slot { rows, columns, home });
     }
@@ -285,12 +285,12 @@ impl<T: Precision> Buffers<T> {
         self.ids.push(Slot { rows, columns, home });
     }
 
-    /// Adds a buffer of whole numbers.
+    /// Adds a buffer of integers.
     pub fn push_whole(&mut self, rows: Rows, columns: usize, home: Location<i64>) {
         self.wholes.push(Slot { rows, columns, home });
     }
 
-    /// Everything, to be read.
+    /// All buffers, for reading.
     pub fn read_banks(&self) -> Banks<'_, T> {
         make_banks(
             &self.reals,
@@ -301,17 +301,17 @@ impl<T: Precision> Buffers<T> {
         )
     }
 
-    /// Reals, to be read.
+    /// Buffers of floats, for reading.
     pub fn reals(&self) -> Bank<'_, T> {
         self.read_banks().reals
     }
 
-    /// Ids, to be read.
+    /// Buffers of ids, for reading.
     pub fn ids(&self) -> Bank<'_, u32> {
         self.read_banks().ids
     }
 
-    /// Gives back the memory of what lies by itself: nothing is read there any more.
+    /// Frees the memory of a buffer outside the arena, which is not read any more.
     pub fn release(&mut self, place: Place) {
         fn empty<E: ArrowNativeType + Pod>(slot: &mut Slot<E>) {
             if let Location::Separate(contents) = &mut slot.home {
@@ -327,13 +327,13 @@ impl<T: Precision> Buffers<T> {
         }
     }
 
-    /// Whole numbers, to be read.
+    /// Buffers of integers, for reading.
     pub fn wholes(&self) -> Bank<'_, i64> {
         self.read_banks().wholes
     }
 
-    /// Writes to several buffers while all others can be read. They are given in the order of
-    /// `outs`. In a build that checks, what they held is gone where they are written whole.
+    /// Writes to several buffers, in the order of `outs`, while all others can be read. With
+    /// `whole`, a debug build overwrites their old contents first.
     pub fn write_all<R>(
         &mut self,
         outs: &[Place],
@@ -361,7 +361,7 @@ impl<T: Precision> Buffers<T> {
         let mut made: Vec<Option<OutputSlice<T>>> =
             apart.iter_mut().map(|taken| taken.as_mut().map(DetachedElements::as_output)).collect();
         for (position, range) in ranges {
-            // Places of what one launch writes are apart, which `validate` has proved.
+            // Buffers that one launch writes do not overlap, which `validate` has checked.
             let (before, from) = std::mem::take(&mut rest).split_at_mut(range.start - start);
             let (out, after) = from.split_at_mut(range.len());
             if cfg!(debug_assertions) && whole {
@@ -382,7 +382,7 @@ impl<T: Precision> Buffers<T> {
         result
     }
 
-    /// Writes to one buffer of reals.
+    /// Writes to one buffer of floats.
     pub fn write_real<R>(
         &mut self,
         out: usize,
@@ -406,7 +406,7 @@ impl<T: Precision> Buffers<T> {
         })
     }
 
-    /// Writes to one buffer of whole numbers.
+    /// Writes to one buffer of integers.
     pub fn write_whole<R>(
         &mut self,
         out: usize,
@@ -418,8 +418,7 @@ impl<T: Precision> Buffers<T> {
         })
     }
 
-    /// Exchanges the contents of two buffers of one type and shape: each then lies where the other
-    /// did.
+    /// Swaps the contents of two buffers of one type and shape by swapping their locations.
     pub fn swap(&mut self, first: Place, second: Place) {
         match (first, second) {
             (Place::Real(first), Place::Real(second)) => swap(&mut self.reals, first, second),
@@ -429,8 +428,8 @@ impl<T: Precision> Buffers<T> {
         }
     }
 
-    /// Takes what lies by itself out, to be written. A list that was validated never writes to what
-    /// is mapped.
+    /// Moves the elements of a buffer outside the arena out, for writing. A validated list never
+    /// writes to a mapped buffer.
     fn take(&mut self, out: Place) -> Option<DetachedElements<T>> {
         match out {
             Place::Real(index) => take(&mut self.reals[index]).map(DetachedElements::Real),
@@ -462,7 +461,7 @@ impl<T: Precision> Buffers<T> {
     }
 }
 
-/// Elements by themselves while they are written.
+/// Elements of a buffer outside the arena while they are written.
 enum DetachedElements<T> {
     Real(Aligned<T>),
     Half(Aligned<u16>, Half),
@@ -492,7 +491,7 @@ impl<'a, T: Pod> OutputSlice<'a, T> {
     }
 }
 
-/// Nothing starts nowhere, whatever the type.
+/// An empty range casts to any type, whatever its alignment.
 fn cast_elements<E: Pod>(bytes: &mut [u8]) -> &mut [E] {
     if bytes.is_empty() { &mut [] } else { bytemuck::cast_slice_mut(bytes) }
 }
@@ -534,7 +533,7 @@ fn swap<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) 
 }
 
 impl<E: Scalar> Epilogue<E> {
-    /// Joins program, operands and where the rows lie in the graph artifact.
+    /// Binds a program to its operands and to the row numbers of the graph artifact.
     pub fn bind<'a>(
         &'a self,
         operands: &'a [BufferOperand<'a, E>],
@@ -570,7 +569,7 @@ mod tests {
         assert_eq!(error.kind, ErrorKind::Memory);
     }
 
-    /// Two buffers of reals and one of whole numbers in an arena, one of reals by itself.
+    /// Two buffers of floats and one of integers in an arena, and one of floats outside.
     fn buffers() -> Buffers<f32> {
         let mut buffers = Buffers::new(256).unwrap();
         buffers.push_real(Rows::Nodes, 1, Location::Arena(64..72));

@@ -1,19 +1,19 @@
-//! check: that results are what the program means, by the reference executor.
+//! check: verifies results with the reference executor.
 //!
-//! training    predictions are computed again from the saved parameters, in f64, on the edge list
-//!             in the data set's own order: for all nodes where that is at most `WORK_MAX` steps,
-//!             with the loss; else for as many of 32 nodes, spread over the data set, as fit, each
-//!             with everything that its prediction depends on. Every class must be the first
-//!             largest score. Where graphs are learned, their predictions, for all graphs
-//! iteration   shipped programs: one more superstep from the values must meet the condition on
-//!             which the run ended, rounding apart. Compiled programs: all of it again in f64,
-//!             where that is at most `WORK_MAX` steps
-//! inference   predictions, or values, are computed again from the parameters that were applied, as
-//!             those of a compiled program
+//! training    recomputes predictions from the saved parameters, in f64, on the edge list in the
+//!             data set's own order: for all nodes, with the loss, where that takes at most
+//!             `WORK_MAX` steps; else for as many of 32 sampled nodes as fit, each with everything
+//!             that its prediction depends on. Every class must be the first largest score. Where
+//!             graphs are learned, recomputes the predictions of all graphs
+//! iteration   shipped programs: one more superstep from the values must meet the stop condition of
+//!             the run, apart from rounding. Compiled programs: recomputes all of it in f64, where
+//!             that takes at most `WORK_MAX` steps
+//! inference   recomputes predictions, or values, from the applied parameters, like those of a
+//!             compiled program
 //! always      ids and their order are those of nodes.parquet; there is a row of metrics for each
-//!             state of the parameters
-//! never       reads csr, permutation or partition; proves that the parameters are what training
-//!             should have found (the golden tests do)
+//!             epoch
+//! never       reads csr, permutation or partition; verifies that training found the right
+//!             parameters (the golden tests do)
 use std::{collections::BTreeMap, path::Path};
 
 use arrow_array::{
@@ -55,10 +55,10 @@ use crate::{
 
 /// Steps of the reference executor that a check may take: about ten seconds.
 pub const WORK_MAX: u64 = 300_000_000;
-/// Nodes that are looked at where all would be too many.
+/// Nodes that are sampled where all would be too many.
 const SAMPLES: usize = 32;
 
-/// Proves the outputs of a run, with at most so many steps of the reference for a training.
+/// Verifies the outputs of a run, with at most so many steps of the reference executor.
 pub fn check_results<T: Precision>(
     context: &Context,
     outputs: &Artifacts,
@@ -136,14 +136,14 @@ fn ids_of_table<'a>(
         .map_or(&nodes.ids, |graphs| &graphs.ids)
 }
 
-/// Whether a list was made of a program's graph.
+/// Whether a list was compiled from a program, not written by hand.
 fn is_compiled(list: &LaunchList) -> bool {
     list.launches().iter().any(|launch| {
         matches!(launch.operation, Operation::Evaluate { .. } | Operation::Fused { .. })
     })
 }
 
-/// A table of results, its ids compared with those of the nodes or graphs.
+/// Reads a table of results; its ids must be those of the nodes or graphs.
 fn read_checked_table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Table, Violation> {
     let path = artifact.file(file);
     let table = read_table(&path, None)?;
@@ -159,7 +159,7 @@ fn read_checked_table(artifact: &Artifact, file: &str, ids: &Ids) -> Result<Tabl
     }
 }
 
-/// The scores, or fitted values, row by row; classes are proved to follow from them.
+/// The scores, or fitted values, row by row; classes must follow from them.
 fn read_predictions<T: Precision>(
     artifact: &Artifact,
     ids: &Ids,
@@ -195,7 +195,7 @@ fn read_predictions<T: Precision>(
     Ok(numbers.iter().map(|number| number.widened()).collect())
 }
 
-/// A column of reals, or of lists of them, and how many a row has.
+/// A column of floats, or of lists of floats, and its elements in a row.
 fn column_numbers<T: Precision>(column: &ArrayRef) -> Option<(Vec<T>, usize)> {
     if let Some(plain) = column.as_primitive_opt::<T::Arrow>() {
         return Some((plain.values().to_vec(), 1));
@@ -228,23 +228,23 @@ fn read_losses(artifact: &Artifact, record: &Record) -> Result<Vec<f64>, Violati
         .ok_or_else(|| violation(&path, "expected a column `loss` of f64, found none".to_owned()))
 }
 
-/// What predictions are computed again from.
+/// What predictions are recomputed from.
 struct Proof<'a> {
     list: &'a LaunchList,
     train: &'a Train,
     graph: &'a Artifact,
     nodes: &'a NodeTable,
-    /// The graphs of a set of many, where the list has rows of them.
+    /// The graphs of a set of many, where the list has rows of graphs.
     graphs: Option<&'a GraphTable>,
     request: &'a RunRequest,
     work_max: u64,
 }
 
-/// Some nodes with the edges among them; all is exact at the first few.
+/// A subgraph, in which results are exact at some nodes.
 struct Excerpt {
     /// Rows of nodes.parquet, ascending.
     nodes: Vec<u32>,
-    /// Which of them have all that they depend on.
+    /// The rows of nodes with everything that their results depend on.
     exact: Vec<usize>,
     graph: ReferenceGraph,
 }
@@ -279,7 +279,7 @@ impl Proof<'_> {
             .get(result)
             .ok_or_else(|| violation(&path, format!("the program makes no `{result}`")))?;
         let places: Vec<(usize, usize)> = match self.labelled_graphs() {
-            // What is pooled is computed for the whole set, or not at all.
+            // Pooled values are recomputed for the whole set, or not at all.
             Some(graphs) => (0..graphs.ids.len()).map(|graph| (graph, graph)).collect(),
             None => excerpt.exact.iter().map(|&row| (row, excerpt.nodes[row] as usize)).collect(),
         };
@@ -307,7 +307,7 @@ impl Proof<'_> {
             }
         }
         let recomputed = if whole { reference.loss() } else { loss };
-        // Scores that are a little off move a small loss by as much.
+        // Small errors of scores move a small loss by as much.
         let size =
             if tolerance > T::TOLERANCE { recomputed.abs().max(scale) } else { recomputed.abs() };
         if is_close(recomputed, loss, tolerance, size) {
@@ -319,12 +319,12 @@ impl Proof<'_> {
         ))
     }
 
-    /// Launches that lead to the result.
+    /// Launches before the result.
     fn launches(&self) -> impl Iterator<Item = &Launch> {
         self.train.prepare.iter().chain(&self.train.forward)
     }
 
-    /// Steps of the reference over so many nodes and edges.
+    /// Estimated steps of the reference over so many nodes and edges.
     fn estimate_work(&self, nodes: u64, edges: u64) -> u64 {
         let columns = |name: &str| {
             self.list
@@ -348,7 +348,7 @@ impl Proof<'_> {
         self.launches().map(of_launch).sum()
     }
 
-    /// How many edges lie between a node and what its result depends on.
+    /// The number of hops between a node and what its result depends on.
     fn reach(&self) -> u8 {
         let mut reach: BTreeMap<String, u8> = BTreeMap::new();
         for launch in self.launches() {
@@ -372,7 +372,7 @@ impl Proof<'_> {
         reach.get(&self.list.results[0].buffer).copied().unwrap_or(0)
     }
 
-    /// As many of some nodes, with what they depend on, as the work allows.
+    /// As many sampled nodes, with what they depend on, as the work allows.
     fn sample(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
         let shared = |launch: &Launch| {
             matches!(
@@ -401,7 +401,7 @@ impl Proof<'_> {
         None
     }
 
-    /// Nodes with all that their results depend on.
+    /// The subgraph of everything that the results of some nodes depend on.
     fn excerpt_around(&self, seeds: &[usize], count: usize, edges: &EdgeTable) -> Excerpt {
         let direction = |launch: &Launch| match &launch.operation {
             Operation::NeighbourReduce { direction, .. } => Some(*direction),
@@ -459,8 +459,8 @@ impl Proof<'_> {
         }
     }
 
-    /// Features, targets and saved parameters for an excerpt; the target is 0 where only
-    /// predictions are made again.
+    /// Features, targets and saved parameters for a subgraph; targets are 0 where only predictions
+    /// are recomputed.
     fn reference_inputs<T: Precision>(
         &self,
         artifact: &Artifact,
@@ -510,13 +510,13 @@ impl Proof<'_> {
         Ok(inputs)
     }
 
-    /// The graphs, where they are what is learned.
+    /// The graphs, where graphs are learned.
     fn labelled_graphs(&self) -> Option<&GraphTable> {
         self.graphs.filter(|_| graphs::has_graph_labels(self.list))
     }
 }
 
-/// The parameters that a run left behind.
+/// The saved parameters of a run.
 fn saved_parameters<T: Precision>(
     artifact: &Artifact,
     list: &LaunchList,
@@ -589,8 +589,7 @@ fn read_features(graph: &Artifact, nodes: &[u32]) -> Result<Vec<f64>, StageError
     Ok(rows)
 }
 
-/// Relations and features of edges and columns of nodes, as far as the list reads them; for a whole
-/// graph.
+/// Relations, features of edges and columns of nodes that the list reads, for a whole graph.
 fn read_list_inputs(
     inputs: &mut Inputs,
     list: &LaunchList,
@@ -625,7 +624,7 @@ fn read_list_inputs(
     Ok(())
 }
 
-/// The graph of each node, where the list tells graphs apart; for a whole set.
+/// The graph of each node, where the list needs it, for a whole set.
 fn read_graphs(
     inputs: &mut Inputs,
     list: &LaunchList,
@@ -639,14 +638,14 @@ fn read_graphs(
     Ok(())
 }
 
-/// How large a graph is.
+/// The size of a graph.
 #[derive(Clone, Copy)]
 struct GraphSize {
     nodes: u64,
     edges: u64,
 }
 
-/// Steps of the reference for an evaluated operation: it writes out what edges see.
+/// Estimated steps of the reference for an evaluated operation, which writes out values of edges.
 fn evaluated_work(list: &LaunchList, operation: &Operation, size: GraphSize) -> u64 {
     let locals =
         if let Operation::Fused { locals, .. } = operation { locals.as_slice() } else { &[] };
@@ -707,7 +706,7 @@ fn reference_graph(count: usize, edges: &EdgeTable) -> ReferenceGraph {
     }
 }
 
-/// Values of an iteration: one more superstep moves them no more than the condition allows.
+/// Values of an iteration: one more superstep may change them only within the stop condition.
 fn check_values<T: Precision>(
     artifact: &Artifact,
     graph: &Artifact,
@@ -757,7 +756,8 @@ fn check_values<T: Precision>(
         return Ok(());
     }
     let change = reference.superstep();
-    // What rounding to the run's type may move: some units in the last place of every value.
+    // The change that rounding to the run's type allows: some units in the last place of every
+    // value.
     let rounding = magnitude * if T::NAME == f32::NAME { 1e-6 } else { 1e-15 };
     match &repeated.until {
         StopCondition::ChangeAtMost(_, bound) if change.summed > bound + rounding => {
@@ -780,7 +780,7 @@ fn check_values<T: Precision>(
     }
 }
 
-/// Rows of nodes that a column names by the data set's own ids; null is the sentinel.
+/// Rows of the nodes whose own ids are in a column; null is the sentinel.
 fn rows_by_id(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
     let row = |found: Option<Result<usize, usize>>| match found {
         None => Some(f64::from(u32::MAX)),
@@ -802,8 +802,7 @@ fn rows_by_id(column: &ArrayRef, ids: &Ids) -> Option<Vec<f64>> {
     }
 }
 
-/// Relative difference that rounding may make between a run of this list and the reference, which
-/// rounds to f64 alone.
+/// Relative difference between a run of this list and the f64 reference that rounding allows.
 fn tolerance<T: Precision>(list: &LaunchList) -> f64 {
     let of_halves = |buffer: &Buffer| match buffer.element {
         Element::Half(Half::Bf16) => 5e-2,

@@ -1,11 +1,11 @@
-//! checkpoints: when the state of a run is saved, and which saved state it goes on from.
+//! checkpoints: when the state of a run is saved, and from which state it resumes.
 //!
-//! promises  a state is loaded only if it fits the run as it is now; one that does not is told and
-//!           left; what is left over from a run that was published is removed, so that `--force`
-//!           begins anew; a periodic save is written while the run goes on
-//! never     decides what a state holds; ends a run because a periodic save failed (a save at a
-//!           stop that fails is an error); writes two states at a time, or leaves one half-written
-//!           behind when the run is over
+//! promises  a state is loaded only if it fits the run as it is now; one that does not is reported
+//!           and skipped; checkpoints of a published run are removed, so that `--force` starts from
+//!           the beginning; a periodic save is written while the run continues
+//! never     decides what a state holds; ends a run because a periodic save failed (at a stop, a
+//!           failed save is an error); writes two states at a time, or leaves a partial one behind
+//!           when the run ends
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -24,12 +24,12 @@ pub struct Checkpoints<'a> {
     provenance: Provenance,
     spec: CheckpointSpec,
     last: Instant,
-    /// After how many steps the state is that is being written, and who writes it.
+    /// The state that is being written: its number of steps, and the writing thread.
     writing: Option<(u64, JoinHandle<Result<(), StageError>>)>,
 }
 
 impl<'a> Checkpoints<'a> {
-    /// Those under the key of the outputs.
+    /// The checkpoints below the key of the outputs.
     pub fn new(
         context: &'a Context<'a>,
         outputs: &Outputs,
@@ -79,22 +79,22 @@ impl<'a> Checkpoints<'a> {
         Ok(None)
     }
 
-    /// Whether it is time to save, after so many steps.
+    /// Whether a save is due after so many steps.
     pub fn is_due(&self, done: u64) -> bool {
         signals::record_steps_done(done);
         let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
         counted || self.last.elapsed() >= Duration::from_secs(self.spec.every_seconds)
     }
 
-    /// Saves if it is time to.
+    /// Saves if a save is due.
     pub fn save_if_due(&mut self, done: u64, state: impl FnOnce() -> Result<Tensors, StageError>) {
         if self.is_due(done) {
             self.save_in_background(done, state);
         }
     }
 
-    /// Takes the state after so many steps, and leaves the writing to a thread. A failure is told,
-    /// and the run goes on.
+    /// Takes the state after so many steps; a thread writes it. A failure is a warning, and the run
+    /// continues.
     pub fn save_in_background(
         &mut self,
         done: u64,
@@ -106,7 +106,7 @@ impl<'a> Checkpoints<'a> {
             (self.context.store.clone(), self.document.clone(), self.provenance);
         let write = |bytes: Vec<u8>| {
             let writer = std::thread::Builder::new().name("checkpoint".to_owned());
-            // Told where it is saved: an interrupt may come before anybody waits for the thread.
+            // Recorded in the thread: a signal may come before the thread is joined.
             let save = move || {
                 checkpoint::save(&store, &document, provenance, done, &bytes)
                     .inspect(|()| signals::record_steps_saved(done))
@@ -126,7 +126,7 @@ impl<'a> Checkpoints<'a> {
         }
     }
 
-    /// Saves, and waits for it.
+    /// Saves and waits for the write.
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
         self.join_writer();
         self.last = Instant::now();
@@ -141,7 +141,7 @@ impl<'a> Checkpoints<'a> {
         Ok(())
     }
 
-    /// Waits for what is being written.
+    /// Waits for the current write.
     fn join_writer(&mut self) {
         let Some((done, writer)) = self.writing.take() else { return };
         match writer.join() {
@@ -166,13 +166,13 @@ impl Drop for Checkpoints<'_> {
     }
 }
 
-/// A number among the facts of a state.
+/// A value among the facts of a state.
 pub fn parse_fact<N: std::str::FromStr>(state: &Tensors, name: &str) -> Result<N, String> {
     let text = state.facts.get(name).ok_or_else(|| format!("it has no `{name}`"))?;
     text.parse().map_err(|_| format!("its `{name}` is `{text}`"))
 }
 
-/// Facts from names and texts.
+/// Makes facts of names and texts.
 pub fn collect_facts<const COUNT: usize>(
     pairs: [(&str, String); COUNT],
 ) -> std::collections::BTreeMap<String, String> {

@@ -1,9 +1,8 @@
-//! edge_lists: edges in the order of their ids, by vertex and by edge, as evaluated operations walk
-//! them.
+//! edge_lists: edges in the order of their ids, by vertex and by edge, for evaluated operations.
 //!
-//! promises  the edges of a vertex ascend by edge id, so that what is made of them does not depend
-//!           on the order of the nodes; only what is asked for is made
-//! limits    fewer than 2^32 edges; memory 8 bytes an edge for each direction and 8 for their ends
+//! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
+//!           the nodes; only lists that are needed are built
+//! limits    fewer than 2^32 edges; memory: 8 bytes an edge for each direction and 8 for the ends
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
 use warploom_ops::balanced_units;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
@@ -11,27 +10,27 @@ use warploom_vertex::launch::ListNeeds;
 
 use crate::graphs::Graphs;
 
-/// Most edges that ids of 32 bits can name, those of lists over both directions included.
+/// The most edges that 32-bit ids can name in a list over both directions.
 pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
 
-/// Edges by vertex and by id; empty where nothing asks for them.
+/// Edges by vertex and by id; lists that are not needed are empty.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeLists {
     incoming: Option<VertexEdges>,
     outgoing: Option<VertexEdges>,
-    /// Source of each edge, where ends are asked for.
+    /// Source of each edge, where ends are needed.
     pub source: Vec<u32>,
     /// Target of each edge.
     pub target: Vec<u32>,
     relation: Vec<u16>,
-    /// The graphs of a set of many, where a launch tells them apart.
+    /// The graphs of a set of many, where a launch needs them.
     pub graphs: Option<Graphs>,
-    /// First row of each unit of a walk over in-edges, and the number of rows; units have about as
-    /// many edges each.
+    /// First row of each work unit over in-edges, and the number of rows; units have similar
+    /// numbers of edges.
     pub incoming_units: Vec<u32>,
-    /// The same of out-edges.
+    /// The same for out-edges.
     pub outgoing_units: Vec<u32>,
-    /// The same of both.
+    /// The same for both.
     pub both_units: Vec<u32>,
 }
 
@@ -43,7 +42,7 @@ struct VertexEdges {
 }
 
 impl EdgeLists {
-    /// What is asked for, of a csr whose edge ids were proved to be in range.
+    /// Builds the needed lists of a csr whose edge ids were checked.
     pub fn from_csr(csr: &Csr, wanted: ListNeeds) -> Self {
         let any = wanted.incoming || wanted.outgoing || wanted.ends;
         if !any && !wanted.relations {
@@ -80,7 +79,7 @@ impl EdgeLists {
         }
     }
 
-    /// As operations see it.
+    /// The graph as operations take it.
     pub fn graph(&self, nodes: usize, edge_count: usize) -> EdgeGraph<'_> {
         fn list(side: &VertexEdges) -> EdgeList<'_> {
             EdgeList { offsets: &side.offsets, edges: &side.edges, far: &side.far }
@@ -111,7 +110,7 @@ pub fn edge_ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
     (source, target)
 }
 
-/// Numbers in the order of in-edges, by edge id; none of none.
+/// Values in the order of in-edges, reordered by edge id; empty for an empty input.
 pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
     let mut by_edge = vec![N::default(); of_slot.len()];
     csr.incoming
@@ -122,7 +121,7 @@ pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
     by_edge
 }
 
-/// A pass over all edges in the order of their ids leaves the edges of each vertex in that order.
+/// Edges grouped by vertex. One pass in the order of edge ids keeps that order for each vertex.
 fn list_by_vertex(side: &Side, near: &[u32], far: &[u32]) -> VertexEdges {
     let mut next: Vec<u64> = side.offsets.to_vec();
     let (mut edges, mut ends) = (vec![0; near.len()], vec![0; near.len()]);

@@ -1,10 +1,12 @@
-//! executor: walks a resolved launch list on the CPU, one call of an operation for each launch.
+//! executor: runs a resolved launch list on the CPU, one operation for each launch, or hands it to
+//! a GPU.
 //!
-//! promises  the same bits for any number of threads, on every run; a stop is answered between two
+//! promises  the same bits for any number of threads, on every run; a stop is honoured between two
 //!           launches; the optimiser runs for all parameters or for none
-//! never     chooses anything: order, operation and division of the work stand in the plan; looks a
-//!           name up while it runs
-//! limits    a stop waits for the launch at work, the longest of which reads every edge once
+
+//! never     chooses anything: the plan has order, operations and division of the work; looks up a
+//!           name while it runs
+//! limits    a stop waits for the current launch, the longest of which reads every edge once
 mod fused_launch;
 
 use std::{
@@ -49,12 +51,12 @@ Home, Place
 },
 };
 
-/// Why the walk ended before its end.
+/// Why the execution ended early.
 #[derive(Debug)]
 pub enum Halt {
-    /// A stop was asked for.
+    /// A stop was requested.
     Stopped,
-    /// Something is wrong.
+    /// An error.
     Failed(StageError),
 }
 
@@ -64,40 +66,42 @@ impl From<StageError> for Halt {
     }
 }
 
-/// How far a superstep moved the states.
+
+
+/// How much a superstep changed the states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
-    /// Sum of absolute differences of reals.
+    /// Sum of absolute differences of floats.
     pub summed: f64,
     /// Number of elements that differ.
     pub changed: u64,
 }
 
-/// A program with its buffers.
+/// A program with its state.
 #[derive(Debug)]
 pub struct Executor<T: Precision> {
-    /// What to do.
+    /// The resolved launch list.
     pub program: ResolvedProgram<T>,
-    /// With what.
+    /// Inputs, buffers and optimiser state.
     pub state: LaunchState<T>,
     /// Time spent in each step.
     pub spent: Vec<Duration>,
-    /// The GPU that runs the list, if one does; buffers of the host then hold what was fetched.
+    /// The GPU that runs the list, if one does; host buffers then hold only what was fetched.
     pub gpu: Option<gpu::GpuExecutor>,
 }
 
 /// Everything that launches read and write.
 #[derive(Debug)]
 pub struct LaunchState<T: Precision> {
-    /// What was given.
+    /// Inputs: graph, features, labels.
     pub data: Data<T>,
-    /// What launches read and write.
+    /// The buffers of the list.
     pub buffers: Buffers<T>,
     /// Moments, by parameter.
     pub moments: Vec<Moments<T>>,
     /// Optimiser of each parameter.
     pub optimizers: Vec<Optimizer>,
-    /// What their steps are multiplied with in this epoch.
+    /// The learning-rate factor of this epoch.
     pub pace: f64,
     /// The last loss, before it was rounded to the run's type.
     pub loss: f64,
@@ -105,8 +109,8 @@ pub struct LaunchState<T: Precision> {
 }
 
 impl<T: Precision> Executor<T> {
-    /// Resolves a validated list and makes its buffers. Features and targets move from the data
-    /// into them.
+    /// Resolves a validated list and makes its buffers. Features and targets move from `data` into
+    /// them.
     pub fn new(list: &LaunchList, mut data: Data<T>, seed: u64) -> Result<Self, StageError> {
         let program = ResolvedProgram::resolve(list)?;
         let mut buffers = Buffers::new(usize::try_from(list.arena.bytes).unwrap_or(usize::MAX))?;
@@ -170,7 +174,7 @@ impl<T: Precision> Executor<T> {
         Ok(Executor { program, state, spent, gpu: None })
     }
 
-    /// The same on a GPU.
+    /// The same, for a GPU.
     pub fn new_on_gpu(
         context: &warploom_contract::Context,
         list: &LaunchList,
@@ -192,7 +196,7 @@ impl<T: Precision> Executor<T> {
         Ok(executor)
     }
 
-    /// Fetches what the program returns from the GPU, if one runs it.
+    /// Fetches the results of the program from the GPU, if one runs the list.
     pub fn fetch_results(&mut self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         for (name, place) in &self.program.places {
@@ -203,17 +207,17 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
-    /// What the list takes of a GPU's memory, if one runs it.
+    /// Bytes of GPU memory that the list takes, if a GPU runs it.
     pub fn bytes_on_gpu(&self) -> Option<u64> {
         self.gpu.as_ref().map(gpu::GpuExecutor::device_bytes)
     }
 
-    /// What of the host is pinned for a GPU, if one runs the list.
+    /// Bytes of host memory that are pinned for a GPU; 0 without one.
     pub fn bytes_pinned(&self) -> u64 {
         self.gpu.as_ref().map_or(0, gpu::GpuExecutor::bytes_pinned)
     }
 
-    /// Seconds spent in each launch; on a GPU those of one.
+    /// Seconds spent in each launch in total; on a GPU, those of one execution.
     pub fn seconds_by_launch(&self) -> BTreeMap<String, f64> {
         let seconds = |step: usize| match &self.gpu {
             Some(gpu) => gpu.seconds_by_step().get(&step).copied().unwrap_or(0.0),
@@ -227,13 +231,12 @@ impl<T: Precision> Executor<T> {
             .collect()
     }
 
-    /// Whether launches put a buffer down: a GPU has kernels that have at hand what others would
-    /// read.
+    /// Whether some launch stores a buffer: GPU kernels may keep it in registers only.
     pub fn stores_buffer(&self, name: &str) -> bool {
         self.gpu.as_ref().is_none_or(|gpu| gpu.stores_buffer(name))
     }
 
-    /// Fetches everything that launches make from the GPU, if one runs the list.
+    /// Fetches everything that launches compute from the GPU, if one runs the list.
     pub fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         let is_made = |buffer: &&Buffer| {
@@ -252,7 +255,7 @@ impl<T: Precision> Executor<T> {
         self.fetch_state_of_batch(None)
     }
 
-    /// The same; as they came home with a batch of epochs, if one is given.
+    /// The same, as read back with a batch of epochs, if one is given.
     pub fn fetch_state_of_batch(
         &mut self,
         batch: Option<&gpu::EpochBatch>,
@@ -263,7 +266,7 @@ impl<T: Precision> Executor<T> {
         })
     }
 
-    /// Parameters as a GPU kept them up to the end of a batch of epochs.
+    /// Parameters that the GPU kept until the end of a batch of epochs.
     pub fn kept_parameters(&self, batch: &gpu::EpochBatch) -> Result<Vec<Vec<T>>, StageError> {
         let reals = self.state.buffers.reals();
         let counts: Vec<usize> =
@@ -273,7 +276,7 @@ impl<T: Precision> Executor<T> {
             .map_or_else(|| Ok(Vec::new()), |gpu| gpu.read_kept_parameters(batch, &counts))
     }
 
-    /// Gives the GPU parameters and moments, if one runs the list.
+    /// Uploads parameters and moments to the GPU, if one runs the list.
     fn put_state(&self) -> Result<(), StageError> {
         let Some(gpu) = &self.gpu else { return Ok(()) };
         for learned in &self.program.parameters {
@@ -286,14 +289,14 @@ impl<T: Precision> Executor<T> {
         gpu.upload_moments(&self.state.moments)
     }
 
-    /// Leaves the GPU: what comes next is done here, with the parameters as they are.
+    /// Stops using the GPU: later launches run on the CPU, with the parameters as they are.
     pub fn leave_gpu(&mut self) {
         if self.fetch_state().is_ok() {
             self.gpu = None;
         }
     }
 
-    /// Gives each parameter its optimiser, with moments of 0.
+    /// Sets the optimiser of each parameter, with zero moments.
     pub fn set_optimizers(&mut self, optimizers: Vec<Optimizer>) -> Result<(), StageError> {
         let empty_or = |wanted: bool, count: usize| vec![T::ZERO; if wanted { count } else { 0 }];
         let reals = self.state.buffers.reals();
@@ -319,7 +322,7 @@ impl<T: Precision> Executor<T> {
         self.run_rows(part, pass, None, stop)
     }
 
-    /// The same, where only these rows of walks over edges are made.
+    /// The same; walks over edges compute only these rows, if given.
     pub fn run_rows(
         &mut self,
         part: Part,
@@ -338,7 +341,8 @@ impl<T: Precision> Executor<T> {
             return Ok(());
         }
         for index in self.program.part(part) {
-            // Half an update could not be dropped, and it takes microseconds.
+            // An update is finished, not interrupted: half of one could not be undone, and it takes
+            // microseconds.
             if part != Part::Update && stop.is_set() {
                 return Err(Halt::Stopped);
             }
@@ -349,8 +353,8 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
-    /// How far the successors of the states that a loop's end is tested on lie from the states, or
-    /// where it is still active. Where only some rows were made, the others have not changed.
+    /// The change between the watched states of a loop and their successors, or the number of
+    /// active vertices. Rows that were not computed have not changed.
     pub fn measure_change(&self, number: usize, only: Option<&[Run]>) -> Change {
         let repeated = &self.program.loops[number];
         let mut change = Change::default();
@@ -395,14 +399,14 @@ impl<T: Precision> Executor<T> {
         change
     }
 
-    /// The successors become the states.
+    /// Replaces the states by their successors.
     pub fn commit(&mut self, number: usize) {
         for &(state, next) in &self.program.loops[number].commits {
             self.state.buffers.swap(state, next);
         }
     }
 
-    /// Running statistics take their next values.
+    /// Replaces running statistics by their next values.
     pub fn keep_statistics(&mut self) -> Result<(), StageError> {
         if let Some(gpu) = &self.gpu {
             return gpu.keep_statistics(&self.program);
@@ -415,8 +419,7 @@ impl<T: Precision> Executor<T> {
         Ok(())
     }
 
-    /// Gives back what was given to the launches, once these are done: writing results takes memory
-    /// of its own.
+    /// Frees the inputs once the launches are done: writing results needs memory of its own.
     pub fn release_inputs(&mut self, list: &LaunchList) {
         let is_given = |buffer: &&Buffer| {
             matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
@@ -431,7 +434,7 @@ impl<T: Precision> Executor<T> {
         self.state.data.sparse_of_kind.clear();
     }
 
-    /// A copy of every parameter; of a GPU's those that were fetched last.
+    /// A copy of every parameter; on a GPU, as last fetched.
     pub fn parameters(&self) -> Vec<Vec<T>> {
         let reals = self.state.buffers.reals();
         self.program.parameters.iter().map(|learned| reals.get(learned.buffer).to_vec()).collect()
@@ -447,8 +450,8 @@ impl<T: Precision> Executor<T> {
         self.put_state()
     }
 
-    /// Elements of a buffer of reals by name. What no launch wants any longer may have been written
-    /// over.
+    /// Elements of a buffer of floats by name. A buffer that later launches do not read may have
+    /// been overwritten.
     pub fn real_elements(&self, name: &str) -> Option<Cow<'_, [T]>> {
         let buffers = &self.state.buffers;
         match *self.program.places.get(name)? {
@@ -466,8 +469,8 @@ impl<T: Precision> Executor<T> {
     }
 }
 
-/// Where the elements of a buffer are: in its place in the arena, if it has one, or by themselves.
-/// What is given is read where it is mapped, also where a GPU's arena has room for a copy.
+/// The location of a buffer: its range of the arena if launches compute it, else separate. Inputs
+/// are read where they are mapped, also where the arena of a GPU has room for a copy.
 fn allocate_location<E: ArrowNativeType>(
     list: &LaunchList,
     buffer: &Buffer,
@@ -490,7 +493,7 @@ fn allocate_location<E: ArrowNativeType>(
     Ok(Location::Arena(start..start + bytes))
 }
 
-/// What a buffer of reals holds at first.
+/// Initial contents of a buffer of floats.
 fn initial_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
@@ -516,12 +519,13 @@ fn initial_contents<T: Precision>(
     Ok(given)
 }
 
-/// Halves as what is computed with.
+/// 16-bit floats widened to the run's type.
 fn widen_halves<T: Precision, H: half_precision::Half>(bits: &[u16]) -> Vec<T> {
     bytemuck::cast_slice::<u16, H>(bits).iter().map(|half| T::from_half(half.widened())).collect()
 }
 
-/// What a buffer of halves holds at first: features, each rounded, or what a walk will write.
+/// Initial contents of a buffer of 16-bit floats: rounded features, or zeros that a walk
+/// overwrites.
 fn initial_half_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
@@ -545,7 +549,7 @@ fn initial_half_contents<T: Precision>(
     Ok(Contents::Owned(rounded))
 }
 
-/// What a buffer of whole numbers holds at first.
+/// Initial contents of a buffer of integers.
 fn initial_whole_contents<T: Precision>(
     buffer: &Buffer,
     data: &mut Data<T>,
@@ -565,7 +569,7 @@ fn missing_input_error(what: &str) -> StageError {
 }
 
 impl<T: Precision> LaunchState<T> {
-    /// Runs the step of this number; of a walk over edges, where rows are given, only for these.
+    /// Runs one step; a walk over edges computes only the rows of `only`, if given.
     pub fn launch(
         &mut self,
         program: &ResolvedProgram<T>,
@@ -663,16 +667,16 @@ impl<T: Precision> LaunchState<T> {
     }
 }
 
-/// What every launch is told beside its buffers.
+/// What every launch needs besides its buffers.
 struct LaunchContext<'a, T: Precision> {
-    /// What was given.
+    /// Inputs: graph, features, labels.
     pub data: &'a Data<T>,
     seed: u64,
     pass: Pass,
 }
 
 impl<'a, T: Precision> LaunchContext<'a, T> {
-    /// What a launch whose result has these rows must know to draw.
+    /// The context for drawing dropout in a launch whose result has these rows.
     pub fn draw_context(&self, rows: Rows) -> DrawContext<'a> {
         let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
         DrawContext {
@@ -687,7 +691,7 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
         row_count(rows, self.data.nodes, self.data.edges)
     }
 
-    /// The sides that a direction visits, and how their rows are divided.
+    /// The adjacencies of a direction, and the work units of their rows.
     fn walked_sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
         let loaded = "what the launches walk was loaded";
         let data = self.data;
@@ -746,7 +750,7 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
         );
     }
 
-    /// The sparse features as dense rows.
+    /// Writes the sparse features as dense rows.
     fn write_dense_features(&self, made: &mut [T], of: Option<u32>) {
         let sparse = self.data.sparse_features(of).expect("looked for when the buffers were made");
         sparse.write_dense(made);

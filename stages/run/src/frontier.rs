@@ -1,10 +1,10 @@
-//! frontier: which rows the next superstep of a loop makes.
+//! frontier: the active rows of a loop: which rows the next superstep computes.
 //!
-//! promises  the states of supersteps that make all rows, to the bit: a row that neither changed
-//!           nor reads a change is what it was
-//! never     is kept over a start: the first superstep after it makes all rows
-//! limits    two bits a vertex; where more than a part of the edges would be read, all rows are
-//!           made, since that goes in order
+//! promises  the same states, to the bit, as supersteps over all rows: a row that neither changed
+//!           nor reads a change keeps its value
+//! never     survives a restart: the first superstep after one computes all rows
+//! limits    two bits a vertex; where more than a fraction of the edges would be read, all rows are
+//!           computed, since sequential access is faster
 use warploom_ops::frontier::{
     Marks, Run, all_rows, entries, mark_readers, mark_reals, mark_wholes,
 };
@@ -18,13 +18,15 @@ use crate::{
     resolved_program::ResolvedLoop,
 };
 
-/// Of all rows and edges, the part that what changed may have so that its readers are looked for.
+/// The readers of changed rows are looked for only if the changed rows and their edges are at most
+/// one such part of all rows and edges.
 const PART_CHANGED: usize = 5;
 
-/// The part that what is made again may have: a row by itself costs about as much as two in order.
+/// Only readers are recomputed if their edges are at most one such part: a single row costs about
+/// twice as much as one in sequence.
 const PART_READERS: usize = 2;
 
-/// What a loop goes by.
+/// The frontier of a loop.
 #[derive(Debug)]
 pub struct Frontier {
     direction: Direction,
@@ -34,7 +36,7 @@ pub struct Frontier {
 }
 
 impl Frontier {
-    /// Of a loop that goes by one.
+    /// For a loop whose plan uses a frontier; none for another.
     pub fn from_loop<T: Precision>(
         executor: &Executor<T>,
         repeated: &ResolvedLoop,
@@ -48,12 +50,12 @@ impl Frontier {
         })
     }
 
-    /// The rows that a superstep makes; nothing where it makes all.
+    /// The rows that the superstep computes; none if it computes all.
     pub fn runs(&self) -> Option<&[Run]> {
         self.runs.as_deref()
     }
 
-    /// Looks at what a superstep changed, before its commits.
+    /// Finds the rows of the next superstep from what this one changed, before its commits.
     pub fn advance<T: Precision>(
         &mut self,
         executor: &Executor<T>,

@@ -1,12 +1,10 @@
-//! gpu: walks a launch list on a GPU: the same list's kernels, from the source that `vertex::emit`
-//! makes of it.
+//! gpu: executes a launch list on a GPU, with the kernels that `vertex::emit` makes of the list.
 //!
-//! promises  everything lies in one batch of the device's memory, which the plan has foreseen,
-//!           but for given rows that the plan leaves in pinned memory of the host; a part of the
-//!           list is one graph of launches; the same bits on every run; a fault of the device says
-//!           what was attempted
-//! never     adds up in an order that varies; keeps on the host what launches make, until it is
-//!           asked for, but what epochs measured (`batch`)
+//! promises  all device memory is one allocation, of the size that the plan predicted, except input
+//!           rows that the plan leaves in pinned host memory; a part of the list is one CUDA graph;
+//!           the same bits on every run; an error of the device says what was attempted
+//! never     adds up in varying order; copies results of launches to the host before they are asked
+//!           for, except measurements of epochs (`epoch_batch`)
 mod compile;
 mod edge_order;
 mod epoch_batch;
@@ -44,69 +42,68 @@ use crate::{
 pub use epoch_batch::EpochBatch;
 use kernel_arguments::{Layout, MemorySpace};
 
-/// What a plan decides about a list on a GPU.
+/// What the plan decides about a list on a GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuPlan<'a> {
     /// The GPU.
     pub facts: &'a Facts,
-    /// What products multiply.
+    /// The precision of matrix products.
     pub matmul: Matmul,
-    /// Whether neighbouring rows read near rows.
+    /// Whether neighbouring rows read nearby rows.
     pub order: Order,
-    /// How the edges of each launch are cut into groups of neighbours, where that is asked for.
+    /// The neighbour groups of each launch, where the plan uses them.
     pub groups: &'a [Option<Groups>],
-    /// What stays on the host.
+    /// The buffers that stay on the host.
     pub host: Option<&'a OnHost>,
 }
 
-/// What a list is on a GPU.
+/// A launch list on a GPU.
 pub struct GpuExecutor {
     gpu: Gpu,
     memory: Memory,
-    /// What was free of the device when it was opened.
+    /// Free memory of the device when it was opened.
     bytes_free: Option<u64>,
-    /// What stays on the host: launches read it as long as there are any.
+    /// Buffers that stay on the host, for as long as launches read them.
     pinned: Option<Pinned>,
     layout: Layout,
     kernels: Vec<Kernel>,
-    /// Launches by step of the program: kernel, grid, and what it is given; of a pass of training,
-    /// and of measuring.
+    /// The calls of each step: kernel, grid, and arguments of training and measuring passes.
     calls: Vec<Vec<KernelCall>>,
-    /// Of each of these launches, what of an epoch waits for what.
+    /// What each step waits for in the graph of an epoch.
     branch_roles: Vec<graph_branches::BranchRole>,
-    /// What writes a measurement down, and what turns the clock.
+    /// The calls that store a measurement and advance the epoch clock.
     clockwork: Vec<KernelCall>,
-    /// What decides by a measurement.
+    /// The calls that decide by a measurement.
     watch: Vec<KernelCall>,
-    /// Measurements and steps, as one graph: by how many, and whether something is decided between
-    /// them.
+    /// CUDA graphs of epochs (measurement and update), by number of epochs and whether something is
+    /// decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
     readback: epoch_batch::ReadbackBuffers,
     graphs: BTreeMap<(StepRange, bool), Graph>,
     visits: BTreeMap<(StepRange, bool), u64>,
     seconds_by_step: BTreeMap<usize, f64>,
-    /// Sparse features as dense rows, by the step that puts them down: taken to the device once.
+    /// Sparse features as dense rows, by the step that stores them: uploaded once.
     dense: BTreeMap<usize, (String, Vec<u8>)>,
     has_dense_copies: bool,
-    /// What no kernel puts down.
+    /// Buffers that no kernel stores.
     unstored: Vec<BufferName>,
     kind: LossKind,
     columns: usize,
-    /// Compiled anew, or found.
+    /// Whether the cubin was compiled or found.
     pub compiled: CubinOrigin,
 }
 
-/// How often a launch that is timed alone is recorded in one graph, so that starting the graph does
-/// not count.
+/// How often a launch that is timed alone is recorded in one graph, so that the cost of starting
+/// the graph is small.
 const AT_ONCE: u64 = 20;
 
-/// Replays of that graph that are timed.
+/// Timed replays of that graph.
 const REPLAYS: u64 = 3;
 
-/// First and last step of a part.
+/// The first step of a part, and the end.
 type StepRange = (usize, usize);
 
-/// One kernel, ready to be launched.
+/// A kernel with its grid and arguments.
 struct KernelCall {
     kernel: usize,
     grid: Grid,
@@ -114,11 +111,11 @@ struct KernelCall {
     measuring: Vec<ArgumentValue>,
 }
 
-/// What a pass of measuring counted: for each part of the target as `counts_of_part` lists it.
+/// Counts of a measuring pass: for each split, in the layout of `counts_of_part`.
 pub type Counts = Vec<u32>;
 
 impl GpuExecutor {
-    /// Puts everything on the device, and compiles the list.
+    /// Compiles the list, and uploads all inputs.
     pub fn new<T: Precision>(
         context: &Context,
         list: &LaunchList,
@@ -187,7 +184,7 @@ impl GpuExecutor {
             columns: columns as usize,
             compiled,
         };
-        // In a build that checks, who reads what nobody wrote does not go unnoticed.
+        // In a debug build, memory starts as NaN, so that reads of unwritten values show.
         let unwritten = if cfg!(debug_assertions) { 0xff } else { 0 };
         executor
             .gpu
@@ -198,7 +195,7 @@ impl GpuExecutor {
         Ok(executor)
     }
 
-    /// Uploads what launches read and none makes.
+    /// Uploads what launches read and no launch computes.
     fn upload_inputs<T: Precision>(
         &mut self,
         list: &LaunchList,
@@ -262,8 +259,8 @@ impl GpuExecutor {
         if part == Part::Prepare || part == Part::Finish {
             return self.launch_steps(steps, pass.training).map_err(device_error);
         }
-        // First as it is, for what is only there after a first launch; then each launch timed; then
-        // all as one graph.
+        // The first time launches run one by one, for what a first launch sets up; the second time
+        // each launch is timed; then all are replayed as one graph.
         if visits == 1 {
             return self.launch_steps(steps, pass.training).map_err(device_error);
         }
@@ -280,7 +277,7 @@ impl GpuExecutor {
         self.gpu.replay(&self.graphs[&key]).map_err(device_error)
     }
 
-    /// Launches step by step, and takes the time of each.
+    /// Runs launches step by step, and times each.
     fn time_launches(
         &mut self,
         steps: std::ops::Range<usize>,
@@ -300,14 +297,14 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Whether sparse features were put down as dense rows: once, where later values may lie, so
-    /// that no pass but the first finds them.
+    /// Whether sparse features were stored as dense rows. This happens once, and later values may
+    /// use the same memory, so that only the first pass can read them.
     pub fn has_dense_copies(&self) -> bool {
         self.has_dense_copies
     }
 
-    /// Seconds of one of so many passes: all launches as one graph, which is replayed. Before, each
-    /// launch is timed alone, many in a graph, and the whole then makes the results anew.
+    /// Seconds of one of so many passes, replayed as one graph. Before, each launch is timed alone;
+    /// the replays of the whole then compute the results again.
     pub fn time_passes(
         &mut self,
         steps: std::ops::Range<usize>,
@@ -321,8 +318,8 @@ impl GpuExecutor {
         self.time_repeats(steps, 1, count).map_err(device_error)
     }
 
-    /// Seconds of these launches, recorded so often in one graph, in the mean over so many replays
-    /// after one that does not count.
+    /// Mean seconds of these launches, recorded so often in one graph, over so many replays after a
+    /// first one that is not timed.
     fn time_repeats(
         &self,
         steps: std::ops::Range<usize>,
@@ -340,7 +337,7 @@ impl GpuExecutor {
         Ok(self.gpu.elapsed_ms(&from, &to)? / 1e3 / (recorded * replays) as f64)
     }
 
-    /// Running statistics and their next values.
+    /// Running statistics, and their next values.
     fn statistics<T: Precision>(
         &self,
         program: &ResolvedProgram<T>,
@@ -357,7 +354,7 @@ impl GpuExecutor {
             .collect()
     }
 
-    /// Running statistics take their next values.
+    /// Replaces running statistics by their next values.
     pub fn keep_statistics<T: Precision>(
         &self,
         program: &ResolvedProgram<T>,
@@ -378,7 +375,7 @@ impl GpuExecutor {
         )
     }
 
-    /// Seconds of one launch of each step that was timed.
+    /// Seconds of one launch, for each step that was timed.
     pub fn seconds_by_step(&self) -> &BTreeMap<usize, f64> {
         &self.seconds_by_step
     }
@@ -390,7 +387,7 @@ impl GpuExecutor {
         self.launch_without_reset(steps, training)
     }
 
-    /// The same; what was counted before is counted on.
+    /// The same, without a reset of the counts.
     fn launch_without_reset(
         &self,
         steps: std::ops::Range<usize>,
@@ -399,13 +396,13 @@ impl GpuExecutor {
         self.calls[steps].iter().flatten().try_for_each(|call| self.launch_call(call, training))
     }
 
-    /// Nothing is counted yet.
+    /// Sets the counts of measurements to 0.
     fn reset_counts(&self) -> Result<(), Fault> {
         let Some(place) = self.layout.argument_range(&Argument::Measures) else { return Ok(()) };
         self.gpu.fill(&self.memory, place.offset, place.bytes, 0)
     }
 
-    /// Whether a step counts what is right.
+    /// Whether a step counts correct answers.
     fn is_counting_step(&self, step: usize) -> bool {
         let Some(place) = self.layout.argument_range(&Argument::Measures) else { return false };
         let pointer = ArgumentValue::Pointer(self.memory.pointer() + place.offset);
@@ -422,7 +419,7 @@ impl GpuExecutor {
         Ok(f64::from_le_bytes(bytes))
     }
 
-    /// What the last pass of measuring counted.
+    /// The counts of the last measuring pass.
     pub fn counts(&self) -> Result<Counts, StageError> {
         let mut counts = vec![0u32; PARTS * counts_of_part(self.kind, self.columns as u64)];
         if let Some(place) = self.layout.argument_range(&Argument::Measures) {
@@ -433,7 +430,7 @@ impl GpuExecutor {
         Ok(counts)
     }
 
-    /// Copies a buffer that stays on the host to where kernels read it.
+    /// Copies a buffer that stays on the host into pinned memory.
     fn copy_to_pinned<T: Precision>(
         &mut self,
         name: &str,
@@ -450,7 +447,7 @@ impl GpuExecutor {
         )
     }
 
-    /// Copies a buffer to the device, if it lies there.
+    /// Copies a buffer to the device, if it is resident there.
     pub fn upload_buffer<T: Precision>(
         &self,
         name: &str,
@@ -470,13 +467,13 @@ impl GpuExecutor {
         done.map_err(device_error)
     }
 
-    /// Whether a kernel puts a buffer down.
+    /// Whether some kernel stores a buffer.
     pub fn stores_buffer(&self, name: &str) -> bool {
         !self.unstored.iter().any(|unstored| unstored == name)
     }
 
-    /// Copies a buffer from the device, if it lies there: what stays on the host, launches never
-    /// write.
+    /// Copies a buffer from the device, if it is resident there: launches never write what stays on
+    /// the host.
     pub fn download_buffer<T: Precision>(
         &self,
         name: &str,
@@ -523,8 +520,8 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Copies parameters and moments from the device: as they are, or as they came home with a
-    /// batch of epochs.
+    /// Copies parameters and moments from the device: the current ones, or those read back with a
+    /// batch.
     pub fn download_state<T: Precision>(
         &self,
         program: &ResolvedProgram<T>,
@@ -553,12 +550,12 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Whether what is measured can decide on the device.
+    /// Whether metrics can decide on the device.
     pub fn can_decide(&self) -> bool {
         !self.watch.is_empty()
     }
 
-    /// Tells the device the settings of each parameter's optimiser.
+    /// Uploads the settings of each parameter's optimiser.
     pub fn upload_optimizers(&self, optimizers: &[Optimizer]) -> Result<(), StageError> {
         for (number, optimizer) in optimizers.iter().enumerate() {
             let settings: [f64; OPTIMIZER] = match optimizer {
@@ -596,29 +593,29 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Waits for everything that was asked for.
+    /// Waits for all enqueued work.
     pub fn wait(&self) -> Result<(), StageError> {
         self.gpu.wait().map_err(device_error)
     }
 
-    /// Bytes of the device that are held.
+    /// Bytes of device memory that are allocated.
     pub fn device_bytes(&self) -> u64 {
         self.memory.bytes()
     }
 
-    /// What is gone of the device's memory since it was opened, as the driver says; 0 where that is
-    /// not known.
+    /// Bytes of device memory that were free when it was opened and no longer are, as the driver
+    /// says; 0 if unknown.
     pub fn bytes_taken(&self) -> u64 {
         let free = self.gpu.facts().memory_free_bytes;
         self.bytes_free.zip(free).map_or(0, |(first, now)| first.saturating_sub(now))
     }
 
-    /// Bytes of the host that are pinned for kernels to read.
+    /// Bytes of pinned host memory that kernels read.
     pub fn bytes_pinned(&self) -> u64 {
         self.pinned.as_ref().map_or(0, Pinned::bytes)
     }
 
-    /// What is known of the device.
+    /// Facts of the device.
     pub fn facts(&self) -> warploom_device::gpu::Device {
         self.gpu.facts()
     }
@@ -633,7 +630,7 @@ impl std::fmt::Debug for GpuExecutor {
     }
 }
 
-/// Kernels of a module, each found once.
+/// Kernels of a module, each looked up once.
 struct Kernels<'a> {
     module: &'a Module,
     kernels: Vec<Kernel>,
@@ -641,7 +638,7 @@ struct Kernels<'a> {
 }
 
 impl Kernels<'_> {
-    /// A kernel with what it is given.
+    /// A kernel with its arguments.
     fn bind_call<T: Precision>(
         &mut self,
         kernel: &cuda::Kernel,
@@ -675,7 +672,7 @@ impl Kernels<'_> {
     }
 }
 
-/// Pins what the plan leaves on the host, if that has so much; nothing if nothing stays.
+/// Pins host memory for what the plan leaves there, if the host has enough; none if nothing stays.
 fn pin_features(
     context: &Context,
     gpu: &Gpu,
@@ -707,15 +704,15 @@ fn pin_features(
     Ok(Some(pinned))
 }
 
-/// Where features lie if not in pinned memory.
+/// Alternatives to pinned memory.
 const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , \
                          or run on  --device cpu";
 
-/// Ways to need less of a device, or none.
+/// Alternatives that need less or no device memory.
 const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
 const ON_CPU: &str = "run on  --device cpu";
 
-/// What launches that only make sparse features dense put down.
+/// The dense rows of launches that only make sparse features dense.
 fn dense_feature_rows<T: Precision>(
     list: &LaunchList,
     layout: &Layout,
@@ -732,13 +729,13 @@ fn dense_feature_rows<T: Precision>(
     list.launches().into_iter().enumerate().filter_map(of).collect()
 }
 
-/// The clock in this epoch.
+/// The clock of this epoch, as bytes.
 fn clock_bytes(epoch: u64, pace: f64) -> Vec<u8> {
     let words = [epoch as u32, epoch as u32 + 1, 0, 0].into_iter().flat_map(u32::to_le_bytes);
     words.chain(pace.to_le_bytes()).collect()
 }
 
-/// Whether a buffer is there before the first launch.
+/// Whether a buffer is filled before the first launch.
 fn is_input(buffer: &Buffer) -> bool {
     matches!(buffer.role, Role::Features | Role::Target | Role::Given(_))
         && !buffer.role.is_sparse()
@@ -764,8 +761,8 @@ pub fn device_error(fault: Fault) -> StageError {
     error
 }
 
-/// An error, and what would fit if it is the device's memory that was not there: others may have
-/// some of it.
+/// Adds the settings that would fit to an error of too little device memory: other processes may
+/// use the rest.
 pub fn add_fitting_settings(
     error: StageError,
     page: &Plan,
@@ -776,7 +773,7 @@ pub fn add_fitting_settings(
         return error;
     }
     let free = Gpu::open(ordinal).ok().and_then(|gpu| gpu.facts().memory_free_bytes);
-    // What the host has no room for is told where it is pinned.
+    // A lack of host memory is reported where it is pinned.
     match free.filter(|free| *free < predicted.bytes_peak) {
         None => error,
         Some(free) if page.host.is_some() => {
@@ -788,7 +785,7 @@ pub fn add_fitting_settings(
     }
 }
 
-/// How many rows that is, for a grid.
+/// The number of rows.
 fn count_rows<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
     row_count(rows, data.nodes, data.edges)
 }

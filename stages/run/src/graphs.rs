@@ -1,9 +1,9 @@
-//! graphs: the graphs of a set of many: which vertices each has, and their labels.
+//! graphs: the graphs of a set of many: the vertices of each, and their labels.
 //!
-//! promises  the vertices of a graph are pooled in the order of nodes.parquet, so that the order in
-//!           which nodes lie in memory changes no bit of a pooled value; a graph that no vertex is
-//!           of has a row like any other; a vertex of no graph is found here, by name
-//! never     reads graphs.parquet for a plan that has no rows of graphs
+//! promises  vertices of a graph are pooled in the order of nodes.parquet, so that the order of
+//!           nodes in memory changes no bit of a pooled value; a graph without vertices has a row
+//!           like any other; a vertex without a graph is an error here, by name
+//! never     reads graphs.parquet for a plan without rows of graphs
 //! limits    memory: 8 bytes a vertex and 8 a graph
 use warploom_contract::{
     Artifact, ErrorKind, StageError,
@@ -12,7 +12,7 @@ use warploom_contract::{
 use warploom_ops::evaluate::GraphList;
 use warploom_vertex::launch::{LaunchList, Role, Rows};
 
-/// Which vertices a graph has, and which graph a vertex.
+/// The vertices of each graph, and the graph of each vertex.
 #[derive(Clone, Debug)]
 pub struct Graphs {
     of_vertex: Vec<u32>,
@@ -21,8 +21,8 @@ pub struct Graphs {
 }
 
 impl Graphs {
-    /// Of the graph of each node as the artifact counts them, all below `count`; row r of what is
-    /// run is node `old_of_new[r]`.
+    /// From the graph of each node in the artifact's order, all below `count`; row r of the run is
+    /// node `old_of_new[r]`.
     pub fn new(graph_of_node: &[u32], count: usize, old_of_new: Option<&[u32]>) -> Self {
         let mut offsets = vec![0u64; count + 1];
         graph_of_node.iter().for_each(|&graph| offsets[graph as usize + 1] += 1);
@@ -41,32 +41,32 @@ impl Graphs {
         Graphs { of_vertex, offsets, vertices }
     }
 
-    /// As operations see it.
+    /// The graphs as operations take them.
     pub fn list(&self) -> GraphList<'_> {
         GraphList { of_vertex: &self.of_vertex, offsets: &self.offsets, vertices: &self.vertices }
     }
 
-    /// How many vertices each graph has.
+    /// The number of vertices of each graph.
     pub fn sizes(&self) -> impl Iterator<Item = i64> {
         self.offsets.windows(2).map(|pair| (pair[1] - pair[0]) as i64)
     }
 }
 
-/// How many graphs a list has rows for; none: it has no rows of graphs.
+/// The number of graphs that a list has rows for; none if it has no rows of graphs.
 pub fn graph_count(list: &LaunchList) -> Option<u64> {
     list.buffers
         .iter()
         .find_map(|buffer| if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None })
 }
 
-/// Whether what is learned belongs to graphs.
+/// Whether graphs, not nodes, are learned.
 pub fn has_graph_labels(list: &LaunchList) -> bool {
     list.buffers
         .iter()
         .any(|buffer| buffer.role == Role::Target && matches!(buffer.rows, Rows::Graphs(_)))
 }
 
-/// The table of graphs, where a list has rows for them and the set has many.
+/// The table of graphs, where the list has rows of graphs and the set has many.
 pub fn read_graph_table(
     artifact: &Artifact,
     list: &LaunchList,
@@ -83,7 +83,7 @@ pub fn read_graph_table(
     Ok(table)
 }
 
-/// The graph of each node, every one of them below `count`; none where there is but one graph.
+/// The graph of each node, all below `count`; none where there is only one graph.
 pub fn graph_of_each_node(
     artifact: &Artifact,
     nodes: &NodeTable,

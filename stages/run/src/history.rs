@@ -1,7 +1,7 @@
-//! history: how good the parameters were after each epoch.
+//! history: the loss and the metrics after each epoch.
 //!
-//! promises  row t tells of the parameters after t updates, measured without dropout; a part of the
-//!           split without nodes, or graphs, has nothing, not 0
+//! promises  row t describes the parameters after t updates, measured without dropout; a split
+//!           without nodes, or graphs, has a missing value, not 0
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array};
@@ -14,36 +14,36 @@ use warploom_contract::{
 
 use crate::{metrics::Measure, tensors::Tensor};
 
-/// Names of the parts of a split, in the order of the columns.
+/// Names of the splits, in the order of the columns.
 pub const PARTS: [&str; 3] = ["train", "validation", "test"];
-/// Where the validation nodes stand among them.
+/// The index of validation among them.
 pub const VALIDATION: usize = 1;
 
-/// One state of the parameters.
+/// The measurement of one epoch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Updates done.
     pub epoch: u64,
-    /// Mean over the training nodes, or graphs.
+    /// Mean loss over the training nodes, or graphs.
     pub loss: f64,
-    /// What the steps of the next epoch are multiplied with.
+    /// The learning-rate factor of the next epoch.
     pub pace: f64,
-    /// By each measure that fits, on the training, validation and test nodes or graphs; first by
-    /// the one that is chosen by.
+    /// Each metric that fits, on the training, validation and test nodes or graphs; first the one
+    /// of `run.metric`.
     pub qualities: Vec<[Option<f64>; 3]>,
     /// Seconds since training began, earlier starts included.
     pub seconds: f64,
 }
 
 impl Row {
-    /// By the measure that is chosen by.
+    /// The metric of `run.metric` on a split.
     pub fn quality(&self, part: usize) -> Option<f64> {
         self.qualities.first().and_then(|parts| parts[part])
     }
 }
 
-/// Names and numbers of the qualities: `train` and its like by what is chosen by, `train_f1` and
-/// its like by the others.
+/// Names and values of all metrics: `train`, `validation`, `test` for the first, `train_f1` and so
+/// on for the others.
 pub fn named_metrics<'a>(
     measures: &'a [Measure],
     row: &'a Row,
@@ -54,8 +54,7 @@ pub fn named_metrics<'a>(
     measures.iter().zip(&row.qualities).enumerate().flat_map(of_measure)
 }
 
-/// Names and numbers of what one measure says of each part; without its name where it is what is
-/// chosen by.
+/// Names and values of one metric on each split; `None` leaves the name of the metric out.
 pub fn metrics_by_split(
     measure: Option<Measure>,
     parts: &[Option<f64>; 3],
@@ -97,10 +96,10 @@ pub fn write_metrics(
     write_table(path, columns)
 }
 
-/// Numbers of a row beside its qualities.
+/// Columns of a row besides its metrics.
 const PLAIN: usize = 4;
 
-/// All rows as one array of a saved state; nothing is not a number there.
+/// All rows as one array of a checkpoint; a missing value is NaN.
 pub fn to_tensor(rows: &[Row]) -> Tensor {
     let width = PLAIN + rows.first().map_or(0, |row| PARTS.len() * row.qualities.len());
     let mut numbers = Vec::with_capacity(rows.len() * width);
@@ -111,7 +110,7 @@ pub fn to_tensor(rows: &[Row]) -> Tensor {
     Tensor::from_reals::<f64>(&[rows.len(), width], &numbers)
 }
 
-/// The rows again, if they are such, by so many measures.
+/// The rows of such an array, with so many metrics; none if it has another shape or type.
 pub fn from_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
     let numbers = tensor.reals::<f64>()?;
     let width = PLAIN + PARTS.len() * measures;
@@ -137,7 +136,7 @@ pub fn from_tensor(tensor: &Tensor, measures: usize) -> Option<Vec<Row>> {
     Some(numbers.chunks(width).map(row).collect())
 }
 
-/// The middle of some durations in seconds; 0 of none.
+/// The median of durations in seconds; 0 for none.
 pub fn median(mut seconds: Vec<f64>) -> f64 {
     seconds.sort_by(f64::total_cmp);
     seconds.get(seconds.len() / 2).copied().unwrap_or(0.0)

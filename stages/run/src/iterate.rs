@@ -1,11 +1,11 @@
-//! iterate: supersteps of each loop until nothing, or little enough, changes; then what is left to
-//! do.
+//! iterate: runs the supersteps of each loop until convergence, then the rest of the list.
 //!
 //! promises  the condition is tested after each superstep, over the states that it names; a run
-//!           that was stopped and started again ends with the bits of one that was not
-//! never     saves half a superstep; calls a bound that was reached a success (unless asked to)
-//! limits    what a superstep carries to the next stands in its commits: that is what a checkpoint
-//!           holds, of the loop at work and of all before it
+//!           that was stopped and resumed ends with the same bits as one that was not
+//! never     saves half a superstep; reports a run that reached its bound as a success (unless
+//!           `run.allow_unconverged` is set)
+//! limits    all state between supersteps is in the commits: a checkpoint holds those of the
+//!           current loop and of all earlier ones
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
@@ -27,21 +27,21 @@ use crate::{
     tensors::{Tensor, Tensors},
 };
 
-/// What came of it; the executor holds the states.
+/// The outcome of an iteration; the executor holds the states.
 #[derive(Clone, Debug)]
 pub struct IterationOutcome {
     /// Supersteps done, earlier starts included.
     pub supersteps: u64,
-    /// Those of each loop.
+    /// Supersteps of each loop.
     pub supersteps_of_loops: Vec<u64>,
-    /// Whether the condition was met.
+    /// Whether the conditions were met.
     pub converged: bool,
     /// Supersteps that were done when this start began.
     pub resumed_at: u64,
-    /// Median seconds of a superstep of this start; without loops the seconds of a pass, where
-    /// `run.passes` asks for them.
+    /// Median seconds of a superstep of this start; for a list without loops, the seconds of a
+    /// pass, if `run.passes` measures them.
     pub seconds_step: f64,
-    /// How each loop was gone through: the name of its course, or `supersteps`.
+    /// How each loop ran: the name of its shortcut, `frontier`, or `supersteps`.
     pub courses: Vec<String>,
 }
 
@@ -78,17 +78,17 @@ struct Iteration<'a, T: Precision> {
     spec: &'a RunSpec,
     executor: &'a mut Executor<T>,
     done: u64,
-    /// Those of each loop that has ended.
+    /// Supersteps of each finished loop.
     supersteps_of_loops: Vec<u64>,
     resumed_at: u64,
     seconds: Vec<f64>,
     courses: Vec<String>,
 }
 
-/// What a record calls a loop that took no course.
+/// The name in a record of a loop that ran in supersteps over all rows.
 pub const SUPERSTEPS: &str = "supersteps";
 
-/// What it calls one whose supersteps make only what reads a change.
+/// The name in a record of a loop whose supersteps computed only readers of changes.
 pub const FRONTIER: &str = "frontier";
 
 const PASS: Pass = Pass { epoch: 0, training: false };
@@ -112,7 +112,8 @@ impl<T: Precision> Iteration<'_, T> {
                 restore_loop(self.executor, saved, number);
             }
             if number >= first {
-                // At the bound, what is left is still computed, from the states as they are.
+                // At the bound, the rest of the list is still computed, from the states as they
+                // are.
                 converged &= self.try_shortcut(number, saved.is_some() && number == first)?
                     || self.run_supersteps(number, checkpoints)?;
                 self.supersteps_of_loops.push(self.loop_supersteps());
@@ -134,7 +135,7 @@ impl<T: Precision> Iteration<'_, T> {
         })
     }
 
-    /// What is computed once, for its time as often as is asked for.
+    /// Repeats a list without loops as often as `run.passes` asks, to measure its time.
     fn time_passes(&mut self, checkpoints: &mut Checkpoints) -> Result<(), StageError> {
         let more = self.spec.passes.saturating_sub(1);
         if more == 0 {
@@ -159,8 +160,8 @@ impl<T: Precision> Iteration<'_, T> {
         Ok(())
     }
 
-    /// Takes the course of a loop, if it has one that is possible here; half a loop that was saved
-    /// goes on as it was.
+    /// Runs a loop by its shortcut algorithm, if it has one that applies; a loop resumed from a
+    /// checkpoint continues in supersteps.
     fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
         let begun = Instant::now();
         let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
@@ -194,7 +195,7 @@ impl<T: Precision> Iteration<'_, T> {
         }
     }
 
-    /// Supersteps of one loop; gives whether its condition was met.
+    /// Runs the supersteps of one loop; gives whether its condition was met.
     fn run_supersteps(
         &mut self,
         number: usize,
@@ -247,7 +248,7 @@ impl<T: Precision> Iteration<'_, T> {
         Ok(false)
     }
 
-    /// Supersteps of the loop at work.
+    /// Supersteps of the current loop.
     fn loop_supersteps(&self) -> u64 {
         self.done - self.supersteps_of_loops.iter().sum::<u64>()
     }
@@ -261,7 +262,7 @@ impl<T: Precision> Iteration<'_, T> {
         }
     }
 
-    /// Runs a part; a stop saves the states of the loop at work.
+    /// Runs a part; a stop saves the states of the current loop.
     fn run_part(
         &mut self,
         part: Part,
@@ -271,7 +272,7 @@ impl<T: Precision> Iteration<'_, T> {
         self.run_part_rows(part, None, checkpoints, number)
     }
 
-    /// The same, where only these rows are made.
+    /// The same, where only these rows are computed.
     fn run_part_rows(
         &mut self,
         part: Part,
@@ -294,7 +295,7 @@ impl<T: Precision> Iteration<'_, T> {
     }
 }
 
-/// Whether the condition holds after a superstep that changed so much.
+/// Whether the condition holds after such a change.
 pub fn is_met(until: &StopCondition, change: &Change) -> bool {
     match until {
         StopCondition::ChangeAtMost(_, bound) => change.summed <= *bound,
@@ -310,20 +311,20 @@ fn describe_change(until: &StopCondition, change: &Change) -> String {
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy)]
 struct IterationProgress<'a> {
-    /// The loop at work.
+    /// The current loop.
     number: usize,
     /// Supersteps done.
     done: u64,
-    /// Those of each loop before.
+    /// Supersteps of each earlier loop.
     supersteps_of_loops: &'a [u64],
-    /// How each loop was gone through, up to this one.
+    /// How each loop ran, up to this one.
     courses: &'a [String],
 }
 
-/// How many times what is asked for a change may be for rounding to be the reason.
+/// A change of at most so many times the bound may be due to rounding.
 const NEAR: f64 = 100.0;
 
 fn not_converged_error<T: Precision>(
@@ -344,7 +345,7 @@ fn not_converged_error<T: Precision>(
             format!("after the last one {} were active, and it ends at none", change.changed)
         }
     };
-    // A change that rounding alone makes is not made smaller by more supersteps.
+    // More supersteps do not reduce a change that is due to rounding.
     let by_rounding =
         matches!(until, StopCondition::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
     let finer = if T::NAME == "f32" && by_rounding {
@@ -382,7 +383,7 @@ fn save_and_stop<T: Precision>(
     signals::stop_error_after("superstep", done)
 }
 
-/// The states of this loop and of all before it.
+/// The states of this loop and of all earlier ones.
 fn collect_states<T: Precision>(
     executor: &Executor<T>,
     IterationProgress { number, done, supersteps_of_loops, courses }: IterationProgress<'_>,
@@ -428,7 +429,7 @@ fn state_name(number: usize, index: usize) -> String {
 struct SavedState<T> {
     number: usize,
     done: u64,
-    /// Of the loops before.
+    /// Supersteps of the earlier loops.
     supersteps_of_loops: Vec<u64>,
     courses: Vec<String>,
     states: Vec<Vec<State<T>>>,
@@ -440,7 +441,7 @@ enum State<T> {
     Wholes(Vec<i64>),
 }
 
-/// Reads saved states, if all fit; else says what does not.
+/// Reads a saved state if all of it fits; else says what does not.
 fn read_saved_state<T: Precision>(
     executor: &Executor<T>,
     saved: &Tensors,
@@ -499,7 +500,7 @@ fn read_saved_state<T: Precision>(
     Ok(SavedState { number, done, supersteps_of_loops, courses, states })
 }
 
-/// Puts the saved states of a loop, if there are any, into the executor.
+/// Restores the saved states of a loop, if there are any.
 fn restore_loop<T: Precision>(executor: &mut Executor<T>, saved: &SavedState<T>, number: usize) {
     let Some(states) = saved.states.get(number) else { return };
     for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {

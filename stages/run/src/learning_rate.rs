@@ -1,15 +1,15 @@
-//! learning_rate: how large the steps of an epoch are, and when enough of them were taken.
+//! learning_rate: the learning-rate factor of each epoch, and early stopping.
 //!
-//! promises  a function of the settings and of the validation qualities seen so far, so that a
-//!           resumed training goes on alike
-//! never     looks at a clock
+//! promises  a function of the settings and of the validation metrics seen so far, so that a
+//!           resumed training continues the same way
+//! never     reads a clock
 use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
 
 use warploom_vertex::emit::cuda::training_control;
 
 use crate::metrics::Measure;
 
-/// What was seen of the validation nodes, or graphs, epoch by epoch.
+/// The schedule and the validation metric, epoch by epoch.
 #[derive(Clone, Debug)]
 pub struct TrainingMonitor {
     schedule: Schedule,
@@ -17,15 +17,15 @@ pub struct TrainingMonitor {
     epochs: u64,
     measure: Measure,
     best: Option<f64>,
-    /// Epochs since the best.
+    /// Epochs since the best one.
     stale: u64,
-    /// Epochs since the best or the last fall of the pace.
+    /// Epochs since the best one or the last decay of a plateau.
     waited: u64,
     fallen: f64,
 }
 
 impl TrainingMonitor {
-    /// Of a run whose quality is this measure.
+    /// For a run that is judged by this metric.
     pub fn new(spec: &RunSpec, measure: Measure) -> Self {
         let (schedule, early_stop) = (spec.schedule.clone(), spec.early_stop.clone());
         TrainingMonitor {
@@ -40,7 +40,7 @@ impl TrainingMonitor {
         }
     }
 
-    /// Whether validation qualities are what decides, and what asks for that.
+    /// The setting that needs validation metrics, if one does.
     pub fn needs_validation(spec: &RunSpec) -> Option<&'static str> {
         match spec.schedule {
             _ if spec.early_stop.patience.is_some() => Some("run.early_stop"),
@@ -49,7 +49,7 @@ impl TrainingMonitor {
         }
     }
 
-    /// The next epoch's validation quality; whether it is the best so far.
+    /// Records the validation metric of the next epoch; whether it is the best so far.
     pub fn record_quality(&mut self, quality: Option<f64>) -> bool {
         let is_better = quality.is_some_and(|quality| {
             self.best.is_none_or(|best| self.measure.is_better(quality, best))
@@ -69,13 +69,13 @@ impl TrainingMonitor {
         false
     }
 
-    /// Whether anything but the number of an epoch decides what is done in it.
+    /// Whether metrics, not only the epoch number, decide what an epoch does.
     pub fn is_adaptive(&self) -> bool {
         self.early_stop.patience.is_some() || matches!(self.schedule, Schedule::Plateau(_))
     }
 
-    /// The same as it is told to a device, which goes on with it alone: by which of the measures
-    /// that it counts, over so many rows, and whether it is to keep the best parameters.
+    /// The same state for a device that continues alone: the index of the metric that it counts,
+    /// the number of validation rows, and whether it keeps the best parameters.
     pub fn device_state(
         &self,
         measure: u32,
@@ -102,19 +102,19 @@ impl TrainingMonitor {
         }
     }
 
-    /// Whether a device that went on alone saw the same.
+    /// Whether a device that continued alone reached the same state.
     pub fn agrees_with_device(&self, told: &training_control::TrainingState) -> bool {
         let seen = self.device_state(told.measure, told.rows as usize, told.keeps);
         training_control::TrainingState { over: told.over, kept: told.kept, ..seen } == *told
             && (self.is_over() == told.over)
     }
 
-    /// Whether as many epochs went by without a better one as were to be waited for.
+    /// Whether patience is exhausted: so many epochs without a better one.
     pub fn is_over(&self) -> bool {
         self.early_stop.patience.is_some_and(|patience| self.stale >= patience)
     }
 
-    /// What the step size is multiplied with in the epoch after so many.
+    /// The learning-rate factor after so many epochs.
     pub fn pace(&self, done: u64) -> f64 {
         match &self.schedule {
             Schedule::Constant(constant) => warmup_factor(done, constant.warmup),
@@ -133,7 +133,7 @@ impl TrainingMonitor {
         }
     }
 
-    /// Which share of the epochs after the warm-up is over.
+    /// The finished fraction of the epochs after the warm-up.
     fn schedule_fraction(&self, done: u64, fall: &FallSpec) -> f64 {
         let all = self.epochs.saturating_sub(fall.warmup).max(1);
         done.saturating_sub(fall.warmup) as f64 / all as f64
@@ -157,8 +157,8 @@ mod tests {
         )
     }
 
-    /// The first numbers are those of torch.optim.lr_scheduler with the same settings and a step of
-    /// 1.
+    /// The first values are those of torch.optim.lr_scheduler with the same settings and a learning
+    /// rate of 1.
     #[test]
     fn paces() {
         let paces = |schedule: Schedule| -> Vec<f64> {

@@ -1,9 +1,10 @@
-//! run: walk the plan's launches, on the CPU or a GPU: train a model, or iterate to a fixed point.
+//! run: executes the launches of a plan on the CPU or a GPU: trains a model, applies parameters, or
+//! iterates to a fixed point.
 //!
 //! reads   plan, graph (nodes, graphs, features), csr, permutation, partition     keeps   the data set's own ids and their order
 //! writes  run (and checkpoints on the way)                               bounds  the plan's predicted memory, or it refuses
-//! never   chooses what is computed; changes a bit of parameters, predictions or values by threads,
-//!         by a stop or on another run
+//! never   chooses what is computed; changes a bit of parameters, predictions or values by the
+//!         number of threads, by a stop, or in another run
 mod checkpoints;
 mod edge_lists;
 mod history;
@@ -20,11 +21,11 @@ mod shortcuts;
 mod target_and_splits;
 mod train;
 
-// The front door asks these.
+// `warploom` (stages/pipeline) uses these.
 pub mod gpu;
 pub mod vertices;
 
-// `tests/suite` drives lists by these, launch by launch; no other crate does.
+// `tests/suite` runs lists launch by launch with these; no other crate does.
 pub mod buffers;
 pub mod check;
 pub mod executor;
@@ -77,7 +78,7 @@ impl Stage for RunStage {
         let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
         memory_budget::refuse_too_large_run(&memory, &request.spec, context.threads, room)?;
         match page.dtype.as_str() {
-            // Halves are what rows are kept as: what is computed with them is f32.
+            // In half precision only stored rows are 16 bits wide: arithmetic is f32.
             f32::NAME | "bf16" | "f16" => {
                 execute_plan::<f32>(context, outputs, inputs, request, &page, &memory, &list)
             }
@@ -91,9 +92,9 @@ impl Stage for RunStage {
         }
     }
 
-    /// Computes the results again with the reference executor, in f64, from the edge list in the
-    /// data set's own order: no csr, permutation, partition or kernel of ours is in it. See `prove`
-    /// for how much of a large graph that is.
+    /// Recomputes the results with the reference executor, in f64, from the edge list in the data
+    /// set's own order: without csr, permutation, partition or kernels. `check` says how much of a
+    /// large graph that covers.
     fn check(
         context: &Context,
         outputs: &Inputs,
@@ -124,7 +125,7 @@ impl Stage for RunStage {
     }
 }
 
-/// The plan's page and its launches, proved sound.
+/// The plan's page and its validated launches.
 fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     let artifact = inputs.get(Kind::Plan)?;
     let page = plan::open(artifact)?;
@@ -143,8 +144,7 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     Ok((page, list))
 }
 
-/// What the scores are that a plan predicts with parameters that were learned before; none of any
-/// other plan.
+/// The kind of the scores that a plan for inference predicts; none for any other plan.
 fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
     let kind = page.predicts.clone().map(serde_json::from_value).transpose();
     kind.map_err(|error| {
@@ -152,7 +152,7 @@ fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
     })
 }
 
-/// What products multiply on a GPU.
+/// The precision of matrix products on a GPU.
 fn plan_matmul(page: &Plan) -> Result<Matmul, StageError> {
     let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
     let named = named.map_err(|error| {
@@ -163,7 +163,7 @@ fn plan_matmul(page: &Plan) -> Result<Matmul, StageError> {
     Ok(named.unwrap_or_default())
 }
 
-/// What the plan decides about the list on a GPU.
+/// What the plan decides about the execution on a GPU.
 fn gpu_plan<'a>(
     request: &'a RunRequest,
     page: &'a Plan,
@@ -179,7 +179,7 @@ fn gpu_plan<'a>(
     })
 }
 
-/// How the plan cuts the edges of each launch into groups of neighbours, if it does.
+/// The neighbour groups of each launch in the plan, if it has any.
 fn plan_groups(page: &Plan) -> Vec<Option<Groups>> {
     let of =
         |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };

@@ -1,24 +1,23 @@
-//! metrics: how good a result is, by every measure that fits the loss.
+//! metrics: how good a result is, by every metric that fits the loss.
 //!
-//! promises  what is chosen by stands first; the names are those of `run.metric`; what has to sort
-//!           all scores is measured of each epoch only where it is asked for, else once, of what is
-//!           kept
-//! never     measures what does not fit: an area under a curve needs two classes, or labels that
-//!           hold or do not
+//! promises  the metric of `run.metric` comes first, and names are those of the setting; AUC, which
+//!           sorts all scores, is measured in each epoch only if it is asked for, else once, for
+//!           the kept parameters
+//! never     measures what does not fit: AUC needs two classes, or binary labels
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::{Real, metrics};
 use warploom_spec::Metric;
 use warploom_vertex::emit::cuda::epoch_clock::counts_of_part;
 use warploom_vertex::launch::LossKind;
 
-/// A measure of a result.
+/// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measure {
-    /// The share that is right.
+    /// The share of correct answers.
     Accuracy,
-    /// Of classes the mean over them, of labels over all elements.
+    /// F1: for classes the macro mean, for binary labels the micro mean over all elements.
     F1,
-    /// The area under the ROC curve.
+    /// The area under the ROC curve (AUC).
     Auc,
     /// The mean squared error.
     SquaredError,
@@ -26,21 +25,21 @@ pub enum Measure {
     AbsoluteError,
 }
 
-/// What is compared: scores or values and what they should be, so many in a row.
+/// What a metric compares: scores or values, and targets.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInputs<'a, T> {
-    /// What was made.
+    /// Scores or values.
     pub result: &'a [T],
-    /// What it should be.
+    /// Targets.
     pub target: &'a [T],
-    /// Elements of the result in a row.
+    /// Columns of the result.
     pub columns: usize,
-    /// What training makes small.
+    /// The loss.
     pub kind: LossKind,
 }
 
 impl Measure {
-    /// As in `run.metric`, and in names of columns.
+    /// The name in `run.metric` and in columns.
     pub fn name(self) -> &'static str {
         match self {
             Measure::Accuracy => "accuracy",
@@ -51,7 +50,7 @@ impl Measure {
         }
     }
 
-    /// In a sentence.
+    /// The name in a sentence.
     pub fn display_name(self) -> &'static str {
         match self {
             Measure::Accuracy => "accuracy",
@@ -62,7 +61,7 @@ impl Measure {
         }
     }
 
-    /// Whether `new` is a better quality than `old`.
+    /// Whether `new` is better than `old`.
     pub fn is_better(self, new: f64, old: f64) -> bool {
         match self {
             Measure::Accuracy | Measure::F1 | Measure::Auc => new > old,
@@ -70,7 +69,7 @@ impl Measure {
         }
     }
 
-    /// A quality as it is shown.
+    /// A value as text.
     pub fn format_quality(self, quality: f64) -> String {
         match self {
             Measure::Accuracy | Measure::F1 | Measure::Auc => format!("{:.1}%", 100.0 * quality),
@@ -78,7 +77,7 @@ impl Measure {
         }
     }
 
-    /// Of some rows; none where there are none, or nothing is known of them.
+    /// The metric on some rows; none if there are no rows, or no labels are known.
     pub fn evaluate<T: Real>(self, compared: MetricInputs<T>, rows: &[u32]) -> Option<f64> {
         let MetricInputs { result, target, columns, kind } = compared;
         let of_labels = kind == LossKind::Binary;
@@ -98,13 +97,12 @@ impl Measure {
 }
 
 impl Measure {
-    /// Whether it follows from what a pass of measuring counts or adds up, without the scores.
+    /// Whether it follows from counts or sums, without all scores.
     pub fn is_counted(self) -> bool {
         self != Measure::Auc
     }
 
-    /// Which of the measures that are counted it is, of those of its losses: the first or the
-    /// second.
+    /// Its index among the counted metrics of its loss: 0 or 1.
     pub fn device_index(self) -> u32 {
         match self {
             Measure::Accuracy | Measure::SquaredError => 0,
@@ -112,8 +110,8 @@ impl Measure {
         }
     }
 
-    /// Of each part, by what was counted as `emit::cuda::learn` lists it; none where there are no
-    /// rows, or nothing is known of them.
+    /// The metric on each split, from counts in the layout of `emit::cuda::epoch_clock`; none for a
+    /// split without rows, or without known labels.
     pub fn evaluate_counts(
         self,
         counts: &[u32],
@@ -150,7 +148,7 @@ impl Measure {
     }
 }
 
-/// All that fit a loss over rows of so many elements.
+/// All metrics that fit a loss over rows of so many columns.
 fn fitting_measures(kind: LossKind, columns: usize) -> &'static [Measure] {
     match kind {
         LossKind::CrossEntropy if columns == 2 => &[Measure::Accuracy, Measure::F1, Measure::Auc],
@@ -160,8 +158,8 @@ fn fitting_measures(kind: LossKind, columns: usize) -> &'static [Measure] {
     }
 }
 
-/// What is measured of each epoch, the asked one first; and what of the one that is kept, beside
-/// that.
+/// The metrics of each epoch, the requested one first; and those measured once more, for the kept
+/// epoch only.
 pub fn choose_measures(
     asked: Metric,
     kind: LossKind,

@@ -1,10 +1,10 @@
-//! node_kinds: what the data set says of several kinds of nodes: the kind of each, and features of
-//! the nodes of each kind.
+//! node_kinds: data sets with several kinds of nodes: the kind of each node, and the features of
+//! each kind.
 //!
-//! promises  features of a kind stay as they lie in the graph artifact, a row for each of its nodes
-//!           in the artifact's order, under any permutation; dense ones in f32 are the mapped file;
-//!           what a program reads them by is permuted in their stead
-//! never     pads a kind's features to another's width
+//! promises  features of a kind stay in the order of the graph artifact, a row for each of its
+//!           nodes, under any permutation; dense f32 features are the mapped file; the index by
+//!           which a program reads them is permuted instead
+//! never     pads the features of a kind to the width of another
 use std::collections::BTreeMap;
 
 use warploom_contract::{
@@ -45,7 +45,8 @@ pub fn kinds_by_row<T: Precision>(
     Ok((0..data.nodes).map(|row| i64::from(of_node[data.artifact_row(row)])).collect())
 }
 
-/// For each row its place among the nodes of these kinds, as `Input::PlaceAmong` counts.
+/// The position of each row among the nodes of these kinds, as `Input::PlaceAmong` counts; -1 for
+/// other kinds.
 pub fn places_among<T: Precision>(
     data: &Data<T>,
     kinds: &[u32],
@@ -68,7 +69,7 @@ pub fn places_among<T: Precision>(
     Ok((0..data.nodes).map(|row| by_artifact[data.artifact_row(row)]).collect())
 }
 
-/// Features of the nodes of a kind.
+/// Features of a kind.
 fn open_kind_features(artifact: &Artifact, kind: u32) -> Result<Option<Features>, StageError> {
     match graph::open_names(artifact)?.kinds.get(kind as usize) {
         Some(name) => graph::open_features_of_kind(artifact, name),
@@ -89,7 +90,7 @@ pub fn open_dense_features<T: Precision>(
     }
 }
 
-/// Sparse features of the kinds that a list reads, by columns too if gradients need them.
+/// Sparse features of the kinds that a list reads, with a transpose if gradients need it.
 pub fn open_sparse_features<T: Precision>(
     artifact: &Artifact,
     list: &LaunchList,
@@ -128,7 +129,7 @@ pub fn open_sparse_features<T: Precision>(
     Ok(all)
 }
 
-/// Dense rows of the features of the nodes of a kind, as the reference reads them.
+/// Features of a kind as dense rows, for the reference executor.
 pub fn reference_rows(artifact: &Artifact, kind: u32) -> Result<Vec<f64>, StageError> {
     match open_kind_features(artifact, kind)? {
         Some(Features::Dense { values, .. }) => {

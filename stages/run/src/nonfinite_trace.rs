@@ -1,9 +1,9 @@
-//! nonfinite_trace: where the first number that is not finite came from.
+//! nonfinite_trace: finds where the first NaN or infinity came from.
 //!
-//! promises  names what was looked at in the order in which it was made (features, then launches),
-//!           and the node by the data set's own id, the first in the data set's order
-//! never     runs before something has gone wrong: what launches make is written over by later
-//!           ones, so that they are run again, one by one, and looked at
+//! promises  looks at features first, then at launches in their order; names the node by its own
+//!           id, the first one in the data set's order
+//! never     runs before something has gone wrong: later launches overwrite earlier values, so
+//!           that launches are run again, one by one
 use std::borrow::Cow;
 
 use rayon::prelude::*;
@@ -22,10 +22,10 @@ Pass
 },
 };
 
-/// A step size that is seldom too large.
+/// A learning rate that is seldom too large.
 const RATE_USUAL: f64 = 0.01;
 
-/// A launch, and the row where it made an odd value, where it has rows that can be told.
+/// A launch with a non-finite value, and its first such row, where rows have names.
 type NonfiniteSource = (String, Option<String>);
 
 /// The error for a loss that is not finite.
@@ -94,13 +94,12 @@ pub fn loss_error<T: Precision>(
     ))
 }
 
-/// A number with three digits.
+/// Rounds to three digits, for a hint.
 fn round_to_three_digits(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// The error for states that became NaN in this superstep of a loop; its commits have not been
-/// made.
+/// The error for states that became NaN in this superstep of a loop, before its commits.
 pub fn superstep_error<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
@@ -123,8 +122,8 @@ pub fn superstep_error<T: Precision>(
     .hint("look at the edges of that node and at  plan.set")
 }
 
-/// What made the first value of a state that is odd already, if one is: no superstep would have
-/// left it so.
+/// The launch of the first value of a state, if that value is not finite: then no superstep is to
+/// blame.
 fn find_in_first_values<T: Precision>(
     executor: &Executor<T>,
     list: &LaunchList,
@@ -175,7 +174,7 @@ fn first_nonfinite_row<T: Precision>(sparse: &SparseFeatures<T>) -> Option<usize
     Some(sparse.offsets.partition_point(|&offset| offset <= entry as u64) - 1)
 }
 
-/// As `in_inputs`, of features of kinds, whose rows stand in the order of the graph artifact.
+/// The same for features of kinds, whose rows are in the order of the graph artifact.
 fn find_in_kind_features<T: Precision>(
     executor: &Executor<T>,
     list: &LaunchList,
@@ -206,7 +205,7 @@ fn find_in_kind_features<T: Precision>(
     })
 }
 
-/// Runs these steps again; gives the first that makes an odd value.
+/// Runs these steps again; gives the first that computes a bad value.
 fn find_in_launches<T: Precision>(
     executor: &mut Executor<T>,
     list: &LaunchList,
@@ -223,7 +222,7 @@ fn find_in_launches<T: Precision>(
     })
 }
 
-/// The row of the first odd value among what launches have made in a buffer.
+/// The first bad row of a buffer that launches write.
 fn find_in_buffer<T: Precision>(
     executor: &Executor<T>,
     list: &LaunchList,
@@ -250,7 +249,7 @@ fn find_in_buffer<T: Precision>(
     })
 }
 
-/// The first node, as the data set counts and calls it, with an odd number in its row.
+/// The node of the first bad row in the data set's order, by its own id.
 fn first_nonfinite_node<T: Precision>(
     executor: &Executor<T>,
     elements: &[T],

@@ -1,8 +1,10 @@
+
 //! optimizers: the optimiser of each parameter, from the pipeline's settings, and its moments.
+
 //!
-//! promises  a parameter decays if `decay_only` is empty or one of its globs fits the name; a glob
-//!           that fits nothing is an error
-//! never     looks at a gradient
+//! promises  a parameter has weight decay if `decay_only` is empty or one of its globs matches the
+//!           name; a glob that matches nothing is an error
+//! never     reads a gradient
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_spec::{AdamSpec, Optimizer as OptimizerSpec, SgdSpec};
@@ -39,7 +41,7 @@ fn unmatched_glob_error(spec: &OptimizerSpec, glob: &str, names: &[String]) -> S
     error.detail(format!("  there are  {}", names.join(", "))).hint(format!("--set {set}"))
 }
 
-/// Its name in the pipeline file and its learning rate.
+/// The name of an optimiser in the pipeline file, and its learning rate.
 pub fn name_and_rate(spec: &OptimizerSpec) -> (&'static str, f64) {
     match spec {
         OptimizerSpec::Adam(AdamSpec { lr, .. }) => ("adam", *lr),
@@ -76,10 +78,10 @@ fn make_optimizer(spec: &OptimizerSpec, decays: bool) -> Optimizer {
     }
 }
 
-/// Whether a pattern fits the whole name: `*` is any run of characters, `?` any one.
+/// Whether a glob matches the whole name: `*` is any run of characters, `?` any one.
 fn glob_fits(glob: &str, name: &str) -> bool {
     let (glob, name): (Vec<char>, Vec<char>) = (glob.chars().collect(), name.chars().collect());
-    // Where the last `*` stands, and how much of the name it has taken.
+    // The position of the last `*`, and how much of the name it has matched.
     let mut star: Option<(usize, usize)> = None;
     let (mut at, mut read) = (0, 0);
     while read < name.len() {

@@ -1,10 +1,10 @@
-//! parameters: where training starts, and how its end is saved.
+//! parameters: initial parameters, and the file of learned ones.
 //!
-//! promises  without a file each parameter is drawn from (seed, name); with one, every parameter of
-//!           ours is found in it under its own or its mapped name, or as the file's entry calls it,
-//!           and has the same shape (but for neighbouring axes that are one there, and axes of
-//!           length 1), or nothing is loaded and the error lists what is expected and what there is
-//! never     fills a parameter that a file lacks; ignores an entry of the map
+//! promises  without a file each parameter is drawn from (seed, name); with one, every parameter is
+//!           found in it under its own name, its name in `run.init_map`, or its name under the
+//!           file's entry function, with the same shape (apart from merged neighbouring axes and
+//!           axes of length 1); otherwise nothing is loaded, and the error lists both sides
+//! never     fills a parameter that a file lacks; ignores an entry of `run.init_map`
 use std::{collections::BTreeMap, path::Path};
 
 use safetensors::Dtype;
@@ -20,7 +20,7 @@ use crate::{
     tensors::{Tensor, Tensors},
 };
 
-/// First values of each parameter, in the order of the list; `digest` is that of the file of
+/// Initial values of each parameter, in the order of the list; `digest` is that of the file of
 /// `run.init`.
 pub fn initial_parameters<T: Precision>(
     list: &LaunchList,
@@ -34,7 +34,7 @@ pub fn initial_parameters<T: Precision>(
     Ok(list.parameters.iter().map(|parameter| draw_parameter(parameter, spec.seed)).collect())
 }
 
-/// The parameters of a file, in the order of the list; there must be one.
+/// The parameters of `run.init`, which must be given, in the order of the list.
 pub fn required_parameters<T: Precision>(
     list: &LaunchList,
     spec: &RunSpec,
@@ -112,8 +112,8 @@ fn read_parameters<T: Precision>(
     list.parameters.iter().map(load).collect()
 }
 
-/// The name of a parameter under the entry that the file was learned with, where the file has that
-/// and not our own.
+/// The name of a parameter under the entry function that the file was learned with, if the file has
+/// that name and not our own.
 fn name_under_file_entry(
     list: &LaunchList,
     file: &Tensors,
@@ -123,7 +123,7 @@ fn name_under_file_entry(
         return None;
     }
     let theirs = file.facts.get("program")?;
-    // The entry stands first, and again where it is the function that has the parameter.
+    // The entry comes first, and again if it is the function that has the parameter.
     let part = |(at, part): (usize, &str)| {
         if at < 2 && part == list.program { theirs.clone() } else { part.to_owned() }
     };
@@ -131,7 +131,7 @@ fn name_under_file_entry(
     file.arrays.contains_key(&name).then_some(name)
 }
 
-/// The tensor's numbers, rounded to the run's type; else what is wrong and what to do.
+/// The numbers of a tensor, rounded to the run's type; else what is wrong, and a hint.
 fn convert_tensor<T: Precision>(
     parameter: &Parameter,
     tensor: &Tensor,
@@ -160,8 +160,8 @@ fn convert_tensor<T: Precision>(
     }
 }
 
-/// Whether a shape is another one with neighbouring axes joined, as `[heads, width]` is `[heads *
-/// width]`; axes of length 1 apart.
+/// Whether `joined` is `fine` with neighbouring axes merged, as `[heads * width]` is `[heads,
+/// width]`; axes of length 1 do not count.
 fn has_joined_axes(fine: &[u64], joined: &[u64]) -> bool {
     let long =
         |shape: &[u64]| shape.iter().copied().filter(|axis| *axis != 1).collect::<Vec<u64>>();
@@ -200,8 +200,8 @@ fn list_expected_and_found(list: &LaunchList, file: &Tensors) -> String {
     )
 }
 
-/// The file of the learned parameters: with what they were learned for, by loss and width of a row
-/// of scores, where they make such.
+/// The file of learned parameters; with the loss and the width of a row of scores, if they make
+/// scores.
 pub fn parameter_tensors<T: Precision>(
     list: &LaunchList,
     scores: Option<(LossKind, usize)>,
@@ -229,7 +229,7 @@ pub fn parameter_tensors<T: Precision>(
     }
 }
 
-/// As a plan says it.
+/// The name of a loss in a plan.
 fn loss_name(kind: LossKind) -> &'static str {
     match kind {
         LossKind::CrossEntropy => "cross_entropy",

@@ -1,8 +1,8 @@
-//! precision: what a run must know of f32 and f64 beyond arithmetic: what they are called on disk,
-//! and the way there.
+//! precision: what a run needs of f32 and f64 beyond arithmetic: their names and conversions on
+//! disk.
 //!
-//! promises  what goes to disk comes back with the same bits
-//! never     rounds silently: whoever reads numbers of the other type says so
+//! promises  a number is read back with the bits that were written
+//! never     rounds silently: rounding is only in functions that say so
 use std::sync::Arc;
 
 use arrow_array::{
@@ -16,26 +16,25 @@ use warploom_ops::{evaluate::Element, shortcuts::delta_stepping::Lowered};
 
 /// f32 or f64: the type that a run computes with.
 pub trait Precision: Lowered + Element + ArrowNativeType {
-    /// Name in plans and records.
+    /// The name in plans and records.
     const NAME: &'static str;
-    /// Name in safetensors.
+    /// The dtype in safetensors.
     const TENSOR: Dtype;
-    /// Relative difference that rounding may make between this type and the reference: what `check`
-    /// allows.
+    /// Relative difference between this type and the reference that `check` allows for rounding.
     const TOLERANCE: f64;
-    /// Type in Arrow.
+    /// The type in Arrow.
     type Arrow: ArrowPrimitiveType<Native = Self>;
 
-    /// What a graph artifact holds, in this type; f32 is shared with the mapped file.
+    /// A column of a graph artifact in this type; f32 shares the mapped file.
     fn from_view(view: &View<f32>) -> View<Self>;
 
-    /// Little-endian bytes.
+    /// Appends the little-endian bytes.
     fn append_bytes(self, bytes: &mut Vec<u8>);
 
-    /// From little-endian bytes; as many as fit.
+    /// Numbers from little-endian bytes; incomplete trailing bytes are ignored.
     fn from_bytes(bytes: &[u8]) -> Vec<Self>;
 
-    /// One number of a graph artifact.
+    /// A number of a graph artifact.
     fn from_f32(number: f32) -> Self {
         Self::rounded(f64::from(number))
     }

@@ -1,12 +1,11 @@
-//! process_memory: how much memory this process takes while a run goes on: its own pages, and pages
-//! of mapped files apart.
+//! process_memory: samples the memory of this process during a run: own pages and pages of mapped
+//! files.
 //!
-//! promises  looks every few milliseconds, and at the end; the largest of each is told. Pages of
-//!           files are the system's: it drops them when others want memory, so what a process needs
-//!           (`--mem` of a scheduler) is its own. What earlier stages in the same process left with
-//!           its allocator is part of that, and told too
-//! limits    a peak between two looks is not seen; nothing is told where the system has no
-//!           `/proc/self/status`
+//! promises  samples every few milliseconds and at the end, and reports the largest of each. The
+//!           system drops pages of mapped files under memory pressure, so that the need of a
+//!           process (`--mem` of a scheduler) is its own pages. These include memory that earlier
+//!           stages of the process left with the allocator, which is also reported
+//! limits    a peak between two samples is missed; without `/proc/self/status` all is 0
 use std::{
     sync::{
         Arc,
@@ -16,9 +15,9 @@ use std::{
     time::Duration,
 };
 
-/// What a process has before its first stage, at most: all beyond that is left by earlier ones.
+/// The most memory of a process before its first stage: anything above was left by earlier stages.
 const AT_START: u64 = 8 << 20;
-/// Time between two looks.
+/// Time between two samples.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Largest sizes so far.
@@ -37,34 +36,34 @@ impl Largest {
     }
 }
 
-/// A line of a status, in bytes; 0 if it is not there.
+/// A line of `/proc/self/status` in bytes; 0 if it is missing.
 fn status_bytes(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kibibytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
     kibibytes.unwrap_or(0) << 10
 }
 
-/// Looks until it is dropped.
+/// Samples until it is dropped.
 pub struct MemoryMonitor {
     largest: Arc<Largest>,
-    /// Memory of its own that earlier stages left.
+    /// Own memory that earlier stages left.
     left: u64,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a process took at most.
+/// The peak memory of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPeak {
-    /// Memory of its own.
+    /// Own memory.
     pub own: u64,
-    /// What of it earlier stages left, at most: a run uses what it can.
+    /// The part that earlier stages left, at most: a run reuses what it can.
     pub left: u64,
-    /// Pages of mapped files that were in memory.
+    /// Resident pages of mapped files.
     pub mapped: u64,
 }
 
 impl MemoryMonitor {
-    /// Begins to look.
+    /// Starts sampling.
     pub fn begin() -> Self {
         let largest = Arc::new(Largest::default());
         largest.sample();
@@ -76,12 +75,12 @@ impl MemoryMonitor {
                 std::thread::park_timeout(PAUSE);
             }
         };
-        // Without a thread the last look is the only one.
+        // Without a thread, the last sample is the only one.
         let thread = std::thread::Builder::new().name("memory".to_owned()).spawn(look).ok();
         MemoryMonitor { largest, left, thread }
     }
 
-    /// The largest sizes until now.
+    /// The peaks until now.
     pub fn peak(&self) -> MemoryPeak {
         self.largest.sample();
         MemoryPeak {

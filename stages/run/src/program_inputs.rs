@@ -1,7 +1,7 @@
-//! program_inputs: what the data set gives to a compiled program beside features and target.
+//! program_inputs: inputs of a compiled program from the data set, except features and target.
 //!
-//! promises  rows of nodes stand in the order of the permuted graph, rows of edges in the order of
-//!           edge ids; what a graph does not have is refused by name
+//! promises  rows of nodes are in the order of the permuted graph, rows of edges in the order of
+//!           edge ids; an input that the graph lacks is an error with its name
 //! never     loads what no launch reads
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ use crate::{
 ,
 };
 
-/// Whatever the buffers of role `given` hold.
+/// Loads the buffers of role `given`.
 pub fn load_inputs<T: Precision>(
     data: &Data<T>,
     list: &LaunchList,
@@ -172,13 +172,13 @@ fn degrees(csr: &Csr, edges: EdgeSet) -> Vec<i64> {
     }
 }
 
-/// A column of nodes.parquet, in its own order; nothing is not a number, or of whole numbers the
+/// A column of nodes.parquet in the artifact's order; a missing value is NaN, for integers the
 /// sentinel.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeColumn {
-    /// Reals.
+    /// Floats.
     Real(Vec<f64>),
-    /// Bools and ints.
+    /// Bools and integers.
     Whole(Vec<i64>),
 }
 

@@ -1,6 +1,6 @@
-//! record: what is told of the making of a run; no part of any digest.
+//! record: writes record.json: measurements of the run; not part of any digest.
 //!
-//! promises  every number was measured in this process, but for the prediction and the settings
+//! promises  every number was measured in this process, except the prediction and the settings
 use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::json;
@@ -19,7 +19,7 @@ use crate::{
     process_memory::MemoryPeak, train::TrainingOutcome,
 };
 
-/// What was done.
+/// What was executed.
 pub enum Outcome {
     /// A training.
     Trained(TrainingOutcome),
@@ -27,23 +27,23 @@ pub enum Outcome {
     Iterated(IterationOutcome),
 }
 
-/// What the plan says of a run.
+/// What the plan says about a run.
 pub struct PlanSummary<'a> {
-    /// The page of the plan.
+    /// The plan.
     pub plan: &'a Plan,
-    /// The memory that it predicts.
+    /// Its predicted memory.
     pub memory: &'a Memory,
     /// The name of the program.
     pub program: &'a str,
 }
 
-/// What was measured of this process.
+/// Measurements of this process.
 pub struct Measurements {
-    /// From its start to the last result.
+    /// Time from the start to the last result.
     pub whole: Duration,
-    /// Of training or iteration alone.
+    /// Time of training or iteration.
     pub compute: Duration,
-    /// Memory that it took.
+    /// Peak memory.
     pub taken: MemoryPeak,
 }
 
@@ -120,7 +120,7 @@ pub fn write_record<T: Precision>(
     write_json(&outputs.file(Kind::Run, RECORD_FILE), &record)
 }
 
-/// The metrics of the parameters that were kept; those without nodes are left out.
+/// The metrics of the kept parameters; those of splits without nodes are left out.
 fn kept_metrics(trained: &TrainingOutcome) -> BTreeMap<String, f64> {
     let Some(row) = trained.history.iter().find(|row| row.epoch == trained.epoch_kept) else {
         return BTreeMap::new();

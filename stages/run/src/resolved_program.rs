@@ -1,9 +1,9 @@
-//! resolved_program: a launch list whose names have become numbers and whose expressions are
-//! compiled.
+//! resolved_program: a launch list with names resolved to indices and compiled expressions.
 //!
-//! promises  every name is looked up here, once; steps stand in the order of the list, and the
-//!           parts are ranges of them
-//! never     looks at data; accepts a list that `validate` would refuse (the caller has called it)
+
+//! promises  every name is looked up once, here; steps are in the order of the list, and its parts
+//!           are ranges of steps
+//! never     reads data; accepts a list that `validate` refuses (the caller has called it)
 mod fused_launch;
 
 use std::{collections::BTreeMap, ops::Range};
@@ -29,38 +29,40 @@ Place}
     precision::Precision,
 };
 
+
+
 /// A sum, minimum or maximum over neighbours.
 #[derive(Debug)]
 pub struct Reduce<E> {
-    /// Written.
+    /// The buffer that is written.
     pub out: usize,
-    /// Read.
+    /// The buffer that is read.
     pub source: Option<usize>,
-    /// Which edges.
+    /// The direction of edges.
     pub direction: Direction,
-    /// How messages meet.
+    /// The reduction operator.
     pub combine: Combine,
-    /// What a message is multiplied with.
+    /// The factor of a message.
     pub factor: EdgeFactor,
-    /// Applied to each element made.
+    /// Applied to each element of the result.
     pub epilogue: Epilogue<E>,
 }
 
-/// What an evaluated operation reads.
+/// An input of an evaluated operation.
 #[derive(Debug)]
 pub enum Input<T> {
-    /// A number, of either type.
+    /// A constant, as a float and as an integer.
     Number(Number, [T; 1], [i64; 1]),
     /// Rows of a buffer.
     Rows(Place, Vec<u64>, Index),
-    /// The product of two.
+    /// The product of two inputs.
     Times(Box<Input<T>>, Box<Input<T>>),
 }
 
 /// An evaluated operation.
 #[derive(Debug)]
 pub struct Evaluate<T> {
-    /// Written.
+    /// The buffer that is written.
     pub out: Place,
     /// What a row of it stands for.
     pub rows: Rows,
@@ -68,18 +70,18 @@ pub struct Evaluate<T> {
     pub shape: Vec<u64>,
     /// Type of an element.
     pub kind: Type,
-    /// What is computed.
+    /// The operation.
     pub op: Op,
-    /// What it is computed from.
+    /// Its inputs.
     pub inputs: Vec<Input<T>>,
 }
 
-/// What a step does, by numbers.
+/// What a step does, by buffer indices.
 #[derive(Debug)]
 pub enum Action<T> {
-    /// Over neighbours, of reals.
+    /// A reduction over neighbours, of floats.
     Reduce(Reduce<T>),
-    /// Over neighbours, of ids.
+    /// A reduction over neighbours, of ids.
     ReduceIds(Reduce<u32>),
     /// Dense product: out, left, right.
     Product([usize; 3], RightLayout, Epilogue<T>),
@@ -89,19 +91,19 @@ pub enum Action<T> {
     SparseProduct(Option<u32>, [usize; 2], Option<Dropout>, Epilogue<T>),
     /// Gradient of that weight: out, left.
     SparseProductOverRows(Option<u32>, [usize; 2], Option<Dropout>),
-    /// Each element of a buffer of reals.
+    /// An expression for each element of a buffer of floats.
     Elementwise(usize, Epilogue<T>),
-    /// Each element of a buffer of ids.
+    /// An expression for each element of a buffer of ids.
     ElementwiseIds(usize, Epilogue<u32>),
     /// Sum over rows: out, source.
     SumOverRows([usize; 2]),
-    /// An operation of the program.
+    /// An operation of the program, as the IR defines it.
     Evaluate(Evaluate<T>),
-    /// Several, in one walk.
+    /// Several operations, in one walk.
     Fused(FusedLaunch<T>),
     /// The loss: result, target, gradient, value.
     Loss(LossKind, [usize; 4]),
-    /// One step of the optimiser, for the parameter of this number.
+    /// An optimiser step of the parameter of this number.
     Optimize(usize),
 }
 
@@ -114,7 +116,7 @@ pub struct Step<T> {
     pub action: Action<T>,
 }
 
-/// Parts of a list.
+/// The parts (phases) of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Once, before the first epoch.
@@ -147,28 +149,28 @@ pub struct Pass {
 /// A loop, resolved.
 #[derive(Clone, Debug)]
 pub struct ResolvedLoop {
-    /// States with their successors.
+    /// States and their next values.
     pub commits: Vec<(Place, Place)>,
-    /// Which of them its end is tested on.
+    /// The indices of the commits that the stop condition tests.
     pub watched: Vec<usize>,
-    /// The bools that must hold nowhere, where that is its end.
+    /// The bools that must be false everywhere for the loop to stop, if that is its condition.
     pub active: Option<Place>,
-    /// When it stops.
+    /// The stop condition.
     pub until: StopCondition,
-    /// A shorter way to its end.
+    /// A shortcut algorithm that replaces the supersteps.
     pub course: Option<Course>,
-    /// The edges along which changes are read, where only what reads one need be made again.
+    /// The direction along which changes are read, if only readers of changes are recomputed.
     pub frontier: Option<Direction>,
     prepare: Range<usize>,
     superstep: Range<usize>,
 }
 
-/// A learned tensor.
+/// A parameter.
 #[derive(Clone, Debug)]
 pub struct ResolvedParameter {
     /// Its name.
     pub name: String,
-    /// Its shape as saved.
+    /// Its shape in files.
     pub shape: Vec<u64>,
     /// Its buffer.
     pub buffer: usize,
@@ -176,44 +178,44 @@ pub struct ResolvedParameter {
     pub gradient: Option<usize>,
 }
 
-/// A list, resolved.
+/// A resolved launch list.
 #[derive(Debug)]
 pub struct ResolvedProgram<T> {
     /// All launches in order.
     pub steps: Vec<Step<T>>,
-    /// Learned tensors.
+    /// Parameters.
     pub parameters: Vec<ResolvedParameter>,
     /// Loops of an iteration, in order.
     pub loops: Vec<ResolvedLoop>,
-    /// Running statistics and their next values.
+    /// Running statistics, and their next values.
     pub statistics: Vec<(usize, usize)>,
-    /// What the program returns.
+    /// The results of the program.
     pub results: Vec<ResolvedResult>,
     /// Whether a launch draws dropout.
     pub draws: bool,
-    /// Where each buffer is.
+    /// The place of each buffer.
     pub places: BTreeMap<String, Place>,
     parts: [Range<usize>; 5],
     finish: Range<usize>,
 }
 
-/// One returned value.
+/// A result.
 #[derive(Clone, Debug)]
 pub struct ResolvedResult {
-    /// Name in the table.
+    /// Its name in the table.
     pub name: String,
-    /// Where it is.
+    /// Its buffer.
     pub place: Place,
     /// Type of an element.
     pub kind: Type,
     /// What a row of it stands for.
     pub rows: Rows,
-    /// For values of edges: the list that they were made over.
+    /// For values of edges, the list of edges that they belong to.
     pub edges: Option<EdgeSet>,
 }
 
 impl<T> ResolvedProgram<T> {
-    /// The steps of a part; none where the program has no such part.
+    /// The steps of a part; empty where the list has no such part.
     pub fn part(&self, part: Part) -> Range<usize> {
         let of_loop = |number: usize, range: fn(&ResolvedLoop) -> &Range<usize>| {
             self.loops.get(number).map_or(0..0, |repeated| range(repeated).clone())
@@ -290,14 +292,14 @@ impl<T: Precision> ResolvedProgram<T> {
     }
 }
 
-/// Numbers by name.
+/// Resolves names of buffers.
 pub struct Names<'a> {
     list: &'a LaunchList,
     places: BTreeMap<String, Place>,
 }
 
 impl<'a> Names<'a> {
-    /// Each type is counted apart, in the order of the list.
+    /// Buffers of each element type are counted separately, in the order of the list.
     fn new(list: &'a LaunchList) -> Self {
         let (mut reals, mut halves, mut ids, mut wholes) = (0, 0, 0, 0);
         let count = |counter: &mut usize| {
@@ -323,12 +325,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Where a buffer is.
+    /// The place of a buffer.
     pub fn place(&self, name: &str) -> Place {
         *self.places.get(name).expect("a validated list declares every name that it uses")
     }
 
-    /// What is declared of a buffer.
+    /// The declaration of a buffer.
     pub fn buffer(&self, name: &str) -> &'a Buffer {
         self.list
             .buffers
@@ -416,7 +418,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Whose sparse features these are.
+    /// The kind of nodes whose sparse features these are; none for all nodes.
     fn sparse_kind(&self, name: &str) -> Option<u32> {
         match self.place(name) {
             Place::Sparse(kind) => kind,
@@ -534,7 +536,7 @@ fn compile_epilogue<E: Scalar>(
     Ok(Epilogue { program, loads })
 }
 
-/// How many rows that is.
+/// The number of rows.
 pub fn row_count(rows: Rows, nodes: usize, edges: usize) -> usize {
     rows.count(nodes as u64, edges as u64) as usize
 }

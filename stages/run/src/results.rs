@@ -1,9 +1,9 @@
-//! results: what a run leaves behind, under the data set's own ids.
+//! results: writes the results of a run, with the data set's own ids.
 //!
-//! promises  rows stand in the order of nodes.parquet, or, where they are of graphs, of
-//!           graphs.parquet; reals in the run's type; ids are written as the data set's own, the
-//!           sentinel as null; the same values give the same bytes
-//! never     turns scores into shares: they are the program's result as it is
+//! promises  rows are in the order of nodes.parquet, or of graphs.parquet for rows of graphs;
+//!           floats have the run's type; ids are the data set's own, the sentinel is null; the same
+//!           values give the same bytes
+//! never     normalises scores: they are the result of the program as it is
 use std::{ops::Range, path::Path, sync::Arc};
 
 use arrow_array::{
@@ -53,7 +53,7 @@ pub fn write_training<T: Precision>(
     write_predictions(outputs, executor, list, trained.kind, seed)
 }
 
-/// Writes parameters and what they predict, by what they were learned for.
+/// Writes parameters and their predictions, in the form of the loss that they were learned for.
 pub fn write_predictions<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
@@ -99,7 +99,7 @@ pub fn write_predictions<T: Precision>(
     Ok(())
 }
 
-/// Writes the parameters, with what they are for where they make scores.
+/// Writes the parameters, with their loss and width if they make scores.
 fn write_parameters<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
@@ -116,7 +116,7 @@ fn write_parameters<T: Precision>(
     std::fs::write(&path, bytes).map_err(|error| StageError::io("write", &path, &error))
 }
 
-/// Says how many rows the table has, and what they are.
+/// Counts the rows of the table in the manifest.
 fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows: Rows) {
     let data = &executor.state.data;
     outputs.count(Kind::Run, "nodes", data.nodes as u64);
@@ -125,9 +125,8 @@ fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows:
     }
 }
 
-/// Writes the values of an iteration: one table of the nodes, or of the graphs of a set of many,
-/// and one for each list of edges that values are returned of; and the parameters that were
-/// applied, if there are any.
+/// Writes the values of an iteration: one table of nodes, or of the graphs of a set of many, one
+/// table for each list of edges with results, and the applied parameters, if any.
 pub fn write_iteration<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
@@ -161,8 +160,8 @@ pub fn write_iteration<T: Precision>(
 }
 
 /// Writes the values of one list of edges: both ends by the data set's own ids, in the order of
-/// edge ids; over both directions all edges as in-edges, then all again as out-edges, with the
-/// vertex that owns them.
+/// edge ids. Over both directions, all edges as in-edges come first, then all again as out-edges,
+/// with the vertex that each belongs to.
 fn write_edge_values<T: Precision>(
     outputs: &mut Outputs,
     executor: &Executor<T>,
@@ -180,7 +179,7 @@ fn write_edge_values<T: Precision>(
         .map(|relation| (0..count as u32).filter(|edge| is_of(edge, relation)).collect());
     let each = chosen.as_ref().map_or(count, Vec::len);
     let twice = edges.direction == Direction::Both;
-    // The edge of a row of the table, and whether it stands there as an out-edge.
+    // The edge of a row of the table, and whether the row is an out-edge.
     let edge = |row: usize| {
         let (row, turned) =
             if row < each { (row, edges.direction == Direction::Out) } else { (row - each, true) };
@@ -224,14 +223,14 @@ fn write_edge_values<T: Precision>(
     table.write(&outputs.file(Kind::Run, &file))
 }
 
-/// Rows of a table that are made and written together.
+/// Rows of a table that are built and written together.
 type RowRange = Range<usize>;
 
-/// The row of a buffer that each row of a table shows; nothing where they are the same.
+/// The row of a buffer for each row of a table; none where they are equal.
 struct RowOrder(Option<Vec<u32>>);
 
 impl RowOrder {
-    /// Of nodes, or of graphs, which lie as their table has them.
+    /// Only rows of nodes are permuted; rows of graphs are in the order of their table.
     fn new<T: Precision>(data: &Data<T>, rows: Rows) -> Self {
         RowOrder(data.new_of_old().filter(|_| rows == Rows::Nodes))
     }
@@ -248,10 +247,10 @@ impl RowOrder {
     }
 }
 
-/// How the numbers of a row are written.
+/// How the columns of a row are written.
 #[derive(Clone, Copy)]
 enum Shape {
-    /// The one there is.
+    /// As a single value.
     Plain,
     /// As a list of fixed size.
     List,
@@ -263,7 +262,7 @@ impl Shape {
     }
 }
 
-/// A table that is made piece by piece: beside the values there is never more than a piece of it.
+/// A table that is built in row ranges, so that it needs memory for one range only.
 struct ResultTable<'a> {
     rows: usize,
     columns: Vec<(Field, Make<'a>)>,
@@ -273,15 +272,15 @@ struct ResultTable<'a> {
 
 type Make<'a> = Box<dyn Fn(RowRange) -> Result<ArrayRef, StageError> + 'a>;
 
-/// Elements of a piece, near which it ends.
+/// Elements of a row range, approximately.
 const PIECE_ELEMENTS: usize = 1 << 20;
 
-/// Rows of a piece are a multiple of this, after as many of which the encoder looks whether a page
-/// is full: pieces leave no trace in the file.
+/// Row ranges are a multiple of this number of rows, after which the encoder checks whether a page
+/// is full: ranges do not change the file.
 const PIECE_ROWS: usize = 1 << 10;
 
 impl<'a> ResultTable<'a> {
-    /// With a column of ids.
+    /// A table with a column of ids.
     fn new(ids: &'a Ids) -> Self {
         let mut table = ResultTable { rows: ids.len(), columns: Vec::new(), width: 0 };
         let kind = ids.slice(0..0).to_array().data_type().clone();
@@ -313,7 +312,7 @@ impl<'a> ResultTable<'a> {
         });
     }
 
-    /// A column that the program returns.
+    /// Adds a result of the program.
     fn push_returned<T: Precision>(
         &mut self,
         executor: &'a Executor<T>,
@@ -381,7 +380,7 @@ impl<'a> ResultTable<'a> {
     }
 }
 
-/// Bools, ints with null for what stands beyond every int, or the data set's own ids.
+/// Bools, integers with null for the sentinels, or the data set's own ids.
 fn integer_array(ids: &Ids, kind: Type, values: &[i64]) -> ArrayRef {
     match kind {
         Type::Bool => {
@@ -408,7 +407,7 @@ fn is_null(ids: &Ids, kind: Type, value: i64) -> bool {
     }
 }
 
-/// The type of a column.
+/// The Arrow type of a column.
 fn shaped_type(element: DataType, columns: usize, shape: Shape, nulls: bool) -> DataType {
     match shape {
         Shape::Plain => element,
@@ -419,7 +418,7 @@ fn shaped_type(element: DataType, columns: usize, shape: Shape, nulls: bool) -> 
     }
 }
 
-/// Elements as a column.
+/// Elements as an Arrow column.
 fn shape_column(
     values: ArrayRef,
     columns: usize,
@@ -439,7 +438,7 @@ fn shape_column(
     Ok(Arc::new(list))
 }
 
-/// The column of the largest score, the first of several; none where a score is not a number.
+/// The column of the largest score, the first of equal ones; none if a score is NaN.
 pub fn predicted_class<T: Precision>(scores: &[T]) -> Option<u32> {
     let mut best = None;
     for (column, &score) in scores.iter().enumerate() {
@@ -451,7 +450,7 @@ pub fn predicted_class<T: Precision>(scores: &[T]) -> Option<u32> {
     best.map(|best| best as u32)
 }
 
-/// The data set's own id of each node; null beyond the last.
+/// The data set's own id of each node; null for the sentinel.
 fn own_id_array(ids: &Ids, nodes: &[u32]) -> ArrayRef {
     match ids {
         Ids::Numbers(ids) => Arc::new(UInt64Array::from_iter(

@@ -1,11 +1,12 @@
-//! shortcuts: a loop gone through by the shorter way that its plan names.
+//! shortcuts: runs a loop by the shortcut algorithm of its plan (BFS, delta-stepping, components,
+//! k-core) instead of by supersteps.
 //!
-//! promises  the states that supersteps end in, to the bit; a course is taken only after what it
-//!           asks of values was looked at
-//! never     is taken where supersteps are bounded: what stands after so many of them is then what
-//!           is asked for
-//! limits    4 to 16 bytes a vertex beside the arena; nothing is saved on the way, and a stop is
-//!           answered between two rounds
+//! promises  the same states, to the bit, as supersteps; an algorithm is used only after its
+//!           conditions on the values were checked
+//! never     runs where the number of supersteps is bounded: then the states after exactly so many
+//!           are asked for
+//! limits    4 to 16 bytes a vertex besides the arena; saves no checkpoint, and a stop is honoured
+//!           between two rounds
 use rayon::prelude::*;
 use warploom_contract::progress::StopFlag;
 use warploom_ops::shortcuts::{
@@ -27,11 +28,11 @@ use crate::{
     precision::Precision,
 };
 
-/// Elements that one task changes.
+/// Elements of one task.
 const TASK: usize = 1 << 14;
 
-/// The name of the course and its rounds; nothing where it is not possible here, and nothing inside
-/// where it was stopped.
+/// The name of the algorithm and its rounds. None where it does not apply; `Some(None)` where it
+/// was stopped.
 pub fn run_shortcut<T: Precision>(
     executor: &mut Executor<T>,
     number: usize,
@@ -63,16 +64,17 @@ pub fn run_shortcut<T: Precision>(
     Some(rounds.map(|rounds| (course.name(), rounds)))
 }
 
-/// What a course came to: no such course here, or stopped, or rounds.
+/// The result of an algorithm: none if it does not apply, `Some(None)` if it was stopped, else its
+/// rounds.
 type Rounds = Option<Option<u64>>;
 
-/// The edges of a course.
+/// The edges of a loop.
 struct LoopEdges<'a, T: Precision> {
-    /// From a vertex to those that read it.
+    /// From a vertex to its readers.
     push: Vec<&'a Neighbours<T>>,
-    /// From a vertex to those that it reads.
+    /// From a vertex to the vertices that it reads.
     pull: Vec<&'a Neighbours<T>>,
-    /// Whether every edge is read from both ends.
+    /// Whether edges are read in both directions.
     both_ways: bool,
 }
 
@@ -120,7 +122,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         Some(Some(1))
     }
 
-    /// Whole numbers of which some are the smallest and all others the largest.
+    /// BFS: integers of which some have the smallest value and all others the largest.
     fn run_bfs(&self, buffers: &mut Buffers<T>, state: Place, step: i64, go_on: GoOn) -> Rounds {
         let Place::Whole(state) = state else { return None };
         let values = buffers.wholes().get(state);
@@ -132,7 +134,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
             },
         );
         let (Some(&least), Some(&most)) = (least, most) else { return Some(Some(1)) };
-        // The largest plus a step must not come round to the smallest numbers.
+        // The largest value plus a step must not overflow.
         most.checked_add(step)?;
         let apart = most.checked_sub(least)?;
         if apart == 0 {
@@ -161,7 +163,7 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
         Some(Some(u64::from(rounds)))
     }
 
-    /// Sums of lengths: of all edges the same, or their weights.
+    /// Shortest paths: every edge has the same length, or its weight.
     fn run_delta_stepping(
         &self,
         buffers: &mut Buffers<T>,
@@ -218,13 +220,12 @@ impl<'a, T: Precision> LoopEdges<'a, T> {
     }
 }
 
-/// Whether the order in which it meets others decides what is left: what is no number, and the zero
-/// that equals another one.
+/// Whether the order of comparisons decides the result: true for NaN and negative zero.
 fn is_unordered(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }
 
-/// Every vertex gets the value at the first vertex of its part.
+/// Gives every vertex the value at the first vertex of its component.
 fn assign_components<E: Copy + Send + Sync>(values: &mut [E], least: &[E], parts: &[u32]) {
     values
         .par_iter_mut()

@@ -1,10 +1,10 @@
-//! target_and_splits: what is learned, and which rows are in which part: the data set's own, or
-//! what `run.target` and `run.splits` name.
+//! target_and_splits: the target, and the split of each row: those of the data set, or as
+//! `run.target` and `run.splits` name them.
 //!
-//! promises  who trains and who proves a training see the same; rows stand in the order of
-//!           nodes.parquet, or of graphs.parquet where graphs have the labels; a table of parts has
-//!           the bytes that the key speaks of
-//! never     is asked by a plan that trains nothing
+//! promises  training and `check` use the same; rows are in the order of nodes.parquet, or of
+//!           graphs.parquet where graphs have the labels; a table of splits has the bytes whose
+//!           digest is in the key
+//! never     is called for a plan that does not train
 use std::{borrow::Cow, path::Path};
 
 use warploom_contract::{
@@ -18,7 +18,7 @@ use crate::input_data::
 {LearnedColumn, shown_id}
 ;
 
-/// The data set's own.
+/// Labels and splits of the data set.
 #[derive(Clone, Copy)]
 pub struct DataSetLabels<'a> {
     /// Ids of the rows.
@@ -27,23 +27,25 @@ pub struct DataSetLabels<'a> {
     pub labels: Option<&'a Labels>,
     /// Published splits.
     pub splits: &'a [Vec<u8>],
-    /// What they are rows of.
+    /// Whether rows are nodes or graphs.
     pub rows: LearnedRows,
 }
 
-/// What is learned, on which rows.
+/// The target, and the split of each row.
 pub struct TargetAndSplits<'a> {
-    /// What is to be learned of each row.
+    /// The target of each row.
     pub labels: Option<Cow<'a, Labels>>,
-    /// The part of each row; empty: there is no such split.
+    /// The split of each row; empty if the data set has no such split.
     pub parts: Cow<'a, [u8]>,
     /// The column that is learned, where it is not the data set's label.
     pub column: Option<LearnedColumn>,
-    /// What a person should know, if anything.
+    /// A warning for the user, if any.
     pub warning: Option<String>,
+
+
 }
 
-/// What a request asks for.
+/// Reads the target and the splits of a request.
 pub fn read_target_and_splits<'a>(
     request: &RunRequest,
     artifact: &Artifact,
@@ -82,7 +84,7 @@ pub fn read_target_and_splits<'a>(
     })
 }
 
-/// The parts of a table, and what to say of ids that it lacks.
+/// The splits of a table, and a warning about ids that it lacks.
 fn read_split_table(
     path: &Path,
     request: &RunRequest,

@@ -1,7 +1,7 @@
-//! tensors: named arrays with facts, as bytes in the safetensors format.
+//! tensors: named arrays with metadata, as bytes in the safetensors format.
 //!
-//! promises  the same tensors and facts give the same bytes; what is read has the bits that were
-//!           written
+//! promises  the same tensors and metadata give the same bytes; numbers are read with the bits that
+//!           were written
 //! never     converts a number
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use warploom_contract::StageError;
 
 use crate::precision::Precision;
 
-/// One array.
+/// An array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Type of an element.
@@ -21,24 +21,24 @@ pub struct Tensor {
     pub bytes: Vec<u8>,
 }
 
-/// Arrays by name, and facts that are no arrays.
+/// Arrays by name, and metadata.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tensors {
     /// Arrays.
     pub arrays: BTreeMap<String, Tensor>,
-    /// Facts.
+    /// Metadata.
     pub facts: BTreeMap<String, String>,
 }
 
 impl Tensor {
-    /// Of the run's type.
+    /// An array of the run's type.
     pub fn from_reals<T: Precision>(shape: &[usize], values: &[T]) -> Self {
         let mut bytes = Vec::with_capacity(size_of_val(values));
         values.iter().for_each(|value| value.append_bytes(&mut bytes));
         Tensor { dtype: T::TENSOR, shape: shape.to_vec(), bytes }
     }
 
-    /// Of ids.
+    /// An array of ids.
     pub fn from_ids(values: &[u32]) -> Self {
         Tensor {
             dtype: Dtype::U32,
@@ -47,7 +47,7 @@ impl Tensor {
         }
     }
 
-    /// Of whole numbers.
+    /// An array of integers.
     pub fn from_wholes(values: &[i64]) -> Self {
         Tensor {
             dtype: Dtype::I64,
@@ -56,7 +56,7 @@ impl Tensor {
         }
     }
 
-    /// Elements, if they are whole numbers.
+    /// Elements, if they are integers.
     pub fn wholes(&self) -> Option<Vec<i64>> {
         (self.dtype == Dtype::I64).then(|| {
             self.bytes.as_chunks().0.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect()
@@ -77,7 +77,7 @@ impl Tensor {
 }
 
 impl Tensors {
-    /// As a file.
+    /// The bytes of a file.
     pub fn to_bytes(&self) -> Result<Vec<u8>, StageError> {
         let defect =
             |error: String| StageError::defect(format!("tensors cannot be written: {error}"));
@@ -92,7 +92,7 @@ impl Tensors {
             .ok_or_else(|| defect("the header is not what was expected".to_owned()))
     }
 
-    /// Puts the facts into the header. The crate would write them in the random order of its hash
+    /// Inserts the metadata into the header: the crate would write it in the random order of a hash
     /// map.
     fn insert_facts(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let (length, rest) = plain.split_first_chunk::<8>()?;
@@ -106,7 +106,7 @@ impl Tensors {
         Some([&(text.len() as u64).to_le_bytes(), text.as_bytes(), data].concat())
     }
 
-    /// From a file; the error says what is wrong with it.
+    /// Reads a file; the error says what is wrong with it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
         let (_, header) = SafeTensors::read_metadata(bytes).map_err(|error| error.to_string())?;
         let file = SafeTensors::deserialize(bytes).map_err(|error| error.to_string())?;

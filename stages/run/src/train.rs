@@ -1,11 +1,10 @@
 //! train: epochs of full-batch training.
 //!
 //! promises  row t of the history is measured, without dropout, on the parameters after t updates;
-//!           a list that draws nothing measures and trains in one forward pass; a run that was
-//!           stopped and started again, however often, ends with the bits of one that was not
-//! never     goes on with a loss that is not finite; saves half an epoch
-//! limits    epochs < 2^32; forward passes carry nothing from one epoch to the next but parameters
-//!           and moments
+//!           a list without dropout measures and trains in one forward pass; a run that was stopped
+//!           and resumed, however often, ends with the same bits as one that was not
+//! never     continues with a loss that is not finite; saves half an epoch
+//! limits    epochs < 2^32; only parameters and moments carry over from one epoch to the next
 mod epoch_pipeline;
 
 use std::time::Instant;
@@ -32,12 +31,12 @@ use crate::{
     tensors::{Tensor, Tensors},
 };
 
-/// What came of it; the executor holds the kept parameters and their result.
+/// The outcome of a training; the executor holds the kept parameters and their result.
 #[derive(Clone, Debug)]
 pub struct TrainingOutcome {
-    /// One row for each state of the parameters.
+    /// One row for each epoch.
     pub history: Vec<Row>,
-    /// Updates behind the parameters that were kept.
+    /// Updates before the parameters that were kept.
     pub epoch_kept: u64,
     /// Epochs that were done when this start began.
     pub resumed_at: u64,
@@ -45,13 +44,13 @@ pub struct TrainingOutcome {
     pub seconds_step: f64,
     /// The loss.
     pub kind: LossKind,
-    /// What the qualities are; first what is chosen by.
+    /// The metrics of each epoch; first the one of `run.metric`.
     pub measures: Vec<Measure>,
-    /// Of what is kept, the measures that are not taken of each epoch.
+    /// Metrics that are measured once, on the kept parameters.
     pub kept: Vec<(Measure, [Option<f64>; 3])>,
 }
 
-/// Best parameters so far.
+/// The best parameters so far.
 #[derive(Clone, Debug)]
 struct Best<T> {
     epoch: u64,
@@ -59,7 +58,7 @@ struct Best<T> {
     parameters: Vec<Vec<T>>,
 }
 
-/// What goes on from epoch to epoch.
+/// The state that carries over from epoch to epoch.
 #[derive(Clone, Debug)]
 struct State<T> {
     done: u64,
@@ -68,7 +67,7 @@ struct State<T> {
     seconds_before: f64,
 }
 
-/// The loss launch, by numbers.
+/// The buffers of the loss launch.
 #[derive(Clone, Copy)]
 struct LossBuffers {
     kind: LossKind,
@@ -86,11 +85,11 @@ struct Training<'a, T: Precision> {
     watch: TrainingMonitor,
     state: State<T>,
     begun: Instant,
-    /// Seconds of an epoch, by the last ones.
+    /// Seconds of an epoch, from the last ones.
     seconds_each: f64,
-    /// Epochs that a GPU is at alone.
+    /// Epochs that a GPU runs ahead of the host.
     in_flight: Option<EpochsInFlight>,
-    /// When some were last_readback at last.
+    /// When epochs were last read back.
     last_readback: Instant,
 }
 
@@ -169,8 +168,8 @@ pub fn train<T: Precision>(
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// All epochs that are left, the last measurement, and the choice of what is kept. Gives the
-    /// seconds of each epoch and the epoch kept.
+    /// Runs all remaining epochs and the last measurement, and restores the kept parameters. Gives
+    /// the seconds of each epoch and the kept epoch.
     fn run(&mut self, epochs: u64, checkpoints: &mut Checkpoints) -> Result<(Vec<f64>, u64), Halt> {
         self.executor.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
         let mut seconds = Vec::new();
@@ -204,7 +203,7 @@ impl<T: Precision> Training<'_, T> {
         Ok((seconds, self.restore_best()?))
     }
 
-    /// Saves the state, which is that at the end of a batch if it came home with one.
+    /// Saves the state: the current one, or that read back with a batch.
     fn save_checkpoint(&mut self, checkpoints: &mut Checkpoints, batch: Option<&EpochBatch>) {
         let elapsed = self.elapsed();
         let (state, executor) = (&self.state, &mut *self.executor);
@@ -214,7 +213,7 @@ impl<T: Precision> Training<'_, T> {
         });
     }
 
-    /// Every measure of each part of the target, by counts.
+    /// Every metric of each split, from counts.
     fn qualities_from_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
         let columns = self.executor.state.buffers.reals().shape(self.loss.result).1;
         let rows = self.executor.state.data.splits.each_ref().map(|rows| rows.len());
@@ -224,7 +223,7 @@ impl<T: Precision> Training<'_, T> {
             .collect()
     }
 
-    /// Makes the gradients and updates, after a measurement.
+    /// Computes the gradients and updates the parameters, after a measurement.
     fn run_update(&mut self) -> Result<(), Halt> {
         self.executor.state.pace = self.watch.pace(self.state.done);
         let pass = Pass { epoch: self.state.done, training: true };
@@ -252,7 +251,7 @@ impl<T: Precision> Training<'_, T> {
         self.keep_row(pass.epoch, loss, quality, qualities)
     }
 
-    /// Every measure of each part of the target.
+    /// Every metric of each split.
     fn qualities(&mut self) -> Result<Vec<[Option<f64>; 3]>, StageError> {
         if let Some(gpu) = &self.executor.gpu
             && self.measures.iter().all(|measure| measure.is_counted())
@@ -263,7 +262,7 @@ impl<T: Precision> Training<'_, T> {
         self.evaluate_measures(&self.measures.clone())
     }
 
-    /// Of each part of the target, from the result that was made last.
+    /// Metrics of each split, from the last result.
     fn evaluate_measures(
         &mut self,
         measures: &[Measure],
@@ -284,7 +283,7 @@ impl<T: Precision> Training<'_, T> {
         Ok(measures.iter().map(of_measure).collect())
     }
 
-    /// Adds a row to the history, and keeps the parameters if they are the best so far.
+    /// Adds a row to the history; keeps the parameters if they are the best so far.
     fn keep_row(
         &mut self,
         epoch: u64,
@@ -303,7 +302,7 @@ impl<T: Precision> Training<'_, T> {
         Ok(())
     }
 
-    /// Adds a row to the history; its quality, if its parameters are to be kept.
+    /// Adds a row to the history; gives its metric if its parameters are to be kept.
     fn add_row(
         &mut self,
         epoch: u64,
@@ -336,8 +335,8 @@ impl<T: Precision> Training<'_, T> {
         self.context.progress.note(&text);
     }
 
-    /// Puts the parameters that are kept, and their result, into the buffers. A stop waits for it:
-    /// it is one forward pass, and the last parameters, which a checkpoint would need, are gone.
+    /// Puts the kept parameters and their result into the buffers. A stop waits for this forward
+    /// pass: the last parameters, which a checkpoint would need, are gone.
     fn restore_best(&mut self) -> Result<u64, Halt> {
         let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else {
             return Ok(self.state.done);
@@ -363,9 +362,9 @@ impl<T: Precision> Training<'_, T> {
         self.state.seconds_before + self.begun.elapsed().as_secs_f64()
     }
 
-    /// Saves the last boundary, and says so. Rows of the half epoch are dropped; if the best
-    /// parameters are those of this very boundary they stay, since, measured again, they will not
-    /// be better than themselves.
+    /// Saves the state of the last full epoch, and says so. A row of a partial epoch is dropped. If
+    /// the best parameters are those of this epoch they stay: measured again, they are not better
+    /// than themselves.
     fn save_and_stop(&mut self, checkpoints: &mut Checkpoints) -> StageError {
         let done = self.state.done;
         self.state.history.truncate(done as usize);
@@ -398,8 +397,8 @@ fn find_loss<T: Precision>(executor: &Executor<T>) -> LossBuffers {
     found.expect("a validated list that trains has a loss")
 }
 
-/// What can be seen before the first launch: nothing to train on, nothing to choose by, a node or
-/// graph without a label.
+/// Refuses what can be seen before the first launch: no training rows, no validation rows to choose
+/// by, or a row without a usable label.
 fn refuse_untrainable<T: Precision>(
     executor: &Executor<T>,
     spec: &RunSpec,
@@ -524,8 +523,7 @@ fn collect_state<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds
     saved
 }
 
-/// Puts a saved state into the executor, if all of it fits; else says what does not, and changes
-/// nothing.
+/// Restores a saved state if all of it fits; else says what does not, and changes nothing.
 fn restore_state<T: Precision>(
     executor: &mut Executor<T>,
     saved: &Tensors,

@@ -1,12 +1,11 @@
-//! upload: what the launches read, in the order of the permuted graph and in the run's type.
+//! upload: loads what the launches read, in the order of the permuted graph and in the run's type.
 //!
-//! promises  row r of everything here belongs to the node that the permutation calls r; what is f32
-//!           on disk, in the wanted order and never written is the mapped file itself; ids of
-//!           neighbours and of the permutation are proved to lie within the graph, so that damage
-//!           is named here and not found by a kernel
-//! never     makes sparse features dense; loads what no launch asks for
-//! limits    memory: features once more where order or type differ, sparse features twice when
-//!           training, 8 bytes an edge while weights are turned round
+//! promises  row r belongs to the node with the new number r; f32 data in the right order that is
+//!           never written is the mapped file itself; ids of neighbours and of the permutation are
+//!           checked, so that damage is an error here and not a bad access in a kernel
+//! never     makes sparse features dense; loads what no launch needs
+//! limits    memory: a copy of the features where order or type differ, sparse features twice when
+//!           training, 8 bytes an edge while weights are transposed
 use rayon::prelude::*;
 use warploom_contract::{
     Artifact, Context, Inputs, Kind, StageError,
@@ -42,7 +41,9 @@ const TASK_ELEMENTS: usize = 1 << 16;
 
 
 
-/// Opens and orders everything that the launches need, or stops between two parts.
+
+
+/// Opens and reorders everything that the launches need; a stop is honoured between two parts.
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
@@ -102,7 +103,7 @@ pub fn load_data<T: Precision>(
         };
         let aims = target_and_splits::read_target_and_splits(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
-        // Graphs lie as their table has them.
+        // Graphs are in the order of their table: they are not permuted.
         let order = if labelled.is_some() { None } else { data.old_of_new.take() };
         data.load_labels(&aims, own.ids.len(), order.as_deref())?;
         data.old_of_new = order.or(data.old_of_new);
@@ -122,7 +123,7 @@ fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
     Err(signals::stop_error("while the graph was loaded. The same command goes on"))
 }
 
-/// The old number of each new one; `None` when all stay.
+/// The old number of each new one; `None` when no number changes.
 fn read_order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, StageError> {
     let new_of_old = permutation::open(artifact)?;
     let path = artifact.file(permutation::PERMUTATION_FILE);
@@ -162,7 +163,7 @@ fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<()
     ))
 }
 
-/// Proves that every walk stays within the graph.
+/// Checks that offsets, neighbours and edge ids of a csr are within range.
 fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
     for (name, side) in [("in", &csr.incoming), ("out", &csr.outgoing)] {
         let nodes = csr.nodes();
@@ -194,7 +195,9 @@ fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
 impl<T: Precision> Data<T> {
     
 
-/// Takes the artifact's features, permuted.
+
+
+/// Loads the features of the artifact, permuted.
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
             None => {}
@@ -210,8 +213,7 @@ impl<T: Precision> Data<T> {
         Ok(())
     }
 
-    /// Takes targets and the rows of each part of the split, of so many rows, which stand in this
-    /// order.
+    /// Loads targets and splits of so many rows, in this order.
     fn load_labels(
         &mut self,
         aims: &TargetAndSplits<'_>,
@@ -300,6 +302,8 @@ impl<T: Precision> Data<T> {
         }
     }
 }
+
+
 
 
 

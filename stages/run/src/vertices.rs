@@ -1,8 +1,7 @@
-//! vertices: from the nodes that a program's vertex settings name to rows of the node table.
+//! vertices: finds the rows of the nodes that a program's vertex settings name.
 //!
-//! promises  an id is looked up among the data set's own ids; what is not there is an error that
-//!           names the nearest ones
-//! never     takes an id for a row
+//! promises  ids are the data set's own; an unknown id is an error that names the nearest ones
+//! never     takes an id for a row number
 use std::collections::{BTreeMap, BTreeSet};
 
 use warploom_contract::{
@@ -15,19 +14,19 @@ use warploom_shell::{
 };
 use warploom_spec::{MistakeKind, Pipeline, nearest};
 
-/// Nearest ids that are shown.
+/// The number of nearest ids that an error shows.
 const NEAREST: usize = 3;
-/// Ids that a word is compared with to find the nearest.
+/// The most ids that a word is compared with.
 const COMPARED_MOST: usize = 1 << 20;
 
-/// Refuses ids that the graph does not have, before anything is done with it, where that is due.
+/// Refuses ids that the graph does not have before the graph is used, if `is_due`.
 pub fn check_vertices(
     pipeline: &Pipeline,
     graph: &Artifact,
     is_due: impl FnOnce() -> bool,
 ) -> Result<(), StageError> {
     let chosen = read_chosen_vertices(pipeline)?;
-    // The table of nodes may be large.
+    // Ids are read only if needed: the table of nodes may be large.
     if chosen.iter().all(|chosen| chosen.given.is_none()) || !is_due() {
         return Ok(());
     }
@@ -46,7 +45,7 @@ pub fn find_rows(
 }
 
 fn find_setting_rows(chosen: &ChosenVertices, ids: &Ids) -> Result<BTreeSet<u64>, StageError> {
-    // A default fits any graph, also one that is empty.
+    // A default fits any graph, also an empty one.
     if chosen.given.is_none() && ids.is_empty() {
         return Ok(BTreeSet::new());
     }
@@ -83,11 +82,11 @@ fn absent_error(
     error
 }
 
-/// Why a node is not there, and what may have been meant.
+/// Why a node was not found, and what may have been meant.
 struct AbsentVertex {
     expected: String,
     hint: Option<String>,
-    /// Behind the hint.
+    /// Text after the hint.
     note: String,
 }
 
@@ -114,7 +113,7 @@ fn find_row(named: &VertexName, ids: &Ids) -> Result<u64, AbsentVertex> {
     };
     let (found, near) = match ids {
         Ids::Numbers(numbers) => match id.parse::<u64>() {
-            // `007` and `+7` are no other words for 7.
+            // `007` and `+7` are not spellings of 7.
             Ok(number) => (
                 numbers.binary_search(&number).ok().filter(|_| number.to_string() == *id),
                 nearest_numbers(number, numbers),
@@ -163,7 +162,7 @@ fn first_id(ids: &Ids) -> Option<String> {
     }
 }
 
-/// Ids on both sides, the nearest first, the smaller of equally near ones.
+/// The nearest ids on both sides, the smaller of equally near ones first.
 fn nearest_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
     let at = numbers.partition_point(|number| *number < id);
     let mut near = numbers[at.saturating_sub(NEAREST)..numbers.len().min(at + NEAREST)].to_vec();
@@ -171,7 +170,7 @@ fn nearest_numbers(id: u64, numbers: &[u64]) -> Vec<String> {
     near.iter().take(NEAREST).map(u64::to_string).collect()
 }
 
-/// Words that differ in few letters, else those that stand beside it.
+/// Words that differ in few letters, else the neighbours in sorted order.
 fn nearest_words(id: &str, words: &[String]) -> Vec<String> {
     let mut near: Vec<&str> = Vec::new();
     while near.len() < NEAREST {

@@ -1,9 +1,9 @@
-//! recompute: a compiled program that is not trained, computed once more by the reference in f64.
+//! recompute: recomputes a compiled program without training by the reference executor in f64.
 //!
-//! promises  the whole program is run from the edge list in the data set's own order, with as many
-//!           supersteps as the run took where there is one loop that went in them, else to the
-//!           loops' own ends; whole numbers are equal, reals as close as the run's type allows
-//! never     gives up silently: what is too much to be computed again is told
+//! promises  runs the whole program from the edge list in the data set's own order, with the
+//!           supersteps of the run or, if a loop took a shortcut, to the loops' own ends; integers
+//!           must be equal, floats as close as the run's type allows
+//! never     skips silently: too much work is a warning
 use std::collections::BTreeMap;
 
 use arrow_array::{Array, ArrayRef, cast::AsArray, types::Int64Type};
@@ -33,7 +33,7 @@ use crate::{
     vertices,
 };
 
-/// A run and what it was made of.
+/// A run and its inputs.
 pub(super) struct Recomputation<'a> {
     pub artifact: &'a Artifact,
     pub graph: &'a Artifact,
@@ -61,7 +61,7 @@ impl Recomputation<'_> {
         })
     }
 
-    /// Applies the saved parameters again and compares what they predict, element by element.
+    /// Applies the saved parameters again and compares the predictions, element by element.
     pub fn check_predictions<T: Precision>(
         &self,
         context: &Context,
@@ -120,8 +120,8 @@ impl Recomputation<'_> {
         Ok(())
     }
 
-    /// The whole program in the reference, and a look at it; where that is too much, nothing is
-    /// looked at.
+    /// Runs the whole program in the reference and calls `look`; does neither if it is too much
+    /// work.
     fn run_reference(
         &self,
         context: &Context,
@@ -157,13 +157,13 @@ impl Recomputation<'_> {
         look(&reference)
     }
 
-    /// Steps of the reference for the whole run.
+    /// Estimated steps of the reference for the whole run.
     fn estimate_work(&self, edges: &EdgeTable) -> u64 {
         let [once, superstep] = self.work_by_phase(edges);
         once.saturating_add(superstep.saturating_mul(self.record.supersteps))
     }
 
-    /// Steps of the reference for what is done once, and for a superstep of every loop.
+    /// Estimated steps of the reference for what runs once, and for a superstep of every loop.
     fn work_by_phase(&self, edges: &EdgeTable) -> [u64; 2] {
         let size =
             GraphSize { nodes: self.nodes.ids.len() as u64, edges: edges.source.len() as u64 };
@@ -183,8 +183,8 @@ impl Recomputation<'_> {
         iterate.loops.iter().fold([of(&iterate.finish), 0], add)
     }
 
-    /// As many of each loop as the run took, so that rounding decides no end; those that took
-    /// another course end by themselves. Whether they did.
+    /// Runs each loop for as many supersteps as the run took, so that rounding decides no end. If a
+    /// loop took a shortcut, loops run to their own end. Gives whether they converged.
     fn run_supersteps(&self, reference: &mut Reference, edges: &EdgeTable) -> bool {
         if self.record.courses.iter().any(|course| course != SUPERSTEPS && course != FRONTIER) {
             let [once, superstep] = self.work_by_phase(edges);
@@ -201,7 +201,7 @@ impl Recomputation<'_> {
         true
     }
 
-    /// The first list of edges, its ends compared with the graph's.
+    /// Reads the first list of edges; its ends must be those of the graph.
     fn read_edge_table(&self, edges: &EdgeTable) -> Result<Table, Violation> {
         let path = self.artifact.file(run::EDGE_VALUES_FILE);
         let found = read_table(&path, None)?;
@@ -282,7 +282,7 @@ impl Recomputation<'_> {
         apart.map_or(Ok(()), |row| Err(differs(row, expected[row], &format!("{:?}", found[row]))))
     }
 
-    /// What loops that end by themselves may leave open, where rounding ends one a superstep
+    /// The difference that loops with their own end may leave, if rounding ends one a superstep
     /// earlier.
     fn loop_slack(&self) -> f64 {
         let Body::Iterate(iterate) = &self.list.body else { return 0.0 };

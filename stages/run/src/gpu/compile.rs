@@ -1,8 +1,8 @@
-//! compile: the source of a list, and its code on the device.
+//! compile: the CUDA source of a list, and its compiled kernels on the device.
 //!
-//! promises  the source is what the plan said; code comes from the store where it is there
-//!           (`shell::kernels`), and is made anew where the driver does not take it
-//! never     keys code by anything that a compiler puts into it
+//! promises  the source is that of the plan; the cubin comes from the store if it is there
+//!           (`shell::cubin_cache`), and is compiled again if the driver rejects it
+//! never     uses the output of a compiler as a key
 use warploom_contract::{Context, StageError};
 use warploom_device::Gpu;
 use warploom_device::gpu::Module;
@@ -16,10 +16,10 @@ use warploom_vertex::launch::LaunchList;
 use super::{GpuPlan, device_error};
 use crate::precision::Precision;
 
-/// Source, and what it was made for.
+/// CUDA source, and the number of SMs that it was emitted for.
 pub struct EmittedSource {
     emitted: Emitted,
-    /// Processors of the device.
+    /// SMs of the device.
     pub processors: u32,
 }
 
@@ -31,7 +31,7 @@ impl std::ops::Deref for EmittedSource {
     }
 }
 
-/// The source of a list.
+/// Emits the source of a list.
 pub fn emit_source<T: Precision>(
     list: &LaunchList,
     planned: &GpuPlan,
@@ -54,7 +54,7 @@ pub fn emit_source<T: Precision>(
     Ok(EmittedSource { emitted, processors })
 }
 
-/// Its code on the device.
+/// Loads the compiled kernels onto the device.
 pub fn load_code(
     context: &Context,
     gpu: &Gpu,

@@ -1,9 +1,9 @@
-//! edge_order: the edges of vertices, or what sparse features keep, in the order in which a GPU
-//! takes them: rows with most first, each row's by edge id, or by column.
+//! edge_order: the edges of vertices, or the entries of sparse features, in the order of work items
+//! on a GPU: rows with most edges first, the edges of each row by edge id, or by column.
 //!
-//! promises  every row is an item, those of no edge too; rows of as many edges keep their order;
-//!           which rows have a block, or a warp, for themselves follows from the graph, the cut and
-//!           the device alone
+//! promises  every row is an item, also one without edges; rows with equally many edges keep their
+//!           order; the graph, the cut and the device alone decide which rows get a block, or a
+//!           warp, of their own
 //! never     changes the order of the edges of a row
 use rayon::prelude::*;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
@@ -12,22 +12,22 @@ use warploom_vertex::emit::cuda::{Cut, Tier};
 use warploom_vertex::launch::Direction;
 use warploom_vertex::tuning;
 
-/// Lists of one direction.
+/// The lists of one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Items {
     /// Row of each item.
     pub row: Vec<u32>,
     /// First slot of each item, and the end.
     pub offset: Vec<u32>,
-    /// Far vertex of each slot.
+    /// The far vertex of each slot.
     pub far: Vec<u32>,
-    /// Row of the edge of each slot.
+    /// The edge row of each slot.
     pub edge: Vec<u32>,
 }
 
 impl Items {
-    /// Of one direction; over both, in-edges come first, and rows of out-edges after those of all
-    /// in-edges. Where groups of neighbours alone walk them, rows keep their order.
+    /// The items of a direction. Over both, in-edges come first, and edge rows of out-edges follow
+    /// those of all in-edges. If only neighbour groups walk them, rows keep their order.
     pub fn from_edges(
         graph: &EdgeGraph,
         direction: Direction,
@@ -47,8 +47,8 @@ impl Items {
                 as u32
         };
         let edges: usize = lists.iter().map(|(list, _)| list.far.len()).sum();
-        // Rows that follow each other read the same rows: they stay beside each other, but those of
-        // many edges.
+        // In a local order, neighbouring rows read the same rows: they stay together, except rows
+        // with many edges.
         let least = cuts
             .iter()
             .map(|cut| tier_thresholds(graph.nodes, edges, *cut, processors)[1])
@@ -81,8 +81,8 @@ impl Items {
         Some(items)
     }
 
-    /// What features keep of each row, or of each column: columns, or rows, as far ends, and where
-    /// the value of each stands.
+    /// The entries of sparse features by row, or by column: `far` has the columns, or the rows, and
+    /// `edge` the position of each value.
     pub fn from_sparse_entries<T>(features: &SparseRows<T>, by_columns: bool) -> Items {
         let rows = features.offsets.len() - 1;
         if !by_columns {
@@ -101,7 +101,7 @@ impl Items {
         let mut kept = vec![0u32; features.columns];
         features.index.iter().for_each(|&column| kept[column as usize] += 1);
         let mut items = Items::sort_rows(features.columns, |column| kept[column], None);
-        // Where the next entry of each column goes: rows come in order.
+        // The next position of each column: rows come in order.
         let mut next = vec![0u32; features.columns];
         items
             .row
@@ -119,8 +119,9 @@ impl Items {
         items
     }
 
-    /// Items of so many rows, those with most first, and room for what each has. Where an order is
-    /// kept, those with more than so much come first, and of the others a window after the other.
+    /// Items of so many rows, those with most edges first, with empty lists of the right size. With
+    /// `kept`, only rows with more edges than this are sorted to the front; the others are sorted
+    /// within windows.
     fn sort_rows(rows: usize, degree: impl Fn(usize) -> u32 + Sync, kept: Option<u32>) -> Items {
         let most_first = |row: &u32| std::cmp::Reverse(degree(*row as usize));
         let all = 0..rows as u32;
@@ -144,7 +145,7 @@ impl Items {
         Items::from_rows(row, degree)
     }
 
-    /// Items of these rows, and room for what each has.
+    /// Items of these rows, with empty lists of the right size.
     fn from_rows(row: Vec<u32>, degree: impl Fn(usize) -> u32) -> Items {
         let mut offset = Vec::with_capacity(row.len() + 1);
         let mut end = 0;
@@ -156,7 +157,7 @@ impl Items {
         Items { far: vec![0; end as usize], edge: vec![0; end as usize], row, offset }
     }
 
-    /// How many items a tier has.
+    /// The number of items in a tier.
     pub fn count_tier(&self, cut: Cut, tier: Tier, processors: u32) -> u32 {
         let [block, warp] = tier_thresholds(self.row.len(), self.far.len(), cut, processors);
         let longer = |than: u32| self.count_longer(than);
@@ -170,8 +171,8 @@ impl Items {
         }
     }
 
-    /// How many items have several blocks, of those that have a block, and how many each: the
-    /// longest would still be walked when all else is done.
+    /// How many of the items with a block of their own get several, and how many each: the longest
+    /// rows would otherwise still run when all else is done.
     fn multi_block_items(&self, cut: Cut, block: u32, processors: u32) -> (u32, u32) {
         let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
         let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * tuning::multi_block_turns();
@@ -183,7 +184,7 @@ impl Items {
         if hubs == 0 || pieces < 2 { (0, 1) } else { (hubs, pieces) }
     }
 
-    /// How many items have more edges than this: those come first.
+    /// How many items have more edges than this; they come first.
     fn count_longer(&self, than: u32) -> u32 {
         let (mut low, mut high) = (0, self.row.len());
         while low < high {
@@ -198,8 +199,7 @@ impl Items {
     }
 }
 
-/// Whether most edges are between rows that are near each other, of a graph whose rows do not all
-/// stay in the second cache.
+/// Whether most edges connect nearby rows, in a graph whose rows exceed the L2.
 fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
     let distance = tuning::near_rows();
     let near = |list: &EdgeList| {
@@ -215,13 +215,13 @@ fn is_local(nodes: usize, lists: &[(EdgeList, u32)]) -> bool {
         && 2 * lists.iter().map(|(list, _)| near(list)).sum::<usize>() > edges
 }
 
-/// Edges above which an item has a block, and a warp.
+/// The numbers of edges above which an item gets a block, or a warp, of its own.
 fn tier_thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
     let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
     let groups = warps * u64::from(cut.groups_of_warp);
-    // On small graphs all lanes have little to do, and the longest row is what all wait for; but
-    // where rows are fewer than lanes could have and each has many edges, all have much to do, and
-    // a row for each would leave others without.
+    // On a small graph lanes have little work, and all wait for the longest row. But where rows are
+    // fewer than lanes, and have many edges, all lanes have much work, and one lane group a row
+    // would leave others idle.
     let is_dense =
         |among: u64| (rows as u64) < among && edges as u64 > tuning::dense_row_edges() * among;
     let share = |among: u64| {
@@ -262,9 +262,9 @@ mod tests {
         };
         assert_eq!(of(&[20_000, 9000, 3], cut), [1, 3, 1]);
         assert_eq!(of(&[20_000, 9000, 3], Cut { hub_blocks: 0, ..cut }), [0, 1, 2]);
-        // Where all have as much to do, none is waited for.
+        // If all rows have the same work, none is waited for.
         assert_eq!(of(&[20_000; 64], cut)[0], 0);
-        // As many blocks as there is room for.
+        // No more blocks than there is space for.
         assert_eq!(of(&[600_000; 3], Cut { hub_blocks: 4, ..cut }), [2, 2, 1]);
     }
 
@@ -278,8 +278,8 @@ mod tests {
             hub_blocks: 512,
             rows_of_group: 1,
         };
-        // ogbl-ddi, and Wikipedia, whose rows are as few but have fewer edges; artist has more rows
-        // than groups.
+        // ogbl-ddi; Wikipedia, with as few rows but fewer edges; artist, with more rows than
+        // groups.
         assert_eq!(tier_thresholds(4267, 2_135_822, cut, 132), [168, 84]);
         assert_eq!(tier_thresholds(4777, 184_812, cut, 132), [58, 29]);
         assert_eq!(tier_thresholds(50_515, 1_638_396, cut, 132), [517, 258]);

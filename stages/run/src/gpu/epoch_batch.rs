@@ -1,15 +1,15 @@
-//! epoch_batch: epochs that a GPU goes through alone, asked for while those before are still at
-//! work, and what comes home of them.
+//! epoch_batch: batches of epochs that are enqueued on a GPU while earlier ones still run, and the
+//! readback of their measurements and state.
 //!
-//! promises  a batch goes on where the one before it ended, to the bit, whether the host has
-//!           looked at that one or not; what comes home is as it was at the end of its batch,
-//!           whatever the device has done since
-//! never     waits for the device but where the host wants what comes home
-//! limits    `SLOTS` epochs; two stretches on their way at a time, each with pinned memory of the
-//!           host for what comes home: the ring and, where something is decided, what is kept (64
-//!           MiB at most), all of it with every batch. A state of more than `pinned_state_bytes`,
-//!           or for which the host has nothing to pin, does not come home by itself: whoever wants
-//!           it asks for nothing behind it
+//! promises  a batch continues where the one before it ended, to the bit, whether the host has read
+//!           that one or not; a readback has the values at the end of its batch, whatever the
+//!           device has done since
+//! never     waits for the device, except where the host needs a readback
+//! limits    `SLOTS` epochs; two batches in flight at a time, each with pinned host memory for its
+//!           readback: the ring of measurements and, if something is decided, the kept parameters
+//!           (64 MiB at most), all of it with every batch. A state that is larger than
+//!           `pinned_state_bytes`, or that the host cannot pin memory for, is not read back with
+//!           its batch: the host then fetches it before it enqueues the next one
 use warploom_contract::StageError;
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
@@ -27,7 +27,7 @@ use crate::{
     resolved_program::{Part, ResolvedProgram},
 };
 
-/// Epochs that were asked for.
+/// Epochs that were enqueued.
 #[derive(Debug)]
 pub struct EpochBatch {
     first: u64,
@@ -38,19 +38,19 @@ pub struct EpochBatch {
     state_landing: Option<Landing>,
 }
 
-/// What machines have for their stretches.
+/// The readback buffers of a GPU.
 #[derive(Debug, Default)]
 pub(super) struct ReadbackBuffers {
-    /// What comes home of every batch; made for the first.
+    /// Spans of the readback of every batch; made for the first one.
     batch_spans: Option<ReadbackSpans>,
     state_spans: Option<ReadbackSpans>,
     spare: Vec<Landing>,
     spare_state: Vec<Landing>,
-    /// The table of paces as the device has it.
+    /// The table of learning-rate factors as the device has it.
     paces: Option<[f64; SLOTS]>,
 }
 
-/// Places of the device's memory, and where each comes home.
+/// Ranges of device memory, and the position of each in a readback.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ReadbackSpans {
     pieces: Vec<Piece>,
@@ -80,7 +80,7 @@ impl ReadbackSpans {
         spans
     }
 
-    /// A place's bytes among those that came home.
+    /// The bytes of a range in a readback.
     fn find_bytes<'a>(
         &self,
         place: kernel_arguments::ByteRange,
@@ -100,10 +100,10 @@ impl ReadbackSpans {
 }
 
 impl GpuExecutor {
-    /// Asks for epochs, from `first` on, each a measurement and a step: one fewer than there are
-    /// paces, the last of which is that of the epoch behind them. What is decided between them is
-    /// decided there, and `watched` says what. Where they go on from a batch that is on its way,
-    /// what the host has seen so far does not count.
+    /// Enqueues epochs from `first` on, each a measurement and an update. There is one more factor
+    /// in `paces` than epochs: the last belongs to the epoch after them. What is decided between
+    /// them is decided on the device, from the state `watched`. If they follow a batch in flight,
+    /// the device's own state counts, not what the host has read so far.
     pub fn enqueue_epochs<T: Precision>(
         &mut self,
         program: &ResolvedProgram<T>,
@@ -155,8 +155,8 @@ impl GpuExecutor {
         Ok(EpochBatch { first, epochs, decides, landing, state_landing: None })
     }
 
-    /// Lets parameters and moments come home, too, as they are at the end of what was asked for
-    /// last; not if they are too large for that, or the host has no room for them.
+    /// Enqueues a readback of parameters and moments at the end of the enqueued epochs. False if
+    /// they are too large for it, or the host cannot pin memory.
     pub fn enqueue_state_readback<T: Precision>(
         &mut self,
         program: &ResolvedProgram<T>,
@@ -184,7 +184,7 @@ impl GpuExecutor {
         else {
             return Ok(false);
         };
-        // A state that cannot be saved so is saved otherwise.
+        // A state that cannot be read back this way is fetched and saved later.
         let Some(mut state) =
             self.readback.spare_state.pop().or_else(|| self.gpu.landing(spans.bytes).ok())
         else {
@@ -195,7 +195,7 @@ impl GpuExecutor {
         Ok(true)
     }
 
-    /// What was measured in each epoch of a batch; waits for its end.
+    /// The loss and the counts of each epoch of a batch; waits for its end.
     pub fn read_measurements(&self, batch: &EpochBatch) -> Result<Vec<(f64, Counts)>, StageError> {
         let bytes = self.read_landed(batch, &Argument::Ring)?;
         let (each, counted) =
@@ -211,7 +211,7 @@ impl GpuExecutor {
         Ok((batch.first..batch.first + batch.epochs as u64).map(of_epoch).collect())
     }
 
-    /// What the device decided up to the end of a batch; nothing if nothing was to be decided.
+    /// What the device decided until the end of a batch; none if nothing was to be decided.
     pub fn read_decisions(&self, batch: &EpochBatch) -> Result<Option<TrainingState>, StageError> {
         if !batch.decides {
             return Ok(None);
@@ -223,8 +223,7 @@ impl GpuExecutor {
         Ok(of_last.try_into().ok().map(TrainingState::from_bytes))
     }
 
-    /// Parameters as they were kept on the device up to the end of a batch, each of so many
-    /// elements.
+    /// The parameters that the device kept until the end of a batch, each of so many elements.
     pub fn read_kept_parameters<T: Precision>(
         &self,
         batch: &EpochBatch,
@@ -239,14 +238,13 @@ impl GpuExecutor {
         counts.iter().enumerate().map(of).collect()
     }
 
-    /// A batch whose state came home is done with, and so is everything else of it.
+    /// Takes back the readback buffers of a batch.
     pub fn recycle_batch(&mut self, batch: EpochBatch) {
         self.readback.spare.push(batch.landing);
         self.readback.spare_state.extend(batch.state_landing);
     }
 
-    /// Bytes of parameters or moments: as they came home with a batch, or, without one, as they
-    /// are.
+    /// Bytes of parameters or moments: as read back with a batch, or the current ones.
     pub(super) fn read_state(
         &self,
         batch: Option<&EpochBatch>,
@@ -266,7 +264,7 @@ impl GpuExecutor {
         Ok(())
     }
 
-    /// Where something comes home, and its bytes.
+    /// The bytes of an argument in the readback of a batch.
     fn read_landed<'a>(
         &self,
         batch: &'a EpochBatch,
@@ -280,7 +278,7 @@ impl GpuExecutor {
         spans.find_bytes(place, batch.landing.contents().map_err(device_error)?)
     }
 
-    /// Room for what comes home of a batch.
+    /// A buffer for the readback of a batch: a spare one, or a new one.
     fn take_readback_buffer(&mut self, decides: bool) -> Result<Landing, StageError> {
         if let Some(spare) = self.readback.spare.pop() {
             return Ok(spare);
@@ -302,7 +300,7 @@ impl GpuExecutor {
         self.gpu.landing(spans.bytes).map_err(device_error)
     }
 
-    /// Where the device looks for what is gone by before an epoch.
+    /// The range of the decision state that the device reads before an epoch.
     fn decision_range(&self, epoch: u64) -> Result<kernel_arguments::ByteRange, StageError> {
         let both = self.layout.argument_range(&Argument::Watches).ok_or_else(|| {
             StageError::defect("a list that decides has no place for that on the device")
@@ -313,7 +311,7 @@ impl GpuExecutor {
         })
     }
 
-    /// So many epochs as one graph, which is recorded the first time.
+    /// Replays so many epochs as one CUDA graph, which is recorded the first time.
     fn replay_epochs<T: Precision>(
         &mut self,
         program: &ResolvedProgram<T>,
@@ -330,8 +328,7 @@ impl GpuExecutor {
         self.gpu.replay(&self.epochs[&(count, decides)]).map_err(device_error)
     }
 
-    /// A measurement, which is written down, and by which something may be decided; a step; the
-    /// clock.
+    /// Launches one epoch: a measurement, which is stored and may decide; an update; the clock.
     fn launch_epoch<T: Precision>(
         &self,
         program: &ResolvedProgram<T>,

@@ -1,11 +1,11 @@
-//! graph_branches: launches of an epoch that others need not wait for, in its graph: each begins
-//! when all that was launched before is done, and goes on beside what follows until something wants
-//! what it makes, or the place of what it reads.
+//! graph_branches: launches off the critical path, as a parallel branch in the CUDA graph of an
+//! epoch. Such a launch begins when all launches before it are done, and runs beside later ones
+//! until one of them needs its result or overwrites what it reads.
 //!
-//! promises  a launch waits for those aside as soon as one of its parameters lies where they write,
-//!           or it writes where theirs lie, by the places of both in memory; those aside follow
-//!           each other; what is no launch waits for all
-//! never     changes what a kernel is given, or the order of what is not captured
+//! promises  a launch joins the branch as soon as it reads memory that the branch writes, or writes
+//!           memory that the branch uses, by the byte ranges of both; launches of the branch run
+//!           one after another; copies and the clock wait for all
+//! never     changes the arguments of a kernel, or the order of launches outside of a capture
 use warploom_device::Fault;
 use warploom_device::gpu::Behind;
 use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel};
@@ -13,25 +13,25 @@ use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel};
 use super::kernel_arguments::{ByteRange, Layout, MemorySpace};
 use super::{GpuExecutor, KernelCall};
 
-/// What of an epoch waits for what.
+/// How a launch of an epoch is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchRole {
-    /// It follows the launch in front of it.
+    /// On the main path: after the launch before it.
     Main,
-    /// It goes aside.
+    /// On the branch.
     Branch,
-    /// It follows those aside, too.
+    /// On the main path, after the launch before it and the branch.
     Join,
 }
 
-/// What a kernel is given a place of.
+/// The range of a kernel argument, and whether it is written.
 #[derive(Clone, Copy, Debug)]
 struct MemoryAccess {
     place: ByteRange,
     writes: bool,
 }
 
-/// Of each launch.
+/// The order of each launch.
 pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
     let mut aside: Vec<MemoryAccess> = Vec::new();
     let mut way = |(number, kernels): (usize, &Vec<Kernel>)| {
@@ -62,7 +62,7 @@ pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
     emitted.launches.iter().enumerate().map(&mut way).collect()
 }
 
-/// Where the parameters of a kernel lie; nothing where nobody says which it writes through.
+/// The ranges of a kernel's arguments; none if it is unknown which ones it writes.
 fn kernel_accesses(
     kernel: &Kernel,
     emitted: &Emitted,
@@ -82,7 +82,7 @@ fn kernel_accesses(
     Some(kernel.arguments.iter().zip(writes).filter_map(of).collect())
 }
 
-/// Whether neither writes what the other has.
+/// Whether neither writes what the other uses.
 fn are_disjoint(one: MemoryAccess, other: MemoryAccess) -> bool {
     let (first, second) = (one.place, other.place);
     !(one.writes || other.writes)
@@ -93,7 +93,7 @@ fn are_disjoint(one: MemoryAccess, other: MemoryAccess) -> bool {
 }
 
 impl GpuExecutor {
-    /// A launch of an epoch that is captured; `aside` is what went aside and was not waited for.
+    /// Captures a launch of an epoch; `aside` is the end of the branch that was not joined yet.
     pub(super) fn capture_step(
         &self,
         step: usize,
@@ -123,14 +123,14 @@ impl GpuExecutor {
         }
     }
 
-    /// What is captured next waits for what went aside.
+    /// Makes the next captured launch wait for the branch.
     pub(super) fn join_branch(&self, aside: Option<Behind>) -> Result<(), Fault> {
         let Some(aside) = aside else { return Ok(()) };
         self.gpu.follow(&self.gpu.behind()?.and(&aside))
     }
 
-    /// A call that begins when all that it follows is done, where that is several; other kernels
-    /// start early, and wait for the one in front of them.
+    /// A call that waits until all that it follows is done, if that is several; other kernels start
+    /// early and wait for the one before them.
     pub(super) fn launch_after(
         &self,
         call: &KernelCall,

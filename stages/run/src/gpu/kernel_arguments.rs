@@ -1,8 +1,8 @@
-//! kernel_arguments: where everything lies that kernels are given, and what they are called with.
+//! kernel_arguments: the memory layout of a list on a GPU, and the arguments of its kernels.
 //!
-//! promises  every argument has a place or a value; places start at 256 bytes, what launches make
-//!           where the plan's arena has it, and what the plan leaves on the host in pinned memory,
-//!           at the same strides
+//! promises  every argument has a byte range or a value; ranges start at multiples of 256 bytes;
+//!           results of launches are where the plan's arena puts them; what the plan leaves on the
+//!           host is in pinned memory, with the same row strides
 //! never     launches
 use std::collections::BTreeMap;
 
@@ -32,45 +32,44 @@ ResolvedProgram
 ,
 };
 
-/// The bytes of one thing.
+/// A byte range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRange {
     /// First byte.
     pub offset: u64,
-    /// How many.
+    /// Its length.
     pub bytes: u64,
 }
 
-/// Whose memory a buffer lies in.
+/// The memory that a buffer is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemorySpace {
-    /// The device's.
+    /// Device memory.
     Device,
-    /// The host's, pinned.
+    /// Pinned host memory.
     Host,
 }
 
-/// A buffer that kernels read.
+/// The layout of a buffer that kernels read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferPlacement {
-    /// Where.
+    /// Its byte range.
     pub place: ByteRange,
-    /// Of which memory.
+    /// The memory of that range.
     pub side: MemorySpace,
     /// Elements of a row.
     pub columns: usize,
-    /// Elements from one row to the next.
+    /// Row stride, in elements.
     pub stride: usize,
 }
 
 impl BufferPlacement {
-    /// Bytes of rows of the host as they lie here.
+    /// Bytes of such rows at this stride.
     pub fn padded_bytes<E: Pod>(&self, rows: &[E]) -> usize {
         rows.len().checked_div(self.columns).unwrap_or(0) * self.stride * size_of::<E>()
     }
 
-    /// Some of the bytes of rows of the host as they lie here, from the byte `at` on: with zeros
-    /// beyond the rows' columns.
+    /// Copies part of some host rows, from the byte `at` of the padded layout on; padding is zero.
     pub fn copy_padded<E: Pod>(&self, rows: &[E], at: usize, to: &mut [u8]) {
         let rows: &[u8] = bytemuck::cast_slice(rows);
         let (width, stride) = (self.columns * size_of::<E>(), self.stride * size_of::<E>());
@@ -89,7 +88,7 @@ impl BufferPlacement {
         }
     }
 
-    /// Rows of the host as they lie here.
+    /// Host rows in the padded layout.
     pub fn pad_rows<E: Pod + Sync>(&self, rows: &[E]) -> Vec<u8> {
         let mut bytes = vec![0; self.padded_bytes(rows)];
         bytes
@@ -99,7 +98,7 @@ impl BufferPlacement {
         bytes
     }
 
-    /// Brings rows of the host to the device, laid out on the way.
+    /// Copies host rows to the device, padded on the way.
     pub fn upload<E: Pod + Sync>(
         &self,
         gpu: &Gpu,
@@ -111,8 +110,7 @@ impl BufferPlacement {
         })
     }
 
-    /// Puts rows of the host where they lie here, with zeros beyond their columns: `all` has this
-    /// buffer's bytes somewhere.
+    /// Writes host rows into the range of this buffer in `all`, padded with zeros.
     pub fn write_padded<E: Pod + Send + Sync>(
         &self,
         all: &mut [u8],
@@ -135,7 +133,7 @@ impl BufferPlacement {
             .ok_or_else(wrong)?;
         let lying: &mut [E] = bytemuck::try_cast_slice_mut(room).map_err(|_| wrong())?;
         if self.columns > 0 {
-            // A row alone is too little for a thread.
+            // A single row is too little work for a task.
             let together = tuning::upload_rows();
             let pairs = lying
                 .par_chunks_mut(together * self.stride)
@@ -154,7 +152,7 @@ impl BufferPlacement {
         to[self.columns..].fill(E::zeroed());
     }
 
-    /// Rows that lie here, as the host has them; `get` fills bytes from the device.
+    /// Reads rows of the padded layout without padding; `get` fills bytes from the device.
     pub fn read_unpadded<E: Pod>(
         &self,
         rows: &mut [E],
@@ -172,21 +170,21 @@ impl BufferPlacement {
     }
 }
 
-/// Where everything lies.
+/// The memory layout of a list.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// All of it on the device.
+    /// Bytes of device memory.
     pub bytes: u64,
-    /// All of it on the host.
+    /// Bytes of pinned host memory.
     pub bytes_pinned: u64,
     buffers: BTreeMap<String, BufferPlacement>,
     parts: Vec<(Argument, ByteRange)>,
 }
 
-/// Cuts of rows into groups of neighbours.
+/// Tables of neighbour groups.
 pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
 
-/// All lists that kernels walk.
+/// Builds all lists that kernels walk.
 pub fn build_walked_lists<T: Precision>(
     list: &LaunchList,
     emitted: &Emitted,
@@ -230,7 +228,7 @@ pub fn build_walked_lists<T: Precision>(
     lists
 }
 
-/// All cuts of rows into groups of neighbours.
+/// Builds all tables of neighbour groups.
 pub fn build_group_tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
     let cuts = emitted.arguments().filter_map(|argument| {
         if let Argument::Groups(direction, groups, _) = argument {
@@ -249,7 +247,7 @@ pub fn build_group_tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items
     cuts.into_iter().filter_map(of).collect()
 }
 
-/// How kernels cut what they walk.
+/// How kernels divide a list that they walk.
 fn collect_cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
     let of = |argument: &Argument| {
         if let Argument::Count(of, cut, _) = argument {
@@ -261,7 +259,7 @@ fn collect_cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
     emitted.arguments().filter_map(of).collect()
 }
 
-/// The features that a buffer stands for.
+/// The sparse features that a buffer stands for.
 fn find_sparse_features<'a, T: Precision>(
     features: &str,
     list: &LaunchList,
@@ -275,8 +273,8 @@ fn find_sparse_features<'a, T: Precision>(
 }
 
 impl Layout {
-    /// Places for a list's buffers, of which some stay on the host, and for what its kernels are
-    /// given beside them.
+    /// Assigns ranges to the buffers of a list, of which some stay on the host, and to all other
+    /// arguments of its kernels.
     pub fn new<T: Precision>(
         list: &LaunchList,
         emitted: &Emitted,
@@ -341,23 +339,23 @@ impl Layout {
         place
     }
 
-    /// Where a buffer lies.
+    /// The layout of a buffer.
     pub fn buffer(&self, name: &str) -> Option<BufferPlacement> {
         self.buffers.get(name).copied()
     }
 
-    /// Where something else lies.
+    /// The range of another argument.
     pub fn argument_range(&self, argument: &Argument) -> Option<ByteRange> {
         self.parts.iter().find(|(known, _)| known == argument).map(|(_, place)| *place)
     }
 
-    /// All else.
+    /// All other arguments with their ranges.
     pub fn argument_ranges(&self) -> impl Iterator<Item = (&Argument, ByteRange)> {
         self.parts.iter().map(|(argument, place)| (argument, *place))
     }
 }
 
-/// How much there is of what a plan could only foresee.
+/// The actual sizes that the plan could only predict.
 fn size_counts<T: Precision>(data: &Data<T>) -> SizeCounts {
     SizeCounts {
         nodes: data.nodes as u64,
@@ -377,11 +375,11 @@ fn target_rows<T: Precision>(list: &LaunchList, data: &Data<T>) -> usize {
         .map_or(0, |buffer| count_rows(buffer.rows, data))
 }
 
-/// Bytes that lie somewhere from the start.
+/// The initial bytes of an argument.
 pub enum ArgumentBytes<'a> {
-    /// As the host has them.
+    /// Borrowed from the host data.
     Lent(&'a [u8]),
-    /// Made for the device.
+    /// Built for the device.
     Made(Buffer),
 }
 
@@ -396,7 +394,7 @@ impl std::ops::Deref for ArgumentBytes<'_> {
     }
 }
 
-/// What lies somewhere from the start; none for what launches make.
+/// The initial bytes of an argument; none for results of launches.
 pub fn initial_bytes<'a, T: Precision>(
     argument: &Argument,
     data: &'a Data<T>,
@@ -461,7 +459,7 @@ pub fn initial_bytes<'a, T: Precision>(
         Argument::Target => words(graph.target),
         Argument::Split => {
             let mut split = vec![0u8; target_rows(list, data)];
-            // A row of several parts is of the first of them; training comes first.
+            // A row in several splits counts for the first of them; training comes first.
             for (number, rows) in data.splits.iter().enumerate().rev() {
                 rows.iter().for_each(|&row| split[row as usize] = number as u8 + 1);
             }
@@ -475,13 +473,13 @@ pub fn initial_bytes<'a, T: Precision>(
     }
 }
 
-/// The values that these numbers name, in their order.
+/// The values at these indices, in their order.
 fn gather_values<E: ArrowNativeType>(values: &[E], numbers: &[u32]) -> Buffer {
     Buffer::from_vec(numbers.par_iter().map(|&number| values[number as usize]).collect::<Vec<E>>())
 }
 
-/// For each row of a table of so many where the rows of the index that name it start, and the end;
-/// then those rows, each table row's ascending.
+/// Inverts an index: the start of the rows that name each of `count` table rows, and the end; then
+/// those rows, ascending for each table row.
 fn invert_index(index: &[i64], count: u32) -> Vec<u32> {
     let of = |wanted: &i64| {
         u32::try_from(*wanted).ok().filter(|wanted| *wanted < count).map(|wanted| wanted as usize)
@@ -504,7 +502,7 @@ fn invert_index(index: &[i64], count: u32) -> Vec<u32> {
     words
 }
 
-/// What the summed loss is divided by.
+/// The divisor of the summed loss.
 fn loss_terms<T: Precision>(
     list: &LaunchList,
     data: &Data<T>,
@@ -532,7 +530,7 @@ fn loss_terms<T: Precision>(
     })
 }
 
-/// What a kernel declares.
+/// The parameters that a kernel declares.
 pub fn kernel_parameters(kernel: &Kernel) -> Vec<Parameter> {
     let of = |(number, argument): (usize, &Argument)| {
         let kind = match argument {
@@ -550,26 +548,26 @@ pub fn kernel_parameters(kernel: &Kernel) -> Vec<Parameter> {
     kernel.arguments.iter().enumerate().map(of).collect()
 }
 
-/// What arguments are, once everything has its place.
+/// What is needed to give arguments their values.
 pub struct BoundArguments<'a, T: Precision> {
-    /// Places.
+    /// The memory layout.
     pub layout: &'a Layout,
-    /// Address of the first on the device, and of the first on the host.
+    /// The base address on the device, and that on the host.
     pub bases: [u64; 2],
     /// Lists of edges.
     pub lists: &'a BTreeMap<WalkedLists, Items>,
-    /// Groups of neighbours.
+    /// Tables of neighbour groups.
     pub tables: &'a Tables,
-    /// What was given.
+    /// The inputs.
     pub data: &'a Data<T>,
-    /// Processors of the device.
+    /// SMs of the device.
     pub processors: u32,
-    /// Of the run.
+    /// The seed of the run.
     pub seed: u64,
 }
 
 impl<T: Precision> BoundArguments<'_, T> {
-    /// One argument, in a pass of training or of measuring.
+    /// The value of an argument, in a training or a measuring pass.
     pub fn argument_value(
         &self,
         argument: &Argument,
@@ -609,17 +607,17 @@ impl<T: Precision> BoundArguments<'_, T> {
         })
     }
 
-    /// How many groups there are, or rows whose groups lie in several blocks.
+    /// The number of groups, or of rows whose groups are in several blocks.
     fn group_count(&self, direction: Direction, groups: Groups, list: Grouped) -> u32 {
         self.tables.get(&(direction, groups)).map_or(0, |table| table.count(list))
     }
 
-    /// Parts that rows are cut into; at least one, which says what nothing adds up to.
+    /// The number of parts that rows are divided into; at least one, which writes the empty sum.
     fn part_count(&self, rows: Rows, each: u32, most: u32) -> u32 {
         (count_rows(rows, self.data) as u32).div_ceil(each).clamp(1, most)
     }
 
-    /// How many blocks.
+    /// The grid of a kernel.
     pub fn grid(&self, kernel: &Kernel) -> Grid {
         let blocks = match &kernel.blocks {
             Blocks::Rows { rows, each, slices } => {
@@ -679,7 +677,7 @@ mod tests {
                 .flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(stride))
                 .collect();
             assert_eq!(whole, bytemuck::cast_slice::<f64, u8>(&of_rows));
-            // Pieces end anywhere, also inside of a number.
+            // Pieces may end anywhere, also within a number.
             for length in [1, 3, 8, 13, 64, 1000] {
                 let mut pieces = vec![7; whole.len()];
                 pieces

@@ -1,15 +1,15 @@
-//! neighbour_groups: rows cut into groups of neighbours, and those whose groups lie in several
-//! blocks.
+//! neighbour_groups: rows divided into neighbour groups, and the rows whose groups are in several
+//! blocks (spans).
 //!
-//! promises  every slot is in one group, in order; a group is of one row; a row without edges has a
-//!           group of none; groups of a row follow each other; a span's blocks are all that have a
+//! promises  every slot is in one group, in order; a group belongs to one row; a row without edges
+//!           has an empty group; groups of a row are consecutive; a span has all blocks with a
 //!           group of its row
-//! never     changes the order of rows, or of the edges of one
+//! never     changes the order of rows, or of the edges of a row
 use warploom_vertex::emit::cuda::{Grouped, Groups};
 
 use super::edge_order::Items;
 
-/// Groups of one direction.
+/// The groups of one direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupTable {
     row: Vec<u32>,
@@ -21,7 +21,7 @@ pub struct GroupTable {
 }
 
 impl GroupTable {
-    /// Of rows in the order in which their edges are listed.
+    /// Divides rows in the order in which their edges are listed.
     pub fn from_items(items: &Items, groups: Groups) -> GroupTable {
         let mut table = GroupTable::default();
         for (&row, slots) in items.row.iter().zip(items.offset.windows(2)) {
@@ -48,7 +48,7 @@ impl GroupTable {
         table
     }
 
-    /// One of its lists; nothing where a number is asked for.
+    /// One of its lists; empty where a number is asked for.
     pub fn list(&self, list: Grouped) -> &[u32] {
         match list {
             Grouped::Row => &self.row,
@@ -61,7 +61,7 @@ impl GroupTable {
         }
     }
 
-    /// How many groups there are, or spans.
+    /// The number of groups, or of spans.
     pub fn count(&self, of: Grouped) -> u32 {
         match of {
             Grouped::SpanCount => self.span_row.len() as u32,
@@ -86,7 +86,7 @@ mod tests {
         }
     }
 
-    /// Cuts, and looks at what is promised; the table.
+    /// Divides rows and checks what is promised; gives the table.
     fn cut(degrees: &[u32], (neighbours, of_block): (u32, u32)) -> GroupTable {
         let (items, groups) =
             (items(degrees), Groups { neighbours, lanes: 32, threads: 32 * of_block });

@@ -1,7 +1,7 @@
-//! fused_launch: a fused launch whose names have become numbers.
+//! fused_launch: a fused launch with names resolved to indices.
 //!
-//! promises  what a walk makes itself is read from its steps, all else from buffers, each of which
-//!           stands once among those that are read
+//! promises  values computed in the walk are read from its steps, all others from buffers, each of
+//!           which is listed once
 use warploom_contract::StageError;
 use warploom_ops::evaluate::Index;
 use warploom_ops::fused_walk::{From, Input, Kernel, Level, Read, Step};
@@ -27,11 +27,11 @@ pub struct FusedLaunch<T> {
     pub over: Over,
 }
 
-/// Steps while they are resolved.
+/// Resolves the steps of a launch.
 struct StepResolver<'n, 'a> {
     names: &'n Names<'a>,
     locals: &'a [Buffer],
-    /// Name of what each step makes.
+    /// The buffer that each step computes.
     made: Vec<&'a BufferName>,
     reads: Vec<Place>,
 }

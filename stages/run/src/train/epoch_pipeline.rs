@@ -1,14 +1,14 @@
-//! epoch_pipeline: epochs that a GPU goes through alone, a batch of them asked for while the host
-//! still looks at those before.
+//! epoch_pipeline: batches of epochs that a GPU runs ahead of the host: the next batch is enqueued
+//! before the host reads the one before.
 //!
-//! promises  the rows, the parameters and the end that epochs one by one would give; a state that
-//!           is due is that of the end of a batch, and is written while the device goes on; the
-//!           device is refused if it decided otherwise than its own measurements say
-//! never     leaves epochs unlooked at for longer than about twice `SECONDS_AHEAD`, or than two
-//!           epochs take; waits for a batch before the next one is asked for, but where training
-//!           ends, is stopped, or has a state due that is too large to come home by itself
-//! limits    where training ends on the way, the device has gone on in vain by the rest of a
-//!           batch and all of the next
+//! promises  the same history, parameters and end as epochs one by one; a checkpoint that is due is
+//!           the state at the end of a batch, and is written while the device continues; it is a
+//!           defect if the device decided otherwise than its own measurements say
+//! never     lets epochs go unread for longer than about twice `SECONDS_AHEAD`, or two epochs;
+//!           waits for a batch before the next one is enqueued, unless training ends, is stopped,
+//!           or a checkpoint is due that is too large for readback with the batch
+//! limits    where training ends within a batch, the device has computed the rest of it, and the
+//!           next one, in vain
 use std::time::Instant;
 
 use warploom_contract::{StageError, progress::StopFlag};
@@ -25,27 +25,27 @@ use crate::{
     resolved_program::{Part, Pass},
 };
 
-/// Epochs that a GPU does launch by launch, before they become one graph.
+/// Epochs that a GPU runs launch by launch before they are recorded as a CUDA graph.
 const FIRST_EPOCHS: usize = 2;
 
-/// Seconds of a batch, about: what comes of it does not depend on it.
+/// The approximate duration of a batch; results do not depend on it.
 const SECONDS_AHEAD: f64 = 1.0;
 
-/// Epochs that were asked for and not looked at.
+/// Epochs that were enqueued and not yet read.
 pub(super) struct EpochsInFlight {
     batch: EpochBatch,
     epochs: u64,
     begun: Instant,
 }
 
-/// How many epochs of so many seconds go on unlooked at: one of which nothing is known.
+/// How many epochs of so many seconds may go unread; 1 if the time is unknown.
 fn epochs_between_readbacks(seconds_each: f64) -> u64 {
     if seconds_each > 0.0 { (SECONDS_AHEAD / seconds_each).max(1.0) as u64 } else { 1 }
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// Asks for a batch of epochs, if a GPU may do some alone, and looks at the batch before;
-    /// whether there was either. Adds the seconds of each epoch that was looked at.
+    /// Enqueues a batch of epochs, if the GPU may run ahead, and reads the batch before. Gives
+    /// whether there was either; appends the seconds of each epoch that was read.
     pub(super) fn advance_pipeline(
         &mut self,
         epochs: u64,
@@ -59,8 +59,8 @@ impl<T: Precision> Training<'_, T> {
             Some(before) if is_due => self.enqueue_state_readback(before)?,
             _ => false,
         };
-        // What is to be saved and does not come home by itself is fetched before anything else is
-        // done to it.
+        // A checkpoint that is not read back with its batch is fetched before anything else is
+        // enqueued.
         let ahead = if is_due && !brought { 0 } else { self.epochs_to_enqueue(epochs, done) };
         if ahead > 0 {
             self.in_flight = Some(self.enqueue_epochs(ahead, done, before.is_some())?);
@@ -70,7 +70,8 @@ impl<T: Precision> Training<'_, T> {
         };
         let first = self.state.done;
         self.read_batch(&batch)?;
-        // Where training ends on the way the device has gone on; that took its time, too.
+        // Where training ended within a batch, the device computed more epochs; their time counts,
+        // too.
         self.seconds_each = begun.max(self.last_readback).elapsed().as_secs_f64() / asked as f64;
         self.last_readback = Instant::now();
         seconds.extend(std::iter::repeat_n(self.seconds_each, (self.state.done - first) as usize));
@@ -84,9 +85,9 @@ impl<T: Precision> Training<'_, T> {
         Ok(true)
     }
 
-    /// How many epochs a GPU may do without anybody looking, after so many: none where what is
-    /// measured is not counted there, or decides and cannot do so there, nor the first two, nor
-    /// beyond an epoch at which the state is saved, nor for long.
+    /// How many epochs a GPU may run ahead after so many. None if the metrics cannot be counted on
+    /// the device, or decide and cannot do so there; none of the first two epochs; not beyond an
+    /// epoch with a checkpoint; and only for a limited time.
     fn epochs_to_enqueue(&self, epochs: u64, done: u64) -> u64 {
         let Some(gpu) = &self.executor.gpu else { return 0 };
         let is_known = self.measures.iter().all(|measure| measure.is_counted())
@@ -107,12 +108,12 @@ impl<T: Precision> Training<'_, T> {
             .min(epochs_between_readbacks(self.seconds_each))
     }
 
-    /// Whether what is measured decides what is done, or kept.
+    /// Whether metrics decide what an epoch does, or which parameters are kept.
     fn is_adaptive(&self) -> bool {
         self.spec.keep == Keep::Best || self.watch.is_adaptive()
     }
 
-    /// Epochs after so many, behind those that are on their way, if some are.
+    /// Enqueues epochs after so many, behind those in flight, if any.
     fn enqueue_epochs(
         &mut self,
         epochs: u64,
@@ -137,7 +138,7 @@ impl<T: Precision> Training<'_, T> {
         gpu.as_mut().map_or(Ok(false), |gpu| gpu.enqueue_state_readback(program, &mut before.batch))
     }
 
-    /// The rows of a batch, up to the one that ends it.
+    /// Reads the history of a batch, up to the row that ends training.
     fn read_batch(&mut self, batch: &EpochBatch) -> Result<(), Halt> {
         let Some(gpu) = &self.executor.gpu else { return Ok(()) };
         let (measured, watched) = (gpu.read_measurements(batch)?, gpu.read_decisions(batch)?);
@@ -161,7 +162,7 @@ impl<T: Precision> Training<'_, T> {
     }
 
     /// Takes over the parameters that the device kept: the best ones, or those of the epoch that
-    /// ended it, which it has left behind.
+    /// ended training, which the device has left behind.
     fn take_kept_parameters(
         &mut self,
         batch: &EpochBatch,
