@@ -149,7 +149,7 @@ fn what_can_be_known_is_found_before_the_first_stage() {
         (
             "plan",
             vec!["run.splits=no.csv".into()],
-            &["cannot read the parts of `run.splits`", "no.csv"],
+            &["cannot read the splits of `run.splits`", "no.csv"],
         ),
         (
             "run",

@@ -413,7 +413,7 @@ fn the_bytes_of_a_table_of_parts_are_in_the_keys_of_plan_and_run_and_its_path_is
     );
     let missing = recipe.set("run.splits=nowhere.csv");
     sandbox.front("pipeline", &missing, &[]).expect(1).says(&[
-        "cannot read the parts of `run.splits`",
+        "cannot read the splits of `run.splits`",
         "nowhere.csv",
         "hint:",
         "columns  id  and  split",

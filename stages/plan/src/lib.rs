@@ -151,7 +151,7 @@ impl Stage for PlanStage {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
         let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
         let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
-            Violation::new(format!("plan.json: the launches do not read back: {error}"))
+            Violation::new(format!("plan.json: the launches cannot be read: {error}"))
         })?;
         if let Err(flaws) = list.validate() {
             return Err(Violation::new(format!("plan.json: {}", flaws[0])));
@@ -277,7 +277,7 @@ fn build_list(
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
         return Err(StageError::defect(format!(
-            "the launch list of `{}` does not hold together: {}",
+            "the launch list of `{}` is invalid: {}",
             builtin.name,
             all.join("; ")
         )));

@@ -76,7 +76,7 @@ pub fn check_results<T: Precision>(
     match (&list.body, predicts) {
         (Body::Train(train), _) => {
             let Operation::Loss { kind, .. } = train.loss.operation else {
-                return Err(Violation::new("the plan's loss is none"));
+                return Err(Violation::new("the loss launch of the plan is no loss"));
             };
             let scores = read_predictions::<T>(artifact, ids, kind)?;
             let losses = read_losses(artifact, &record)?;
@@ -264,7 +264,7 @@ impl Proof<'_> {
             if whole { Some(whole_graph(count, &edges)) } else { self.sample(count, &edges) };
         let Some(excerpt) = excerpt else {
             context.progress.warn(
-                "the predictions were not computed again: even one node depends on too much of \
+                "the predictions were not recomputed: even one node depends on too much of \
                  this graph",
             );
             return Ok(());

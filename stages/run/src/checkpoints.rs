@@ -58,7 +58,7 @@ impl<'a> Checkpoints<'a> {
         let (steps, damaged) = checkpoint::read_steps(self.context.store, &self.document.key())?;
         for error in damaged {
             self.context.progress.warn(&format!(
-                "a saved state is damaged ({}): {}",
+                "a checkpoint is damaged ({}): {}",
                 error.what,
                 error.place.unwrap_or_default()
             ));
@@ -71,7 +71,7 @@ impl<'a> Checkpoints<'a> {
                     return Ok(Some(state));
                 }
                 Err(why) => self.context.progress.warn(&format!(
-                    "a saved state cannot be used ({why}): {}",
+                    "a checkpoint cannot be used ({why}): {}",
                     step.state.display()
                 )),
             }

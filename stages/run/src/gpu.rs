@@ -217,7 +217,7 @@ impl GpuExecutor {
             ) {
                 if bytes.len() as u64 > place.bytes {
                     return Err(StageError::defect(format!(
-                        "{argument:?} has {} bytes, and its place {}",
+                        "{argument:?} has {} bytes, and its range {}",
                         bytes.len(),
                         place.bytes
                     )));

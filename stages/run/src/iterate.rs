@@ -56,7 +56,7 @@ pub fn iterate<T: Precision>(
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
         context
             .progress
-            .warn(&format!("`{}` has no parameters: `run.init` is not read", list.program));
+            .warn(&format!("`{}` has no parameters: `run.init` is ignored", list.program));
     }
     let mut walk = Iteration {
         context,
@@ -144,8 +144,8 @@ impl<T: Precision> Iteration<'_, T> {
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
             if gpu.has_dense_copies() {
                 self.context.progress.warn(
-                    "the time of a pass that makes sparse features dense is not taken on a GPU: \
-                     `run.passes` is not read",
+                    "a pass that makes sparse features dense is not timed on a GPU: `run.passes` is \
+                     ignored",
                 );
                 return Ok(());
             }
@@ -335,21 +335,21 @@ fn not_converged_error<T: Precision>(
 ) -> StageError {
     let left = match until {
         StopCondition::ChangeAtMost(_, bound) => format!(
-            "the last one changed the values by {:e} in all, and it ends at {bound:e}",
+            "the last one changed the values by {:e} in total, and the loop ends at {bound:e}",
             change.summed
         ),
         StopCondition::Unchanged(_) => {
-            format!("the last one changed {} values, and it ends at none", change.changed)
+            format!("the last one changed {} values, and the loop ends at none", change.changed)
         }
         StopCondition::Nowhere(_) => {
-            format!("after the last one {} were active, and it ends at none", change.changed)
+            format!("after the last one {} were active, and the loop ends at none", change.changed)
         }
     };
     // More supersteps do not reduce a change that is due to rounding.
     let by_rounding =
         matches!(until, StopCondition::ChangeAtMost(_, bound) if change.summed <= NEAR * bound);
     let finer = if T::NAME == "f32" && by_rounding {
-        "compute with finer numbers:  --set run.dtype=f64  , "
+        "compute in double precision:  --set run.dtype=f64  , "
     } else {
         ""
     };
@@ -360,7 +360,7 @@ fn not_converged_error<T: Precision>(
         format!("not converged after {done} supersteps{of_loop}: {left}"),
     )
     .hint(format!(
-        "{finer}allow more with  --set run.max_supersteps={more}  or take what there is with  \
+        "{finer}allow more with  --set run.max_supersteps={more}  or accept the values as they are with  \
          --set run.allow_unconverged=true"
     ))
 }
@@ -447,7 +447,7 @@ fn read_saved_state<T: Precision>(
     saved: &Tensors,
 ) -> Result<SavedState<T>, String> {
     if parse_fact::<String>(saved, "mode")? != "iterate" {
-        return Err("it is not of an iteration".to_owned());
+        return Err("it is not the state of an iteration".to_owned());
     }
     let (done, number): (u64, usize) =
         (parse_fact(saved, "supersteps_done")?, parse_fact(saved, "loop")?);

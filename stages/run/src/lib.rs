@@ -86,8 +86,8 @@ impl Stage for RunStage {
                 execute_plan::<f64>(context, outputs, inputs, request, &page, &memory, &list)
             }
             other => Err(StageError::defect(format!(
-                "the plan computes with `{other}`, and this version with `f32`, `f64`, `bf16` and \
-                 `f16`"
+                "the dtype of the plan is `{other}`, and this version supports `f32`, `f64`, `bf16` \
+                 and `f16`"
             ))),
         }
     }
@@ -132,13 +132,13 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
     tuning_file::apply_plan_rows(&page.tuning)?;
     let path = artifact.file(plan::PLAN_FILE);
     let list: LaunchList = serde_json::from_value(page.launches.clone()).map_err(|error| {
-        StageError::damaged(&path, format!("the launches do not read back: {error}"))
+        StageError::damaged(&path, format!("the launches cannot be read: {error}"))
     })?;
     if let Err(flaws) = list.validate() {
         let all: Vec<String> = flaws.iter().map(ToString::to_string).collect();
         return Err(StageError::damaged(
             &path,
-            format!("the launch list does not hold together: {}", all.join("; ")),
+            format!("the launch list is invalid: {}", all.join("; ")),
         ));
     }
     Ok((page, list))
@@ -148,7 +148,9 @@ fn open_plan(inputs: &Inputs) -> Result<(Plan, LaunchList), StageError> {
 fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
     let kind = page.predicts.clone().map(serde_json::from_value).transpose();
     kind.map_err(|error| {
-        StageError::defect(format!("the plan predicts what this version does not know: {error}"))
+        StageError::defect(format!(
+            "the plan predicts a kind of scores that this version does not know: {error}"
+        ))
     })
 }
 
@@ -157,7 +159,7 @@ fn plan_matmul(page: &Plan) -> Result<Matmul, StageError> {
     let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
     let named = named.map_err(|error| {
         StageError::defect(format!(
-            "the plan multiplies in a way that this version does not know: {error}"
+            "the plan has a matmul precision that this version does not know: {error}"
         ))
     })?;
     Ok(named.unwrap_or_default())

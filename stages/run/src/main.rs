@@ -1,6 +1,6 @@
 //! The binary `warploom-run`.
 fn main() -> std::process::ExitCode {
     warploom_shell::binary::stage_main::<warploom_run::RunStage>(
-        "Train or iterate as a plan says, and write the results",
+        "Execute a plan: train, infer or iterate, and write the results",
     )
 }

@@ -194,7 +194,7 @@ pub fn choose_measures(
 fn describe_learned(kind: LossKind, columns: usize) -> String {
     match kind {
         LossKind::CrossEntropy => format!("{columns} classes"),
-        LossKind::Binary => "labels that hold or do not".to_owned(),
+        LossKind::Binary => "binary labels".to_owned(),
         LossKind::MeanSquares => "numbers".to_owned(),
     }
 }

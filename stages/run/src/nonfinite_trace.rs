@@ -78,18 +78,18 @@ pub fn loss_error<T: Precision>(
     };
     if let Some(learned) = learned {
         error = error.detail(format!(
-            "  the parameter `{}` is not finite after {epoch} updates: its steps were too large",
+            "  the parameter `{}` is not finite after {epoch} updates: the learning rate is too large",
             learned.name
         ));
     }
     if epoch == 0 {
         return error.hint(format!(
-            "{further}no step was taken yet: look at the features, which  --set \
+            "{further}no update was made yet: look at the features, which  --set \
              ingest.normalize=row  makes small, at weights of edges and at  plan.set"
         ));
     }
     error.hint(format!(
-        "{further}take smaller steps:  {smaller}  ; or look at the features, which  --set \
+        "{further}lower the learning rate:  {smaller}  ; or look at the features, which  --set \
          ingest.normalize=row  makes small"
     ))
 }

@@ -33,9 +33,11 @@ pub fn make_optimizers(
 
 fn unmatched_glob_error(spec: &OptimizerSpec, glob: &str, names: &[String]) -> StageError {
     let path = format!("run.optimizer.{}.decay_only", name_and_rate(spec).0);
-    let error =
-        StageError::new(ErrorKind::Specification, format!("`{path}`: `{glob}` fits no parameter"))
-            .at(&path);
+    let error = StageError::new(
+        ErrorKind::Specification,
+        format!("`{path}`: `{glob}` matches no parameter"),
+    )
+    .at(&path);
     let near = warploom_spec::nearest(glob, names.iter().map(String::as_str)).unwrap_or("*.weight");
     let set = warploom_spec::shell_word(&format!("{path}=[\"{near}\"]"));
     error.detail(format!("  there are  {}", names.join(", "))).hint(format!("--set {set}"))
@@ -151,7 +153,7 @@ mod tests {
             (error.kind, error.what.as_str()),
             (
                 ErrorKind::Specification,
-                "`run.optimizer.adam.decay_only`: `*.wight` fits no parameter"
+                "`run.optimizer.adam.decay_only`: `*.wight` matches no parameter"
             )
         );
         assert!(

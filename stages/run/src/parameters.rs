@@ -83,8 +83,8 @@ fn read_parameters<T: Precision>(
             nearest(unknown, list.parameters.iter().map(|parameter| parameter.name.as_str()));
         let hint = near.map(|near| {
             format!(
-                "did you mean `{near}`?  keys of  run.init_map  are names of ours, values those of \
-                 the file"
+                "did you mean `{near}`?  keys of  run.init_map  are parameters of the program, \
+                 values are tensors of the file"
             )
         });
         return Err(refuse(

@@ -64,7 +64,7 @@ pub fn write_predictions<T: Precision>(
     let data = &executor.state.data;
     let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place)
     else {
-        return Err(StageError::defect("a plan that predicts returns no reals"));
+        return Err(StageError::defect("a plan for inference returns no floats"));
     };
     let reals = executor.state.buffers.reals();
     let (rows, columns) = reals.shape(index);
@@ -361,7 +361,9 @@ impl<'a> ResultTable<'a> {
                 });
             }
             Place::Half(..) | Place::Sparse(_) => {
-                return Err(StageError::defect("a plan returns its sparse features, or halves"));
+                return Err(StageError::defect(
+                    "a plan returns its sparse features, or 16-bit floats",
+                ));
             }
         }
         Ok(())

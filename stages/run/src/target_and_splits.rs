@@ -97,16 +97,16 @@ fn read_split_table(
     let SplitParts { mut splits, without } =
         split_table::read(path, known).map_err(|error| read_error(&error))?;
     let now = Digest::from_file(path)
-        .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error))?;
+        .map_err(|error| StageError::io("read the splits of `run.splits`", path, &error))?;
     if request.splits_digest.as_deref() != Some(now.as_str()) {
-        let what = "the table of parts has changed since this run began";
+        let what = "the table of splits has changed since this run began";
         return Err(StageError::new(ErrorKind::Input, what)
             .at(path.display())
-            .hint("start again; with  --verify  its digest is made anew"));
+            .hint("start again; with  --verify  its digest is computed again"));
     }
     let (split, count) = (request.spec.split, splits.len() as u64);
     if split >= count {
-        let what = format!("split {split} was asked for, and the table of parts has {count}");
+        let what = format!("split {split} was asked for, and the table of splits has {count}");
         return Err(StageError::new(ErrorKind::Data, what)
             .at(path.display())
             .hint("splits are counted from 0:  --set run.split=0"));
@@ -114,7 +114,7 @@ fn read_split_table(
     let warning = without.first().map(|&first| {
         let first = format_id(ids, first as usize);
         format!(
-            "{} has no row for {} of {} ids, which are in no part; the first is `{first}`",
+            "{} has no row for {} of {} ids, which are in no split; the first is `{first}`",
             path.display(),
             without.len(),
             ids.len()

@@ -196,7 +196,7 @@ impl<T: Precision> Training<'_, T> {
         if self.state.done < epochs {
             let patience = self.spec.early_stop.patience.unwrap_or_default();
             self.context.progress.note(&format!(
-                "no better in {patience} epochs: training ends after {} of {epochs}",
+                "no improvement in {patience} epochs: training ends after {} of {epochs}",
                 self.state.done
             ));
         }
@@ -416,10 +416,10 @@ fn refuse_untrainable<T: Precision>(
         |path| format!("split {} of {}", spec.split, path.display()),
     );
     if data.splits[0].is_empty() {
-        let drawn = "have parts drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of \
+        let drawn = "have splits drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of \
                      the columns id and split:  --set run.splits=FILE";
         let hint = if spec.splits.is_some() {
-            "give some rows of the table the part  train"
+            "assign some rows of the table to the split  train"
         } else {
             drawn
         };
@@ -459,7 +459,7 @@ fn refuse_untrainable<T: Precision>(
         TrainingMonitor::needs_validation(spec).filter(|_| data.splits[VALIDATION].is_empty())
     {
         return refuse(
-            format!("`{setting}` goes by validation {labelled}, and {split} has none"),
+            format!("`{setting}` needs validation {labelled}, and {split} has none"),
             "leave it out, or choose another split",
         );
     }
@@ -531,7 +531,7 @@ fn restore_state<T: Precision>(
     measures: usize,
 ) -> Result<State<T>, String> {
     if parse_fact::<String>(saved, "mode")? != "train" {
-        return Err("it is not of a training".to_owned());
+        return Err("it is not the state of a training".to_owned());
     }
     let array = |name: String, count: usize| -> Result<Vec<T>, String> {
         let tensor = saved.arrays.get(&name).ok_or_else(|| format!("it has no `{name}`"))?;

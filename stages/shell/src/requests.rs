@@ -563,7 +563,7 @@ fn splits_digest(environment: &Environment, spec: &RunSpec) -> Result<Option<Str
     let hint = "`run.splits` is a table with the columns  id  and  split";
     digest
         .map(Some)
-        .map_err(|error| StageError::io("read the parts of `run.splits`", path, &error).hint(hint))
+        .map_err(|error| StageError::io("read the splits of `run.splits`", path, &error).hint(hint))
 }
 
 /// The request of `run`.

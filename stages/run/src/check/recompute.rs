@@ -130,9 +130,9 @@ impl Recomputation<'_> {
         look: impl FnOnce(&Reference) -> Result<(), Violation>,
     ) -> Result<(), Violation> {
         if self.estimate_work(edges) > self.work_max {
-            context.progress.warn(
-                "the values were not computed again: this graph is too large for the reference",
-            );
+            context
+                .progress
+                .warn("the values were not recomputed: this graph is too large for the reference");
             return Ok(());
         }
         let every: Vec<u32> = (0..self.nodes.ids.len() as u32).collect();
@@ -149,7 +149,7 @@ impl Recomputation<'_> {
         reference.prepare();
         if !self.run_supersteps(&mut reference, edges) {
             context.progress.warn(
-                "the values were not computed again: the loops of this graph are too long for the \
+                "the values were not recomputed: the loops of this graph are too long for the \
                  reference",
             );
             return Ok(());

@@ -95,7 +95,7 @@ impl ReadbackSpans {
             .find(|piece| (piece.offset..piece.offset + piece.bytes).contains(&place.offset));
         let start = piece.map(|piece| (piece.at + place.offset - piece.offset) as usize);
         let bytes = start.and_then(|start| landed.get(start..)?.get(..place.bytes as usize));
-        bytes.ok_or_else(|| StageError::defect(format!("{place:?} does not come home")))
+        bytes.ok_or_else(|| StageError::defect(format!("{place:?} is not in the readback")))
     }
 }
 
@@ -255,7 +255,7 @@ impl GpuExecutor {
             return self.gpu.download(&self.memory, place.offset, to).map_err(device_error);
         };
         let (Some(spans), Some(landed)) = (&self.readback.state_spans, &batch.state_landing) else {
-            return Err(StageError::defect("no state came home"));
+            return Err(StageError::defect("a batch has no readback of the state"));
         };
         to.copy_from_slice(spans.find_bytes(
             kernel_arguments::ByteRange { bytes: to.len() as u64, ..place },
@@ -273,7 +273,7 @@ impl GpuExecutor {
         let (Some(place), Some(spans)) =
             (self.layout.argument_range(part), &self.readback.batch_spans)
         else {
-            return Err(StageError::defect(format!("{part:?} does not come home")));
+            return Err(StageError::defect(format!("{part:?} is not in the readback")));
         };
         spans.find_bytes(place, batch.landing.contents().map_err(device_error)?)
     }
@@ -303,7 +303,7 @@ impl GpuExecutor {
     /// The range of the decision state that the device reads before an epoch.
     fn decision_range(&self, epoch: u64) -> Result<kernel_arguments::ByteRange, StageError> {
         let both = self.layout.argument_range(&Argument::Watches).ok_or_else(|| {
-            StageError::defect("a list that decides has no place for that on the device")
+            StageError::defect("a list that decides has no memory for its decisions on the device")
         })?;
         Ok(kernel_arguments::ByteRange {
             offset: both.offset + epoch % 2 * training_control::BYTES as u64,

@@ -118,7 +118,7 @@ impl BufferPlacement {
     ) -> Result<(), StageError> {
         let wrong = || {
             StageError::defect(format!(
-                "rows of {} bytes do not lie in {} bytes at {}",
+                "rows of {} bytes do not fit into {} bytes at offset {}",
                 size_of_val(rows),
                 self.place.bytes,
                 self.place.offset
@@ -298,7 +298,7 @@ impl Layout {
             let place = match list.arena.place(&buffer.name) {
                 Some(_) if side == MemorySpace::Host => {
                     return Err(StageError::defect(format!(
-                        "the plan leaves `{}` on the host, which has a place on the device",
+                        "the plan leaves `{}` on the host, which has memory on the device",
                         buffer.name
                     )));
                 }
@@ -578,7 +578,7 @@ impl<T: Precision> BoundArguments<'_, T> {
         Ok(match argument {
             Argument::Buffer(name) => {
                 match self.layout.buffer(name).ok_or_else(|| {
-                    StageError::defect(format!("`{name}` has no place on the device"))
+                    StageError::defect(format!("`{name}` has no memory on the device"))
                 })? {
                     BufferPlacement { place, side: MemorySpace::Device, .. } => at(place),
                     BufferPlacement { place, side: MemorySpace::Host, .. } => {

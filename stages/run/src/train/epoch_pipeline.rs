@@ -128,7 +128,7 @@ impl<T: Precision> Training<'_, T> {
             .is_adaptive()
             .then(|| self.watch.device_state(self.measures[0].device_index(), rows, keeps));
         let Executor { gpu, program, .. } = &mut *self.executor;
-        let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU goes ahead"))?;
+        let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU runs ahead"))?;
         let batch = gpu.enqueue_epochs(program, done, &paces, watched.as_ref(), is_behind)?;
         Ok(EpochsInFlight { batch, epochs, begun })
     }

@@ -291,7 +291,7 @@ fn a_glob_that_fits_nothing_is_refused() {
     says(
         &error,
         ErrorKind::Specification,
-        &["`*.wieght` fits no parameter", "gcn.gcn.0.bias.1", "run.optimizer.adam.decay_only="],
+        &["`*.wieght` matches no parameter", "gcn.gcn.0.bias.1", "run.optimizer.adam.decay_only="],
     );
 }
 

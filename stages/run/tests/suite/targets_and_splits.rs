@@ -1,4 +1,4 @@
-//! targets_and_splits: a column that is learned in place of the label, and a table of parts in
+//! targets_and_splits: a column that is learned in place of the label, and a table of splits in
 //! place of the splits.
 //!
 //! promises  what says the same as labels, or splits, gives the bits that those give, for every
@@ -329,7 +329,7 @@ fn a_target_that_cannot_be_is_refused_with_what_could() {
     proved(&runner, &bare, &runner.pipeline("gcn", &rest("none", "target: word")));
 }
 
-/// A table of parts in some order of rows: every third id comes first.
+/// A table of splits in some order of rows: every third id comes first.
 fn parts_table(ids: &[String], part: impl Fn(usize) -> &'static str) -> String {
     let rows = (0..3)
         .flat_map(|first| (first..ids.len()).step_by(3))
@@ -464,7 +464,7 @@ fn ids_without_a_row_are_told_and_odd_rows_refused() {
     assert!(outcome.is_ok());
     assert!(
         warnings[0].contains(&format!(
-            "has no row for 2998 of 3000 ids, which are in no part; the first is `{}`",
+            "has no row for 2998 of 3000 ids, which are in no split; the first is `{}`",
             ids[2]
         )),
         "{warnings:?}"
@@ -519,7 +519,7 @@ fn ids_without_a_row_are_told_and_odd_rows_refused() {
     parquet_of(&runner, "odd.parquet", own, &[("split", vec![1, 2])]);
     says(
         &odd(", split: 1"),
-        &["split 1 was asked for, and the table of parts has 1", "--set run.split=0"],
+        &["split 1 was asked for, and the table of splits has 1", "--set run.split=0"],
     );
 }
 
@@ -563,7 +563,7 @@ fn the_check_reads_the_table_that_was_trained_on() {
     // What a key speaks of is what is read.
     let changed = prove(&own, &other).expect_err("other bytes");
     assert!(
-        changed.contains("the table of parts has changed since this run began")
+        changed.contains("the table of splits has changed since this run began")
             && changed.contains("own.csv"),
         "{changed}"
     );

@@ -272,7 +272,7 @@ fn check_of_a_large_graph_looks_at_some_nodes_with_all_that_they_depend_on() {
         }
         let (nothing, warnings) = prove(&first, 10);
         assert!(
-            nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not computed again"),
+            nothing.is_ok() && warnings.len() == 1 && warnings[0].contains("not recomputed"),
             "{warnings:?}"
         );
         let mixed = mixed(&runner, &first, &second);
