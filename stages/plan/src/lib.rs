@@ -161,13 +161,13 @@ impl Stage for PlanStage {
         let GraphInputs { profile, order, stored } = GraphInputs::read(inputs, request)?;
         let emitted = emit_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        let nowhere = &list.arena.nowhere;
-        if !nowhere.is_empty()
-            && !emitted.as_ref().is_some_and(|emitted| are_never_stored(nowhere, emitted))
+        let unstored = &list.arena.nowhere;
+        if !unstored.is_empty()
+            && !emitted.as_ref().is_some_and(|emitted| are_never_stored(unstored, emitted))
         {
             return Err(Violation::new(format!(
                 "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
-                nowhere.join("`, `")
+                unstored.join("`, `")
             )));
         }
         let cuts: Vec<Option<Cut>> = choose_groups(request, &list, &facts, &profile)

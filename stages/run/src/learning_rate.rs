@@ -103,10 +103,10 @@ impl TrainingMonitor {
     }
 
     /// Whether a device that continued alone reached the same state.
-    pub fn agrees_with_device(&self, told: &training_control::TrainingState) -> bool {
-        let seen = self.device_state(told.measure, told.rows as usize, told.keeps);
-        training_control::TrainingState { over: told.over, kept: told.kept, ..seen } == *told
-            && (self.is_over() == told.over)
+    pub fn agrees_with_device(&self, device: &training_control::TrainingState) -> bool {
+        let seen = self.device_state(device.measure, device.rows as usize, device.keeps);
+        training_control::TrainingState { over: device.over, kept: device.kept, ..seen } == *device
+            && (self.is_over() == device.over)
     }
 
     /// Whether patience is exhausted: so many epochs without a better one.

@@ -28,12 +28,16 @@ pub fn refuse_other_device(device: &Facts) -> Result<(), StageError> {
         || here.grid != device.grid
         || here.architecture != device.architecture
     {
-        let told = |facts: &Facts| {
+        let describe = |facts: &Facts| {
             let processors = facts.grid.as_ref().map_or(0, |grid| grid.processors);
             format!("`{}` ({}, {processors} SMs)", facts.name, facts.architecture)
         };
         return refuse(
-            format!("the plan is for {}, and the GPU present is {}", told(device), told(&here)),
+            format!(
+                "the plan is for {}, and the GPU present is {}",
+                describe(device),
+                describe(&here)
+            ),
             "plan for this GPU:  warploom pipeline FILE --device cuda  and the same other options",
         );
     }

@@ -137,13 +137,13 @@ pub fn format_peak(own: u64, mapped: u64) -> String {
 pub fn slurm_hint(own: u64, mapped: u64) -> Option<String> {
     let option =
         |bytes: u64| format!("--mem={}M", bytes.saturating_add(bytes / 10).div_ceil(1 << 20));
-    let told = |least: String, all: String| {
+    let words = |least: String, all: String| {
         format!(
             "for the stage `run` alone, Slurm: {least} holds it, {all} keeps the mapped files in memory too\n  earlier stages that are not in \
              the job's store may take more"
         )
     };
-    (mapped > 0).then(|| told(option(own), option(own.saturating_add(mapped))))
+    (mapped > 0).then(|| words(option(own), option(own.saturating_add(mapped))))
 }
 
 /// The largest uses, largest first.
@@ -167,10 +167,10 @@ fn suggest_settings(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = St
 /// For each setting, the value that fits and needs the most.
 fn fitting_settings(smaller: &[Smaller], memory: u64) -> impl Iterator<Item = &Smaller> {
     let setting = |way: &Smaller| way.set.split('=').next().unwrap_or_default().to_owned();
-    let mut told = Vec::new();
+    let mut seen = Vec::new();
     smaller.iter().filter(move |way| way.bytes_peak <= memory).filter(move |way| {
-        let is_new = !told.contains(&setting(way));
-        told.push(setting(way));
+        let is_new = !seen.contains(&setting(way));
+        seen.push(setting(way));
         is_new
     })
 }
@@ -209,9 +209,9 @@ mod tests {
             (format_peak(461 << 20, 0), slurm_hint(461 << 20, 0)),
             ("461 MiB".to_owned(), None)
         );
-        let told = "for the stage `run` alone, Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too\n  \
+        let words = "for the stage `run` alone, Slurm: --mem=440M holds it, --mem=550M keeps the mapped files in memory too\n  \
                     earlier stages that are not in the job's store may take more";
-        assert_eq!(slurm_hint(400 << 20, 100 << 20).as_deref(), Some(told));
+        assert_eq!(slurm_hint(400 << 20, 100 << 20).as_deref(), Some(words));
     }
 
     #[test]

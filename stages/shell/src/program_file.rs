@@ -18,11 +18,11 @@ const FOLDER: &str = "programs";
 /// Reads the text.
 pub fn read_program(path: &Path) -> Result<String, StageError> {
     let bytes = regular_file::read(path, PROGRAM_BYTES_MOST).map_err(|error| {
-        let told = StageError::io("read the vertex program", path, &error);
+        let failed = StageError::io("read the vertex program", path, &error);
         if error.kind() == std::io::ErrorKind::NotFound {
-            suggest_near_names(path, told)
+            suggest_near_names(path, failed)
         } else {
-            told
+            failed
         }
     })?;
     String::from_utf8(bytes)

@@ -43,7 +43,7 @@ struct Work {
     bar: Option<ProgressBar>,
 }
 
-/// The stage and the work at hand, shared with the clock thread.
+/// The current stage and work, shared with the clock thread.
 #[derive(Default)]
 struct Current {
     stage: Mutex<String>,
@@ -203,14 +203,14 @@ impl Progress for Talk {
         let now = Instant::now();
         let bar = (self.mode == Mode::Bar).then(|| {
             let template = if total > 0 {
-                "{prefix:>9} {msg} {wide_bar:.cyan/dim} {told}"
+                "{prefix:>9} {msg} {wide_bar:.cyan/dim} {progress}"
             } else {
-                "{prefix:>9} {msg} {spinner} {told}"
+                "{prefix:>9} {msg} {spinner} {progress}"
             };
             let style = ProgressStyle::with_template(template)
                 .unwrap_or_else(|_| ProgressStyle::default_bar());
             let style = style.with_key(
-                "told",
+                "progress",
                 move |state: &ProgressState, text: &mut dyn std::fmt::Write| {
                     // A closed terminal is ignored.
                     let _closed = text.write_str(&describe_rate(

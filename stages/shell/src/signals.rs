@@ -224,9 +224,9 @@ pub fn start_listener() -> Result<(), StageError> {
 
 /// The error of a thread that the system does not start.
 pub fn thread_error(what: &str, error: &std::io::Error) -> StageError {
-    let mut told = StageError::io(&format!("start a thread to {what}"), Path::new(""), error);
-    (told.kind, told.place) = (ErrorKind::Transient, None);
-    told.hint(
+    let mut shown = StageError::io(&format!("start a thread to {what}"), Path::new(""), error);
+    (shown.kind, shown.place) = (ErrorKind::Transient, None);
+    shown.hint(
         "threads or memory are used up: look at  ulimit -u ,  ulimit -v  and the limit `pids.max` \
          of the cgroup, or ask for fewer with  --threads N",
     )
@@ -246,7 +246,7 @@ mod tests {
         );
         assert!(
             is_deferred(SIGHUP, false, later(5)),
-            "what was asked for is saved, and its end is told"
+            "what was asked for is saved, and the message says so"
         );
         assert!(!is_deferred(SIGTERM, true, later(1000)) && !is_deferred(SIGTERM, false, None));
         assert!(!is_deferred(SIGQUIT, true, None) && !is_deferred(SIGQUIT, true, later(5)));
@@ -265,22 +265,22 @@ mod tests {
 
     #[test]
     fn what_is_kept_is_told() {
-        let told = |done, saved| {
+        let message = |done, saved| {
             describe_immediate_end(
                 ErrorKind::Interrupted,
                 Some(RunProgress { unit: "epoch", done, saved }),
             )
         };
         assert_eq!(
-            told(790, Some(778)),
+            message(790, Some(778)),
             "interrupted after epoch 790; saved up to epoch 778. The same command resumes there"
         );
         assert_eq!(
-            told(790, Some(790)),
+            message(790, Some(790)),
             "interrupted after epoch 790; saved. The same command resumes there"
         );
         assert_eq!(
-            told(3, None),
+            message(3, None),
             "interrupted after epoch 3; nothing of the run was saved. The same command begins the \
              run again"
         );

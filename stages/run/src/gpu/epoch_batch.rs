@@ -341,12 +341,12 @@ impl GpuExecutor {
             self.launch_without_reset(program.part(Part::Forward), true)?;
             self.launch_without_reset(program.part(Part::Loss), true)?;
         }
-        let mut aside = None;
+        let mut branch = None;
         for part in [Part::Backward, Part::Update] {
-            program.part(part).try_for_each(|step| self.capture_step(step, &mut aside))?;
+            program.part(part).try_for_each(|step| self.capture_step(step, &mut branch))?;
         }
-        let waits = aside.is_some();
-        self.join_branch(aside)?;
+        let waits = branch.is_some();
+        self.join_branch(branch)?;
         for (kept, next) in self.statistics(program) {
             self.gpu.copy(&self.memory, next.offset, &self.memory, kept.offset, kept.bytes)?;
         }

@@ -33,33 +33,33 @@ struct MemoryAccess {
 
 /// The order of each launch.
 pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
-    let mut aside: Vec<MemoryAccess> = Vec::new();
-    let mut way = |(number, kernels): (usize, &Vec<Kernel>)| {
-        let touched: Option<Vec<MemoryAccess>> = kernels
+    let mut branch: Vec<MemoryAccess> = Vec::new();
+    let mut role = |(number, kernels): (usize, &Vec<Kernel>)| {
+        let accesses: Option<Vec<MemoryAccess>> = kernels
             .iter()
             .map(|kernel| kernel_accesses(kernel, emitted, layout))
             .collect::<Option<Vec<_>>>()
             .map(|all| all.concat());
-        match touched {
+        match accesses {
             _ if kernels.is_empty() => BranchRole::Main,
-            Some(touched) if emitted.aside.contains(&number) => {
-                aside.extend(touched);
+            Some(accesses) if emitted.aside.contains(&number) => {
+                branch.extend(accesses);
                 BranchRole::Branch
             }
-            Some(touched)
-                if touched
+            Some(accesses)
+                if accesses
                     .iter()
-                    .all(|own| aside.iter().all(|other| are_disjoint(*own, *other))) =>
+                    .all(|own| branch.iter().all(|other| are_disjoint(*own, *other))) =>
             {
                 BranchRole::Main
             }
             _ => {
-                aside.clear();
+                branch.clear();
                 BranchRole::Join
             }
         }
     };
-    emitted.launches.iter().enumerate().map(&mut way).collect()
+    emitted.launches.iter().enumerate().map(&mut role).collect()
 }
 
 /// The ranges of a kernel's arguments; none if it is unknown which ones it writes.
@@ -93,40 +93,40 @@ fn are_disjoint(one: MemoryAccess, other: MemoryAccess) -> bool {
 }
 
 impl GpuExecutor {
-    /// Captures a launch of an epoch; `aside` is the end of the branch that was not joined yet.
+    /// Captures a launch of an epoch; `branch` is the end of the branch that was not joined yet.
     pub(super) fn capture_step(
         &self,
         step: usize,
-        aside: &mut Option<Behind>,
+        branch: &mut Option<Behind>,
     ) -> Result<(), Fault> {
         match self.branch_roles[step] {
             BranchRole::Main => self.launch_without_reset(step..step + 1, true),
             BranchRole::Join => {
-                let waits = aside.is_some();
-                self.join_branch(aside.take())?;
+                let waits = branch.is_some();
+                self.join_branch(branch.take())?;
                 self.calls[step].iter().enumerate().try_for_each(|(number, call)| {
                     self.launch_after(call, waits && number == 0, true)
                 })
             }
             BranchRole::Branch => {
-                let along = self.gpu.behind()?;
+                let main = self.gpu.behind()?;
                 self.gpu.follow(
-                    &aside.as_ref().map_or_else(|| along.clone(), |aside| along.and(aside)),
+                    &branch.as_ref().map_or_else(|| main.clone(), |branch| main.and(branch)),
                 )?;
                 self.calls[step]
                     .iter()
                     .enumerate()
                     .try_for_each(|(number, call)| self.launch_after(call, number == 0, true))?;
-                *aside = Some(self.gpu.behind()?);
-                self.gpu.follow(&along)
+                *branch = Some(self.gpu.behind()?);
+                self.gpu.follow(&main)
             }
         }
     }
 
     /// Makes the next captured launch wait for the branch.
-    pub(super) fn join_branch(&self, aside: Option<Behind>) -> Result<(), Fault> {
-        let Some(aside) = aside else { return Ok(()) };
-        self.gpu.follow(&self.gpu.behind()?.and(&aside))
+    pub(super) fn join_branch(&self, branch: Option<Behind>) -> Result<(), Fault> {
+        let Some(branch) = branch else { return Ok(()) };
+        self.gpu.follow(&self.gpu.behind()?.and(&branch))
     }
 
     /// A call that waits until all that it follows is done, if that is several; other kernels start
