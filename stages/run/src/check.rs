@@ -24,9 +24,7 @@ use arrow_array::{
 use warploom_contract::{
     Artifact, Context, Inputs as Artifacts, Kind, StageError, Violation,
     kinds::{
-        graph::{
-            self, EdgeTable, Features, GraphTable, Ids, Labels, LearnedRows, NodeTable, Split,
-        },
+        graph::{self, EdgeTable, Features, GraphTable, Ids, Labels, NodeTable, Split},
         run::{self, Record},
     },
     parquet_file::{Table, read_table},
@@ -486,20 +484,7 @@ impl Proof<'_> {
             read_list_inputs(&mut inputs, self.list, self.graph)?;
             inputs.chosen = vertices::find_rows(&self.request.chosen, &self.nodes.ids)?;
             read_graphs(&mut inputs, self.list, self.graph, self.nodes)?;
-            let own = match self.labelled_graphs() {
-                Some(graphs) => DataSetLabels {
-                    ids: &graphs.ids,
-                    labels: graphs.labels.as_ref(),
-                    splits: &graphs.splits,
-                    rows: LearnedRows::Graphs,
-                },
-                None => DataSetLabels {
-                    ids: &self.nodes.ids,
-                    labels: self.nodes.labels.as_ref(),
-                    splits: &self.nodes.splits,
-                    rows: LearnedRows::Nodes,
-                },
-            };
+            let own = DataSetLabels::new(self.nodes, self.labelled_graphs());
             let aims = target_and_splits::read_target_and_splits(self.request, self.graph, own)?;
             inputs.target = target_numbers(aims.labels.as_deref());
             inputs.training_rows = (0..aims.parts.len())

@@ -54,8 +54,12 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, executor::Executor, precision::Precision,
-    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    checkpoints::Checkpoints,
+    executor::Executor,
+    precision::Precision,
+    process_memory::MemoryMonitor,
+    record::Outcome,
+    upload::{Data, Needs},
 };
 
 /// The stage.
@@ -207,17 +211,7 @@ fn execute_plan<T: Precision>(
         Needs::from_list(list)
     };
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
-    let mut executor = match request.device.kind {
-        warploom_device::Kind::Cpu => Executor::new(list, data, spec.seed)?,
-        warploom_device::Kind::Cuda => {
-            let groups = plan_groups(page);
-            let planned = gpu_plan(request, page, &groups)?;
-            let made = Executor::new_on_gpu(context, list, data, spec.seed, planned);
-            made.map_err(|error| {
-                gpu::add_fitting_settings(error, page, memory, request.device.ordinal)
-            })?
-        }
-    };
+    let mut executor = make_executor(context, request, page, memory, list, data)?;
     let started = Instant::now();
     let done = match &list.body {
         Body::Train(_) => {
@@ -264,4 +258,25 @@ fn execute_plan<T: Precision>(
         &done,
         record::Measurements { whole: begun.elapsed(), compute, taken: watch.peak() },
     )
+}
+
+/// Makes the executor of a list, on the device of the request.
+fn make_executor<T: Precision>(
+    context: &Context,
+    request: &RunRequest,
+    page: &Plan,
+    memory: &Memory,
+    list: &LaunchList,
+    data: Data<T>,
+) -> Result<Executor<T>, StageError> {
+    let (device, seed) = (&request.device, request.spec.seed);
+    match device.kind {
+        warploom_device::Kind::Cpu => Executor::new(list, data, seed),
+        warploom_device::Kind::Cuda => {
+            let groups = plan_groups(page);
+            let planned = gpu_plan(request, page, &groups)?;
+            Executor::new_on_gpu(context, list, data, seed, planned)
+                .map_err(|error| gpu::add_fitting_settings(error, page, memory, device.ordinal))
+        }
+    }
 }

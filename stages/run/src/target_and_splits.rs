@@ -9,7 +9,7 @@ use std::{borrow::Cow, path::Path};
 
 use warploom_contract::{
     Artifact, Digest, ErrorKind, StageError,
-    kinds::graph::{self, Ids, Labels, LearnedRows, WholeNumbers},
+    kinds::graph::{self, GraphTable, Ids, Labels, LearnedRows, NodeTable, WholeNumbers},
 };
 use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
@@ -29,6 +29,26 @@ pub struct DataSetLabels<'a> {
     pub splits: &'a [Vec<u8>],
     /// Whether rows are nodes or graphs.
     pub rows: LearnedRows,
+}
+
+impl<'a> DataSetLabels<'a> {
+    /// Those of the graphs where these are learned, else those of the nodes.
+    pub fn new(nodes: &'a NodeTable, learned_graphs: Option<&'a GraphTable>) -> Self {
+        match learned_graphs {
+            Some(graphs) => DataSetLabels {
+                ids: &graphs.ids,
+                labels: graphs.labels.as_ref(),
+                splits: &graphs.splits,
+                rows: LearnedRows::Graphs,
+            },
+            None => DataSetLabels {
+                ids: &nodes.ids,
+                labels: nodes.labels.as_ref(),
+                splits: &nodes.splits,
+                rows: LearnedRows::Nodes,
+            },
+        }
+    }
 }
 
 /// The target, and the split of each row.

@@ -67,6 +67,12 @@ struct State<T> {
     seconds_before: f64,
 }
 
+impl<T> Default for State<T> {
+    fn default() -> Self {
+        State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 }
+    }
+}
+
 /// The buffers of the loss launch.
 #[derive(Clone, Copy)]
 struct LossBuffers {
@@ -118,9 +124,8 @@ pub fn train<T: Precision>(
         list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
     executor.set_optimizers(optimizers::make_optimizers(&spec.optimizer, &names)?)?;
     let state = checkpoints
-        .load_newest(|saved| restore_state(executor, saved, spec.epochs, measures.len()))?;
-    let state =
-        state.unwrap_or(State { done: 0, history: Vec::new(), best: None, seconds_before: 0.0 });
+        .load_newest(|saved| restore_state(executor, saved, spec.epochs, measures.len()))?
+        .unwrap_or_default();
     let resumed_at = state.done;
     let updates = executor.program.part(Part::Update).len();
     let epochs = if updates == 0 { 0 } else { spec.epochs };
@@ -130,8 +135,7 @@ pub fn train<T: Precision>(
     for row in &state.history {
         watch.record_quality(row.quality(VALIDATION));
     }
-    let begun = Instant::now();
-    let seconds_each = state.seconds_before / state.done.max(1) as f64;
+    let (begun, seconds_each) = (Instant::now(), state.seconds_before / state.done.max(1) as f64);
     let mut training = Training {
         context,
         list,

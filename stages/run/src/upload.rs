@@ -12,7 +12,7 @@ use warploom_contract::{
     arrow_file::View,
     kinds::{
         csr::Csr,
-        graph::{self, Features, Labels, LearnedRows, Split},
+        graph::{self, Features, Labels, Split},
         partition, permutation,
     },
     progress::StopFlag,
@@ -53,7 +53,7 @@ pub fn load_data<T: Precision>(
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
     let artifact = inputs.get(Kind::Graph)?;
-    let table = graph::read_nodes(artifact)?;
+    let mut table = graph::read_nodes(artifact)?;
     let chosen = vertices::find_rows(&request.chosen, &table.ids)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
     let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
@@ -82,25 +82,12 @@ pub fn load_data<T: Precision>(
             graphs::Graphs::new(&of_nodes, graphs.ids.len(), data.old_of_new.as_deref())
         });
     }
-    data.kind_of_node = table.kind.unwrap_or_default();
+    data.kind_of_node = table.kind.take().unwrap_or_default();
     data.sparse_of_kind =
         node_kinds::open_sparse_features(artifact, list, needs.sparse_by_columns)?;
     if trains {
         let labelled = graphs.as_ref().filter(|_| graphs::has_graph_labels(list));
-        let own = match labelled {
-            Some(graphs) => DataSetLabels {
-                ids: &graphs.ids,
-                labels: graphs.labels.as_ref(),
-                splits: &graphs.splits,
-                rows: LearnedRows::Graphs,
-            },
-            None => DataSetLabels {
-                ids: &table.ids,
-                labels: table.labels.as_ref(),
-                splits: &table.splits,
-                rows: LearnedRows::Nodes,
-            },
-        };
+        let own = DataSetLabels::new(&table, labelled);
         let aims = target_and_splits::read_target_and_splits(request, artifact, own)?;
         aims.warning.iter().for_each(|warning| context.progress.warn(warning));
         // Graphs are in the order of their table: they are not permuted.

@@ -65,16 +65,7 @@ where
     let mut step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
     if step.request.pending_decision().is_some() {
-        let inputs = open_inputs(environment, talk, &step)?;
-        let _leases: Vec<_> =
-            inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
-        let request = &mut step.request;
-        let decided =
-            caught_panics::catch_panic(|| S::decide(&stage_context(environment, talk), &inputs, request));
-        let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
-        decided
-            .map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
-        step = Step::new(step.request, step.inputs);
+        step = decide_step::<S>(environment, talk, step)?;
     }
     outcome.key = Some(step.key().to_string());
     let found =
@@ -109,6 +100,27 @@ where
     allocation::trim_heap();
     outcome.status = Status::Built;
     refuse_made_up(chain, outcome)
+}
+
+/// Lets a stage make its pending decision, from leased inputs; its step then has a key.
+fn decide_step<S>(
+    environment: &Environment,
+    talk: &Talk,
+    mut step: Step<S::Request>,
+) -> Result<Step<S::Request>, StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let inputs = open_inputs(environment, talk, &step)?;
+    let _leases: Vec<_> =
+        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+    let request = &mut step.request;
+    let decided =
+        caught_panics::catch_panic(|| S::decide(&stage_context(environment, talk), &inputs, request));
+    let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
+    decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
+    Ok(Step::new(step.request, step.inputs))
 }
 
 /// The context that a stage runs in: store, limits, progress and stop flag.
