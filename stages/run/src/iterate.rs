@@ -144,8 +144,8 @@ impl<T: Precision> Iteration<'_, T> {
         if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
             if gpu.has_dense_copies() {
                 self.context.progress.warn(
-                    "a pass that makes sparse features dense is not timed on a GPU: `run.passes` is \
-                     ignored",
+                    "a pass that makes sparse features dense is not timed on a GPU: `run.passes` \
+                     is ignored",
                 );
                 return Ok(());
             }
@@ -360,8 +360,8 @@ fn not_converged_error<T: Precision>(
         format!("not converged after {done} supersteps{of_loop}: {left}"),
     )
     .hint(format!(
-        "{finer}allow more with  --set run.max_supersteps={more}  or accept the values as they are with  \
-         --set run.allow_unconverged=true"
+        "{finer}allow more with  --set run.max_supersteps={more}  or accept the values as they are \
+         with  --set run.allow_unconverged=true"
     ))
 }
 
@@ -458,8 +458,8 @@ fn read_saved_state<T: Precision>(
         || supersteps_of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done
     {
         return Err(format!(
-            "the supersteps of its loops, {supersteps_of_loops:?}, are not those before loop {number}, of \
-             {done} in all"
+            "the supersteps of its loops, {supersteps_of_loops:?}, are not those before loop {number}, \
+             of {done} in all"
         ));
     }
     if number >= executor.program.loops.len() {

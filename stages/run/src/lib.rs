@@ -90,8 +90,8 @@ impl Stage for RunStage {
                 execute_plan::<f64>(context, outputs, inputs, request, &page, &memory, &list)
             }
             other => Err(StageError::defect(format!(
-                "the dtype of the plan is `{other}`, and this version supports `f32`, `f64`, `bf16` \
-                 and `f16`"
+                "the dtype of the plan is `{other}`, and this version supports `f32`, `f64`, \
+                 `bf16` and `f16`"
             ))),
         }
     }

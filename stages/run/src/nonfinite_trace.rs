@@ -78,7 +78,8 @@ pub fn loss_error<T: Precision>(
     };
     if let Some(learned) = learned {
         error = error.detail(format!(
-            "  the parameter `{}` is not finite after {epoch} updates: the learning rate is too large",
+            "  the parameter `{}` is not finite after {epoch} updates: the learning rate is too \
+             large",
             learned.name
         ));
     }

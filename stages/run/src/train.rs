@@ -420,8 +420,8 @@ fn refuse_untrainable<T: Precision>(
         |path| format!("split {} of {}", spec.split, path.display()),
     );
     if data.splits[0].is_empty() {
-        let drawn = "have splits drawn:  --set 'ingest.split={fractions: {}}'  , or name a table of \
-                     the columns id and split:  --set run.splits=FILE";
+        let drawn = "have splits drawn:  --set 'ingest.split={fractions: {}}'  , or name a table \
+                     of the columns id and split:  --set run.splits=FILE";
         let hint = if spec.splits.is_some() {
             "assign some rows of the table to the split  train"
         } else {

@@ -293,8 +293,8 @@ mod tests {
                     adjacency"
             )
         );
-        let wait = "wait until other processes free 0.98 KiB of the device's memory (`nvidia-smi` lists \
-             them)";
+        let wait = "wait until other processes free 0.98 KiB of the device's memory (`nvidia-smi` \
+             lists them)";
         let said = error.hint.unwrap();
         assert_eq!(
             said,

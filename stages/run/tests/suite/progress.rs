@@ -16,8 +16,8 @@ use warploom_shell::{Chain, requests::Request};
 
 use warploom_test_support::stage_runner::StageRunner;
 
-/// Bytes that are read are looked at every 20 ms (that each look reports is a test of ingest's own):
-/// reading that took this long was looked at several times, however busy the machine is.
+/// Reading is sampled every 20 ms (a test of ingest checks that each sample reports): reading that
+/// took this long was sampled several times, however busy the host is.
 const LOOKED_AT: Duration = Duration::from_millis(500);
 
 /// A phase as it was reported.
