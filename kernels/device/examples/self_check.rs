@@ -12,7 +12,7 @@
 use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
 use warploom_device::{
-    Code, Cubin, Fault, Gpu, Nvrtc,
+    Capability, Code, Cubin, Fault, Gpu, Nvrtc,
     gpu::{ArgumentValue, Grid, Kernel, Memory, Module, Parameter, ParameterKind, Piece},
     nvrtc::Source,
 };
@@ -59,7 +59,7 @@ fn check() -> Done {
     if let ["--write", file, rest @ ..] = words.as_slice() {
         let (major, minor) =
             rest.first().unwrap_or(&"9.0").split_once('.').ok_or("expected MAJOR.MINOR")?;
-        let cubin = compile(&Nvrtc::find()?, (major.parse()?, minor.parse()?))?;
+        let cubin = compile(&Nvrtc::find()?, Capability::new(major.parse()?, minor.parse()?))?;
         std::fs::write(file, &cubin.bytes)?;
         println!("wrote {file}: {} bytes, {:?}", cubin.bytes.len(), cubin.kernels);
         return Ok(());
@@ -122,8 +122,8 @@ fn fault<T>(what: &str, result: Result<T, Fault>) -> Result<Fault, Box<dyn Error
     Ok(fault)
 }
 
-fn compile(nvrtc: &Nvrtc, arch: (u32, u32)) -> Result<Cubin, Fault> {
-    nvrtc.compile(&Source { name: "self_check.cu", text: TEXT, arch, options: &[] })
+fn compile(nvrtc: &Nvrtc, capability: Capability) -> Result<Cubin, Fault> {
+    nvrtc.compile(&Source { name: "self_check.cu", text: TEXT, capability, options: &[] })
 }
 
 /// From the file, else from the compiler, if there is one.

@@ -9,6 +9,7 @@
 use std::path::PathBuf;
 
 use crate::{
+    capability::Capability,
     facts::{Cache, Facts, Flops, Grid},
     gpu::Device,
     gpu_error::Fault,
@@ -54,9 +55,8 @@ fn facts_by(device: &Device, kept: Option<(Facts, PathBuf)>) -> Option<(Facts, R
 
 /// Facts with what the driver says in place of what a file does.
 fn own(device: &Device, facts: Facts) -> Facts {
-    let (major, minor) = device.capability;
     Facts {
-        architecture: format!("sm_{major}{minor}"),
+        architecture: device.capability.architecture(),
         memory_bytes: Some(device.memory_bytes),
         cache: Cache { bytes: device.cache_bytes, ..facts.cache },
         grid: Some(Grid {
@@ -72,7 +72,6 @@ fn own(device: &Device, facts: Facts) -> Facts {
 /// What is known of a device that was not measured here.
 pub(crate) fn expected(device: &Device) -> Option<Facts> {
     let measured = shipped_facts(MEASURED.1)?;
-    let (major, minor) = device.capability;
     let has_word = |wanted: &str| device.name.split(' ').any(|word| word == wanted);
     if has_word(MEASURED.0) && !has_word(PART) {
         return Some(own(device, measured));
@@ -93,6 +92,7 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
     }
     let f32 = u64::from(device.processors) * u64::from(device.clock_khz) * 1000 * LANES_F32 * 2;
     // Half as fast on the devices for data centers, 1/64 on the others.
+    let Capability { major, minor } = device.capability;
     let f64 = if minor == 0 && (8..=10).contains(&major) { f32 / 2 } else { f32 / 64 };
     Some(Facts {
         name: measured_facts::plain(&device.name),
@@ -107,12 +107,12 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn device(name: &str, capability: (u32, u32)) -> Device {
+    pub(crate) fn device(name: &str, major: u32, minor: u32) -> Device {
         Device {
             ordinal: 0,
             name: name.to_owned(),
             uuid: "GPU-0".to_owned(),
-            capability,
+            capability: Capability::new(major, minor),
             processors: 108,
             lanes: 32,
             threads_most: 1024,
@@ -131,7 +131,7 @@ pub(crate) mod tests {
     #[test]
     fn a_device_that_was_measured_keeps_its_rates() {
         let (found, file) =
-            (expected(&device("NVIDIA H200", (9, 0))).unwrap(), shipped_facts("h200").unwrap());
+            (expected(&device("NVIDIA H200", 9, 0)).unwrap(), shipped_facts("h200").unwrap());
         assert_eq!(
             (found.bytes_per_second, &found.gather, found.is_estimated),
             (file.bytes_per_second, &file.gather, false)
@@ -142,13 +142,13 @@ pub(crate) mod tests {
         );
         assert_eq!(found.grid.unwrap().processors, 108);
         for other in ["NVIDIA GH200 480GB", "NVIDIA H200 MIG 1g.18gb", "NVIDIA H20"] {
-            assert!(expected(&device(other, (9, 0))).unwrap().is_estimated, "{other}");
+            assert!(expected(&device(other, 9, 0)).unwrap().is_estimated, "{other}");
         }
     }
 
     #[test]
     fn any_other_is_estimated_and_says_so() {
-        let found = expected(&device("NVIDIA A100-SXM4-80GB", (8, 0))).unwrap();
+        let found = expected(&device("NVIDIA A100-SXM4-80GB", 8, 0)).unwrap();
         assert_eq!(
             (found.name.as_str(), found.architecture.as_str(), found.is_estimated),
             ("nvidia-a100-sxm4-80gb", "sm_80", true)
@@ -164,10 +164,10 @@ pub(crate) mod tests {
                 < 1e-9
         );
         assert_eq!(
-            expected(&device("NVIDIA RTX 6000", (8, 9))).unwrap().flops_per_second.f64,
+            expected(&device("NVIDIA RTX 6000", 8, 9)).unwrap().flops_per_second.f64,
             38_983_680_000_000 / 64
         );
-        let silent = Device { memory_clock_khz: 0, ..device("other", (12, 0)) };
+        let silent = Device { memory_clock_khz: 0, ..device("other", 12, 0) };
         assert_eq!(expected(&silent).unwrap().bytes_per_second, 4_280_000_000_000);
     }
 
@@ -175,7 +175,7 @@ pub(crate) mod tests {
     fn facts_that_are_no_estimates_do_not_say_so_in_keys() {
         let text = |facts: &Facts| serde_yaml::to_string(facts).unwrap();
         assert!(!text(&shipped_facts("h200").unwrap()).contains("estimated"));
-        let estimated = expected(&device("NVIDIA A100", (8, 0))).unwrap();
+        let estimated = expected(&device("NVIDIA A100", 8, 0)).unwrap();
         assert_eq!(serde_yaml::from_str::<Facts>(&text(&estimated)).unwrap(), estimated);
     }
 
@@ -184,7 +184,7 @@ pub(crate) mod tests {
         for (name, before) in
             [("NVIDIA H200", Rates::Shipped), ("NVIDIA A100-SXM4-80GB", Rates::Estimated)]
         {
-            let device = device(name, (9, 0));
+            let device = device(name, 9, 0);
             let (facts, rates) = facts_by(&device, None).unwrap();
             assert_eq!(rates, before);
             // The file has another driver's figure of memory.

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::capability::Capability;
+
 /// What a plan is made for, and nothing that changes from start to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,7 +145,7 @@ pub struct Gather {
 const BUS_OF_FIFTH: u64 = 50_000_000_000;
 const BUS_OF_FOURTH: u64 = 25_000_000_000;
 /// Instruction set of the first GPUs with the fifth generation.
-const FIRST_OF_FIFTH: (u32, u32) = (9, 0);
+const FIRST_OF_FIFTH: Capability = Capability::new(9, 0);
 
 impl Measurement {
     /// How much of a pinned copy's rate uploads reach.
@@ -221,7 +223,7 @@ impl Facts {
     /// bus of such a GPU gives.
     pub fn bytes_per_second_of_host(&self) -> u64 {
         let of_bus = || {
-            if self.capability().is_none_or(|version| version >= FIRST_OF_FIFTH) {
+            if self.capability().is_none_or(|capability| capability >= FIRST_OF_FIFTH) {
                 BUS_OF_FIFTH
             } else {
                 BUS_OF_FOURTH
@@ -231,9 +233,9 @@ impl Facts {
     }
 
     /// The compute capability that the architecture's name says, `sm_90` for one.
-    pub fn capability(&self) -> Option<(u32, u32)> {
-        let number: u32 = self.architecture.strip_prefix("sm_")?.parse().ok()?;
-        Some((number / 10, number % 10))
+    pub fn capability(&self) -> Option<Capability> {
+        let number = self.architecture.strip_prefix("sm_")?.parse().ok()?;
+        Some(Capability::from_number(number))
     }
 
     /// Bytes of rows in a second, for rows of this width out of a table of this size: between what
@@ -308,7 +310,7 @@ mod tests {
     #[test]
     fn architectures_say_what_they_can() {
         let of = |name: &str| crate::resolve(name, crate::Best::Cpu).unwrap().capability();
-        assert_eq!((of("h200"), of("cpu")), (Some((9, 0)), None));
+        assert_eq!((of("h200"), of("cpu")), (Some(Capability::new(9, 0)), None));
     }
 
     #[test]

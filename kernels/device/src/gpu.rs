@@ -30,6 +30,7 @@ pub use parameters::{ArgumentValue, Parameter, ParameterKind};
 pub use pinned_memory::Pinned;
 pub use readback::{Landing, Piece};
 
+use crate::capability::Capability;
 use crate::gpu_error::Fault;
 
 /// What is known of a GPU that is here.
@@ -41,8 +42,8 @@ pub struct Device {
     pub name: String,
     /// As `nvidia-smi -L` writes it.
     pub uuid: String,
-    /// Compute capability, major and minor.
-    pub capability: (u32, u32),
+    /// Compute capability.
+    pub capability: Capability,
     /// Multiprocessors.
     pub processors: u32,
     /// Threads that go in step.

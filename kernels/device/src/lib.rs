@@ -10,6 +10,7 @@
 //!           come back as `Fault`
 use std::sync::OnceLock;
 
+mod capability;
 mod cubin;
 mod detected_gpu;
 mod facts;
@@ -19,6 +20,7 @@ pub mod measure;
 pub mod measured_facts;
 pub mod nvrtc;
 
+pub use capability::Capability;
 pub use cubin::{CompiledKernel, Cubin};
 pub use detected_gpu::Rates;
 pub use facts::{Facts, Flops, Gather, Grid, Kind, Measurement};
@@ -45,7 +47,7 @@ pub const AUTO: &str = "auto";
 
 /// The least compute capability that `auto` takes: that of the oldest architecture kernels are
 /// tested for.
-const CAPABILITY_LEAST: (u32, u32) = (8, 0);
+const CAPABILITY_LEAST: Capability = Capability::new(8, 0);
 
 /// How a facts file is called, if it is not one of ours.
 const EXTENSION: &str = ".yaml";

@@ -63,7 +63,7 @@ pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault>
     let cubin = nvrtc.compile(&Source {
         name: "rates.cu",
         text: KERNELS,
-        arch: device.capability,
+        capability: device.capability,
         options: &[],
     })?;
     let bench = Bench::new(

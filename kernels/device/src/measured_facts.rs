@@ -39,10 +39,10 @@ pub fn file(device: &Device) -> Option<PathBuf> {
 
 /// `nvidia-h100-80gb-hbm3.sm_90.132.50MiB.2619MHz.5120bit.yaml`.
 fn name(device: &Device) -> String {
-    let ((major, minor), name) = (device.capability, plain(&device.name));
+    let (architecture, name) = (device.capability.architecture(), plain(&device.name));
     let (cache, clock) = (device.cache_bytes >> 20, device.memory_clock_khz / 1000);
     format!(
-        "{name}.sm_{major}{minor}.{}.{cache}MiB.{clock}MHz.{}bit.yaml",
+        "{name}.{architecture}.{}.{cache}MiB.{clock}MHz.{}bit.yaml",
         device.processors, device.memory_bus_bits
     )
 }
@@ -68,14 +68,13 @@ fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
         Err(error) => return Err(wrong(file, &error.to_string())),
     };
     let facts = Facts::from_yaml(&text).map_err(|error| wrong(file, &error))?;
-    let (major, minor) = device.capability;
     let processors = facts.grid.map(|Grid { processors, .. }| processors);
     let is_its = |measured: &Measurement| {
         measured.device == device.name
             && measured.memory_clock_khz == device.memory_clock_khz
             && measured.memory_bus_bits == device.memory_bus_bits
     };
-    if facts.architecture != format!("sm_{major}{minor}")
+    if facts.architecture != device.capability.architecture()
         || processors != Some(device.processors)
         || !facts.measured.as_ref().is_some_and(is_its)
         || facts.gather.is_empty()
@@ -134,10 +133,10 @@ pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detected_gpu;
+    use crate::{capability::Capability, detected_gpu};
 
     fn device() -> Device {
-        detected_gpu::tests::device("NVIDIA H100 80GB HBM3", (9, 0))
+        detected_gpu::tests::device("NVIDIA H100 80GB HBM3", 9, 0)
     }
 
     fn measured(device: &Device) -> Facts {
@@ -165,7 +164,7 @@ mod tests {
             Device { cache_bytes: 50 << 20, ..device() },
             Device { memory_clock_khz: 2_619_000, ..device() },
             Device { memory_bus_bits: 4096, ..device() },
-            Device { capability: (9, 1), ..device() },
+            Device { capability: Capability::new(9, 1), ..device() },
         ];
         others.iter().for_each(|other| assert_ne!(name(other), name(&device())));
         let same =

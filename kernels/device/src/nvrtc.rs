@@ -26,6 +26,7 @@ use cudarc::nvrtc::{
 };
 
 use crate::{
+    capability::Capability,
     cubin::{self, Cubin},
     gpu_error::{Code, Fault},
 };
@@ -55,8 +56,8 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// CUDA C++ 17; functions without a mark are the device's.
     pub text: &'a str,
-    /// Compute capability to compile for, major and minor.
-    pub arch: (u32, u32),
+    /// Compute capability to compile for.
+    pub capability: Capability,
     /// Further options: `-DWIDTH=8`.
     pub options: &'a [String],
 }
@@ -169,9 +170,9 @@ impl Nvrtc {
 
     /// Compiles a text for one architecture.
     pub fn compile(&self, source: &Source) -> Result<Cubin, Fault> {
-        let what = format!("compile `{}` for {}", source.name, architecture(source.arch));
+        let what = format!("compile `{}` for {}", source.name, architecture(source.capability));
         let known = self.architectures()?;
-        if !known.iter().any(|arch| (arch / 10, arch % 10) == source.arch) {
+        if !known.iter().any(|number| Capability::from_number(*number) == source.capability) {
             let names: Vec<String> = known.iter().map(|arch| format!("sm_{arch}")).collect();
             let log =
                 format!("NVRTC {}.{} knows {}", self.version.0, self.version.1, names.join(", "));
@@ -297,7 +298,7 @@ fn private_folder(shared: &Path) -> PathBuf {
 /// What the compiler is given, but for the place of CUDA's headers: those belong to its version,
 /// and lie elsewhere on each machine.
 pub fn options(source: &Source) -> Vec<String> {
-    let mut options = vec![format!("--gpu-architecture={}", architecture(source.arch))];
+    let mut options = vec![format!("--gpu-architecture={}", architecture(source.capability))];
     options.extend(
         ["--std=c++17", "-default-device", "--ptxas-options=-v", "--fmad=true"].map(str::to_owned),
     );
@@ -307,9 +308,9 @@ pub fn options(source: &Source) -> Vec<String> {
 
 /// What code for devices of this capability is compiled for: all that they can, where that is more
 /// than others can that come after them.
-pub fn architecture((major, minor): (u32, u32)) -> String {
-    let all = if (major, minor) == (9, 0) { "a" } else { "" };
-    format!("sm_{major}{minor}{all}")
+pub fn architecture(capability: Capability) -> String {
+    let all = if capability == Capability::new(9, 0) { "a" } else { "" };
+    capability.architecture() + all
 }
 
 /// A program of the library, destroyed when it is dropped.

@@ -6,15 +6,23 @@
 use std::path::Path;
 
 use warploom_device::{
-    Code, Cubin, Fault, Nvrtc,
+    Capability, Code, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source},
 };
-use warploom_test_support::nvrtc::{ARCHITECTURES, nvrtc};
+use warploom_test_support::nvrtc::{CAPABILITIES, nvrtc};
 use warploom_test_support::skips::skipped;
 
-fn compile(nvrtc: &Nvrtc, text: &str, arch: (u32, u32), options: &[&str]) -> Result<Cubin, Fault> {
+const AMPERE: Capability = Capability::new(8, 0);
+const HOPPER: Capability = Capability::new(9, 0);
+
+fn compile(
+    nvrtc: &Nvrtc,
+    text: &str,
+    capability: Capability,
+    options: &[&str],
+) -> Result<Cubin, Fault> {
     let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
-    nvrtc.compile(&Source { name: "test.cu", text, arch, options: &options })
+    nvrtc.compile(&Source { name: "test.cu", text, capability, options: &options })
 }
 
 #[test]
@@ -22,12 +30,12 @@ fn the_kernels_that_measure_rates_compile_without_spills() {
     let Some(nvrtc) = nvrtc("the_kernels_that_measure_rates_compile_without_spills") else {
         return;
     };
-    for arch in ARCHITECTURES {
+    for capability in CAPABILITIES {
         let cubin = nvrtc
             .compile(&Source {
                 name: "rates.cu",
                 text: warploom_device::measure::KERNELS,
-                arch,
+                capability,
                 options: &[],
             })
             .unwrap();
@@ -52,7 +60,7 @@ fn the_kernels_that_measure_rates_compile_without_spills() {
             assert!(
                 kernel.spill_stores + kernel.spill_loads + kernel.stack == 0
                     && kernel.registers <= most,
-                "{arch:?}: {kernel:?}"
+                "{capability}: {kernel:?}"
             );
         }
     }
@@ -77,7 +85,7 @@ extern "C" __global__ void tidy(float* y) { y[threadIdx.x] = 1.0f; }
 #[test]
 fn a_spill_is_reported_with_its_kernel() {
     let Some(nvrtc) = nvrtc("a_spill_is_reported_with_its_kernel") else { return };
-    let cubin = compile(nvrtc, SPILLS, (9, 0), &[]).unwrap();
+    let cubin = compile(nvrtc, SPILLS, HOPPER, &[]).unwrap();
     let of = |name: &str| cubin.kernels.iter().find(|kernel| kernel.name == name).unwrap();
     assert!(
         of("spill").spill_stores > 0 && of("spill").spill_loads > 0 && of("spill").stack > 0,
@@ -93,7 +101,7 @@ fn an_error_comes_with_the_lines_around_it() {
     let Some(nvrtc) = nvrtc("an_error_comes_with_the_lines_around_it") else { return };
     let text = "// one\n// two\nextern \"C\" __global__ void k(float* y) {\n  // four\n  y[0] = \
         missing;\n}\n";
-    let fault = compile(nvrtc, text, (9, 0), &[]).unwrap_err();
+    let fault = compile(nvrtc, text, HOPPER, &[]).unwrap_err();
     let Code::Compile { log } = &fault.code else { panic!("{fault:?}") };
     assert_eq!(fault.what, "compile `test.cu` for sm_90a");
     assert!(log.contains("test.cu(5): error") && log.contains("missing"), "{log}");
@@ -104,13 +112,13 @@ fn an_error_comes_with_the_lines_around_it() {
         "{log}"
     );
     let Code::Compile { log } =
-        compile(nvrtc, text, (9, 0), &["--no-such-option"]).unwrap_err().code
+        compile(nvrtc, text, HOPPER, &["--no-such-option"]).unwrap_err().code
     else {
         panic!("an option was taken")
     };
     assert!(log.contains("--no-such-option"), "{log}");
-    assert_eq!(compile(nvrtc, "\0", (9, 0), &[]).unwrap_err().code, Code::Misuse);
-    assert_eq!(compile(nvrtc, text, (9, 0), &["-DA=\0"]).unwrap_err().code, Code::Misuse);
+    assert_eq!(compile(nvrtc, "\0", HOPPER, &[]).unwrap_err().code, Code::Misuse);
+    assert_eq!(compile(nvrtc, text, HOPPER, &["-DA=\0"]).unwrap_err().code, Code::Misuse);
 }
 
 #[test]
@@ -118,8 +126,8 @@ fn an_unknown_architecture_comes_with_those_that_are_known() {
     let Some(nvrtc) = nvrtc("an_unknown_architecture_comes_with_those_that_are_known") else {
         return;
     };
-    for arch in [(1, 0), (7, 30), (99, 9), (u32::MAX / 10, 9)] {
-        let fault = compile(nvrtc, "", arch, &[]).unwrap_err();
+    for (major, minor) in [(1, 0), (7, 30), (99, 9), (u32::MAX / 10, 9)] {
+        let fault = compile(nvrtc, "", Capability::new(major, minor), &[]).unwrap_err();
         assert!(
             matches!(&fault.code, Code::Compile { log } if log.contains("knows") && log.contains("sm_90")),
             "{fault}"
@@ -127,7 +135,7 @@ fn an_unknown_architecture_comes_with_those_that_are_known() {
     }
     let known = nvrtc.architectures().unwrap();
     assert!(
-        ARCHITECTURES.iter().all(|(major, minor)| known.contains(&(10 * major + minor))),
+        CAPABILITIES.iter().all(|one| known.contains(&(10 * one.major + one.minor))),
         "{known:?}"
     );
 }
@@ -147,14 +155,14 @@ fn headers_of_cuda_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let option = format!("--use-bundled-headers={}", folder.path().join("headers").display());
     for _twice in 0..2 {
-        assert_eq!(compile(nvrtc, text, (8, 0), &[&option]).unwrap().kernels.len(), 1);
+        assert_eq!(compile(nvrtc, text, AMPERE, &[&option]).unwrap().kernels.len(), 1);
     }
 }
 
 #[test]
 fn the_same_text_gives_the_same_code() {
     let Some(nvrtc) = nvrtc("the_same_text_gives_the_same_code") else { return };
-    let bytes = |_| compile(nvrtc, SPILLS, (8, 0), &[]).unwrap().bytes;
+    let bytes = |_| compile(nvrtc, SPILLS, AMPERE, &[]).unwrap().bytes;
     let [first, second] = [0, 1].map(bytes);
     assert!(first == second && first.starts_with(b"\x7fELF"));
 }

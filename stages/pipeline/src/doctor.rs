@@ -403,11 +403,11 @@ fn check_driver() -> Line {
     let found = Gpu::driver_version().and_then(|version| {
         let devices = (0..Gpu::count()?).map(|ordinal| {
             let device = Gpu::look(ordinal)?;
-            let (major, minor) = device.capability;
             Ok(format!(
-                "{ordinal}: {}, {}, compute capability {major}.{minor}",
+                "{ordinal}: {}, {}, compute capability {}",
                 device.name,
-                show_size(device.memory_bytes)
+                show_size(device.memory_bytes),
+                device.capability
             ))
         });
         let devices = devices.collect::<Result<Vec<_>, Fault>>()?;

@@ -487,12 +487,10 @@ fn to_plan_cut(groups: Groups) -> Cut {
 /// fails, the run compiles them and reports why. A compiler that was named and is missing is a
 /// warning.
 fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
-    let Some(arch) = request.device.capability() else { return };
+    let Some(capability) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
-        Ok(nvrtc) => {
-            cubin_cache::load_or_compile(context, (&nvrtc, arch), &emitted.source, |_, _| Ok(()))
-                .map(|_| ())
-        }
+        Ok(nvrtc) => cubin_cache::load_or_compile(context, &nvrtc, capability, &emitted.source, |_, _| Ok(()))
+                .map(|_| ()),
         Err(fault) if Nvrtc::is_named() => Err(fault),
         Err(_) => return,
     };

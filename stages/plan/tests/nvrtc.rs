@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
-use warploom_device::{Nvrtc, nvrtc::Source};
-use warploom_test_support::nvrtc::{ARCHITECTURES, is_taken, nvrtc};
+use warploom_device::{Capability, Nvrtc, nvrtc::Source};
+use warploom_test_support::nvrtc::{CAPABILITIES, is_taken, nvrtc};
 use warploom_test_support::repository;
 use warploom_test_support::skips::is_long;
 use warploom_vertex::compile::compile;
@@ -40,10 +40,11 @@ enum Features {
     Sparse,
 }
 
-/// Architectures that each program is compiled for, and the one that takes all else: other
+/// Capabilities that each program is compiled for, and the one that takes all else: other
 /// settings, f64, operations alone.
-const ALL: &[(u32, u32)] = &ARCHITECTURES;
-const ONE: &[(u32, u32)] = &[(9, 0)];
+const ALL: &[Capability] = &CAPABILITIES;
+const ONE: &[Capability] = &[HOPPER];
+const HOPPER: Capability = Capability::new(9, 0);
 
 /// Every training program of the library, with rows of odd and even columns, and outer products of
 /// as many columns as a block takes.
@@ -122,8 +123,8 @@ fn data(classes: u64, features: Features, settings: &Value) -> Data {
     }
 }
 
-fn target(arch: (u32, u32)) -> GpuTarget {
-    let warpgroups = GpuTarget::has_warpgroups(arch);
+fn target(capability: Capability) -> GpuTarget {
+    let warpgroups = capability.has_warpgroups();
     GpuTarget {
         bytes_per_real: 4,
         processors: 132,
@@ -162,10 +163,10 @@ fn products_of_long_rows_compile_without_spills() {
             features: Some(columns),
             ..data(classes, Features::Dense, &settings)
         };
-        for arch in ARCHITECTURES {
+        for capability in CAPABILITIES {
             let source =
-                source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(arch));
-            let has = GpuTarget::has_warpgroups(arch);
+                source(("pipelines/programs/gin.py", "gin"), &settings, &known, target(capability));
+            let has = capability.has_warpgroups();
             assert_eq!(
                 source.contains("multiply_many_rows<MANY, TILES>(all"),
                 !has,
@@ -178,13 +179,13 @@ fn products_of_long_rows_compile_without_spills() {
             );
             assert_eq!(
                 source.contains("multiply_group<TILES, PARTS>(of_step"),
-                GpuTarget::has_warpgroups(arch)
+                capability.has_warpgroups()
             );
             found.extend(wrong_in_turn(
                 (nvrtc, (number, LONG.len())),
                 &format!("gin of {columns} columns"),
                 &source,
-                arch,
+                capability,
             ));
         }
     }
@@ -210,23 +211,23 @@ fn products_of_few_long_rows_compile_without_spills() {
     for (number, (name, nodes, columns, hidden)) in FEW.into_iter().enumerate() {
         let settings = json!({"hidden": hidden, "drop": 0.0});
         let known = Data { nodes, features: Some(columns), ..data(7, Features::Dense, &settings) };
-        for arch in ARCHITECTURES {
+        for capability in CAPABILITIES {
             let source = source(
                 (&format!("pipelines/programs/{name}.py"), name),
                 &settings,
                 &known,
-                target(arch),
+                target(capability),
             );
             assert_eq!(
                 source.contains("own_ticket"),
-                GpuTarget::has_warpgroups(arch),
+                capability.has_warpgroups(),
                 "{name}: {nodes} rows of {columns} by {hidden} are shared"
             );
             found.extend(wrong_in_turn(
                 (nvrtc, (number, FEW.len())),
                 &format!("{name}, {nodes} rows of {columns} by {hidden}"),
                 &source,
-                arch,
+                capability,
             ));
         }
     }
@@ -261,12 +262,12 @@ fn products_that_one_kernel_makes_compile_without_spills() {
                 features: Some(columns),
                 ..data(classes, Features::Dense, &settings)
             };
-            for arch in ARCHITECTURES {
+            for capability in CAPABILITIES {
                 let source = source(
                     (&format!("pipelines/programs/{name}.py"), name),
                     &settings,
                     &known,
-                    target(arch),
+                    target(capability),
                 );
                 assert!(
                     source.contains("of_next + half") || source.contains("nothing[q][j] = 0"),
@@ -274,7 +275,7 @@ fn products_that_one_kernel_makes_compile_without_spills() {
                 );
                 let by_warpgroups = ["of_half", "of_step"]
                     .map(|sums| source.contains(&format!("multiply_group<TILES, PARTS>({sums}")));
-                let has = hidden > 32 && GpuTarget::has_warpgroups(arch);
+                let has = hidden > 32 && capability.has_warpgroups();
                 assert!(
                     by_warpgroups == [has; 2] || drop > 0.0,
                     "{name} of {columns} columns: {by_warpgroups:?}"
@@ -288,7 +289,7 @@ fn products_that_one_kernel_makes_compile_without_spills() {
                     (nvrtc, turn),
                     &format!("{name} of {columns} x {hidden} x {classes}, drop {drop}"),
                     &source,
-                    arch,
+                    capability,
                 ));
             }
         }
@@ -324,19 +325,23 @@ fn outer_products_that_make_their_rows_compile_without_spills() {
             weighted: false,
             ..data(classes, Features::Dense, &settings)
         };
-        for arch in ARCHITECTURES {
-            let source =
-                source(("pipelines/programs/sage.py", "sage"), &settings, &known, target(arch));
+        for capability in CAPABILITIES {
+            let source = source(
+                ("pipelines/programs/sage.py", "sage"),
+                &settings,
+                &known,
+                target(capability),
+            );
             assert_eq!(
                 source.contains("float matrix["),
-                are_made && GpuTarget::has_warpgroups(arch),
+                are_made && capability.has_warpgroups(),
                 "{columns} columns, {classes} classes"
             );
             found.extend(wrong_in_turn(
                 (nvrtc, (number, MADE.len())),
                 &format!("sage of {columns} x 64 x {classes}"),
                 &source,
-                arch,
+                capability,
             ));
         }
     }
@@ -352,8 +357,8 @@ fn sums_of_near_rows_compile_without_spills() {
         ("gin", json!({"hidden": 64, "layers": 2, "drop": 0.5})),
     ];
     for (number, (name, settings)) in cases.iter().enumerate() {
-        for arch in ARCHITECTURES {
-            let near = GpuTarget { order: Order::Local, ..target(arch) };
+        for capability in CAPABILITIES {
+            let near = GpuTarget { order: Order::Local, ..target(capability) };
             let known =
                 Data { nodes: 500_000, edges: 1_500_000, ..data(22, Features::Dense, settings) };
             let source =
@@ -363,7 +368,7 @@ fn sums_of_near_rows_compile_without_spills() {
                 (nvrtc, (number, cases.len())),
                 &format!("{name} {settings} of near rows"),
                 &source,
-                arch,
+                capability,
             ));
         }
     }
@@ -393,8 +398,9 @@ fn wrong_of_many_rows(
         let list = compile(program, name, &given, &known)
             .unwrap_or_else(|wrong| panic!("{width}: {wrong:?}"))
             .list;
-        for arch in ARCHITECTURES {
-            let target = GpuTarget { order, bytes_per_real: known.bytes_per_real, ..target(arch) };
+        for capability in CAPABILITIES {
+            let target =
+                GpuTarget { order, bytes_per_real: known.bytes_per_real, ..target(capability) };
             let source =
                 emit(&list, target).unwrap_or_else(|refused| panic!("{width}: {refused}")).source;
             assert!(source.contains(says), "{name} of {width} columns");
@@ -402,7 +408,7 @@ fn wrong_of_many_rows(
                 (nvrtc, (number, widths.len())),
                 &format!("{name} of {width} columns, {order:?}"),
                 &source,
-                arch,
+                capability,
             ));
         }
     }
@@ -471,16 +477,16 @@ fn sums_of_wide_odd_rows_compile_without_spills() {
             edges: *edges,
             ..data(7, Features::Dense, settings)
         };
-        for arch in ARCHITECTURES {
+        for capability in CAPABILITIES {
             let source = source(
                 (&format!("pipelines/programs/{name}.py"), name),
                 settings,
                 &known,
-                GpuTarget { order: *order, ..target(arch) },
+                GpuTarget { order: *order, ..target(capability) },
             );
             assert!(source.contains("slices"), "{name} of {columns} columns");
             let what = format!("{name} {settings} of {columns} columns, {nodes} rows, {order:?}");
-            found.extend(wrong_in_turn((nvrtc, (number, cases.len())), &what, &source, arch));
+            found.extend(wrong_in_turn((nvrtc, (number, cases.len())), &what, &source, capability));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
@@ -503,22 +509,24 @@ fn sums_by_groups_of_neighbours_compile_without_spills() {
             &settings,
             &data(3, Features::Dense, &settings),
         );
-        for ((number, (neighbours, lanes, threads)), arch) in
-            CUTS.into_iter().enumerate().flat_map(|cut| ARCHITECTURES.map(|arch| (cut, arch)))
+        for ((number, (neighbours, lanes, threads)), capability) in CUTS
+            .into_iter()
+            .enumerate()
+            .flat_map(|cut| CAPABILITIES.map(|capability| (cut, capability)))
         {
             let groups = vec![Some(Groups { neighbours, lanes, threads }); made.launches().len()];
-            let source = emit_in_groups(&made, target(arch), &groups).unwrap().source;
+            let source = emit_in_groups(&made, target(capability), &groups).unwrap().source;
             assert!(source.contains("told_groups"), "{name} has a sum by groups");
             let what =
                 format!("{name} by groups of {neighbours}, {lanes} lanes, {threads} threads");
-            found.extend(wrong_in_turn((nvrtc, (number, CUTS.len())), &what, &source, arch));
+            found.extend(wrong_in_turn((nvrtc, (number, CUTS.len())), &what, &source, capability));
         }
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// Blocks of a processor that kernels ask for; those that are left out ask for one.
-fn asked(source: &str, arch: (u32, u32)) -> BTreeMap<String, u32> {
+fn asked(source: &str, capability: Capability) -> BTreeMap<String, u32> {
     let kernels = source.split("__launch_bounds__(256, ").skip(1);
     let of = |text: &str| {
         let (blocks, rest) = text.split_once(") ").unwrap();
@@ -526,7 +534,7 @@ fn asked(source: &str, arch: (u32, u32)) -> BTreeMap<String, u32> {
             .strip_prefix("ON_HOPPER(")
             .map(|blocks| blocks.trim_end_matches(')').parse::<u32>().unwrap());
         let fewer =
-            |blocks: u32| blocks - if arch == (9, 0) { 0 } else { 1 + u32::from(blocks > 6) };
+            |blocks: u32| blocks - if capability == HOPPER { 0 } else { 1 + u32::from(blocks > 6) };
         let blocks = of_hopper.map_or_else(|| blocks.parse().unwrap(), fewer);
         (rest.split('(').next().unwrap().to_owned(), blocks)
     };
@@ -535,12 +543,12 @@ fn asked(source: &str, arch: (u32, u32)) -> BTreeMap<String, u32> {
 
 /// What of a source spills, takes more registers than it asks for, or puts products of groups of
 /// warps one behind the other.
-fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, arch: (u32, u32)) -> Vec<String> {
-    let cubin = match nvrtc.compile(&Source { name, text: source, arch, options: &[] }) {
+fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, capability: Capability) -> Vec<String> {
+    let cubin = match nvrtc.compile(&Source { name, text: source, capability, options: &[] }) {
         Ok(cubin) => cubin,
-        Err(fault) => return vec![format!("{name} for {arch:?}: {fault}")],
+        Err(fault) => return vec![format!("{name} for {capability}: {fault}")],
     };
-    let asked = asked(source, arch);
+    let asked = asked(source, capability);
     assert!(
         cubin.kernels.len() >= asked.len() && asked.len() > 1,
         "{name}: the compiler tells of {} kernels of {}",
@@ -556,22 +564,25 @@ fn wrong(nvrtc: &Nvrtc, name: &str, source: &str, arch: (u32, u32)) -> Vec<Strin
         .log
         .lines()
         .filter(|line| line.contains("wgmma") && line.contains("serialized"))
-        .map(|line| format!("{name} for {arch:?}: {line}"));
-    let spilled =
-        cubin.kernels.iter().filter(is_wrong).map(|kernel| {
-            format!("{name} for {arch:?}, {} blocks: {kernel:?}", blocks(&kernel.name))
-        });
+        .map(|line| format!("{name} for {capability}: {line}"));
+    let spilled = cubin.kernels.iter().filter(is_wrong).map(|kernel| {
+        format!("{name} for {capability}, {} blocks: {kernel:?}", blocks(&kernel.name))
+    });
     spilled.chain(behind).collect()
 }
 
 /// The same, if it is this architecture's turn to have the case of a number.
 fn wrong_in_turn(
-    (nvrtc, turn): (&Nvrtc, (usize, usize)),
+    (nvrtc, (case, cases)): (&Nvrtc, (usize, usize)),
     name: &str,
     source: &str,
-    arch: (u32, u32),
+    capability: Capability,
 ) -> Vec<String> {
-    if is_taken(turn, arch) { wrong(nvrtc, name, source, arch) } else { Vec::new() }
+    if is_taken(case, cases, capability) {
+        wrong(nvrtc, name, source, capability)
+    } else {
+        Vec::new()
+    }
 }
 
 /// In the short form each program is compiled in f32 for one of its architectures, and either of a
@@ -579,9 +590,14 @@ fn wrong_in_turn(
 #[test]
 fn kernels_of_all_programs_compile_without_spills() {
     let Some(nvrtc) = nvrtc("kernels_of_all_programs_compile_without_spills") else { return };
-    let of = |archs: &'static [(u32, u32)]| {
+    let of = |capabilities: &'static [Capability]| {
         move |(name, settings, classes, features): Case| {
-            (format!("pipelines/programs/{name}.py"), name, (settings, classes, features), archs)
+            (
+                format!("pipelines/programs/{name}.py"),
+                name,
+                (settings, classes, features),
+                capabilities,
+            )
         }
     };
     let alone = ALONE.into_iter().map(|name| {
@@ -599,13 +615,20 @@ fn kernels_of_all_programs_compile_without_spills() {
         .chain(alone)
         .collect();
     let mut work = Vec::new();
-    for (number, (file, name, (settings, classes, features), archs)) in all.iter().enumerate() {
+    for (number, (file, name, (settings, classes, features), capabilities)) in
+        all.iter().enumerate()
+    {
         let data = data(*classes, *features, settings);
-        let (hopper, is_even) = (target((9, 0)), number % 2 == 0);
-        let taken =
-            archs.iter().filter(|arch| archs.len() == 1 || is_taken((number, all.len()), **arch));
-        work.extend(taken.map(|arch| {
-            (format!("{name} in f32"), source((file, name), settings, &data, target(*arch)), *arch)
+        let (hopper, is_even) = (target(HOPPER), number % 2 == 0);
+        let taken = capabilities.iter().filter(|capability| {
+            capabilities.len() == 1 || is_taken(number, all.len(), **capability)
+        });
+        work.extend(taken.map(|capability| {
+            (
+                format!("{name} in f32"),
+                source((file, name), settings, &data, target(*capability)),
+                *capability,
+            )
         }));
         // Of a large graph wide rows are summed by slices, and multiplied by groups of warps.
         let large = Data { nodes: 500_000, edges: 5_000_000, ..data.clone() };
@@ -613,25 +636,26 @@ fn kernels_of_all_programs_compile_without_spills() {
         if *name == "gin" || *name == "gcn" {
             let fewer = single.replace("ALL_BITS = true", "ALL_BITS = false");
             assert_ne!(fewer, single);
-            work.push((format!("{name} with products of tf32"), fewer, (9, 0)));
+            work.push((format!("{name} with products of tf32"), fewer, HOPPER));
         }
         if is_even || is_long() {
-            work.push((format!("{name} in f32 of a large graph"), single, (9, 0)));
+            work.push((format!("{name} in f32 of a large graph"), single, HOPPER));
         }
         if !is_even || is_long() {
             let double = Data { bytes_per_real: 8, ..data };
             work.push((
                 format!("{name} in f64"),
                 source((file, name), settings, &double, hopper),
-                (9, 0),
+                HOPPER,
             ));
         }
     }
     let next = AtomicUsize::new(0);
     let some = || {
         let mut found = Vec::new();
-        while let Some((name, source, arch)) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(wrong(nvrtc, name, source, *arch));
+        while let Some((name, source, capability)) = work.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            found.extend(wrong(nvrtc, name, source, *capability));
         }
         found
     };

@@ -15,7 +15,7 @@ use warploom_contract::{
     manifest::{Producer, utc_timestamp},
 };
 use warploom_device::{
-    Cubin, Fault, Nvrtc,
+    Capability, Cubin, Fault, Nvrtc,
     nvrtc::{self, Source, architecture},
 };
 
@@ -43,15 +43,15 @@ pub struct CubinOrigin {
 /// loads its bytes; a stored cubin that `take` refuses is compiled again.
 pub fn load_or_compile<T>(
     context: &Context,
-    (nvrtc, arch): (&Nvrtc, (u32, u32)),
+    nvrtc: &Nvrtc,
+    capability: Capability,
     source: &str,
     take: impl Fn(&[u8], &str) -> Result<T, Fault>,
 ) -> Result<(T, CubinOrigin), Fault> {
     let begun = Instant::now();
     let compiled = strip_comments(source);
-    let asked = Source { name: SOURCE, text: &compiled, arch, options: &[] };
-    let document =
-        KeyDocument::new("compile", VERSION, &[Kind::Cubin], key_request(&asked, nvrtc.version));
+    let asked = Source { name: SOURCE, text: &compiled, capability, options: &[] };
+    let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], key_request(&asked, nvrtc));
     let key = document.key();
     // A cubin that cannot be read is compiled again, to the same bytes.
     if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
@@ -75,10 +75,11 @@ pub fn load_or_compile<T>(
 }
 
 /// Everything that a cubin depends on.
-fn key_request(source: &Source, (major, minor): (u32, u32)) -> Value {
+fn key_request(source: &Source, nvrtc: &Nvrtc) -> Value {
+    let (major, minor) = nvrtc.version;
     json!({
         "source": Digest::from_bytes(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
-        "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.arch),
+        "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.capability),
     })
 }
 
@@ -142,9 +143,13 @@ mod tests {
 
     #[test]
     fn a_key_has_the_options_that_the_compiler_is_given() {
-        let source =
-            Source { name: SOURCE, text: "", arch: (9, 0), options: &["-DA=1".to_owned()] };
-        let request = key_request(&source, (13, 0));
+        let source = Source {
+            name: SOURCE,
+            text: "",
+            capability: Capability::new(9, 0),
+            options: &["-DA=1".to_owned()],
+        };
+        let request = key_request(&source, &Nvrtc { version: (13, 0), file: None });
         assert_eq!(
             request["options"],
             json!([

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_device::{Facts, Grid};
+use warploom_device::{Capability, Facts, Grid};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 pub use warploom_vertex::compile::Compilation;
 use warploom_vertex::{
@@ -256,7 +256,7 @@ pub fn emit_source(
     device: &Facts,
 ) -> Result<Emitted, StageError> {
     let grid = source_grid(device)?;
-    let warpgroups = device.capability().is_some_and(GpuTarget::has_warpgroups);
+    let warpgroups = device.capability().is_some_and(Capability::has_warpgroups);
     let target = GpuTarget {
         bytes_per_real,
         processors: grid.processors,

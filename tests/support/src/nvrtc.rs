@@ -5,24 +5,25 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
-use warploom_device::Nvrtc;
+use warploom_device::{Capability, Nvrtc};
 
 use crate::skips::{is_long, skipped};
 
-/// Architectures that have to work: those of A100, H100 and H200, B200.
-pub const ARCHITECTURES: [(u32, u32); 3] = [(8, 0), (9, 0), (10, 0)];
+/// Capabilities that have to work: those of A100, H100 and H200, B200.
+pub const CAPABILITIES: [Capability; 3] =
+    [Capability::new(8, 0), Capability::new(9, 0), Capability::new(10, 0)];
 
-/// Whether a case, by its number and how many there are, is compiled for an architecture. `make
+/// Whether a case, by its number and how many there are, is compiled for a capability. `make
 /// test-long` compiles every case for each. `make test` lets them take turns: a test is one
 /// schedule or family of kernels and its cases are widths and settings of that, so that each
 /// schedule is compiled for each architecture, and each case for one of them, or for two where
 /// there are fewer than three.
-pub fn is_taken((case, cases): (usize, usize), arch: (u32, u32)) -> bool {
-    let turns = ARCHITECTURES.len().min(cases);
+pub fn is_taken(case: usize, cases: usize, capability: Capability) -> bool {
+    let turns = CAPABILITIES.len().min(cases);
     is_long()
-        || ARCHITECTURES
+        || CAPABILITIES
             .iter()
-            .position(|of| *of == arch)
+            .position(|of| *of == capability)
             .is_some_and(|at| at % turns == case % turns)
 }
 

@@ -15,6 +15,7 @@ use std::{
 use cudarc::driver::sys::{self, CUdevice, CUdevice_attribute_enum as Attribute, CUresult};
 
 use super::Device;
+use crate::capability::Capability;
 use crate::gpu_error::Fault;
 
 /// What is called here is there from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4,
@@ -151,10 +152,10 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
         ordinal,
         name: String::from_utf8_lossy(&name).trim().to_owned(),
         uuid: uuid_text(uuid.bytes.map(|byte| byte as u8)),
-        capability: (
-            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        ),
+        capability: Capability {
+            major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        },
         processors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         lanes: ask(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         threads_most: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,

@@ -99,10 +99,10 @@ impl Gpu {
             .context
             .call(what, || unsafe { sys::cuModuleLoadData(&mut raw, cubin.as_ptr().cast()) });
         loaded.map_err(|mut fault| {
-            let (major, minor) = self.device.capability;
             let hint = format!(
-                "the device wants code for sm_{major}{minor}, and its driver speaks CUDA {}; code \
-                 of a newer CUDA needs a newer driver",
+                "the device wants code for {}, and its driver speaks CUDA {}; code of a newer \
+                 CUDA needs a newer driver",
+                self.device.capability.architecture(),
                 self.device.driver
             );
             fault.hint.get_or_insert(hint);
@@ -164,7 +164,7 @@ impl Gpu {
             sharedMemBytes: grid.shared,
             hStream: self.context.work,
             attrs: &mut attribute,
-            numAttrs: u32::from(grid.early && self.device.capability.0 >= EARLY_SINCE),
+            numAttrs: u32::from(grid.early && self.device.capability.major >= EARLY_SINCE),
         };
         self.context.call(what, || {
             // SAFETY: there is a place for each parameter that the driver said the code has, of as

@@ -77,13 +77,6 @@ pub struct GpuTarget {
     pub warpgroups: bool,
 }
 
-impl GpuTarget {
-    /// Whether a device of this capability multiplies by groups of four warps.
-    pub fn has_warpgroups(capability: (u32, u32)) -> bool {
-        capability == (9, 0)
-    }
-}
-
 /// Which rows the edges of neighbouring rows read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {

@@ -4,8 +4,8 @@
 //!           (`shell::cubin_cache`), and is compiled again if the driver rejects it
 //! never     uses the output of a compiler as a key
 use warploom_contract::{Context, StageError};
-use warploom_device::Gpu;
 use warploom_device::gpu::Module;
+use warploom_device::{Capability, Gpu};
 use warploom_shell::{
     cubin_cache::{self, CubinOrigin},
     gpu_present,
@@ -39,7 +39,7 @@ pub fn emit_source<T: Precision>(
     let GpuPlan { facts, matmul, order, groups, .. } = *planned;
     let (processors, shared_bytes) =
         facts.grid.as_ref().map_or((1, 48 << 10), |grid| (grid.processors, grid.shared_bytes_most));
-    let warpgroups = facts.capability().is_some_and(GpuTarget::has_warpgroups);
+    let warpgroups = facts.capability().is_some_and(Capability::has_warpgroups);
     let target = GpuTarget {
         bytes_per_real: size_of::<T>() as u64,
         processors,
@@ -63,7 +63,7 @@ pub fn load_code(
     let nvrtc = gpu_present::find_compiler()?;
     cubin_cache::load_or_compile(
         context,
-        (&nvrtc, gpu.facts().capability),
+        &nvrtc, gpu.facts().capability,
         &ready.source,
         |bytes, name| gpu.load(bytes, name),
     )

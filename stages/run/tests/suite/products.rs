@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
+use warploom_device::Capability;
 use warploom_run::{
     parameters,
     resolved_program::{Part, Pass},
@@ -48,7 +49,7 @@ fn processors() -> u32 {
 
 fn target() -> GpuTarget {
     let warpgroups =
-        gpu().is_none_or(|facts| facts.capability().is_some_and(GpuTarget::has_warpgroups));
+        gpu().is_none_or(|facts| facts.capability().is_some_and(Capability::has_warpgroups));
     GpuTarget {
         bytes_per_real: 4,
         processors: processors(),

@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
+use warploom_device::Capability;
 use warploom_run::{
     executor::Executor,
     parameters,
@@ -223,7 +224,7 @@ fn compare<T: Precision>(seed: u64) -> Came {
             shared_bytes: grid.shared_bytes_most,
             matmul: Matmul::F32,
             order: Order::Spread,
-            warpgroups: facts.capability().is_some_and(GpuTarget::has_warpgroups),
+            warpgroups: facts.capability().is_some_and(Capability::has_warpgroups),
         };
         if let Err(refused) = emit(&list, target) {
             return Came::Refused(refused.what);
