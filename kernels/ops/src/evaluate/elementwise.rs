@@ -73,11 +73,11 @@ struct TwoOperands<'a, 'b, T, A, O> {
 
 impl<T: Sync, A: Element, O: Element> BinaryLoops<A, O> for TwoOperands<'_, '_, T, A, O> {
     fn vectorized(self, work: impl Fn(A, A) -> O + Sync) {
-        map_two(self.out, (&self.a, &self.b), self.call, work);
+        map_two(self.out, &self.a, &self.b, self.call, work);
     }
 
     fn scalar(self, work: impl Fn(A, A) -> O + Sync) {
-        map_two(self.out, (&self.a, &self.b), self.call, work);
+        map_two(self.out, &self.a, &self.b, self.call, work);
     }
 }
 
@@ -258,7 +258,8 @@ fn map_one<T: Sync, A: Element, O: Element>(
 
 fn map_two<T: Sync, A: Element, O: Element>(
     out: &mut [O],
-    (a, b): (&Rows<A>, &Rows<A>),
+    a: &Rows<A>,
+    b: &Rows<A>,
     call: &Call<T>,
     work: impl Fn(A, A) -> O + Sync,
 ) {

@@ -54,7 +54,8 @@ fn map_one<T: Copy, O: Copy>(arch: Arch, out: &mut [O], a: Source<T>, work: impl
 fn map_two<T: Copy, O: Copy>(
     arch: Arch,
     out: &mut [O],
-    (a, b): (Source<T>, Source<T>),
+    a: Source<T>,
+    b: Source<T>,
     work: impl Fn(T, T) -> O,
 ) {
     arch.dispatch(Two { out, a, b, work });
@@ -83,16 +84,17 @@ impl<A: Copy, O: Copy> UnaryLoops<A, O> for OneOperand<'_, A, O> {
 struct TwoOperands<'a, A, O> {
     arch: Arch,
     out: &'a mut [O],
-    pair: (Source<'a, A>, Source<'a, A>),
+    a: Source<'a, A>,
+    b: Source<'a, A>,
 }
 
 impl<A: Copy, O: Copy> BinaryLoops<A, O> for TwoOperands<'_, A, O> {
     fn vectorized(self, work: impl Fn(A, A) -> O + Sync) {
-        map_two(self.arch, self.out, self.pair, work);
+        map_two(self.arch, self.out, self.a, self.b, work);
     }
 
     fn scalar(self, work: impl Fn(A, A) -> O + Sync) {
-        pairs(self.out, self.pair.0, self.pair.1, work);
+        pairs(self.out, self.a, self.b, work);
     }
 }
 
@@ -105,17 +107,19 @@ pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, 
 pub(super) fn binary<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
-    pair: (Source<T>, Source<T>),
+    a: Source<T>,
+    b: Source<T>,
     operator: Binary,
 ) {
-    operators::binary(operator, TwoOperands { arch, out, pair });
+    operators::binary(operator, TwoOperands { arch, out, a, b });
 }
 
 /// Two real operands, of which one is the same row for all.
 pub(super) fn binary_by_row<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
-    (rows, row): (Source<T>, &[T]),
+    rows: Source<T>,
+    row: &[T],
     operator: Binary,
     is_first: bool,
 ) {
@@ -205,10 +209,11 @@ impl<T: Real> WithSimd for SumRowsJob<'_, T> {
 pub(super) fn compare<T: Real + Element>(
     arch: Arch,
     out: &mut [i64],
-    pair: (Source<T>, Source<T>),
+    a: Source<T>,
+    b: Source<T>,
     operator: Binary,
 ) {
-    operators::compare(operator, TwoOperands { arch, out, pair });
+    operators::compare(operator, TwoOperands { arch, out, a, b });
 }
 
 /// One whole operand.
@@ -220,10 +225,11 @@ pub(super) fn unary_whole(arch: Arch, out: &mut [i64], a: Source<i64>, operator:
 pub(super) fn binary_whole(
     arch: Arch,
     out: &mut [i64],
-    pair: (Source<i64>, Source<i64>),
+    a: Source<i64>,
+    b: Source<i64>,
     operator: Binary,
 ) {
-    operators::binary_whole(operator, TwoOperands { arch, out, pair });
+    operators::binary_whole(operator, TwoOperands { arch, out, a, b });
 }
 
 /// A whole number as a real one.
@@ -246,7 +252,8 @@ pub(super) fn select<A: Copy>(
     arch: Arch,
     out: &mut [A],
     condition: Source<i64>,
-    (yes, no): (Source<A>, Source<A>),
+    yes: Source<A>,
+    no: Source<A>,
 ) {
     match condition {
         Source::Number(holds) => {

@@ -3,7 +3,7 @@ use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
-use super::fetch::{Hand, is_real, reals, wholes};
+use super::fetch::{BlockShape, Hand, is_real, reals, wholes};
 use super::gather::{GatheredRows, RowIndices, dots};
 use super::inlined_steps::choose;
 use super::kernel::Kernel;
@@ -28,8 +28,7 @@ pub(super) struct Worker<'o, T> {
     reals: [Vec<T>; 4],
     wholes: [Vec<i64>; 3],
     scratch: Scratch<T>,
-    draws: Draws,
-    graph_rows: Vec<u32>,
+    dropout: DropoutScratch,
     /// Of each total what was added up so far.
     totals: Vec<Vec<T>>,
 }
@@ -55,8 +54,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             reals: Default::default(),
             wholes: Default::default(),
             scratch: Scratch::default(),
-            draws: Draws::default(),
-            graph_rows: Vec::new(),
+            dropout: DropoutScratch::default(),
             totals: Vec::new(),
         }
     }
@@ -107,14 +105,14 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         for (number, total) in kernel.totals.iter().zip(&mut self.totals) {
             let step = &kernel.steps[*number];
             let wide = |input: usize| step.input_shapes[input].iter().product::<u64>() as usize;
-            let left =
-                hand.source(&step.inputs[0], &reals(), (Level::Row, span.count, wide(0)), first);
+            let shape =
+                |input| BlockShape { level: Level::Row, rows: span.count, columns: wide(input) };
+            let left = hand.source(&step.inputs[0], &reals(), shape(0), first);
             if step.op == Op::SumRows {
                 add_rows(self.arch, total, left);
                 continue;
             }
-            let right =
-                hand.source(&step.inputs[1], &reals(), (Level::Row, span.count, wide(1)), second);
+            let right = hand.source(&step.inputs[1], &reals(), shape(1), second);
             let last =
                 |input: usize| step.input_shapes[input].last().map_or(1, |length| *length as usize);
             let (tall, broad) = (last(0), last(1));
@@ -253,7 +251,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             first_row: span.first_row,
             first_near: span.first_near,
         };
-        let size = (step.level, span.count, step.columns);
+        let size = BlockShape { level: step.level, rows: span.count, columns: step.columns };
         let [first, second, third, fourth] = &mut self.reals;
         match &step.op {
             Op::Unary(operator) => arithmetic::unary(
@@ -263,31 +261,28 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 *operator,
             ),
             Op::Binary(operator) => {
-                two(self.arch, out, (step, *operator), (&hand, size), (first, second))
+                binary_step(self.arch, out, step, *operator, &hand, size, [first, second])
             }
             Op::Select => {
-                let pair = (
-                    hand.source(&step.inputs[1], &reals(), size, second),
-                    hand.source(&step.inputs[2], &reals(), size, third),
-                );
+                let yes = hand.source(&step.inputs[1], &reals(), size, second);
+                let no = hand.source(&step.inputs[2], &reals(), size, third);
                 if let Some(Compared { operator, inputs: [a, b] }) = &step.compared {
                     let sources = [
                         hand.source(a, &reals(), size, first),
                         hand.source(b, &reals(), size, fourth),
-                        pair.0,
-                        pair.1,
+                        yes,
+                        no,
                     ];
                     return choose(self.arch, out, *operator, sources);
                 }
                 let holds = hand.source(&step.inputs[0], &wholes(), size, &mut self.wholes[0]);
-                arithmetic::select(self.arch, out, holds, pair);
+                arithmetic::select(self.arch, out, holds, yes, no);
             }
             Op::Product { transposed } => {
                 let wide = step.input_shapes[0].iter().product::<u64>() as usize;
                 let inner = step.input_shapes[0].last().map_or(1, |length| *length as usize);
                 let made = step.shape.last().map_or(1, |length| *length as usize);
-                let left =
-                    hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                let left = hand.source(&step.inputs[0], &reals(), size.wide(wide), first);
                 let right = hand.values(&step.inputs[1][0], &reals());
                 rows_times(out, left, right, *transposed, [inner, made]);
             }
@@ -300,17 +295,8 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             }
             Op::Dropout { probability, site } => {
                 copy(out, hand.source(&step.inputs[0], &reals(), size, first));
-                let rows =
-                    if step.level == Level::Edge { Some(self.tile.rows.as_slice()) } else { None };
                 let dropout = Dropout { probability: *probability, site: *site };
-                drop(
-                    self.arch,
-                    out,
-                    (dropout, step.columns),
-                    work,
-                    (rows, span.first_row),
-                    (&mut self.draws, &mut self.graph_rows),
-                );
+                drop_rows(self.arch, out, step, dropout, &hand, &mut self.dropout);
             }
             Op::Axis(pooling, axis) if step.way == StepMethod::Dot => {
                 debug_assert_eq!(*pooling, Pooling::Sum);
@@ -322,8 +308,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             }
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
-                let source =
-                    hand.source(&step.inputs[0], &reals(), (step.level, span.count, wide), first);
+                let source = hand.source(&step.inputs[0], &reals(), size.wide(wide), first);
                 let length = step.input_shapes[0][*axis] as usize;
                 match source {
                     Source::Slice(rows)
@@ -340,12 +325,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 out.fill(T::ZERO);
                 for (input, shape) in step.input_shapes.iter().enumerate() {
                     let wide = shape.iter().product::<u64>() as usize;
-                    let source = hand.source(
-                        &step.inputs[input],
-                        &reals(),
-                        (step.level, span.count, wide),
-                        first,
-                    );
+                    let source = hand.source(&step.inputs[input], &reals(), size.wide(wide), first);
                     picked(out, source, step, input, wide);
                 }
             }
@@ -363,7 +343,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             first_row: span.first_row,
             first_near: span.first_near,
         };
-        let size = (step.level, span.count, step.columns);
+        let size = BlockShape { level: step.level, rows: span.count, columns: step.columns };
         let [first, second, third] = &mut self.wholes;
         let [real_first, real_second, ..] = &mut self.reals;
         match &step.op {
@@ -374,26 +354,20 @@ impl<'o, T: Real + Element> Worker<'o, T> {
                 *operator,
             ),
             Op::Binary(operator) if is_real(step.input_kind) => {
-                let pair = (
-                    hand.source(&step.inputs[0], &reals(), size, real_first),
-                    hand.source(&step.inputs[1], &reals(), size, real_second),
-                );
-                arithmetic::compare(self.arch, out, pair, *operator);
+                let a = hand.source(&step.inputs[0], &reals(), size, real_first);
+                let b = hand.source(&step.inputs[1], &reals(), size, real_second);
+                arithmetic::compare(self.arch, out, a, b, *operator);
             }
             Op::Binary(operator) => {
-                let pair = (
-                    hand.source(&step.inputs[0], &wholes(), size, first),
-                    hand.source(&step.inputs[1], &wholes(), size, second),
-                );
-                arithmetic::binary_whole(self.arch, out, pair, *operator);
+                let a = hand.source(&step.inputs[0], &wholes(), size, first);
+                let b = hand.source(&step.inputs[1], &wholes(), size, second);
+                arithmetic::binary_whole(self.arch, out, a, b, *operator);
             }
             Op::Select => {
                 let holds = hand.source(&step.inputs[0], &wholes(), size, first);
-                let pair = (
-                    hand.source(&step.inputs[1], &wholes(), size, second),
-                    hand.source(&step.inputs[2], &wholes(), size, third),
-                );
-                arithmetic::select(self.arch, out, holds, pair);
+                let yes = hand.source(&step.inputs[1], &wholes(), size, second);
+                let no = hand.source(&step.inputs[2], &wholes(), size, third);
+                arithmetic::select(self.arch, out, holds, yes, no);
             }
             Op::Cast(kind) if is_real(step.input_kind) => arithmetic::narrow(
                 out,
@@ -407,20 +381,15 @@ impl<'o, T: Real + Element> Worker<'o, T> {
             ),
             Op::Axis(pooling, axis) => {
                 let wide: usize = step.input_shapes[0].iter().product::<u64>() as usize;
-                let source =
-                    hand.source(&step.inputs[0], &wholes(), (step.level, span.count, wide), first);
+                let source = hand.source(&step.inputs[0], &wholes(), size.wide(wide), first);
                 reduce_axis(out, source, step, *pooling, *axis);
             }
             Op::Concat(_) | Op::Slice { .. } | Op::Unslice { .. } => {
                 out.fill(0);
                 for (input, shape) in step.input_shapes.iter().enumerate() {
                     let wide = shape.iter().product::<u64>() as usize;
-                    let source = hand.source(
-                        &step.inputs[input],
-                        &wholes(),
-                        (step.level, span.count, wide),
-                        first,
-                    );
+                    let source =
+                        hand.source(&step.inputs[input], &wholes(), size.wide(wide), first);
                     picked(out, source, step, input, wide);
                 }
             }
@@ -486,7 +455,7 @@ fn contiguous_rows<'s, T: Real + Element>(
     match hand.source(
         std::slice::from_ref(operand),
         &reals(),
-        (step.level, count, operand.columns),
+        BlockShape { level: step.level, rows: count, columns: operand.columns },
         scratch,
     ) {
         Source::Slice(values) => GatheredRows { values, which: RowIndices::From(0) },
@@ -495,26 +464,26 @@ fn contiguous_rows<'s, T: Real + Element>(
 }
 
 /// An operator of two operands; one of them may be the same row for all.
-fn two<T: Real + Element>(
+fn binary_step<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
-    (step, operator): (&Resolved<T>, Binary),
-    (hand, size): (&Hand<T>, (Level, usize, usize)),
-    (first, second): (&mut Vec<T>, &mut Vec<T>),
+    step: &Resolved<T>,
+    operator: Binary,
+    hand: &Hand<T>,
+    size: BlockShape,
+    [first, second]: [&mut Vec<T>; 2],
 ) {
     for (which, other) in
         [(0, 1), (1, 0)].into_iter().filter(|_| arithmetic::has_form_by_row(operator))
     {
         if let Some(row) = hand.shared_row(&step.inputs[which], &reals(), step.columns) {
             let rows = hand.source(&step.inputs[other], &reals(), size, first);
-            return arithmetic::binary_by_row(arch, out, (rows, row), operator, which == 0);
+            return arithmetic::binary_by_row(arch, out, rows, row, operator, which == 0);
         }
     }
-    let pair = (
-        hand.source(&step.inputs[0], &reals(), size, first),
-        hand.source(&step.inputs[1], &reals(), size, second),
-    );
-    arithmetic::binary(arch, out, pair, operator);
+    let a = hand.source(&step.inputs[0], &reals(), size, first);
+    let b = hand.source(&step.inputs[1], &reals(), size, second);
+    arithmetic::binary(arch, out, a, b, operator);
 }
 
 /// Totals of no rows.
@@ -529,6 +498,14 @@ fn copied_input<T>(op: &Op, work: &Work<T>) -> usize {
 
 fn is_largest_id<T>(step: &Resolved<T>) -> bool {
     step.kind == Type::Id && matches!(step.op, Op::Reduce(Reduction::Maximum, _))
+}
+
+/// Scratch of dropout.
+#[derive(Debug, Default)]
+struct DropoutScratch {
+    draws: Draws,
+    /// For each row, its number in the whole graph: what its draws follow from.
+    graph_rows: Vec<u32>,
 }
 
 /// Dropout in place.
@@ -550,25 +527,25 @@ impl<T: Real> WithSimd for DropRows<'_, T> {
     }
 }
 
-fn drop<T: Real>(
+/// Dropout of the rows of a step, in place.
+fn drop_rows<T: Real>(
     arch: Arch,
     out: &mut [T],
-    (dropout, columns): (Dropout, usize),
-    work: &Work<T>,
-    (rows, first_row): (Option<&[u32]>, usize),
-    (draws, graph_rows): (&mut Draws, &mut Vec<u32>),
+    step: &Resolved<T>,
+    dropout: Dropout,
+    hand: &Hand<T>,
+    scratch: &mut DropoutScratch,
 ) {
-    let Some(drops) = Drops::new(dropout, &work.context) else { return };
-    if columns == 0 {
-        return;
-    }
+    let Hand { work, tile, first_row, .. } = *hand;
+    let columns = step.columns;
+    let Some(drops) = Drops::new(dropout, &work.context).filter(|_| columns > 0) else { return };
+    let DropoutScratch { draws, graph_rows } = scratch;
     graph_rows.clear();
     let count = out.len() / columns;
-    match rows {
-        Some(rows) => graph_rows.extend(&rows[..count]),
-        None => {
-            graph_rows.extend((first_row..first_row + count).map(|row| work.context.graph_row(row)))
-        }
+    if step.level == Level::Edge {
+        graph_rows.extend(&tile.rows[..count]);
+    } else {
+        graph_rows.extend((first_row..first_row + count).map(|row| work.context.graph_row(row)));
     }
     arch.dispatch(DropRows { drops, values: out, draws, columns, rows: graph_rows });
 }

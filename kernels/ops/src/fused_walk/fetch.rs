@@ -28,6 +28,26 @@ pub(super) struct Hand<'h, 'a, T> {
     pub first_near: usize,
 }
 
+/// The shape of the rows that a step reads or computes at once.
+#[derive(Clone, Copy)]
+pub(super) struct BlockShape {
+    pub level: Level,
+    pub rows: usize,
+    pub columns: usize,
+}
+
+impl BlockShape {
+    /// A row for each of these edges.
+    pub fn of_edges(rows: usize, columns: usize) -> Self {
+        BlockShape { level: Level::Edge, rows, columns }
+    }
+
+    /// The same rows, of so many columns.
+    pub fn wide(self, columns: usize) -> Self {
+        BlockShape { columns, ..self }
+    }
+}
+
 /// How elements of one type are found.
 pub(super) struct Access<T, A> {
     buffer: for<'v> fn(&Stored<'v, T>) -> &'v [A],
@@ -102,14 +122,15 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         matches!(operand.from, Origin::Buffer(buffer) if matches!(self.work.reads[buffer], Stored::Bf16(_) | Stored::F16(_)))
     }
 
-    /// An input of `count` rows of `columns` elements; products are made in scratch.
+    /// An input as rows of this shape; products of factors are computed in scratch.
     pub fn source<'s, A: Element>(
         &'s self,
         factors: &[RowOperand<T>],
         access: &Access<T, A>,
-        (level, count, columns): (Level, usize, usize),
+        shape: BlockShape,
         scratch: &'s mut Vec<A>,
     ) -> Source<'s, A> {
+        let BlockShape { level, rows, columns } = shape;
         if let [operand] = factors {
             match operand.from {
                 Origin::Real(_) | Origin::Whole(_) => {
@@ -121,7 +142,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                 Origin::Step(_)
                     if operand.at == RowChoice::Own && operand.layout == OperandLayout::Same =>
                 {
-                    return Source::Slice(&self.values(operand, access)[..count * columns]);
+                    return Source::Slice(&self.values(operand, access)[..rows * columns]);
                 }
                 Origin::Buffer(_)
                     if operand.at == RowChoice::Own
@@ -130,14 +151,13 @@ impl<'h, T: Element> Hand<'h, '_, T> {
                         && !self.is_half(operand) =>
                 {
                     return Source::Slice(
-                        &self.values(operand, access)[self.first_row * columns..]
-                            [..count * columns],
+                        &self.values(operand, access)[self.first_row * columns..][..rows * columns],
                     );
                 }
                 _ => {}
             }
         }
-        scratch.resize(count * columns, A::default());
+        scratch.resize(rows * columns, A::default());
         for (number, factor) in factors.iter().enumerate() {
             if number == 0 {
                 self.lay(factor, access, level, columns, scratch, |out, value| *out = value);

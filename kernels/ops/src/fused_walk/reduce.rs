@@ -2,7 +2,7 @@
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
-use super::fetch::{Access, Hand, reals, wholes};
+use super::fetch::{Access, BlockShape, Hand, reals, wholes};
 use super::gather::{Edges, RowIndices, Weights, sums};
 use super::operands::{Compared, Origin, Resolved, RowChoice, RowOperand, StepMethod};
 use super::tile::Tile;
@@ -49,7 +49,7 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
         return true;
     }
     let mask = step.inputs.get(1).map(|mask| {
-        hand.source(mask, &wholes(), (Level::Edge, tile.len(), 1), &mut scratch.wholes)
+        hand.source(mask, &wholes(), BlockShape::of_edges(tile.len(), 1), &mut scratch.wholes)
     });
     let relations: &Work<T> = hand.work;
     let counts = |place: usize| {
@@ -86,14 +86,14 @@ fn pick<T: Real + Element, A: Element>(
     scratch: &mut Scratch<T>,
 ) {
     let [a, b] = &compared.inputs;
-    let sides = (side(hand, &a[0], access), side(hand, &b[0], access));
+    let (a, b) = (side(hand, &a[0], access), side(hand, &b[0], access));
     // Where only far rows are read of picked edges, nobody asks which of the tile's they were.
     let by_place = !reads_far_alone(step, hand);
     match compared.operator {
-        Binary::Less => pick_where(hand.tile, sides, |a: A, b: A| a < b, by_place, scratch),
-        Binary::LessEqual => pick_where(hand.tile, sides, |a: A, b: A| a <= b, by_place, scratch),
-        Binary::Equal => pick_where(hand.tile, sides, |a: A, b: A| a == b, by_place, scratch),
-        Binary::NotEqual => pick_where(hand.tile, sides, |a: A, b: A| a != b, by_place, scratch),
+        Binary::Less => pick_where(hand.tile, a, b, |a: A, b: A| a < b, by_place, scratch),
+        Binary::LessEqual => pick_where(hand.tile, a, b, |a: A, b: A| a <= b, by_place, scratch),
+        Binary::Equal => pick_where(hand.tile, a, b, |a: A, b: A| a == b, by_place, scratch),
+        Binary::NotEqual => pick_where(hand.tile, a, b, |a: A, b: A| a != b, by_place, scratch),
         _ => unreachable!("only comparisons pick edges"),
     }
 }
@@ -131,12 +131,13 @@ fn side<'s, T: Real + Element, A: Element>(
 
 fn pick_where<T, A: Element>(
     tile: &Tile,
-    sides: (CompareSide<A>, CompareSide<A>),
+    a: CompareSide<A>,
+    b: CompareSide<A>,
     holds: impl Fn(A, A) -> bool,
     by_place: bool,
     scratch: &mut Scratch<T>,
 ) {
-    match sides {
+    match (a, b) {
         (CompareSide::Far(a), CompareSide::Near(b)) if !by_place => {
             keep_far_edges(tile, |row| (a, b[row]), holds, scratch)
         }
@@ -246,9 +247,9 @@ pub(super) fn reals_of<T: Real + Element>(
     let out = &mut out[hand.tile.first * step.columns..];
     let count = hand.tile.len();
     if let StepMethod::Gathered { far, parts, narrow } = &step.way {
-        let rows = (hand.stored(&step.inputs[0][*far]), step.columns);
+        let (rows, columns) = (hand.stored(&step.inputs[0][*far]), step.columns);
         if step.inputs[0].len() == 1 {
-            return sums_of(arch, out, rows, edges, None);
+            return sums_of(arch, out, rows, columns, edges, None);
         }
         let others: Vec<_> = step.inputs[0]
             .iter()
@@ -256,20 +257,33 @@ pub(super) fn reals_of<T: Real + Element>(
             .filter(|(number, _)| number != far)
             .map(|(_, factor)| factor.narrowed(narrow))
             .collect();
-        return match hand.source(&others, &reals(), (Level::Edge, count, *parts), laid) {
-            Source::Slice(weights) => {
-                sums_of(arch, out, rows, edges, Some(Weights { values: weights, parts: *parts }))
-            }
+        return match hand.source(&others, &reals(), BlockShape::of_edges(count, *parts), laid) {
+            Source::Slice(weights) => sums_of(
+                arch,
+                out,
+                rows,
+                columns,
+                edges,
+                Some(Weights { values: weights, parts: *parts }),
+            ),
             Source::Number(weight) => {
                 let weights = vec![weight; count * parts];
-                sums_of(arch, out, rows, edges, Some(Weights { values: &weights, parts: *parts }));
+                sums_of(
+                    arch,
+                    out,
+                    rows,
+                    columns,
+                    edges,
+                    Some(Weights { values: &weights, parts: *parts }),
+                );
             }
         };
     }
     if is_selected && let Some(source) = picked(step, hand, &reals(), far, laid) {
         return joined(arch, out, step, source, Edges { places: None, ..edges });
     }
-    let source = hand.source(&step.inputs[0], &reals(), (Level::Edge, count, step.columns), laid);
+    let source =
+        hand.source(&step.inputs[0], &reals(), BlockShape::of_edges(count, step.columns), laid);
     joined(arch, out, step, source, edges);
 }
 
@@ -277,7 +291,8 @@ pub(super) fn reals_of<T: Real + Element>(
 fn sums_of<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
-    (rows, columns): (Stored<T>, usize),
+    rows: Stored<T>,
+    columns: usize,
     edges: Edges,
     weights: Option<Weights<T>>,
 ) {
@@ -313,8 +328,12 @@ pub(super) fn wholes_of<T: Real + Element>(
     if is_selected && let Some(source) = picked(step, hand, &wholes(), far, laid) {
         return joined(arch, out, step, source, Edges { places: None, ..edges });
     }
-    let source =
-        hand.source(&step.inputs[0], &wholes(), (Level::Edge, hand.tile.len(), step.columns), laid);
+    let source = hand.source(
+        &step.inputs[0],
+        &wholes(),
+        BlockShape::of_edges(hand.tile.len(), step.columns),
+        laid,
+    );
     joined(arch, out, step, source, edges);
 }
 
