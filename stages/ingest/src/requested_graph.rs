@@ -252,7 +252,7 @@ pub fn fill_graph(
     )
     .passes(FILLINGS);
     let (made_up, short) =
-        fill_missing(request, &mut graph, (community, in_degrees), &|nodes| filling.add(nodes))?;
+        fill_missing(request, &mut graph, community, in_degrees, &|nodes| filling.add(nodes))?;
     drop(filling);
     if let Err(broken) = graph.validate() {
         return Err(StageError::defect(format!("ingest built an invalid graph: {broken}")));
@@ -308,12 +308,14 @@ fn find_communities(
     })
 }
 
-/// Fills in missing labels, features and splits; returns what is synthetic, and shortages of the
-/// split.
+
+/// Fills in missing labels, features and splits, by communities and in-degrees where these are known
+/// already; returns what is synthetic, and shortages of the split.
 fn fill_missing(
     request: &IngestRequest,
     graph: &mut RawGraph,
-    (community, in_degrees): KnownFigures,
+    community: Option<Vec<u32>>,
+    in_degrees: Option<Vec<u32>>,
     advance: Advance<'_>,
 ) -> Result<(Vec<String>, Vec<String>), StageError> {
     let nodes = u64::from(graph.nodes());
@@ -674,8 +676,7 @@ pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
             || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
 }
 
-/// Communities of the nodes and their in-degrees, if known.
-type KnownFigures = (Option<Vec<u32>>, Option<Vec<u32>>);
+
 
 /// Fills in missing data.
 struct Filler<'a> {

@@ -13,7 +13,6 @@ use warploom_contract::StageError;
 use warploom_shell::{Environment, Options, progress::Talk, requests::catalog_error};
 
 use crate::arguments::DataAction;
-use ls::availability;
 
 /// The pipeline of a command without one. It must name a program, which no stage of these commands
 /// reads, so it sets what `auto` would derive from the program.

@@ -113,11 +113,11 @@ impl<'g> NodeFacts<'g> {
     fn sum_first(&self, id: NodeId) -> Option<Chain> {
         let node = self.gir.node(id);
         let Op::Product { transposed } = node.op else { return None };
-        self.summed(node.inputs[0], (node.inputs[1], transposed))
+        self.summed(node.inputs[0], node.inputs[1], transposed)
     }
 
     /// `.. sum(.. Far(x))`, before a product with the matrix.
-    fn summed(&self, mut sum: NodeId, (matrix, transposed): (NodeId, bool)) -> Option<Chain> {
+    fn summed(&self, mut sum: NodeId, matrix: NodeId, transposed: bool) -> Option<Chain> {
         let outer = self.peel(&mut sum)?;
         let reduce = self.gir.node(sum);
         let Op::Reduce(Reduction::Sum, edges) = reduce.op else { return None };
@@ -201,7 +201,7 @@ impl<'g> NodeFacts<'g> {
     }
 
     fn weigh(&self, chain: &Chain, at: NodeId, data: &Data) -> Choice {
-        let (wide, narrow) = self.columns(chain.x, (chain.matrix, chain.transposed));
+        let (wide, narrow) = self.columns(chain.x, chain.matrix, chain.transposed);
         let free = self.is_free(chain, data);
         let bytes = Bytes {
             read: self.bytes_of(chain.x, data),
@@ -229,13 +229,13 @@ impl<'g> NodeFacts<'g> {
         } else {
             ""
         };
-        self.choice(at, (before, after), data.training, |bytes| {
+        self.choice(at, before, after, data.training, |bytes| {
             format!("{order}: the product makes {narrow} columns of {wide}; {bytes}{aside}")
         })
     }
 
     /// Columns of the rows before a product, and of those it makes.
-    fn columns(&self, x: NodeId, (matrix, transposed): (NodeId, bool)) -> (u64, u64) {
+    fn columns(&self, x: NodeId, matrix: NodeId, transposed: bool) -> (u64, u64) {
         let matrix = &self.gir.node(matrix).shape;
         let (inner, outer) =
             if transposed { (matrix[1], matrix[0]) } else { (matrix[0], matrix[1]) };
@@ -265,7 +265,8 @@ impl<'g> NodeFacts<'g> {
     fn choice(
         &self,
         at: NodeId,
-        (before, after): (u64, u64),
+        before: u64,
+        after: u64,
         training: bool,
         reason: impl Fn(&str) -> String,
     ) -> Choice {

@@ -26,10 +26,10 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
             Ok(Some(a))
         }
         (Op::Unary(operator), &[a]) => unary(builder, *operator, a),
-        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (a, b)) => {
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, a, b) => {
             Ok(Some(a))
         }
-        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, (b, a)) => {
+        (Op::Binary(Binary::Multiply), &[a, b]) if unweighted && is_weight_of(builder, b, a) => {
             Ok(Some(b))
         }
         (Op::Reduce(Reduction::Sum, edges), &[a]) if unweighted && is_weight(builder, a) => {
@@ -56,7 +56,7 @@ fn is_weight(builder: &Builder<'_>, id: NodeId) -> bool {
 }
 
 /// Whether a value of edges is multiplied with their weights.
-fn is_weight_of(builder: &Builder<'_>, (value, weight): (NodeId, NodeId)) -> bool {
+fn is_weight_of(builder: &Builder<'_>, value: NodeId, weight: NodeId) -> bool {
     is_weight(builder, weight) && builder.node(value).place.edge_rows().is_some()
 }
 

@@ -8,7 +8,7 @@
 use ruff_python_ast::{self as python, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
-use super::unsupported_python::{self, Construct};
+use super::unsupported_python;
 use super::{
     Comparison, Comprehension, DefParameter, Definition, Diagnostic, Expression, ExpressionKind,
     File, Name, Operator, Sign, Statement, StatementKind, nesting,
@@ -136,11 +136,11 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn refuse(&mut self, at: TextRange, (construct, hint): Construct) {
+    fn refuse(&mut self, at: TextRange, name: &str, hint: &str) {
         self.errors.push(
             Diagnostic::error(
                 self.first_line(span(at)),
-                format!("{construct} is not part of the language"),
+                format!("{name} is not part of the language"),
                 "not in the language",
             )
             .hint(hint),
@@ -157,7 +157,7 @@ impl Reader<'_> {
     fn top_level(&mut self, statement: &Stmt) {
         let at = statement.range();
         if let Some(refused) = unsupported_python::statement(statement) {
-            return self.refuse(at, refused);
+            return self.refuse(at, refused.name, refused.hint);
         }
         let what = "a statement outside of a function";
         let hint = "a file holds functions only; make a number a setting:  def name(v, width=16)";
@@ -169,19 +169,18 @@ impl Reader<'_> {
         if let Some(decorator) = function.decorator_list.first() {
             self.refuse(
                 decorator.range,
-                ("a decorator", "leave it out; the entry is the function named like the file"),
+                "a decorator",
+                "leave it out; the entry is the function named like the file",
             );
         }
         if let Some(types) = &function.type_params {
-            self.refuse(
-                types.range,
-                ("a type parameter", "leave it out; types follow from values"),
-            );
+            self.refuse(types.range, "a type parameter", "leave it out; types follow from values");
         }
         if let Some(returns) = &function.returns {
             self.refuse(
                 returns.range(),
-                ("a type annotation", "leave it out; types follow from values"),
+                "a type annotation",
+                "leave it out; types follow from values",
             );
         }
         let parameters = self.parameters(&function.parameters);
@@ -205,7 +204,7 @@ impl Reader<'_> {
             (&parameters.kwarg, "name the parameters one by one"),
         ] {
             if let Some(starred) = starred {
-                self.refuse(starred.range, ("a parameter with `*`", hint));
+                self.refuse(starred.range, "a parameter with `*`", hint);
             }
         }
         let mut read = Vec::new();
@@ -215,7 +214,8 @@ impl Reader<'_> {
             if let Some(annotation) = parameter.parameter.annotation() {
                 self.refuse(
                     annotation.range(),
-                    ("a type annotation", "leave it out; types follow from values"),
+                    "a type annotation",
+                    "leave it out; types follow from values",
                 );
             }
             let default = parameter.default().and_then(|default| self.expression(default));
@@ -234,7 +234,7 @@ impl Reader<'_> {
     fn statement(&mut self, statement: &Stmt) -> Option<Statement> {
         let at = statement.range();
         if let Some(refused) = unsupported_python::statement(statement) {
-            self.refuse(at, refused);
+            self.refuse(at, refused.name, refused.hint);
             return None;
         }
         if self.level > LEVELS_MOST {
@@ -324,7 +324,8 @@ impl Reader<'_> {
             python::Operator::Pow => Operator::Power,
             python::Operator::MatMult => Operator::Product,
             other => {
-                self.refuse(at, unsupported_python::operator(other)?);
+                let refused = unsupported_python::operator(other)?;
+                self.refuse(at, refused.name, refused.hint);
                 return None;
             }
         })
@@ -333,7 +334,7 @@ impl Reader<'_> {
     fn expression(&mut self, expression: &Expr) -> Option<Expression> {
         let at = expression.range();
         if let Some(refused) = unsupported_python::expression(expression) {
-            self.refuse(at, refused);
+            self.refuse(at, refused.name, refused.hint);
             return None;
         }
         if self.level > LEVELS_MOST {
@@ -373,7 +374,7 @@ impl Reader<'_> {
                 if matches!(&*subscript.slice, Expr::Slice(_))
                     && is_call_of_sorted(&subscript.value) =>
             {
-                self.refuse(subscript.value.range(), ("`sorted`", crate::trace::SORTED));
+                self.refuse(subscript.value.range(), "`sorted`", crate::trace::SORTED);
                 return None;
             }
             Expr::Subscript(subscript) => {
@@ -386,7 +387,7 @@ impl Reader<'_> {
                     python::UnaryOp::UAdd => Sign::Plus,
                     python::UnaryOp::USub => Sign::Minus,
                     python::UnaryOp::Invert => {
-                        self.refuse(at, ("`~`", "use `not`, which works vertex by vertex"));
+                        self.refuse(at, "`~`", "use `not`, which works vertex by vertex");
                         return None;
                     }
                 };
@@ -413,7 +414,7 @@ impl Reader<'_> {
             Expr::ListComp(list) => self.comprehension(&list.elt, &list.generators, at)?,
             Expr::Generator(list) => self.comprehension(&list.elt, &list.generators, at)?,
             _ => {
-                self.refuse(at, ("this expression", "see docs/language.md for what there is"));
+                self.refuse(at, "this expression", "see docs/language.md for what there is");
                 return None;
             }
         })
@@ -435,10 +436,7 @@ impl Reader<'_> {
             },
             python::Number::Float(real) => Some(ExpressionKind::Real(*real)),
             python::Number::Complex { .. } => {
-                self.refuse(
-                    at,
-                    ("a complex number", "keep real and imaginary parts in two columns"),
-                );
+                self.refuse(at, "a complex number", "keep real and imaginary parts in two columns");
                 None
             }
         }
@@ -460,7 +458,7 @@ impl Reader<'_> {
                 python::CmpOp::NotIn => Comparison::NotIn,
                 python::CmpOp::Is | python::CmpOp::IsNot => {
                     let hint = if *operator == python::CmpOp::Is { "use `==`" } else { "use `!=`" };
-                    self.refuse(at, ("`is`", hint));
+                    self.refuse(at, "`is`", hint);
                     return None;
                 }
             });
@@ -479,7 +477,8 @@ impl Reader<'_> {
                 None => {
                     self.refuse(
                         keyword.range,
-                        ("`**` before an argument", "write the arguments one by one"),
+                        "`**` before an argument",
+                        "write the arguments one by one",
                     );
                     named.push(None);
                 }
@@ -501,16 +500,14 @@ impl Reader<'_> {
         let [generator] = generators else {
             self.refuse(
                 at,
-                (
-                    "a comprehension with two `for`",
-                    "put one into another:  sum(sum(... for u in v.innbs[r]) for r in \
+                "a comprehension with two `for`",
+                "put one into another:  sum(sum(... for u in v.innbs[r]) for r in \
                      v.graph.relations)",
-                ),
             );
             return None;
         };
         if generator.is_async {
-            self.refuse(generator.range, ("`async for`", "write `for`"));
+            self.refuse(generator.range, "`async for`", "write `for`");
             return None;
         }
         let (element, target, over) = (

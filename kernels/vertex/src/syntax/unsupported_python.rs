@@ -4,12 +4,17 @@
 //! promises  a name for every construct, and a hint that can be followed
 use ruff_python_ast::{Expr, Operator, Stmt};
 
-/// A construct: with its article, and what to do instead.
-pub(super) type Construct = (&'static str, &'static str);
+/// A construct of Python that the language lacks.
+pub(super) struct Construct {
+    /// Its name, with its article.
+    pub name: &'static str,
+    /// What to write instead.
+    pub hint: &'static str,
+}
 
 /// The statement's name and what to do instead; none: the language has it.
 pub(super) fn statement(statement: &Stmt) -> Option<Construct> {
-    Some(match statement {
+    let (name, hint) = match statement {
         Stmt::FunctionDef(function) if function.is_async => {
             ("`async def`", "write `def`; all vertices run at once anyway")
         }
@@ -53,12 +58,13 @@ pub(super) fn statement(statement: &Stmt) -> Option<Construct> {
         | Stmt::If(_)
         | Stmt::Expr(_)
         | Stmt::Pass(_) => return None,
-    })
+    };
+    Some(Construct { name, hint })
 }
 
 /// The expression's name and what to do instead; none: the language has it.
 pub(super) fn expression(expression: &Expr) -> Option<Construct> {
-    Some(match expression {
+    let (name, hint) = match expression {
         Expr::Named(_) => ("`:=`", "assign in a statement of its own"),
         Expr::Lambda(_) => ("`lambda`", "write a `def` at the top of the file and use its name"),
         Expr::Dict(_) => ("a dict", "use an own name for each value"),
@@ -80,17 +86,19 @@ pub(super) fn expression(expression: &Expr) -> Option<Construct> {
         Expr::Slice(_) => ("a slice", "take one place of the last axis:  x[..., i]"),
         Expr::IpyEscapeCommand(_) => ("a notebook command", "leave it out"),
         _ => return None,
-    })
+    };
+    Some(Construct { name, hint })
 }
 
 /// The operator's name and what to do instead; none: the language has it.
 pub(super) fn operator(operator: Operator) -> Option<Construct> {
-    Some(match operator {
+    let (name, hint) = match operator {
         Operator::LShift => ("`<<`", "use  a * 2 ** n"),
         Operator::RShift => ("`>>`", "use  a // 2 ** n"),
         Operator::BitOr => ("`|`", "use `or`, which works vertex by vertex"),
         Operator::BitXor => ("`^`", "use  a != b  on bools, or `**` for a power"),
         Operator::BitAnd => ("`&`", "use `and`, which works vertex by vertex"),
         _ => return None,
-    })
+    };
+    Some(Construct { name, hint })
 }

@@ -14,7 +14,7 @@ impl<'a> Tracer<'a> {
             ExpressionKind::Name(name) => self.assign_name(name, value, target.span, at),
             ExpressionKind::Attribute(base, name) => match self.expression(base)? {
                 Value::Vertex => self.assign_column(name, value, target.span, at),
-                Value::Edge(edges) => self.assign_edges(name, value, edges, (target.span, at)),
+                Value::Edge(edges) => self.assign_edges(name, value, edges, target.span, at),
                 Value::End(..) => {
                     let found = Diagnostic::error(
                         target.span,
@@ -243,7 +243,8 @@ impl<'a> Tracer<'a> {
         name: &Name,
         value: Value,
         edges: EdgeSet,
-        (span, at): (Span, Span),
+        span: Span,
+        at: Span,
     ) -> TraceResult<()> {
         let column = format!("e.{}", name.text);
         if super::vertices::EDGE_BUILT_IN.contains(&name.text.as_str()) {

@@ -5,7 +5,7 @@
 //!           is an error
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
-use super::value::{Applied, Value};
+use super::value::{Applied, SpannedValue, Value};
 use crate::gir::{Span, Type, Unary};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
 
@@ -122,15 +122,12 @@ fn operator_names() -> Vec<&'static str> {
     names
 }
 
-/// A value and where it stands.
-pub(super) type ValueAt = (Value, Span);
-
 /// Arguments of a call of an operator.
 pub(super) struct Arguments {
     pub name: String,
     pub span: Span,
-    positional: Vec<ValueAt>,
-    named: Vec<(String, Span, ValueAt)>,
+    positional: Vec<SpannedValue>,
+    named: Vec<(String, Span, SpannedValue)>,
 }
 
 impl Arguments {
@@ -139,11 +136,11 @@ impl Arguments {
         self,
         names: [&str; N],
         needed: usize,
-    ) -> TraceResult<[Option<ValueAt>; N]> {
-        let mut taken: [Option<ValueAt>; N] = [const { None }; N];
+    ) -> TraceResult<[Option<SpannedValue>; N]> {
+        let mut taken: [Option<SpannedValue>; N] = [const { None }; N];
         let usage = usage(&self.name);
         if self.positional.len() > N {
-            let span = self.positional[N].1;
+            let span = self.positional[N].span;
             let label = format!(
                 "expected at most {N} argument{}, found {}",
                 if N == 1 { "" } else { "s" },
@@ -199,7 +196,7 @@ impl Arguments {
     }
 
     /// Only values without names, at least one.
-    pub fn values(&self) -> Option<&[ValueAt]> {
+    pub fn values(&self) -> Option<&[SpannedValue]> {
         if self.named.is_empty() && !self.positional.is_empty() {
             Some(&self.positional)
         } else {
@@ -208,7 +205,7 @@ impl Arguments {
     }
 
     /// Takes a named argument out.
-    pub fn remove(&mut self, name: &str) -> Option<ValueAt> {
+    pub fn remove(&mut self, name: &str) -> Option<SpannedValue> {
         let index = self.named.iter().position(|(known, ..)| known == name)?;
         Some(self.named.remove(index).2)
     }
@@ -267,22 +264,18 @@ impl<'a> Tracer<'a> {
         }
         let positional = arguments
             .iter()
-            .map(|argument| Ok((self.argument(argument)?, argument.span)))
+            .map(|argument| self.argument(argument))
             .collect::<TraceResult<Vec<_>>>()?;
         let mut by_name = Vec::new();
         for (parameter, argument) in named {
-            by_name.push((
-                parameter.text.clone(),
-                parameter.span,
-                (self.argument(argument)?, argument.span),
-            ));
+            by_name.push((parameter.text.clone(), parameter.span, self.argument(argument)?));
         }
         self.operator(Arguments { name: name.clone(), span, positional, named: by_name })
     }
 
-    fn argument(&mut self, argument: &'a Expression) -> TraceResult<Value> {
+    fn argument(&mut self, argument: &'a Expression) -> TraceResult<SpannedValue> {
         let value = self.expression(argument)?;
-        Ok(self.resolve_bias(value))
+        Ok(SpannedValue::new(self.resolve_bias(value), argument.span))
     }
 
     fn operator(&mut self, arguments: Arguments) -> TraceResult<Value> {
@@ -296,16 +289,11 @@ impl<'a> Tracer<'a> {
             "where" => {
                 let [condition, yes, no] = arguments
                     .take(["condition", "a", "b"], 3)?
-                    .map(|argument| argument.unwrap_or((Value::Nothing, Span::default())));
-                let span = Span { start: condition.1.start, end: no.1.end };
-                match super::constants::truth(&condition.0) {
-                    Some(holds) => Ok(if holds { yes.0 } else { no.0 }),
-                    None => self.select(
-                        span,
-                        (&condition.0, condition.1),
-                        (&yes.0, yes.1),
-                        (&no.0, no.1),
-                    ),
+                    .map(|argument| argument.unwrap_or(SpannedValue::nothing(Span::default())));
+                let span = Span { start: condition.span.start, end: no.span.end };
+                match super::constants::truth(&condition.value) {
+                    Some(holds) => Ok(if holds { yes.value } else { no.value }),
+                    None => self.select(span, &condition, &yes, &no),
                 }
             }
             "sum" | "mean" | "min" | "max" | "prod" | "any" | "all" | "count" | "softmax"
@@ -316,14 +304,14 @@ impl<'a> Tracer<'a> {
             "pool_sum" | "pool_mean" | "pool_max" => self.pool(arguments),
             "common_neighbors" => self.common_neighbors(arguments),
             "zip" => match arguments.values() {
-                Some(values) if values.iter().any(|(value, _)| matches!(value, Value::Zip(_))) => {
+                Some(values) if values.iter().any(|one| matches!(one.value, Value::Zip(_))) => {
                     Err(Box::new(
                         Diagnostic::error(arguments.span, "`zip` of a `zip`", "expected lists")
                             .hint("zip them all at once:  zip(a, b, v.inedges)"),
                     ))
                 }
                 Some(values) => {
-                    Ok(Value::Zip(values.iter().map(|(value, _)| value.clone()).collect()))
+                    Ok(Value::Zip(values.iter().map(|one| one.value.clone()).collect()))
                 }
                 None => Err(Box::new(
                     Diagnostic::error(arguments.span, "`zip` takes lists", "expected at least one")
@@ -527,7 +515,7 @@ impl<'a> Tracer<'a> {
     }
 
     fn passed(&mut self, argument: &'a Expression) -> TraceResult<Value> {
-        let value = self.argument(argument)?;
+        let value = self.argument(argument)?.value;
         if let Value::End(..) | Value::Edge(_) = value {
             let found = Diagnostic::error(
                 argument.span,

@@ -12,8 +12,18 @@ pub(super) const TUPLE_MOST: usize = 100_000;
 /// Tuples inside of tuples.
 pub(super) const TUPLE_LEVELS_MOST: usize = 16;
 
-/// What is wrong: what, and the label beside the carets.
-pub(super) type Wrong = (String, String);
+/// Why an operator gives no value for constants.
+pub(super) struct FoldError {
+    pub what: String,
+    /// What stands beside the carets.
+    pub label: String,
+}
+
+impl FoldError {
+    fn new(what: impl Into<String>, label: impl Into<String>) -> Self {
+        FoldError { what: what.into(), label: label.into() }
+    }
+}
 
 /// The number, real; bools are 0 and 1.
 pub(super) fn real(value: &Value) -> Option<f64> {
@@ -44,11 +54,11 @@ pub(super) fn truth(value: &Value) -> Option<bool> {
 }
 
 /// `a operator b` of two constants.
-pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Value, Wrong> {
+pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Value, FoldError> {
     if let (Operator::Add, Value::Tuple(first), Value::Tuple(second)) = (operator, a, b) {
         if a.size() + b.size() > TUPLE_MOST {
-            return Err((
-                "the tuple is too long".to_owned(),
+            return Err(FoldError::new(
+                "the tuple is too long",
                 format!("expected at most {TUPLE_MOST} values"),
             ));
         }
@@ -59,7 +69,7 @@ pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Val
         (_, _, Some(first), Some(second)) => fold_reals(operator, first, second).map(Value::Real),
         _ => {
             let what = format!("`{}` has no meaning here", operator.sign());
-            Err((
+            Err(FoldError::new(
                 what,
                 format!("expected two numbers, found {} and {}", a.describe(), b.describe()),
             ))
@@ -67,10 +77,10 @@ pub(super) fn arithmetic(operator: Operator, a: &Value, b: &Value) -> Result<Val
     }
 }
 
-fn fold_integers(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
+fn fold_integers(operator: Operator, a: i64, b: i64) -> Result<Value, FoldError> {
     let large = || {
-        (
-            "the number is too large".to_owned(),
+        FoldError::new(
+            "the number is too large",
             format!("expected a result that fits 64 bits, found {a} {} {b}", operator.sign()),
         )
     };
@@ -93,7 +103,7 @@ fn fold_integers(operator: Operator, a: i64, b: i64) -> Result<Value, Wrong> {
     made.map(Value::Int).ok_or_else(large)
 }
 
-fn fold_reals(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
+fn fold_reals(operator: Operator, a: f64, b: f64) -> Result<f64, FoldError> {
     let zero = b == 0.0
         && matches!(operator, Operator::Divide | Operator::FloorDivide | Operator::Remainder);
     if zero || (operator == Operator::Power && a == 0.0 && b < 0.0) {
@@ -108,23 +118,23 @@ fn fold_reals(operator: Operator, a: f64, b: f64) -> Result<f64, Wrong> {
         Operator::Remainder => a - b * (a / b).floor(),
         Operator::Power => a.powf(b),
         Operator::Product => {
-            return Err((
-                "`@` has no meaning here".to_owned(),
-                "expected rows and a matrix, found two numbers".to_owned(),
+            return Err(FoldError::new(
+                "`@` has no meaning here",
+                "expected rows and a matrix, found two numbers",
             ));
         }
     };
     if made.is_nan() && !a.is_nan() && !b.is_nan() {
-        return Err((
-            "the result is not a number".to_owned(),
+        return Err(FoldError::new(
+            "the result is not a number",
             format!("found {a:?} {} {b:?}", operator.sign()),
         ));
     }
     Ok(made)
 }
 
-fn division_by_zero() -> Wrong {
-    ("division by zero".to_owned(), "the right side is 0".to_owned())
+fn division_by_zero() -> FoldError {
+    FoldError::new("division by zero", "the right side is 0")
 }
 
 /// `a comparison b` of two constants; `names` are those of the relations and of the kinds of
@@ -134,14 +144,14 @@ pub(super) fn compare(
     a: &Value,
     b: &Value,
     names: [&[String]; 2],
-) -> Result<bool, Wrong> {
+) -> Result<bool, FoldError> {
     match (comparison, b) {
         (Comparison::In | Comparison::NotIn, Value::Tuple(values)) => {
             let found = values.iter().any(|value| equal(a, value, names));
             return Ok(found == (comparison == Comparison::In));
         }
         (Comparison::In | Comparison::NotIn, _) => {
-            return Err((
+            return Err(FoldError::new(
                 format!("`{}` needs a tuple", comparison.sign()),
                 format!("expected a tuple of constants, found {}", b.describe()),
             ));
@@ -160,7 +170,7 @@ pub(super) fn compare(
         },
     };
     let Some(order) = order else {
-        return Err((
+        return Err(FoldError::new(
             format!("`{}` has no meaning here", comparison.sign()),
             format!("expected two numbers, found {} and {}", a.describe(), b.describe()),
         ));
@@ -209,7 +219,7 @@ mod tests {
 
     fn apply_text(operator: Operator, a: i64, b: i64) -> String {
         arithmetic(operator, &Value::Int(a), &Value::Int(b))
-            .map_or_else(|wrong| wrong.0, |value| value.describe())
+            .map_or_else(|wrong| wrong.what, |value| value.describe())
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! elementwise: functions of each number of a row.
 //!
 //! promises  a constant stays a constant where Python's mathematics gives a number for it
-use super::calls::{Arguments, ValueAt};
-use super::constants;
+use super::calls::Arguments;
+use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
-use super::value::{Applied, Value};
+use super::value::{Applied, SpannedValue, Value};
 use crate::gir::{Binary, NodeId, Number, Op, Property, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
 
@@ -22,7 +22,7 @@ impl Tracer<'_> {
             let [x] = arguments.take(["x"], 1)?;
             (x, None)
         };
-        let (x, at) = x.unwrap_or((Value::Nothing, span));
+        let SpannedValue { value: x, span: at } = x.unwrap_or(SpannedValue::nothing(span));
         let applied = match slope {
             Some(slope) => {
                 let slope = self.constant_real(&slope, "the slope of a leaky relu")?;
@@ -79,38 +79,40 @@ impl Tracer<'_> {
     pub fn clamp(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, low, high] = arguments.take(["x", "low", "high"], 3)?;
-        let mut value = x.unwrap_or((Value::Nothing, span));
+        let mut value = x.unwrap_or(SpannedValue::nothing(span));
         for (bound, largest) in [(low, true), (high, false)] {
-            let bound = bound.unwrap_or((Value::Nothing, span));
-            value = (self.extreme(span, &value, &bound, largest)?, span);
+            let bound = bound.unwrap_or(SpannedValue::nothing(span));
+            value = SpannedValue::new(self.extreme(span, &value, &bound, largest)?, span);
         }
-        Ok(value.0)
+        Ok(value.value)
     }
 
     /// The larger or smaller of two values.
     pub fn extreme(
         &mut self,
         span: Span,
-        a: &ValueAt,
-        b: &ValueAt,
+        a: &SpannedValue,
+        b: &SpannedValue,
         largest: bool,
     ) -> TraceResult<Value> {
-        if a.0.is_constant() && b.0.is_constant() {
+        if a.value.is_constant() && b.value.is_constant() {
             let comparison = if largest { Comparison::GreaterEqual } else { Comparison::LessEqual };
             return match constants::compare(
                 comparison,
-                &a.0,
-                &b.0,
+                &a.value,
+                &b.value,
                 [&self.data.relations, &self.kind_names],
             ) {
-                Ok(first) => Ok(if first { a.0.clone() } else { b.0.clone() }),
-                Err((what, label)) => Err(Box::new(Diagnostic::error(span, what, label))),
+                Ok(first) => Ok(if first { a.value.clone() } else { b.value.clone() }),
+                Err(FoldError { what, label }) => {
+                    Err(Box::new(Diagnostic::error(span, what, label)))
+                }
             };
         }
-        let mut nodes = [self.node(a.1, &a.0)?, self.node(b.1, &b.0)?];
+        let mut nodes = [self.node(a.span, &a.value)?, self.node(b.span, &b.value)?];
         for (one, other, value) in [(0, 1, b), (1, 0, a)] {
-            if self.kind(nodes[one]) == Type::Id && matches!(value.0, Value::Int(_)) {
-                nodes[other] = self.row_number(value.1, &value.0)?;
+            if self.kind(nodes[one]) == Type::Id && matches!(value.value, Value::Int(_)) {
+                nodes[other] = self.row_number(value.span, &value.value)?;
             }
         }
         self.together(span, &mut nodes)?;
@@ -140,11 +142,11 @@ impl Tracer<'_> {
     }
 
     /// A real number known when compiled.
-    pub fn constant_real(&self, (value, span): &ValueAt, what: &str) -> TraceResult<f64> {
-        constants::real(value).ok_or_else(|| {
-            let label = format!("expected a number, found {}", self.describe(value));
+    pub fn constant_real(&self, found: &SpannedValue, what: &str) -> TraceResult<f64> {
+        constants::real(&found.value).ok_or_else(|| {
+            let label = format!("expected a number, found {}", self.describe(&found.value));
             Box::new(
-                Diagnostic::error(*span, format!("{what} must be known when compiled"), label)
+                Diagnostic::error(found.span, format!("{what} must be known when compiled"), label)
                     .hint("make it a setting, or write the number"),
             )
         })

@@ -2,9 +2,9 @@
 //!
 //! promises  what is known when compiled is computed as Python does; of a choice by a constant only
 //!           the chosen side is walked
-use super::constants::{self, Wrong};
+use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
-use super::value::{ImplicitRows, Value};
+use super::value::{ImplicitRows, SpannedValue, Value};
 use crate::gir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
 
@@ -34,7 +34,8 @@ impl<'a> Tracer<'a> {
             }
             ExpressionKind::Binary(operator, first, second) => {
                 let (a, b) = (self.expression(first)?, self.expression(second)?);
-                self.arithmetic(expression.span, *operator, (a, first.span), (b, second.span))?
+                let (a, b) = (SpannedValue::new(a, first.span), SpannedValue::new(b, second.span));
+                self.arithmetic(expression.span, *operator, a, b)?
             }
             ExpressionKind::Logical(all, parts) => self.logical(*all, parts, expression.span)?,
             ExpressionKind::Compare(first, others) => {
@@ -133,7 +134,8 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    fn wrong<T>(&self, span: Span, (what, label): Wrong) -> TraceResult<T> {
+    fn wrong<T>(&self, span: Span, error: FoldError) -> TraceResult<T> {
+        let FoldError { what, label } = error;
         let hint = match what.as_str() {
             _ if label.contains("the relations") => "count them:  len(v.graph.relations)",
             what if what.contains("zero") => "check the settings that it is computed of",
@@ -185,16 +187,17 @@ impl<'a> Tracer<'a> {
         Box::new(found.hint("compare it:  x > 0, x != 0"))
     }
 
-    /// `a operator b`; each with where it stands.
+    /// `a operator b`.
     pub fn arithmetic(
         &mut self,
         span: Span,
         operator: Operator,
-        (a, a_at): (Value, Span),
-        (b, b_at): (Value, Span),
+        a: SpannedValue,
+        b: SpannedValue,
     ) -> TraceResult<Value> {
-        let (a, b) = (self.resolve_bias(a), self.resolve_bias(b));
-        match (&a, &b) {
+        let a = SpannedValue { value: self.resolve_bias(a.value), ..a };
+        let b = SpannedValue { value: self.resolve_bias(b.value), ..b };
+        match (&a.value, &b.value) {
             (first, second) if first.is_constant() && second.is_constant() => {
                 return constants::arithmetic(operator, first, second).or_else(|wrong| {
                     self.divided_by_nothing(operator, first, second)
@@ -204,15 +207,15 @@ impl<'a> Tracer<'a> {
             (Value::Bias(number), other) | (other, Value::Bias(number))
                 if operator == Operator::Add =>
             {
-                return self.add_bias(span, *number, other, (a_at, b_at));
+                return self.add_bias(span, *number, other, a.span, b.span);
             }
             (Value::Unmade(_), _) | (_, Value::Unmade(_)) => {
-                return self.unmade_arithmetic(span, operator, (&a, a_at), (&b, b_at));
+                return self.unmade_arithmetic(span, operator, &a, &b);
             }
             _ => {}
         }
-        let exponent = if let Value::Int(exponent) = b { Some(exponent) } else { None };
-        let mut nodes = [self.node(a_at, &a)?, self.node(b_at, &b)?];
+        let exponent = if let Value::Int(exponent) = b.value { Some(exponent) } else { None };
+        let mut nodes = [self.node(a.span, &a.value)?, self.node(b.span, &b.value)?];
         self.together(span, &mut nodes)?;
         let [first, second] = nodes;
         let made = match (operator, exponent) {
@@ -312,11 +315,11 @@ impl<'a> Tracer<'a> {
     }
 
     fn logical(&mut self, all: bool, parts: &'a [Expression], span: Span) -> TraceResult<Value> {
-        let mut so_far: Option<(Value, Span)> = None;
+        let mut so_far: Option<SpannedValue> = None;
         for part in parts {
             let before = so_far.take();
             // Python stops at the first part that decides.
-            if let Some((value, at)) = &before
+            if let Some(SpannedValue { value, span: at }) = &before
                 && let Some(holds) = constants::truth(value)
                 && holds != all
             {
@@ -328,27 +331,24 @@ impl<'a> Tracer<'a> {
             }
             let value = self.expression(part)?;
             so_far = Some(match before {
-                None => (value, part.span),
-                Some((first, _)) if constants::truth(&first).is_some() => (value, part.span),
-                Some((first, at)) => {
+                None => SpannedValue::new(value, part.span),
+                Some(first) if constants::truth(&first.value).is_some() => {
+                    SpannedValue::new(value, part.span)
+                }
+                Some(SpannedValue { value: first, span: at }) => {
                     // A constant after rows: it decides for all rows, or for none.
                     let value = constants::truth(&value).map_or(value, Value::Bool);
                     let mut nodes =
                         [self.condition_node(at, &first)?, self.condition_node(part.span, &value)?];
                     self.together(span, &mut nodes)?;
                     let operator = if all { Binary::And } else { Binary::Or };
-                    (
-                        Value::Node(
-                            self.make(span, |builder| {
-                                builder.binary(operator, nodes[0], nodes[1])
-                            })?,
-                        ),
-                        span,
-                    )
+                    let node =
+                        self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?;
+                    SpannedValue::new(Value::Node(node), span)
                 }
             });
         }
-        let (value, at) = so_far.ok_or_else(|| {
+        let SpannedValue { value, span: at } = so_far.ok_or_else(|| {
             Box::new(Diagnostic::error(span, "nothing to combine", "expected conditions"))
         })?;
         if let Value::Node(_) = value {
@@ -369,12 +369,12 @@ impl<'a> Tracer<'a> {
         others: &'a [(Comparison, Expression)],
         span: Span,
     ) -> TraceResult<Value> {
-        let mut left = (self.expression(first)?, first.span);
+        let mut left = SpannedValue::new(self.expression(first)?, first.span);
         let mut result: Option<Value> = None;
         for (comparison, other) in others {
-            let right = (self.expression(other)?, other.span);
-            let at = Span { start: left.1.start, end: right.1.end };
-            let holds = self.compare(at, *comparison, (&left.0, left.1), (&right.0, right.1))?;
+            let right = SpannedValue::new(self.expression(other)?, other.span);
+            let at = Span { start: left.span.start, end: right.span.end };
+            let holds = self.compare(at, *comparison, &left, &right)?;
             result = Some(match (result, holds) {
                 (None | Some(Value::Bool(true)), holds) => holds,
                 (Some(before), Value::Bool(true)) => before,
@@ -398,34 +398,38 @@ impl<'a> Tracer<'a> {
         &mut self,
         span: Span,
         comparison: Comparison,
-        (a, a_at): (&Value, Span),
-        (b, b_at): (&Value, Span),
+        a: &SpannedValue,
+        b: &SpannedValue,
     ) -> TraceResult<Value> {
-        if a.is_constant() && b.is_constant() {
-            self.check_name_of(a, b, b_at)?;
-            self.check_name_of(b, a, a_at)?;
-            return constants::compare(comparison, a, b, [&self.data.relations, &self.kind_names])
+        if a.value.is_constant() && b.value.is_constant() {
+            self.check_name_of(&a.value, &b.value, b.span)?;
+            self.check_name_of(&b.value, &a.value, a.span)?;
+            let names = [self.data.relations.as_slice(), &self.kind_names];
+            return constants::compare(comparison, &a.value, &b.value, names)
                 .map(Value::Bool)
                 .or_else(|wrong| self.wrong(span, wrong));
         }
-        match (a, b) {
-            (id, Value::Chosen(setting)) => {
-                return self.chosen(span, comparison, (setting, b_at), (id, a_at));
+        match (&a.value, &b.value) {
+            (_, Value::Chosen(setting)) => {
+                return self.chosen(span, comparison, setting, b.span, a);
             }
-            (Value::Chosen(setting), id)
+            (Value::Chosen(setting), _)
                 if !matches!(comparison, Comparison::In | Comparison::NotIn) =>
             {
-                return self.chosen(span, comparison, (setting, a_at), (id, b_at));
+                return self.chosen(span, comparison, setting, a.span, b);
             }
             _ => {}
         }
         if let Comparison::In | Comparison::NotIn = comparison {
-            return self.contained(span, comparison == Comparison::In, (a, a_at), (b, b_at));
+            return self.contained(span, comparison == Comparison::In, a, b);
         }
-        let mut nodes = [self.node_beside(a_at, a, b)?, self.node_beside(b_at, b, a)?];
-        for (one, other, value, at) in [(0, 1, b, b_at), (1, 0, a, a_at)] {
+        let mut nodes = [
+            self.node_beside(a.span, &a.value, &b.value)?,
+            self.node_beside(b.span, &b.value, &a.value)?,
+        ];
+        for (one, other, side) in [(0, 1, b), (1, 0, a)] {
             if self.kind(nodes[one]) == Type::Id && self.kind(nodes[other]) != Type::Id {
-                nodes[other] = self.row_number(at, value)?;
+                nodes[other] = self.row_number(side.span, &side.value)?;
             }
         }
         self.together(span, &mut nodes)?;
@@ -487,8 +491,9 @@ impl<'a> Tracer<'a> {
         &mut self,
         span: Span,
         comparison: Comparison,
-        (setting, setting_at): (&str, Span),
-        (id, id_at): (&Value, Span),
+        setting: &str,
+        setting_at: Span,
+        id: &SpannedValue,
     ) -> TraceResult<Value> {
         let wanted = match comparison {
             Comparison::Equal | Comparison::In => true,
@@ -506,11 +511,11 @@ impl<'a> Tracer<'a> {
                 return Err(Box::new(found.hint(format!("v.id == {setting}"))));
             }
         };
-        let Value::Node(id_node) = id else {
-            return Err(self.expected_vertex(setting, setting_at, id, id_at));
+        let Value::Node(node) = id.value else {
+            return Err(self.expected_vertex(setting, setting_at, id));
         };
-        let Some(mut holds) = self.is_chosen(span, setting, *id_node)? else {
-            return Err(self.expected_vertex(setting, setting_at, id, id_at));
+        let Some(mut holds) = self.is_chosen(span, setting, node)? else {
+            return Err(self.expected_vertex(setting, setting_at, id));
         };
         if !wanted {
             holds = self.make(span, |builder| builder.unary(Unary::Not, holds))?;
@@ -541,13 +546,14 @@ impl<'a> Tracer<'a> {
         &self,
         setting: &str,
         setting_at: Span,
-        found: &Value,
-        at: Span,
+        found: &SpannedValue,
     ) -> Box<Diagnostic> {
-        let label =
-            format!("expected `v.id`, or the `id` of a neighbour, found {}", self.describe(found));
+        let label = format!(
+            "expected `v.id`, or the `id` of a neighbour, found {}",
+            self.describe(&found.value)
+        );
         let wrong = Diagnostic::error(
-            at,
+            found.span,
             format!("`{setting}` names a vertex, so it is compared with `v.id` alone"),
             label,
         );
@@ -590,22 +596,21 @@ impl<'a> Tracer<'a> {
         &mut self,
         span: Span,
         wanted: bool,
-        (a, a_at): (&Value, Span),
-        (b, b_at): (&Value, Span),
+        a: &SpannedValue,
+        b: &SpannedValue,
     ) -> TraceResult<Value> {
-        let Value::Tuple(values) = b else {
+        let Value::Tuple(values) = &b.value else {
             let found = Diagnostic::error(
-                b_at,
+                b.span,
                 "`in` needs a tuple of constants",
-                format!("expected a tuple, found {}", self.describe(b)),
+                format!("expected a tuple, found {}", self.describe(&b.value)),
             );
             return Err(Box::new(found.hint("v.type in (0, 2)")));
         };
         let mut result: Option<NodeId> = None;
         for value in values.iter() {
-            let Value::Node(holds) =
-                self.compare(span, Comparison::Equal, (a, a_at), (value, b_at))?
-            else {
+            let one = SpannedValue::new(value.clone(), b.span);
+            let Value::Node(holds) = self.compare(span, Comparison::Equal, a, &one)? else {
                 continue;
             };
             result = Some(match result {
@@ -637,23 +642,25 @@ impl<'a> Tracer<'a> {
         if let Some(holds) = constants::truth(&tested) {
             return self.expression(if holds { yes } else { no });
         }
-        let (first, second) = (self.expression(yes)?, self.expression(no)?);
-        self.select(span, (&tested, condition.span), (&first, yes.span), (&second, no.span))
+        let tested = SpannedValue::new(tested, condition.span);
+        let first = SpannedValue::new(self.expression(yes)?, yes.span);
+        let second = SpannedValue::new(self.expression(no)?, no.span);
+        self.select(span, &tested, &first, &second)
     }
 
-    /// `yes` where the condition holds, else `no`; each with where it stands.
+    /// `yes` where the condition holds, else `no`.
     pub fn select(
         &mut self,
         span: Span,
-        condition: (&Value, Span),
-        yes: (&Value, Span),
-        no: (&Value, Span),
+        condition: &SpannedValue,
+        yes: &SpannedValue,
+        no: &SpannedValue,
     ) -> TraceResult<Value> {
-        let holds = self.condition_node(condition.1, condition.0)?;
-        let mut nodes = [holds, self.node(yes.1, yes.0)?, self.node(no.1, no.0)?];
-        for (one, other, value, at) in [(1, 2, no.0, no.1), (2, 1, yes.0, yes.1)] {
-            if self.kind(nodes[one]) == Type::Id && matches!(value, Value::Int(_)) {
-                nodes[other] = self.row_number(at, value)?;
+        let holds = self.condition_node(condition.span, &condition.value)?;
+        let mut nodes = [holds, self.node(yes.span, &yes.value)?, self.node(no.span, &no.value)?];
+        for (one, other, side) in [(1, 2, no), (2, 1, yes)] {
+            if self.kind(nodes[one]) == Type::Id && matches!(side.value, Value::Int(_)) {
+                nodes[other] = self.row_number(side.span, &side.value)?;
             }
         }
         self.together(span, &mut nodes)?;

@@ -10,7 +10,7 @@
 use std::rc::Rc;
 
 use super::tracer::{TraceResult, Tracer};
-use super::value::{End, ImplicitRows, KindRows, Matrix, Unmade, Value};
+use super::value::{End, ImplicitRows, KindRows, Matrix, SpannedValue, Unmade, Value};
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, Span};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, Operator};
@@ -169,7 +169,8 @@ impl Tracer<'_> {
         &mut self,
         span: Span,
         rows: &Unmade,
-        (out, bias): (u64, bool),
+        out: u64,
+        bias: bool,
         name: &str,
     ) -> TraceResult<NodeId> {
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
@@ -251,22 +252,19 @@ impl Tracer<'_> {
         &mut self,
         span: Span,
         operator: Operator,
-        (a, a_at): (&Value, Span),
-        (b, b_at): (&Value, Span),
+        a: &SpannedValue,
+        b: &SpannedValue,
     ) -> TraceResult<Value> {
-        match self.linear_arithmetic(span, operator, (a, a_at), (b, b_at)) {
+        match self.linear_arithmetic(span, operator, a, b) {
             Err(_) if self.is_even() => {
-                let a = if let Value::Unmade(_) = a {
-                    Value::Node(self.node(a_at, a)?)
-                } else {
-                    a.clone()
-                };
-                let b = if let Value::Unmade(_) = b {
-                    Value::Node(self.node(b_at, b)?)
-                } else {
-                    b.clone()
-                };
-                self.arithmetic(span, operator, (a, a_at), (b, b_at))
+                let mut sides = [a.clone(), b.clone()];
+                for side in &mut sides {
+                    if let Value::Unmade(_) = side.value {
+                        side.value = Value::Node(self.node(side.span, &side.value)?);
+                    }
+                }
+                let [a, b] = sides;
+                self.arithmetic(span, operator, a, b)
             }
             made => made,
         }
@@ -276,10 +274,11 @@ impl Tracer<'_> {
         &mut self,
         span: Span,
         operator: Operator,
-        (a, a_at): (&Value, Span),
-        (b, b_at): (&Value, Span),
+        left: &SpannedValue,
+        right: &SpannedValue,
     ) -> TraceResult<Value> {
-        let rows = match (operator, a, b) {
+        let (a_at, b_at) = (left.span, right.span);
+        let rows = match (operator, &left.value, &right.value) {
             (Operator::Add, Value::Unmade(a), Value::Unmade(b)) => {
                 ImplicitRows::Sum(a.clone(), b.clone())
             }
@@ -331,8 +330,8 @@ impl Tracer<'_> {
                     .unmade_product(span, &rows, Matrix::Whole(matrix, false))
                     .map(Value::Node);
             }
-            (_, Value::Unmade(_), _) => return Err(self.expected_number(a_at, a)),
-            _ => return Err(self.expected_number(b_at, b)),
+            (_, Value::Unmade(_), _) => return Err(self.expected_number(a_at, &left.value)),
+            _ => return Err(self.expected_number(b_at, &right.value)),
         };
         self.unmade(span, rows)
     }

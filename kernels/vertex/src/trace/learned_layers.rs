@@ -3,10 +3,10 @@
 //! promises  weights are `[product of width, in]`, head-major; what is applied to the row of a
 //!           vertex seen from edges is applied once a vertex
 //! never     lets a parameter stand inside `while`
-use super::calls::{Arguments, ValueAt};
+use super::calls::Arguments;
 use super::constants;
 use super::tracer::{PendingBias, TraceResult, Tracer};
-use super::value::{End, Matrix, Value};
+use super::value::{End, Matrix, SpannedValue, Value};
 use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, nearest};
@@ -50,8 +50,8 @@ impl Tracer<'_> {
     }
 
     /// `name="..."`.
-    pub fn checked_name(&self, name: Option<&ValueAt>) -> TraceResult<Option<String>> {
-        let Some((value, span)) = name else { return Ok(None) };
+    pub fn checked_name(&self, name: Option<&SpannedValue>) -> TraceResult<Option<String>> {
+        let Some(SpannedValue { value, span }) = name else { return Ok(None) };
         match value {
             Value::Text(text)
                 if !text.is_empty()
@@ -89,14 +89,14 @@ impl Tracer<'_> {
 
     fn constant_bool(
         &self,
-        argument: Option<ValueAt>,
+        argument: Option<SpannedValue>,
         what: &str,
         default: bool,
     ) -> TraceResult<bool> {
         match argument {
             None => Ok(default),
-            Some((Value::Bool(value), _)) => Ok(value),
-            Some((other, span)) => {
+            Some(SpannedValue { value: Value::Bool(value), .. }) => Ok(value),
+            Some(SpannedValue { value: other, span }) => {
                 let label = format!("expected `True` or `False`, found {}", self.describe(&other));
                 Err(Box::new(
                     Diagnostic::error(span, format!("`{what}` is known when compiled"), label)
@@ -121,20 +121,20 @@ impl Tracer<'_> {
     fn linear(
         &mut self,
         span: Span,
-        x: &ValueAt,
+        x: &SpannedValue,
         width: &[u64],
         bias: bool,
         name: String,
     ) -> TraceResult<NodeId> {
         let out: u64 = width.iter().product();
-        if let (Value::Unmade(rows), false) = (&x.0, self.data.kinds.is_empty()) {
+        if let (Value::Unmade(rows), false) = (&x.value, self.data.kinds.is_empty()) {
             let rows = rows.clone();
-            let made = self.linear_of_kinds(span, &rows, (out, bias), &name)?;
+            let made = self.linear_of_kinds(span, &rows, out, bias, &name)?;
             return self.reshape_last_axis(span, made, width);
         }
         let weight_name = format!("{name}.weight");
         self.declare(span, &weight_name)?;
-        let product = match &x.0 {
+        let product = match &x.value {
             Value::Unmade(rows) => {
                 let rows = rows.clone();
                 let weight = self.parameter(
@@ -147,7 +147,7 @@ impl Tracer<'_> {
                 self.unmade_product(span, &rows, Matrix::Whole(weight, true))?
             }
             value => {
-                let node = self.row(x.1, value)?;
+                let node = self.row(x.span, value)?;
                 let inner = self.shape(node).last().copied().unwrap_or(1);
                 let weight =
                     self.parameter(span, weight_name, vec![out, inner], Init::GlorotUniform, true);
@@ -200,20 +200,18 @@ impl Tracer<'_> {
         }
     }
 
-    /// `other + bias()`.
+    /// `other + bias()`, of which these are the places of both sides.
     pub fn add_bias(
         &mut self,
         span: Span,
         number: usize,
         other: &Value,
-        at: (Span, Span),
+        left: Span,
+        right: Span,
     ) -> TraceResult<Value> {
         let bias_at = self.biases[number].span;
-        let other_at = if (at.0.start..at.0.end.max(at.0.start + 1)).contains(&bias_at.start) {
-            at.1
-        } else {
-            at.0
-        };
+        let is_left = (left.start..left.end.max(left.start + 1)).contains(&bias_at.start);
+        let other_at = if is_left { right } else { left };
         let rows = self.real(other_at, other)?;
         let shape = self.shape(rows).to_vec();
         let name = self.biases[number].name.clone();
@@ -226,38 +224,39 @@ impl Tracer<'_> {
         let span = arguments.span;
         let [shape, init, name] = arguments.take(["shape", "init", "name"], 1)?;
         let given = self.checked_name(name.as_ref())?;
-        let shape = self.lengths(&shape.unwrap_or((Value::Nothing, span)), "a shape")?;
+        let shape = self.lengths(&shape.unwrap_or(SpannedValue::nothing(span)), "a shape")?;
         let init = match init {
             None if shape.len() >= 2 => Init::GlorotUniform,
             None => Init::Zero,
-            Some((Value::Text(name), at)) => match INITS.iter().find(|(known, _)| *known == &*name)
-            {
-                Some((_, Init::GlorotUniform)) if shape.len() < 2 => {
-                    let found = Diagnostic::error(
-                        at,
-                        "`glorot_uniform` is for tensors of two axes or more",
-                        format!("found shape {shape:?}"),
-                    );
-                    return Err(Box::new(found.hint("init=\"normal\"  or  init=\"zero\"")));
+            Some(SpannedValue { value: Value::Text(name), span: at }) => {
+                match INITS.iter().find(|(known, _)| *known == &*name) {
+                    Some((_, Init::GlorotUniform)) if shape.len() < 2 => {
+                        let found = Diagnostic::error(
+                            at,
+                            "`glorot_uniform` is for tensors of two axes or more",
+                            format!("found shape {shape:?}"),
+                        );
+                        return Err(Box::new(found.hint("init=\"normal\"  or  init=\"zero\"")));
+                    }
+                    Some((_, init)) => *init,
+                    None => {
+                        let known = INITS.map(|(name, _)| format!("`{name}`")).join(", ");
+                        let hint = INITS
+                            .iter()
+                            .map(|(known, _)| *known)
+                            .find(|known| known.starts_with(&*name))
+                            .or(nearest(&name, INITS.map(|(name, _)| name)))
+                            .unwrap_or("zero");
+                        let found = Diagnostic::error(
+                            at,
+                            format!("no tensor starts as `{name}`"),
+                            format!("expected one of {known}"),
+                        );
+                        return Err(Box::new(found.hint(format!("init=\"{hint}\""))));
+                    }
                 }
-                Some((_, init)) => *init,
-                None => {
-                    let known = INITS.map(|(name, _)| format!("`{name}`")).join(", ");
-                    let hint = INITS
-                        .iter()
-                        .map(|(known, _)| *known)
-                        .find(|known| known.starts_with(&*name))
-                        .or(nearest(&name, INITS.map(|(name, _)| name)))
-                        .unwrap_or("zero");
-                    let found = Diagnostic::error(
-                        at,
-                        format!("no tensor starts as `{name}`"),
-                        format!("expected one of {known}"),
-                    );
-                    return Err(Box::new(found.hint(format!("init=\"{hint}\""))));
-                }
-            },
-            Some((other, at)) => {
+            }
+            Some(SpannedValue { value: other, span: at }) => {
                 let label = format!("expected a string, found {}", self.describe(&other));
                 return Err(Box::new(
                     Diagnostic::error(at, "`init` names how a tensor starts", label)
@@ -286,21 +285,14 @@ impl Tracer<'_> {
         let mut made = x;
         for (index, width) in widths.iter().enumerate() {
             if index > 0 {
-                let node = self.node(span, &made.0)?;
-                made.0 = Value::Node(self.make(span, |builder| builder.unary(Unary::Relu, node))?);
+                let node = self.node(span, &made.value)?;
+                made.value =
+                    Value::Node(self.make(span, |builder| builder.unary(Unary::Relu, node))?);
             }
-            made = (
-                Value::Node(self.linear(
-                    span,
-                    &made,
-                    &[*width],
-                    true,
-                    format!("{name}.{index}"),
-                )?),
-                span,
-            );
+            let layer = self.linear(span, &made, &[*width], true, format!("{name}.{index}"))?;
+            made = SpannedValue::new(Value::Node(layer), span);
         }
-        Ok(made.0)
+        Ok(made.value)
     }
 
     fn embedding(&mut self, arguments: Arguments) -> TraceResult<Value> {
@@ -308,18 +300,19 @@ impl Tracer<'_> {
         let [index, width, count, name] = arguments.take(["index", "width", "count", "name"], 2)?;
         let [index, width] = self.required([index, width]);
         let given = self.checked_name(name.as_ref())?;
-        let node = self.node(index.1, &index.0)?;
+        let node = self.node(index.span, &index.value)?;
         if !matches!(self.kind(node), Type::Int | Type::Id) || !self.shape(node).is_empty() {
             let label = format!("expected an int or an id, found {}", self.builder.describe(node));
             return Err(Box::new(
-                Diagnostic::error(index.1, "an embedding is looked up by a whole number", label)
+                Diagnostic::error(index.span, "an embedding is looked up by a whole number", label)
                     .hint("embedding(v.id, width)"),
             ));
         }
         let named = self.names_of(node).map(<[String]>::len);
         let count = match count {
             Some(count) => {
-                self.lengths(&(Value::tuple(vec![count.0]), count.1), "a number of rows")?[0]
+                let count = SpannedValue::new(Value::tuple(vec![count.value]), count.span);
+                self.lengths(&count, "a number of rows")?[0]
             }
             None if self.kind(node) == Type::Id => self.data.nodes.max(1),
             None if named.is_some() => named.unwrap_or(0) as u64,
@@ -347,28 +340,32 @@ impl Tracer<'_> {
     pub fn dropout(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, probability] = self.required(arguments.take(["x", "p"], 2)?);
-        let p = match constants::real(&probability.0) {
+        let p = match constants::real(&probability.value) {
             Some(p) if (0.0..1.0).contains(&p) => p,
             _ => {
                 let label = format!(
                     "expected a constant of at least 0 and below 1, found {}",
-                    self.describe(&probability.0)
+                    self.describe(&probability.value)
                 );
                 return Err(Box::new(
-                    Diagnostic::error(probability.1, "this is not a probability of dropout", label)
-                        .hint("dropout(x, 0.5)"),
+                    Diagnostic::error(
+                        probability.span,
+                        "this is not a probability of dropout",
+                        label,
+                    )
+                    .hint("dropout(x, 0.5)"),
                 ));
             }
         };
         let site = self.dropouts;
         self.dropouts += 1;
-        if let Value::Unmade(rows) = &x.0 {
+        if let Value::Unmade(rows) = &x.value {
             let rows = rows.clone();
             // Tables of kinds are dropped at sites of their own.
             self.dropouts += self.data.kinds.len() as u32;
-            return if p == 0.0 { Ok(x.0) } else { self.unmade_dropout(span, &rows, p, site) };
+            return if p == 0.0 { Ok(x.value) } else { self.unmade_dropout(span, &rows, p, site) };
         }
-        let node = self.real(x.1, &x.0)?;
+        let node = self.real(x.span, &x.value)?;
         if p == 0.0 {
             return Ok(Value::Node(node));
         }

@@ -4,7 +4,7 @@
 //!           one that divides is not
 use super::calls::Arguments;
 use super::tracer::{TraceResult, Tracer};
-use super::value::Value;
+use super::value::{SpannedValue, Value};
 use crate::gir::{NodeId, Op, Place, Pooling, Span, Unary};
 use crate::launch::Init;
 use crate::syntax::Diagnostic;
@@ -27,7 +27,7 @@ impl Tracer<'_> {
             )));
         }
         let [x, name] = arguments.take(["x", "name"], 1)?;
-        let (x, at) = x.unwrap_or((Value::Nothing, span));
+        let SpannedValue { value: x, span: at } = x.unwrap_or(SpannedValue::nothing(span));
         let given = self.checked_name(name.as_ref())?;
         let row = self.row(at, &x)?;
         let name = self.next_name(span, &kind, given.as_deref())?;

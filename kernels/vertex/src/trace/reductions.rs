@@ -3,10 +3,10 @@
 //!
 //! promises  which of them is meant follows from the argument alone; over no edges there is never a
 //!           NaN
-use super::calls::{Arguments, ValueAt};
+use super::calls::Arguments;
 use super::constants;
 use super::tracer::{TraceResult, Tracer};
-use super::value::{ImplicitRows, List, Value};
+use super::value::{ImplicitRows, List, SpannedValue, Value};
 use crate::gir::{
     Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,
 };
@@ -21,36 +21,39 @@ impl Tracer<'_> {
         }
         let (axis, default) = (arguments.remove("axis"), arguments.remove("default"));
         let [values] = arguments.take(["values"], 1)?;
-        let values = values.unwrap_or((Value::Nothing, span));
-        match (&values.0, &axis) {
+        let values = values.unwrap_or(SpannedValue::nothing(span));
+        match (&values.value, &axis) {
             (Value::List(list), None) => {
                 let list = list.clone();
-                self.reduce_edges(&name, span, values.1, &list, default)
+                self.reduce_edges(&name, span, values.span, &list, default)
             }
-            (Value::List(_), Some((_, at))) => {
-                let found =
-                    Diagnostic::error(*at, "a list is reduced over its edges", "expected no axis");
+            (Value::List(_), Some(axis)) => {
+                let found = Diagnostic::error(
+                    axis.span,
+                    "a list is reduced over its edges",
+                    "expected no axis",
+                );
                 Err(Box::new(found.hint(format!(
                     "reduce a row inside of the comprehension:  [{name}(u.h, axis=0) for u in \
                      v.innbs]"
                 ))))
             }
             (Value::Tuple(parts), None) => {
-                let parts: Vec<ValueAt> =
-                    parts.iter().map(|part| (part.clone(), values.1)).collect();
+                let parts: Vec<SpannedValue> =
+                    parts.iter().map(|part| SpannedValue::new(part.clone(), values.span)).collect();
                 self.reduce_unrolled(&name, span, &parts, default)
             }
             (value, Some(axis)) => {
-                let node = self.node(values.1, value)?;
+                let node = self.node(values.span, value)?;
                 self.reduce_axis(&name, span, node, axis)
             }
             (value, None) => Err(self.unclear(&name, &values, value)),
         }
     }
 
-    fn unclear(&self, name: &str, values: &ValueAt, value: &Value) -> Box<Diagnostic> {
+    fn unclear(&self, name: &str, values: &SpannedValue, value: &Value) -> Box<Diagnostic> {
         let label = format!("expected a comprehension, found {}", self.describe(value));
-        let found = Diagnostic::error(values.1, format!("`{name}` of what?"), label);
+        let found = Diagnostic::error(values.span, format!("`{name}` of what?"), label);
         let over_edges = format!("over edges:  {name}(u.h for u in v.innbs)");
         let over_all = match name {
             "sum" | "mean" | "max" => format!("; over all vertices:  pool_{name}(x)"),
@@ -68,12 +71,17 @@ impl Tracer<'_> {
         Box::new(found.hint(hint))
     }
 
-    fn extreme_of(&mut self, span: Span, values: &[ValueAt], largest: bool) -> TraceResult<Value> {
+    fn extreme_of(
+        &mut self,
+        span: Span,
+        values: &[SpannedValue],
+        largest: bool,
+    ) -> TraceResult<Value> {
         let mut result = values[0].clone();
         for value in &values[1..] {
-            result = (self.extreme(span, &result, value, largest)?, span);
+            result = SpannedValue::new(self.extreme(span, &result, value, largest)?, span);
         }
-        Ok(result.0)
+        Ok(result.value)
     }
 
     /// Over what is known to be so many: unrolled.
@@ -81,44 +89,44 @@ impl Tracer<'_> {
         &mut self,
         name: &str,
         span: Span,
-        parts: &[ValueAt],
-        default: Option<ValueAt>,
+        parts: &[SpannedValue],
+        default: Option<SpannedValue>,
     ) -> TraceResult<Value> {
         if let (true, Some(default)) = (parts.is_empty(), default) {
-            return Ok(default.0);
+            return Ok(default.value);
         }
         match name {
             "sum" | "mean" => {
-                let mut total = (Value::Int(0), span);
+                let mut total = SpannedValue::new(Value::Int(0), span);
                 for (index, part) in parts.iter().enumerate() {
                     let next = if index == 0 {
-                        part.0.clone()
+                        part.value.clone()
                     } else {
                         self.arithmetic(span, Operator::Add, total, part.clone())?
                     };
-                    total = (next, span);
+                    total = SpannedValue::new(next, span);
                 }
                 if name == "sum" || parts.is_empty() {
-                    return Ok(total.0);
+                    return Ok(total.value);
                 }
                 self.arithmetic(
                     span,
                     Operator::Divide,
                     total,
-                    (Value::Int(parts.len() as i64), span),
+                    SpannedValue::new(Value::Int(parts.len() as i64), span),
                 )
             }
             "prod" => {
-                let mut total = (Value::Int(1), span);
+                let mut total = SpannedValue::new(Value::Int(1), span);
                 for (index, part) in parts.iter().enumerate() {
                     let next = if index == 0 {
-                        part.0.clone()
+                        part.value.clone()
                     } else {
                         self.arithmetic(span, Operator::Multiply, total, part.clone())?
                     };
-                    total = (next, span);
+                    total = SpannedValue::new(next, span);
                 }
-                Ok(total.0)
+                Ok(total.value)
             }
             "min" | "max" if parts.is_empty() => {
                 let found = Diagnostic::error(
@@ -135,7 +143,7 @@ impl Tracer<'_> {
             "any" | "all" => {
                 let all = name == "all";
                 let mut result = Value::Bool(all);
-                for (part, at) in parts {
+                for SpannedValue { value: part, span: at } in parts {
                     result = match (constants::truth(&result), constants::truth(part)) {
                         (Some(before), _) if before != all => break,
                         (Some(_), Some(holds)) => Value::Bool(holds),
@@ -178,7 +186,7 @@ impl Tracer<'_> {
         name: &str,
         span: Span,
         node: NodeId,
-        axis: &ValueAt,
+        axis: &SpannedValue,
     ) -> TraceResult<Value> {
         let axis = self.axis(axis, node)?;
         let length = self.shape(node)[axis];
@@ -254,7 +262,7 @@ impl Tracer<'_> {
         span: Span,
         at: Span,
         list: &List,
-        default: Option<ValueAt>,
+        default: Option<SpannedValue>,
     ) -> TraceResult<Value> {
         let (edges, mask) = (list.edges, list.mask);
         if name == "count" {
@@ -286,7 +294,7 @@ impl Tracer<'_> {
         let node = self.node(at, &list.element)?;
         let node = self.make(at, |builder| builder.broadcast_to_edges(edges, node))?;
         if name == "softmax" {
-            if let Some((_, at)) = default {
+            if let Some(SpannedValue { span: at, .. }) = default {
                 return Err(Box::new(
                     Diagnostic::error(
                         at,
@@ -299,7 +307,7 @@ impl Tracer<'_> {
             let node = self.softmax(span, node, edges, mask)?;
             return Ok(Value::List(List { edges, element: Value::Node(node), mask }.into()));
         }
-        let reduced = self.reduce(name, span, at, node, (edges, mask))?;
+        let reduced = self.reduce(name, span, at, node, edges, mask)?;
         self.with_default(span, Value::Node(reduced), edges, mask, default)
     }
 
@@ -309,7 +317,8 @@ impl Tracer<'_> {
         span: Span,
         at: Span,
         node: NodeId,
-        (edges, mask): (EdgeSet, Option<NodeId>),
+        edges: EdgeSet,
+        mask: Option<NodeId>,
     ) -> TraceResult<NodeId> {
         let kind = self.kind(node);
         let reduction = match name {
@@ -463,10 +472,11 @@ impl Tracer<'_> {
         value: Value,
         edges: EdgeSet,
         mask: Option<NodeId>,
-        default: Option<ValueAt>,
+        default: Option<SpannedValue>,
     ) -> TraceResult<Value> {
-        let Some((default, at)) = default else { return Ok(value) };
-        let node = self.node(at, &default)?;
+        let Some(default) = default else { return Ok(value) };
+        let at = default.span;
+        let node = self.node(at, &default.value)?;
         if self.place(node).edge_rows().is_some() {
             let label =
                 format!("expected a value for each vertex, found {}", self.builder.describe(node));
@@ -478,7 +488,8 @@ impl Tracer<'_> {
         let count = self.count(span, edges, mask)?;
         let zero = self.constant(span, Number::Int(0));
         let some = self.make(span, |builder| builder.binary(Binary::Less, zero, count))?;
-        self.select(span, (&Value::Node(some), span), (&value, span), (&default, at))
+        let [some, value] = [Value::Node(some), value].map(|value| SpannedValue::new(value, span));
+        self.select(span, &some, &value, &default)
     }
 
     /// Whether rows are of edges.

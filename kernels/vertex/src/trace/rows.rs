@@ -1,10 +1,10 @@
 //! rows: operators that know the shape of a row, and shapes and widths as arguments.
 //!
 //! promises  a number (shape `[]`) counts as a row of one where a row is needed
-use super::calls::{Arguments, ValueAt};
+use super::calls::Arguments;
 use super::constants;
 use super::tracer::{TraceResult, Tracer, check_shape, unfit};
-use super::value::{End, Value};
+use super::value::{End, SpannedValue, Value};
 use crate::gir::{Misfit, NodeId, Op, Place, Pooling, Span, Type, Unary};
 use crate::launch::Direction;
 use crate::syntax::Diagnostic;
@@ -20,14 +20,14 @@ impl Tracer<'_> {
         match arguments.name.as_str() {
             "dot" => {
                 let [a, b] = self.required(arguments.take(["a", "b"], 2)?);
-                let mut nodes = [self.real(a.1, &a.0)?, self.real(b.1, &b.0)?];
+                let mut nodes = [self.real(a.span, &a.value)?, self.real(b.span, &b.value)?];
                 self.together(span, &mut nodes)?;
                 let product = self.make(span, |builder| builder.multiply(nodes[0], nodes[1]))?;
                 Ok(Value::Node(self.make(span, |builder| builder.sum_last(product))?))
             }
             "norm" => {
                 let [x] = self.required(arguments.take(["x"], 1)?);
-                let node = self.real(x.1, &x.0)?;
+                let node = self.real(x.span, &x.value)?;
                 let squares = self.make(span, |builder| builder.unary(Unary::Square, node))?;
                 let sum = self.make(span, |builder| builder.sum_last(squares))?;
                 Ok(Value::Node(self.make(span, |builder| builder.unary(Unary::Sqrt, sum))?))
@@ -35,7 +35,7 @@ impl Tracer<'_> {
             "concat" => self.concat(arguments),
             "flatten" => {
                 let [x] = self.required(arguments.take(["x"], 1)?);
-                let node = self.node(x.1, &x.0)?;
+                let node = self.node(x.span, &x.value)?;
                 let columns = self.builder.node(node).columns();
                 Ok(Value::Node(
                     self.make(span, |builder| {
@@ -46,13 +46,13 @@ impl Tracer<'_> {
             "reshape" => self.reshape(arguments),
             "len" => {
                 let [x] = self.required(arguments.take(["x"], 1)?);
-                match &x.0 {
+                match &x.value {
                     Value::Tuple(values) => Ok(Value::Int(values.len() as i64)),
                     other => {
                         let label = format!("expected a tuple, found {}", self.describe(other));
                         Err(Box::new(
                             Diagnostic::error(
-                                x.1,
+                                x.span,
                                 "`len` counts what is known when compiled",
                                 label,
                             )
@@ -68,16 +68,16 @@ impl Tracer<'_> {
     }
 
     /// Arguments that `take` has made sure of.
-    pub fn required<const N: usize>(&self, taken: [Option<ValueAt>; N]) -> [ValueAt; N] {
-        taken.map(|argument| argument.unwrap_or((Value::Nothing, Span::default())))
+    pub fn required<const N: usize>(&self, taken: [Option<SpannedValue>; N]) -> [SpannedValue; N] {
+        taken.map(|argument| argument.unwrap_or(SpannedValue::nothing(Span::default())))
     }
 
     fn concat(&mut self, mut arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let axis = arguments.remove("axis");
-        let values: Vec<ValueAt> = match arguments.values() {
-            Some([(Value::Tuple(parts), at)]) => {
-                parts.iter().map(|part| (part.clone(), *at)).collect()
+        let values: Vec<SpannedValue> = match arguments.values() {
+            Some([SpannedValue { value: Value::Tuple(parts), span: at }]) => {
+                parts.iter().map(|part| SpannedValue::new(part.clone(), *at)).collect()
             }
             Some(values) => values.to_vec(),
             None => Vec::new(),
@@ -89,7 +89,7 @@ impl Tracer<'_> {
             ));
         }
         let mut nodes = Vec::new();
-        for (value, at) in &values {
+        for SpannedValue { value, span: at } in &values {
             let mut node = self.node(*at, value)?;
             if self.shape(node).is_empty() {
                 node = self.make(*at, |builder| builder.make_shaped(Op::Reshape, &[node], &[1]))?;
@@ -125,7 +125,8 @@ impl Tracer<'_> {
     }
 
     /// An axis of a row; negative ones count from the last.
-    pub fn axis(&self, (value, span): &ValueAt, node: NodeId) -> TraceResult<usize> {
+    pub fn axis(&self, axis: &SpannedValue, node: NodeId) -> TraceResult<usize> {
+        let SpannedValue { value, span } = axis;
         let axes = self.shape(node).len() as i64;
         let words = if axes == 0 {
             "a row with axes".to_owned()
@@ -147,16 +148,17 @@ impl Tracer<'_> {
     fn reshape(&mut self, arguments: Arguments) -> TraceResult<Value> {
         let span = arguments.span;
         let [x, shape] = self.required(arguments.take(["x", "shape"], 2)?);
-        let node = self.node(x.1, &x.0)?;
+        let node = self.node(x.span, &x.value)?;
         let columns = self.builder.node(node).columns();
-        let wanted: Vec<Value> = match &shape.0 {
+        let wanted: Vec<Value> = match &shape.value {
             Value::Tuple(lengths) => lengths.to_vec(),
             other => vec![other.clone()],
         };
         let open = wanted.iter().filter(|length| matches!(length, Value::Int(-1))).count();
         let known: Vec<Value> =
             wanted.iter().filter(|length| !matches!(length, Value::Int(-1))).cloned().collect();
-        let lengths = self.lengths(&(Value::tuple(known), shape.1), "a shape")?;
+        let lengths =
+            self.lengths(&SpannedValue::new(Value::tuple(known), shape.span), "a shape")?;
         let product: u64 = lengths.iter().product();
         let mut lengths = lengths.into_iter();
         let rest = columns.checked_div(product).unwrap_or(0);
@@ -166,7 +168,7 @@ impl Tracer<'_> {
                 wanted.iter().map(|length| length.describe()).collect::<Vec<_>>().join(", ")
             );
             return Err(Box::new(
-                Diagnostic::error(shape.1, "the shape does not fit the row", label)
+                Diagnostic::error(shape.span, "the shape does not fit the row", label)
                     .hint(format!("the value is {}", self.builder.describe(node))),
             ));
         }
@@ -196,7 +198,8 @@ impl Tracer<'_> {
     }
 
     /// A width or shape: positive whole numbers known when compiled, with a bounded product.
-    pub fn lengths(&self, (value, span): &ValueAt, what: &str) -> TraceResult<Vec<u64>> {
+    pub fn lengths(&self, found: &SpannedValue, what: &str) -> TraceResult<Vec<u64>> {
+        let SpannedValue { value, span } = found;
         let parts: Vec<&Value> = match value {
             Value::Tuple(parts) => parts.iter().collect(),
             one => vec![one],
@@ -230,7 +233,7 @@ impl Tracer<'_> {
         let count = arguments.count();
         let taken = arguments.take(["start", "stop", "step"], 1)?;
         let mut bounds = Vec::new();
-        for (value, at) in taken.iter().flatten() {
+        for SpannedValue { value, span: at } in taken.iter().flatten() {
             let Value::Int(number) = value else {
                 let label = format!(
                     "expected a whole number known when compiled, found {}",
@@ -293,7 +296,7 @@ impl Tracer<'_> {
             "compute it before and keep it in a column",
         )?;
         let [x] = self.required(arguments.take(["x"], 1)?);
-        let mut node = self.node(x.1, &x.0)?;
+        let mut node = self.node(x.span, &x.value)?;
         if self.kind(node) == Type::Bool || name == "pool_mean" {
             let kind = if name == "pool_mean" { Type::Real } else { Type::Int };
             node = self.make(span, |builder| builder.cast(kind, node))?;
@@ -327,7 +330,7 @@ impl Tracer<'_> {
             Value::End(edges, end) if walk.is_some_and(|walk| walk.edges == *edges) => Some(*end),
             _ => None,
         };
-        match (walk, end(&a.0), end(&b.0)) {
+        match (walk, end(&a.value), end(&b.value)) {
             (Some(walk), Some(first), Some(second))
                 if first != second && walk.edges.direction != Direction::Both =>
             {
@@ -344,8 +347,8 @@ impl Tracer<'_> {
             _ => {
                 let label = format!(
                     "expected a neighbour and `v`, found {} and {}",
-                    self.describe(&a.0),
-                    self.describe(&b.0)
+                    self.describe(&a.value),
+                    self.describe(&b.value)
                 );
                 let found = Diagnostic::error(
                     span,

@@ -4,7 +4,7 @@
 //!           and leave no trace
 use super::edges::Iterable;
 use super::tracer::{TraceResult, Tracer};
-use super::value::Value;
+use super::value::{SpannedValue, Value};
 use crate::gir::Span;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Statement, StatementKind};
 
@@ -56,8 +56,12 @@ impl<'a> Tracer<'a> {
                 let before = self.expression(target)?;
                 let other = self.expression(value)?;
                 let span = Span { start: target.span.start, end: value.span.end };
-                let made =
-                    self.arithmetic(span, *operator, (before, target.span), (other, value.span))?;
+                let made = self.arithmetic(
+                    span,
+                    *operator,
+                    SpannedValue::new(before, target.span),
+                    SpannedValue::new(other, value.span),
+                )?;
                 self.assign(target, made, span)?;
             }
             StatementKind::If(branches, otherwise) => return self.choose(branches, otherwise),

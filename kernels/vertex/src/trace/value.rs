@@ -4,7 +4,7 @@
 //!           compiled
 use std::rc::Rc;
 
-use crate::gir::{EdgeSet, NodeId, Type, Unary};
+use crate::gir::{EdgeSet, NodeId, Span, Type, Unary};
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -50,6 +50,24 @@ pub(super) enum Value {
     Zip(Rc<[Value]>),
     /// What a function without `return` gives.
     Nothing,
+}
+
+/// A value and where it stands in the program.
+#[derive(Clone, Debug)]
+pub(super) struct SpannedValue {
+    pub value: Value,
+    pub span: Span,
+}
+
+impl SpannedValue {
+    pub fn new(value: Value, span: Span) -> Self {
+        SpannedValue { value, span }
+    }
+
+    /// No value, for a call at this place.
+    pub fn nothing(span: Span) -> Self {
+        SpannedValue::new(Value::Nothing, span)
+    }
 }
 
 /// End of an edge.

@@ -161,7 +161,7 @@ impl<'a> SettingFlow<'a> {
                 .map(|(value, parameter)| (parameter.name.text.as_str(), value));
             let by_name = named.iter().map(|(name, value)| (name.text.as_str(), value));
             for (parameter, value) in by_place.chain(by_name) {
-                grown |= self.bind(&definition.name.text, parameter, (function, value));
+                grown |= self.bind(&definition.name.text, parameter, function, value);
             }
         }
         grown
@@ -169,7 +169,7 @@ impl<'a> SettingFlow<'a> {
 
     fn give(&mut self, function: &'a str, target: &'a Expression, value: &'a Expression) -> bool {
         match (&target.kind, &value.kind) {
-            (ExpressionKind::Name(name), _) => self.bind(function, name, (function, value)),
+            (ExpressionKind::Name(name), _) => self.bind(function, name, function, value),
             (ExpressionKind::Attribute(_, name), _) if self.is_id(function, value) => {
                 self.ids.insert(&name.text)
             }
@@ -201,7 +201,8 @@ impl<'a> SettingFlow<'a> {
         &mut self,
         function: &'a str,
         name: &'a str,
-        (from, value): (&'a str, &'a Expression),
+        from: &'a str,
+        value: &'a Expression,
     ) -> bool {
         let is_new = self.is_id(from, value) && self.id_names.insert((function, name));
         let mut settings = BTreeSet::new();

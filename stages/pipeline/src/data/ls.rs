@@ -23,28 +23,49 @@ fn terminal_width() -> usize {
     size.map_or(WIDTH, |size| usize::from(size.ws_col)).clamp(40, WIDTH)
 }
 
-/// The availability of a set without a network, and where or why.
-pub fn availability(environment: &Environment, entry: &Entry) -> (&'static str, String) {
+
+/// How much of a data set is on this machine.
+pub struct DataState {
+    /// `here`, `partly`, `stand-in`, `generated` or `absent`.
+    pub status: &'static str,
+    /// Where it is, or why it is not.
+    pub detail: String,
+}
+
+impl DataState {
+    fn new(status: &'static str, detail: String) -> Self {
+        DataState { status, detail }
+    }
+}
+
+/// How much of a set is here, without a network, and where or why.
+
+pub fn availability(environment: &Environment, entry: &Entry) -> DataState {
     let found = match present_files(entry, &environment.data) {
         Ok(found) => found,
-        Err(error) => return ("absent", error.what),
+        Err(error) => return DataState::new("absent", error.what),
     };
     let partly = found.folder.filter(|_| !found.missing.is_empty());
     match (
         locate(entry, &environment.data, Some(&environment.digest_cache_path()), Attempt::Look),
         partly,
     ) {
-        (Ok(Source::Real { folder, .. }), _) => ("here", folder.display().to_string()),
-        _ if found.packed.is_some() => {
-            ("here", format!("packed in {}", found.packed.unwrap_or_default().display()))
+        (Ok(Source::Real { folder, .. }), _) => {
+            DataState::new("here", folder.display().to_string())
         }
-        (Ok(Source::Generated), _) => ("generated", "made when it is needed".to_owned()),
-        (_, Some(folder)) => (
+        _ if found.packed.is_some() => DataState::new(
+            "here",
+            format!("packed in {}", found.packed.unwrap_or_default().display()),
+        ),
+        (Ok(Source::Generated), _) => {
+            DataState::new("generated", "made when it is needed".to_owned())
+        }
+        (_, Some(folder)) => DataState::new(
             "partly",
             format!("{} of {} files in {}", found.files.len(), entry.files.len(), folder.display()),
         ),
-        (Ok(Source::StandIn { why }), None) => ("stand-in", why),
-        (Err(error), None) => ("absent", error.what),
+        (Ok(Source::StandIn { why }), None) => DataState::new("stand-in", why),
+        (Err(error), None) => DataState::new("absent", error.what),
     }
 }
 
@@ -78,7 +99,7 @@ pub fn list(environment: &Environment, talk: &Talk) -> Result<(), StageError> {
     }
 }
 
-fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> String {
+fn table(entries: &[Entry], states: &[DataState], width: usize) -> String {
     let widest = entries.iter().map(|entry| entry.name.chars().count()).max().unwrap_or(0);
     let row = |cells: [&str; 7], licence: &str| {
         let [name, data, nodes, edges, graphs, shape, task] = cells;
@@ -105,16 +126,16 @@ fn table(entries: &[Entry], states: &[(&'static str, String)], width: usize) -> 
     };
     let mut text =
         row(["name", "data", "nodes", "edges listed", "graphs", "width/class", "task"], "licence");
-    for (entry, (status, _)) in entries.iter().zip(states) {
+    for (entry, state) in entries.iter().zip(states) {
         let (nodes, edges) = counts(entry);
         let [nodes, edges, graphs] = [nodes, edges, entry.holds.graphs]
             .map(|count| count.map_or_else(|| "-".to_owned(), group_digits));
         text += &row(
-            [&entry.name, status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)],
+            [&entry.name, state.status, &nodes, &edges, &graphs, &shape(entry), task(entry.task)],
             &entry.licence,
         );
     }
-    let count = |wanted: &str| states.iter().filter(|(status, _)| *status == wanted).count();
+    let count = |wanted: &str| states.iter().filter(|state| state.status == wanted).count();
     let kinds = ["here", "partly", "stand-in", "generated", "absent"]
         .map(|kind| format!("{} {kind}", count(kind)))
         .join(", ");
@@ -173,7 +194,8 @@ fn wrap_words(text: &str, width: usize) -> String {
     lines + "\n"
 }
 
-fn line(entry: &Entry, (status, detail): &(&'static str, String)) -> Value {
+fn line(entry: &Entry, state: &DataState) -> Value {
+    let DataState { status, detail } = state;
     let addresses = entry
         .files
         .iter()
@@ -239,7 +261,7 @@ mod tests {
         let entries: Vec<Entry> =
             ["amazon0505", "DD", "pregel-rmat"].iter().map(|name| find(name).unwrap()).collect();
         let states =
-            [("stand-in", String::new()), ("here", String::new()), ("generated", String::new())];
+            ["stand-in", "here", "generated"].map(|status| DataState::new(status, String::new()));
         let narrow = table(&entries, &states, 60);
         assert!(
             narrow.lines().all(|line| line.chars().count() <= 60) && !narrow.contains("licence"),

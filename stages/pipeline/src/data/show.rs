@@ -23,6 +23,7 @@ use warploom_shell::{Chain, Environment, Options, StageName, execute::execute, p
 use warploom_spec::Pipeline;
 
 use super::{
+    ls::{self, DataState},
     page::{self, PageData},
     plot::{group_digits, text_entry as line},
 };
@@ -38,7 +39,7 @@ pub fn show(
     let made = pipeline(options, &entry.name)
         .and_then(|pipeline| load_or_measure(environment, talk, &pipeline));
     // After the attempt, which may have downloaded the files or failed to.
-    let (status, detail) = super::availability(environment, entry);
+    let DataState { status, detail } = ls::availability(environment, entry);
     let known = made.as_ref().ok();
     crate::print_as(
         environment,

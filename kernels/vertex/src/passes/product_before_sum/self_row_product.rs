@@ -61,12 +61,12 @@ impl NodeFacts<'_> {
         if !matches!(self.gir.node(inner).op, Op::Reduce(Reduction::Sum, _)) {
             return Some((inner, RowTerm::Own(steps)));
         }
-        let chain = self.summed(at, (matrix, transposed))?;
+        let chain = self.summed(at, matrix, transposed)?;
         Some((chain.x, RowTerm::Sum(chain)))
     }
 
     pub(super) fn weigh_terms(&self, terms: &Terms, at: NodeId, data: &Data) -> Choice {
-        let (wide, narrow) = self.columns(terms.x, (terms.matrix, terms.transposed));
+        let (wide, narrow) = self.columns(terms.x, terms.matrix, terms.transposed);
         let learned = |steps: &[RowFactor]| {
             steps.iter().filter_map(RowFactor::value).any(|value| self.learned[value.index()])
         };
@@ -109,7 +109,7 @@ impl NodeFacts<'_> {
         } else {
             "own row and sum, then product"
         };
-        self.choice(at, (before, after), data.training, |bytes| {
+        self.choice(at, before, after, data.training, |bytes| {
             format!("{order}: the product makes {narrow} columns of {wide}; {bytes}")
         })
     }

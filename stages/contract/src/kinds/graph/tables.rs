@@ -228,7 +228,7 @@ pub fn write_nodes(outputs: &mut Outputs, nodes: NodeTable) -> Result<(), StageE
     if !nodes.splits.is_empty() {
         columns.push(split_column(&nodes.splits, count)?);
     }
-    columns.extend(nodes.columns.iter().map(further_field));
+    columns.extend(nodes.columns.iter().map(|(name, values)| further_field(name, values)));
     write_table(&outputs.file(Kind::Graph, NODES_FILE), columns)
 }
 
@@ -269,7 +269,7 @@ pub fn write_graphs(
     if !graphs.splits.is_empty() {
         columns.push(split_column(&graphs.splits, graphs.ids.len())?);
     }
-    columns.extend(graphs.columns.iter().map(further_field));
+    columns.extend(graphs.columns.iter().map(|(name, values)| further_field(name, values)));
     write_table(&outputs.file(Kind::Graph, GRAPHS_FILE), columns)?;
     outputs.count(Kind::Graph, "graphs", graphs.ids.len() as u64);
     if graphs.labels.is_some() {
@@ -285,7 +285,7 @@ pub fn write_graphs(
 }
 
 /// Field and values of a further column.
-fn further_field((name, values): &(String, ArrayRef)) -> (Field, ArrayRef) {
+fn further_field(name: &str, values: &ArrayRef) -> (Field, ArrayRef) {
     (Field::new(name, values.data_type().clone(), values.null_count() > 0), values.clone())
 }
 
