@@ -1,13 +1,14 @@
-//! self_check: does on a GPU whatever this crate promises of one, compares the results, and prints
-//! rates. Fails at the first thing that is wrong.
+//! self_check: exercises everything this crate offers on a GPU, compares the results and prints
+//! rates. Fails at the first wrong result.
 //!
 //! usage     cargo run --release -p warploom-device --example self_check -- [CUBIN]
-//!           self_check --write CUBIN [MAJOR.MINOR]    compiles its kernels for a machine without NVRTC (9.0), and needs no GPU
-//! promises  exits with 0 only if everything was done, and with 1 otherwise; says what it left out
-//!           for want of a compiler
-//! never     leaves a file behind, but the CUBIN that was asked for
-//! limits    1 GiB of memory on the device, 512 MiB pinned on the host; its last step breaks the
-//!           device for this process, on purpose
+//!           self_check --write CUBIN [MAJOR.MINOR]    compiles its kernels (for 9.0 by default)
+//!           for a machine without NVRTC, and needs no GPU
+//! promises  exits with 0 only if every check passed, and with 1 otherwise; says which checks it
+//!           skipped because no compiler was found
+//! never     leaves a file behind, except the CUBIN that was asked for
+//! limits    1 GiB of device memory, 512 MiB of pinned host memory; its last step breaks the CUDA
+//!           context of this process, on purpose
 #![allow(unsafe_code)]
 use std::{error::Error, fs::File, io::Write, process::ExitCode, time::Instant};
 
@@ -22,7 +23,7 @@ extern "C" __global__ void saxpy(float* __restrict__ y, const float* __restrict_
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) y[i] += a * x[i];
 }
-// Turns n numbers round, through shared memory that has to be asked for.
+// Reverses n numbers through dynamic shared memory.
 extern "C" __global__ void turn(float* y, unsigned n) {
   extern __shared__ float kept[];
   for (unsigned i = threadIdx.x; i < n; i += blockDim.x) kept[i] = y[i];
@@ -36,9 +37,9 @@ extern "C" __global__ void kinds(double* out, unsigned a, unsigned long long b, 
 
 /// Bytes of the transfers.
 const BYTES: usize = 256 << 20;
-/// Numbers that saxpy works on: as many as there are bytes for.
+/// Numbers that saxpy works on: as many floats as there are bytes.
 const NUMBERS: u32 = (BYTES / 4) as u32;
-/// Numbers that are turned round: 80,000 bytes of shared memory.
+/// Numbers that are reversed: 80,000 bytes of shared memory.
 const TURNED: u32 = 20_000;
 
 type Done = Result<(), Box<dyn Error>>;
@@ -112,7 +113,7 @@ fn expect(what: &str, holds: bool) -> Done {
     if holds { Ok(()) } else { Err(format!("expected {what}").into()) }
 }
 
-/// A fault is expected, and printed.
+/// Expects a fault, and prints it.
 fn fault<T>(what: &str, result: Result<T, Fault>) -> Result<Fault, Box<dyn Error>> {
     let fault = result.err().ok_or_else(|| format!("{what}: expected a fault"))?;
     println!(
@@ -126,7 +127,7 @@ fn compile(nvrtc: &Nvrtc, capability: Capability) -> Result<Cubin, Fault> {
     nvrtc.compile(&Source { name: "self_check.cu", text: TEXT, capability, options: &[] })
 }
 
-/// From the file, else from the compiler, if there is one.
+/// The CUBIN of the file, else compiled now if a compiler is found.
 fn code(gpu: &Gpu, file: Option<&str>) -> Result<Option<Vec<u8>>, Box<dyn Error>> {
     if let Some(file) = file {
         return Ok(Some(std::fs::read(file)?));
@@ -152,7 +153,7 @@ fn transfers(gpu: &Gpu, memory: &Memory) -> Done {
         .collect();
     let mut file = tempfile::tempfile()?;
     file.write_all(&numbers)?;
-    // SAFETY: the file has no name, so that nobody else can change it.
+    // SAFETY: the file has no name, so that no other process can change it.
     let map = unsafe { memmap2::Mmap::map(&file as &File)? };
     for round in 0..5 {
         let start = Instant::now();
@@ -182,7 +183,7 @@ fn transfers(gpu: &Gpu, memory: &Memory) -> Done {
         expect("the bytes that were uploaded", back == numbers)?;
         back.fill(0);
     }
-    // Odd places and lengths, across the ends of pieces.
+    // Odd offsets and lengths, across the bounds of staging buffers.
     for (offset, length) in
         [(0, 1), (3, 5), (4095, 70_001), ((1 << 20) - 1, (3 << 20) + 7), (17, (33 << 20) + 1)]
     {
@@ -332,8 +333,8 @@ fn values(x: &Memory, y: &Memory) -> [ArgumentValue; 4] {
     ]
 }
 
-/// Whether y is this many times x. Products and sums are whole numbers below 2^24 times few, which
-/// are exact.
+/// Whether y is this many times x. Products and sums are small multiples of integers below 2^24,
+/// which are exact.
 fn is_times(gpu: &Gpu, x: &Memory, y: &Memory, times: f32) -> Result<bool, Fault> {
     let [mut left, mut right] = [vec![0_u8; BYTES], vec![0_u8; BYTES]];
     gpu.download(x, 0, &mut left)?;
@@ -361,7 +362,7 @@ fn launches(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
     Ok(())
 }
 
-/// The same numbers, read over the bus.
+/// The same numbers, read by a kernel over PCIe.
 fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
     expect("a misuse", fault("no bytes to pin", gpu.pin(0))?.code == Code::Misuse)?;
     let mut host = gpu.pin(BYTES as u64)?;
@@ -398,7 +399,7 @@ fn pinned(gpu: &Gpu, saxpy: &Kernel, x: &Memory, y: &Memory) -> Done {
     )
 }
 
-/// What is sent to the host is as it was then, whatever is done to it later.
+/// A copy to the host has the bytes of that moment, whatever overwrites the source later.
 fn sent(gpu: &Gpu, y: &Memory) -> Done {
     let [longest, few] = [BYTES as u64, 1000];
     let mut landing = gpu.landing(longest + few)?;
@@ -499,7 +500,7 @@ fn too_large(gpu: &Gpu) -> Done {
     Ok(())
 }
 
-/// Writes where nothing is: the last thing that is done, for nothing can be done after it.
+/// Writes to an unmapped address. The last step, since it breaks the context.
 fn broken(gpu: &Gpu, saxpy: &Kernel) -> Done {
     let nowhere = [
         ArgumentValue::Pointer(256),

@@ -1,40 +1,40 @@
-//! cubin: code for one architecture of GPUs, and what its compiler said of it.
+//! cubin: machine code for one GPU architecture, and what its compiler reported of it.
 //!
-//! promises  bytes that are cut off or are no CUBIN are told before the driver reads them
+//! promises  bytes that are truncated or no CUBIN are detected before the driver reads them
 //! never     changes a byte
-//! limits    a function that a kernel calls and that was not put inline is not listed; the log
-//!           names it. Sections alone are looked at, not what stands in them
-/// Code for one architecture.
+//! limits    a device function that is called and not inlined is not listed; the log names it. Only
+//!           section headers are checked, not their contents
+/// Machine code for one architecture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cubin {
     /// What `Gpu::load` takes.
     pub bytes: Vec<u8>,
-    /// What the compiler said. It holds times, so that it differs from one compilation to the next.
+    /// What the compiler reported. It contains times, so it differs between compilations.
     pub log: String,
     /// Its kernels, in the order of the log.
     pub kernels: Vec<CompiledKernel>,
 }
 
-/// A kernel, as its compiler tells it.
+/// A kernel, as its compiler reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompiledKernel {
     /// As `Module::kernel` takes it.
     pub name: String,
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of a thread's stack.
+    /// Bytes of stack per thread.
     pub stack: u32,
-    /// Bytes written to it for want of registers.
+    /// Bytes of registers spilled to the stack.
     pub spill_stores: u32,
-    /// Bytes read back.
+    /// Bytes of spilled registers loaded back.
     pub spill_loads: u32,
 }
 
-/// What the compiler said of each kernel (`--ptxas-options=-v`).
+/// Registers, stack and spills of each kernel in the log (`--ptxas-options=-v`).
 pub(crate) fn kernels(log: &str) -> Vec<CompiledKernel> {
     let mut found = Vec::new();
     let mut entry: Option<CompiledKernel> = None;
-    // Functions that are no kernels have such lines too, some of them between two of a kernel.
+    // Functions that are not kernels have such lines too, some of them between two of a kernel.
     let mut is_of_entry = false;
     for line in log.lines() {
         if let Some((_, rest)) = line.split_once("Compiling entry function '") {
@@ -63,13 +63,13 @@ pub(crate) fn kernels(log: &str) -> Vec<CompiledKernel> {
     found
 }
 
-/// The number that stands before these words.
+/// The number before these words.
 fn number_before(line: &str, words: &str) -> Option<u32> {
     line.split_once(words)?.0.rsplit(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Whether these bytes are an ELF file of 64 bits for CUDA of which every section is there: the
-/// driver reads what headers say.
+/// Whether these bytes are a 64-bit CUDA ELF file that contains all of its sections: the driver
+/// trusts the headers.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     look(bytes) == Some(true)
 }

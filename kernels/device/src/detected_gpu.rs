@@ -1,11 +1,11 @@
-//! detected_gpu: facts of a GPU that is here, for planning.
+//! detected_gpu: facts of a GPU of this machine, for planning.
 //!
-//! promises  rates of a device that was measured are the measured ones: here first, else those that
-//!           come with the program; those of any other are estimates from what its driver says, and
-//!           are marked so
+//! promises  measured rates come first: those measured on this machine, then those shipped with the
+//!           program; for other devices they are estimated from what the driver reports, and marked
+//!           so
 //! never     measures, or opens the device
-//! limits    rates of rows gathered on a device that was not measured are those of the H200, scaled
-//!           by bandwidth alone: sizes of tables are left as they are, whatever its cache
+//! limits    gather rates of an unmeasured device are those of the H200, scaled by bandwidth alone:
+//!           table sizes stay as they are, whatever the size of its L2
 use std::path::PathBuf;
 
 use crate::{
@@ -16,34 +16,33 @@ use crate::{
     measured_facts, shipped_facts,
 };
 
-/// The device whose rates were measured: a word of its name, and its facts file.
+/// The device with shipped rates: a word of its name, and its facts file.
 const MEASURED: (&str, &str) = ("H200", "h200");
-/// A word of names of devices that are a part of one: they have a part of its rates.
+/// A word in the names of MIG slices, which have a share of the device's rates.
 const PART: &str = "MIG";
-/// What copies reach of the bandwidth that clock and width promise, about.
+/// The share of the theoretical bandwidth (clock times bus width) that copies reach, about.
 const REACHED: f64 = 0.85;
-/// Additions or multiplications of 32 bits that a multiprocessor does at a time, from capability
-/// 8.6 on and on 9 and 10.
+/// FP32 additions or multiplications of an SM per clock, from capability 8.6 on and on 9 and 10.
 const LANES_F32: u64 = 128;
 
-/// Where rates come from.
+/// The source of rates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rates {
-    /// They were measured here, and are kept in this file.
+    /// Measured on this machine, and kept in this file.
     Kept(PathBuf),
-    /// They were measured on such a device, and come with the program.
+    /// Measured on such a device, and shipped with the program.
     Shipped,
-    /// They were worked out from what the driver says.
+    /// Estimated from what the driver reports.
     Estimated,
 }
 
-/// What a plan for this device may hold of it, and where its rates come from.
+/// Facts of this device for a plan, and the source of its rates.
 pub(crate) fn facts(device: &Device) -> Result<(Facts, Rates), Fault> {
     let kept = measured_facts::find(device)?.zip(measured_facts::file(device));
     facts_by(device, kept).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))
 }
 
-/// The same, with what was measured here, if anything.
+/// The same, with the facts measured on this machine, if any.
 fn facts_by(device: &Device, kept: Option<(Facts, PathBuf)>) -> Option<(Facts, Rates)> {
     if let Some((facts, file)) = kept {
         return Some((own(device, facts), Rates::Kept(file)));
@@ -53,7 +52,7 @@ fn facts_by(device: &Device, kept: Option<(Facts, PathBuf)>) -> Option<(Facts, R
     Some((facts, rates))
 }
 
-/// Facts with what the driver says in place of what a file does.
+/// Facts, with the values that the driver reports in place of those of a file.
 fn own(device: &Device, facts: Facts) -> Facts {
     Facts {
         architecture: device.capability.architecture(),
@@ -69,15 +68,15 @@ fn own(device: &Device, facts: Facts) -> Facts {
     }
 }
 
-/// What is known of a device that was not measured here.
+/// Facts of a device that was not measured on this machine.
 pub(crate) fn expected(device: &Device) -> Option<Facts> {
     let measured = shipped_facts(MEASURED.1)?;
     let has_word = |wanted: &str| device.name.split(' ').any(|word| word == wanted);
     if has_word(MEASURED.0) && !has_word(PART) {
         return Some(own(device, measured));
     }
-    // Two transfers a clock; where the driver does not tell the clock, the measured device's rate
-    // is as good a guess as any.
+    // Two transfers per clock (DDR). Where the driver does not report the clock, the rate of the
+    // measured device is the best guess.
     let promised =
         2.0 * f64::from(device.memory_clock_khz) * 1000.0 * f64::from(device.memory_bus_bits) / 8.0
             * REACHED;
@@ -91,7 +90,7 @@ pub(crate) fn expected(device: &Device) -> Option<Facts> {
         }
     }
     let f32 = u64::from(device.processors) * u64::from(device.clock_khz) * 1000 * LANES_F32 * 2;
-    // Half as fast on the devices for data centers, 1/64 on the others.
+    // FP64 runs at half the FP32 rate on data-center devices, at 1/64 on the others.
     let Capability { major, minor } = device.capability;
     let f64 = if minor == 0 && (8..=10).contains(&major) { f32 / 2 } else { f32 / 64 };
     Some(Facts {
@@ -153,7 +152,7 @@ pub(crate) mod tests {
             (found.name.as_str(), found.architecture.as_str(), found.is_estimated),
             ("nvidia-a100-sxm4-80gb", "sm_80", true)
         );
-        // 2.04 TB/s are promised, and about 1.75 are reached.
+        // Theoretical bandwidth 2.04 TB/s; about 1.75 are reached.
         assert_eq!(found.bytes_per_second, 1_733_184_000_000);
         assert_eq!(
             found.flops_per_second,

@@ -1,167 +1,166 @@
 //! facts: what is known of a device before anything runs on it, read from a facts file.
 //!
-//! promises  static: the same file gives the same facts on every machine, so that a plan for a
-//!           device can be made where it is not; a file with a wrong or missing field is refused
-//!           with its name
-//! never     measures; rates were measured once and stand in the file
+//! promises  static: a file gives the same facts on every machine, so that a plan for a device can
+//!           be made elsewhere; a file with a wrong or missing field is refused, and the field
+//!           named
+//! never     measures; rates were measured once and are in the file
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::capability::Capability;
 
-/// What a plan is made for, and nothing that changes from start to start.
+/// What a plan is made for; nothing that changes between runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// `cpu`, or what the facts file calls it.
+    /// `cpu`, or the name in the facts file.
     pub name: String,
-    /// What back end runs its launches.
+    /// The back end that runs its launches.
     pub kind: Kind,
-    /// Which of the GPUs that are here; no part of what a plan is made for.
+    /// The ordinal among the GPUs of this machine; no part of what a plan is made for.
     #[serde(skip)]
     pub ordinal: usize,
     /// Instruction set architecture.
     #[serde(default)]
     pub architecture: String,
-    /// Widest vectors that kernels may use: `avx512`, `avx2`, `neon`, `none`; nothing for a GPU.
+    /// The widest vectors that kernels may use: `avx512`, `avx2`, `neon`, `none`; empty for a GPU.
     #[serde(default)]
     pub simd: String,
-    /// Bytes read and written in a second, one after the other.
+    /// Sequential memory bandwidth, bytes read plus written per second.
     #[serde(deserialize_with = "whole")]
     pub bytes_per_second: u64,
-    /// Additions and multiplications in a second.
+    /// Additions and multiplications per second.
     pub flops_per_second: Flops,
-    /// What it costs to start a launch.
+    /// The overhead of a launch.
     #[serde(deserialize_with = "whole")]
     pub launch_nanoseconds: u64,
-    /// Memory of its own; none: that of the machine.
+    /// Device memory; none: it uses that of the host.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub memory_bytes: Option<u64>,
-    /// Bytes of the host's memory that kernels read in a second, where that is known; else it
-    /// follows from the architecture, and no key has it.
+    /// Bytes of host memory that kernels read per second, where that was measured; else it follows
+    /// from the architecture, and no key contains it.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_if_any")]
     pub host_bytes_per_second: Option<u64>,
-    /// What keeps rows that were read for the next reader.
+    /// The cache that gathered rows are reused from.
     pub cache: Cache,
-    /// How threads are put together, on a GPU.
+    /// The launch geometry of a GPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
-    /// Rows read at random, by their width, ascending.
+    /// Random row reads (gather), by row width, ascending.
     pub gather: Vec<Gather>,
-    /// Whether rates were worked out from what a driver says of the device, and not measured;
-    /// nothing of it stands in a key if not.
+    /// Whether rates were estimated from what a driver reports, and not measured; a key contains it
+    /// only if they were.
     #[serde(default, rename = "estimated", skip_serializing_if = "std::ops::Not::not")]
     pub is_estimated: bool,
-    /// How rates came to be that were measured on a device which was here; no key has it.
+    /// How rates of a device of this machine were measured; no key contains it.
     #[serde(default, skip_serializing)]
     pub measured: Option<Measurement>,
 }
 
-/// What was measured on, and what no plan needs of what was found.
+/// The device that was measured, and results that no plan needs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measurement {
-    /// As the driver calls the device.
+    /// The name that the driver reports.
     pub device: String,
-    /// The newest CUDA that the driver spoke.
+    /// The newest CUDA version that the driver supports.
     pub driver: String,
-    /// Of the multiprocessors, at most.
+    /// The highest SM clock.
     pub clock_khz: u32,
-    /// Of the memory, at most.
+    /// The highest memory clock.
     pub memory_clock_khz: u32,
-    /// Width of the way to memory.
+    /// Width of the memory bus.
     pub memory_bus_bits: u32,
-    /// Bytes of pinned memory that the driver copies to the device in a second.
+    /// Bytes of pinned memory that the driver copies to the device per second.
     #[serde(deserialize_with = "whole")]
     pub pinned_bytes_per_second: u64,
-    /// Bytes of a mapped file that an upload of ours brings there in a second.
+    /// Bytes of a mapped file that our upload brings to the device per second.
     #[serde(deserialize_with = "whole")]
     pub upload_bytes_per_second: u64,
 }
 
-/// Which back end.
+/// The back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// The processor.
+    /// The CPU.
     Cpu,
-    /// A GPU of NVIDIA.
+    /// An NVIDIA GPU.
     Cuda,
 }
 
-/// By type of number.
+/// By floating-point type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flops {
-    /// Of 32 bits.
+    /// FP32.
     #[serde(deserialize_with = "whole")]
     pub f32: u64,
-    /// Of 64 bits.
+    /// FP64.
     #[serde(deserialize_with = "whole")]
     pub f64: u64,
 }
 
-/// The cache that neighbours' rows are read through: of all processors on a GPU, of one core on a
-/// CPU.
+/// The cache that neighbours' rows are read through: L2 of a GPU, that of one core on a CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
-    /// What it holds.
+    /// Its capacity.
     #[serde(deserialize_with = "whole")]
     pub bytes: u64,
-    /// What is fetched at once.
+    /// A cache line.
     #[serde(deserialize_with = "whole")]
     pub line_bytes: u64,
 }
 
-/// How threads are put together.
+/// The launch geometry of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
-    /// Multiprocessors.
+    /// SMs.
     pub processors: u32,
-    /// Threads that go in step.
+    /// Lanes of a warp.
     pub lanes: u32,
-    /// Threads of a block at most.
+    /// Maximum threads per block.
     pub threads_most: u32,
-    /// Shared memory of a block at most.
+    /// Maximum shared memory per block.
     pub shared_bytes_most: u32,
 }
 
-/// Rows of one width, read at random.
+/// Random row reads of one width.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gather {
     /// Bytes of a row.
     pub row_bytes: u64,
-    /// Size of the table and bytes of rows in a second, by ascending size.
+    /// Table size, and bytes of rows per second, by ascending size.
     #[serde(deserialize_with = "pairs")]
     pub tables: Vec<[u64; 2]>,
 }
 
-/// What reads over PCIe with 16 lanes reach, of the fifth generation (63 GB/s are promised) and of
-/// the fourth (32): stated, not measured.
+/// What reads over PCIe x16 reach, of generation 5 (theoretical 63 GB/s) and 4 (32): assumed, not
+/// measured.
 const BUS_OF_FIFTH: u64 = 50_000_000_000;
 const BUS_OF_FOURTH: u64 = 25_000_000_000;
-/// Instruction set of the first GPUs with the fifth generation.
+/// Compute capability of the first GPUs with PCIe 5.
 const FIRST_OF_FIFTH: Capability = Capability::new(9, 0);
 
 impl Measurement {
-    /// How much of a pinned copy's rate uploads reach.
+    /// The share of the pinned copy rate that uploads reach.
     pub fn upload_share(&self) -> f64 {
         self.upload_bytes_per_second as f64 / self.pinned_bytes_per_second.max(1) as f64
     }
 }
 
-/// Lanes that kernels go in step by: what every GPU of NVIDIA has.
+/// Lanes of a warp on every NVIDIA GPU.
 const LANES: u32 = 32;
-/// Threads and bytes of shared memory that every GPU kernels are tested for gives a block.
+/// Threads and bytes of shared memory per block that every tested GPU has.
 const THREADS_LEAST: u32 = 1024;
 const SHARED_LEAST: u32 = 48 << 10;
 
 impl Facts {
-    /// Those of a file; what cannot be those of any device is refused with its field.
+    /// Reads a facts file; values that no device can have are refused, and the field named.
     pub fn from_yaml(text: &str) -> Result<Facts, String> {
         let facts: Facts = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
         facts.refuse_impossible().map(|()| facts)
@@ -219,8 +218,8 @@ impl Facts {
         Ok(serde_yaml::to_string(self)? + &measured.unwrap_or_default())
     }
 
-    /// Bytes of the host's memory that kernels read in a second: as the file says, else what the
-    /// bus of such a GPU gives.
+    /// Bytes of host memory that kernels read per second: as the file says, else what the PCIe
+    /// generation of such a GPU reaches.
     pub fn bytes_per_second_of_host(&self) -> u64 {
         let of_bus = || {
             if self.capability().is_none_or(|capability| capability >= FIRST_OF_FIFTH) {
@@ -232,15 +231,17 @@ impl Facts {
         self.host_bytes_per_second.unwrap_or_else(of_bus).max(1)
     }
 
-    /// The compute capability that the architecture's name says, `sm_90` for one.
+    /// The compute capability in the architecture's name, such as `sm_90`.
     pub fn capability(&self) -> Option<Capability> {
         let number = self.architecture.strip_prefix("sm_")?.parse().ok()?;
         Some(Capability::from_number(number))
     }
 
-    /// Bytes of rows in a second, for rows of this width out of a table of this size: between what
-    /// was measured, by logarithms; beyond it, what was measured nearest. Rows narrower than the
-    /// narrowest cost as much each as that one.
+    /// Gather rate in bytes per second, for rows of this width from a table of this size:
+    /// interpolated
+    /// between measurements on a logarithmic scale, and constant beyond them. Each row narrower
+    /// than
+    /// the narrowest costs as much as that one.
     pub fn gathered_per_second(&self, row_bytes: u64, table_bytes: u64) -> f64 {
         let Some(narrowest) = self.gather.first().map(|gather| gather.row_bytes) else {
             return self.bytes_per_second as f64;
@@ -265,7 +266,7 @@ fn logarithm_of_rate(gather: &Gather, table_bytes: u64) -> f64 {
     interpolate(&of_table, logarithm(table_bytes))
 }
 
-/// On the broken line through these points; level before the first and after the last.
+/// Piecewise linear through these points; constant before the first and after the last.
 fn interpolate(points: &[(f64, f64)], at: f64) -> f64 {
     let after = points.partition_point(|point| point.0 <= at);
     match (after.checked_sub(1).and_then(|before| points.get(before)), points.get(after)) {
@@ -277,7 +278,7 @@ fn interpolate(points: &[(f64, f64)], at: f64) -> f64 {
     }
 }
 
-/// A whole number that a file may write as `4.28e12`.
+/// A non-negative integer that a file may write as `4.28e12`.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = f64::deserialize(deserializer)?;
     if (0.0..1e18).contains(&number) && number.fract() == 0.0 {

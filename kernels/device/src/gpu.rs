@@ -1,16 +1,15 @@
-//! gpu: one GPU of NVIDIA: its facts, memory, transfers, kernels, graphs and events.
+//! gpu: one NVIDIA GPU: its facts, memory, transfers, kernels, CUDA graphs and events.
 //!
-//! promises  work is done in the order of the calls: launches, fills and copies on one stream,
-//!           transfers on another that waits for it and is waited for; bounds, parameters and grids
-//!           are checked before the driver is called; the first fault that breaks the device comes
-//!           back from every later call
-//! never     panics where no driver is; makes anything on the default stream; frees what a thread
-//!           still asks for (`Memory`, `Pinned`, `Landing`, `Kernel` and `Graph` keep the device
-//!           open)
-//! limits    addresses are numbers: a launch may be given one whose memory has gone, and a kernel
-//!           may write where it likes on the device; a graph keeps its kernels loaded, and not the
-//!           memory they touch. Methods may be called from any thread, but while one captures a
-//!           graph the others are refused
+//! promises  work runs in the order of the calls: launches, fills and copies on one stream,
+//!           transfers on a second one that is synchronised with it by events; bounds, parameters
+//!           and grids are checked before the driver is called; the first error that breaks the
+//!           context comes back from every later call
+//! never     panics where no driver is; uses the default stream; frees what is still in use
+//!           (`Memory`, `Pinned`, `Landing`, `Kernel` and `Graph` keep the device open)
+//! limits    addresses are numbers: a launch may be given one whose memory was freed, and a kernel
+//!           may write anywhere on the device; a graph keeps its kernels loaded, but not the memory
+//!           they touch. Methods may be called from any thread; while one thread captures a graph
+//!           the others are refused
 mod context;
 mod driver;
 mod graph;
@@ -33,40 +32,40 @@ pub use readback::{Landing, Piece};
 use crate::capability::Capability;
 use crate::gpu_error::Fault;
 
-/// What is known of a GPU that is here.
+/// What is known of a GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its number for the driver, from 0.
+    /// Its ordinal for the driver, from 0.
     pub ordinal: usize,
-    /// As the driver calls it: `NVIDIA H200`.
+    /// The name that the driver reports: `NVIDIA H200`.
     pub name: String,
-    /// As `nvidia-smi -L` writes it.
+    /// As `nvidia-smi -L` prints it.
     pub uuid: String,
     /// Compute capability.
     pub capability: Capability,
-    /// Multiprocessors.
+    /// SMs.
     pub processors: u32,
-    /// Threads that go in step.
+    /// Lanes of a warp.
     pub lanes: u32,
-    /// Threads of a block at most.
+    /// Maximum threads per block.
     pub threads_most: u32,
-    /// Shared memory of a block at most, for kernels that ask for it.
+    /// Maximum shared memory per block, with opt-in.
     pub shared_bytes_most: u32,
-    /// Registers of 32 bits of a multiprocessor.
+    /// 32-bit registers per SM.
     pub registers: u32,
-    /// The cache that all multiprocessors share.
+    /// L2.
     pub cache_bytes: u64,
-    /// Memory of its own.
+    /// Device memory.
     pub memory_bytes: u64,
-    /// What of it nobody has at the moment; unknown as long as the device is not open.
+    /// Free device memory; unknown until the device is open.
     pub memory_free_bytes: Option<u64>,
-    /// Of the multiprocessors.
+    /// The SM clock.
     pub clock_khz: u32,
-    /// Of the memory.
+    /// The memory clock.
     pub memory_clock_khz: u32,
-    /// Width of the way to memory.
+    /// Width of the memory bus.
     pub memory_bus_bits: u32,
-    /// The newest CUDA that the driver speaks: `13.0`.
+    /// The newest CUDA version that the driver supports: `13.0`.
     pub driver: String,
 }
 
@@ -80,13 +79,12 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// How many devices the driver lets this process see; a driver that is there and sees none is
-    /// no fault.
+    /// How many devices the driver shows this process; a driver without devices is no fault.
     pub fn count() -> Result<usize, Fault> {
         driver::start().map(|driver| driver.count)
     }
 
-    /// The newest CUDA that the driver speaks: `13.0`.
+    /// The newest CUDA version that the driver supports: `13.0`.
     pub fn driver_version() -> Result<String, Fault> {
         driver::start().map(|driver| driver::version_text(driver.version))
     }
@@ -103,7 +101,7 @@ impl Gpu {
         Ok(Gpu { context, device, staging: Mutex::new(None), scratch: Mutex::new(None) })
     }
 
-    /// What is known of it; the free memory is that of now.
+    /// Its facts, with the memory that is free now.
     pub fn facts(&self) -> Device {
         Device {
             memory_free_bytes: self.context.memory().ok().map(|(free, _)| free),
@@ -111,7 +109,7 @@ impl Gpu {
         }
     }
 
-    /// Waits until everything that was asked for is done, and says whether it went well.
+    /// Waits until all work that was queued is done, and reports its errors.
     pub fn wait(&self) -> Result<(), Fault> {
         self.context.require_no_capture("wait")?;
         self.context.wait("wait for work")

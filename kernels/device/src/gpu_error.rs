@@ -1,59 +1,60 @@
-//! gpu_error: what a GPU, its driver or its compiler refused, with what was attempted.
+//! gpu_error: errors of a GPU, its driver or its compiler, with what was attempted.
 //!
-//! promises  the driver's own name of an error and its words are kept; a fault of memory says what
-//!           was wanted and what is free
-//! never     decides how a program ends: whoever calls maps `Code` to an exit code
+//! promises  the driver's name and description of an error are kept; an out-of-memory error says
+//!           what was requested and what is free
+//! never     decides how a program ends: the caller maps `Code` to an exit code
 use std::{error::Error, fmt};
 
-/// A call that did not do what was asked.
+/// A call that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// What was attempted, with its sizes.
     pub what: String,
-    /// Why it did not work.
+    /// Why it failed.
     pub code: Code,
-    /// What to do about it, if something can be done.
+    /// What to do about it, if anything.
     pub hint: Option<String>,
 }
 
-/// Why.
+/// Why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Code {
     /// No driver, no device, no compiler; `what` says which.
     Absent,
-    /// The device has no such stretch of memory.
+    /// The device has no free block of that size.
     Memory {
-        /// Bytes asked for; 0 where the driver asked for itself.
+        /// Bytes requested; 0 where the driver allocated for itself.
         wanted: u64,
-        /// Bytes that nobody had at that time.
+        /// Bytes that were free.
         free: u64,
         /// Bytes of the device.
         total: u64,
     },
-    /// The driver's name of the error, and its words.
+    /// The driver's name and description of the error.
     Driver(String),
     /// A kernel that does not compile.
     Compile {
-        /// What the compiler said, and the lines around its first error.
+        /// What the compiler reported, and the lines around its first error.
         log: String,
     },
-    /// A wrong call: out of bounds, wrong parameters; `what` says which. Nothing was sent to the
+    /// A misuse of this crate: out of bounds, wrong parameters; `what` says which. Nothing was sent
+    /// to the
     /// device.
     Misuse,
 }
 
 impl Fault {
-    /// Something is not there.
+    /// A missing driver, device or compiler.
     pub(crate) fn absent(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Fault { what: what.into(), code: Code::Absent, hint: Some(hint.into()) }
     }
 
-    /// A call that cannot be meant.
+    /// A misuse of this crate.
     pub(crate) fn misuse(what: impl Into<String>) -> Self {
         Fault { what: what.into(), code: Code::Misuse, hint: None }
     }
 
-    /// The driver or the compiler library refused, in its own words.
+    /// An error of the driver or the compiler library, in its own words.
     pub(crate) fn driver(what: impl Into<String>, words: impl Into<String>) -> Self {
         Fault { what: what.into(), code: Code::Driver(words.into()), hint: None }
     }
@@ -82,7 +83,7 @@ impl fmt::Display for Fault {
 
 impl Error for Fault {}
 
-/// Bytes as a person reads them, and as they are.
+/// Bytes with a unit, and exact.
 pub(crate) fn size(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

@@ -1,13 +1,12 @@
-//! device: what there is to compute on, what is known of devices that are not here, and the way to
-//! GPUs and their compiler.
+//! device: devices to compute on, facts of devices that are elsewhere, and access to GPUs and their
+//! compiler.
 //!
-//! promises  static facts (those that a plan's key may hold) never change while a process runs; a
-//!           device that is not known is an error that says what would be; a machine without any
-//!           CUDA is as good as another until a GPU is asked for
-//! never     measures unasked (`measure` does when it is called); allocates or launches for a
-//!           question about facts
-//! limits    GPUs of NVIDIA, and this is the only crate that names their driver. Drivers' errors
-//!           come back as `Fault`
+//! promises  static facts (those that a plan's key may contain) never change while a process runs;
+//!           an unknown device is an error that lists the known ones; a machine without CUDA works
+//!           until a GPU is asked for
+//! never     measures unless asked (`measure` does); allocates or launches for a query of facts
+//! limits    NVIDIA GPUs; this is the only crate that names their driver. Its errors come back as
+//!           `Fault`
 use std::sync::OnceLock;
 
 mod capability;
@@ -33,7 +32,7 @@ pub use nvrtc::Nvrtc;
 pub struct Unknown {
     /// What was asked for.
     pub name: String,
-    /// Why it is not there.
+    /// Why it is unknown.
     pub why: String,
     /// What to do about it, if that is known.
     pub hint: Option<String>,
@@ -42,31 +41,32 @@ pub struct Unknown {
 /// Devices that can be planned for on any machine.
 pub const NAMES: [&str; 3] = [AUTO, "cpu", "h200"];
 
-/// The best that is there.
+/// The best device of this machine.
 pub const AUTO: &str = "auto";
 
-/// The least compute capability that `auto` takes: that of the oldest architecture kernels are
-/// tested for.
+/// The lowest compute capability that `auto` accepts: the oldest architecture that kernels are
+/// tested
+/// for.
 const CAPABILITY_LEAST: Capability = Capability::new(8, 0);
 
-/// How a facts file is called, if it is not one of ours.
+/// The extension of a facts file.
 const EXTENSION: &str = ".yaml";
 
-/// The most bytes of a facts file: one of ours has about two thousand.
+/// The largest facts file: shipped ones have about two thousand bytes.
 const FACTS_BYTES_MOST: u64 = 1 << 20;
 
-/// The facts files that come with the program.
+/// The facts files shipped with the program.
 const FILES: [(&str, &str); 2] =
     [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
 
-/// What one neighbour sum took on a device, for each way to cut it into groups, where that was
-/// measured: a table with a head, columns `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
+/// Measured times of one neighbour sum on a device, for each partition into neighbour groups: CSV
+/// with
+/// a header, columns `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
 pub fn groupings(name: &str) -> Option<&'static str> {
     (name == "h200").then_some(include_str!("../facts/h200-grouping.csv"))
 }
 
-/// Facts of a device by name, or of a file; `auto` is the best that is there for what `best` asks
-/// of it.
+/// Facts of a device by name, or of a file; `auto` is the best device of this machine for `best`.
 pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     let unknown = |why: String| Unknown { name: name.to_owned(), why, hint: None };
     let absent = |fault: Fault, more: &str| Unknown {
@@ -102,8 +102,9 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     Ok(facts)
 }
 
-/// The text of a facts file. What is no file is refused before it is opened: a pipe would wait for
-/// its writer, a device has no end.
+/// The text of a facts file. Anything but a file is refused before it is opened: reading a pipe
+/// would
+/// block, and a character device has no end.
 fn facts_file(name: &str) -> Result<String, String> {
     let about = std::fs::metadata(name).map_err(|error| error.to_string())?;
     if !about.is_file() {
@@ -116,7 +117,7 @@ fn facts_file(name: &str) -> Result<String, String> {
     std::fs::read_to_string(name).map_err(|error| error.to_string())
 }
 
-/// The number of a GPU that is named `cuda` or `cuda:N`.
+/// The ordinal of a GPU named `cuda` or `cuda:N`.
 pub fn ordinal(name: &str) -> Option<usize> {
     match name.strip_prefix("cuda")? {
         "" => Some(0),
@@ -124,29 +125,31 @@ pub fn ordinal(name: &str) -> Option<usize> {
     }
 }
 
-/// Facts of a GPU that is here, by its number.
+/// Facts of a GPU of this machine, by its ordinal.
 pub fn cuda(ordinal: usize) -> Result<Facts, Fault> {
     rates(&Gpu::look(ordinal)?).map(|(facts, _)| facts)
 }
 
-/// Facts of a GPU that was looked at, and where its rates come from.
+/// Facts of a GPU, and the source of its rates.
 pub fn rates(device: &gpu::Device) -> Result<(Facts, Rates), Fault> {
     detected_gpu::facts(device)
         .map(|(facts, rates)| (Facts { ordinal: device.ordinal, ..facts }, rates))
 }
 
-/// What `auto` may take.
+/// What `auto` may choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Best {
-    /// A GPU, if there is one that fits, else the CPU.
+    /// A GPU, if a suitable one is present, else the CPU.
     OfAll,
-    /// The CPU: what is asked for has no kernels on a GPU.
+    /// The CPU: the request has no kernels on a GPU.
     Cpu,
 }
 
-/// Facts of the first GPU, if kernels are tested for its like and can be compiled here: what `auto`
-/// takes. Looked for once. Kept facts that do not read are a fault, and no reason to take another
-/// device.
+/// Facts of the first GPU, if kernels are tested for its architecture and can be compiled here:
+/// what
+/// `auto` chooses. Queried once. Measured facts that cannot be read are an error: no other device
+/// is
+/// chosen silently.
 pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
@@ -157,18 +160,18 @@ pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     FOUND.get_or_init(look).clone()
 }
 
-/// Facts of every device that comes with the program.
+/// Facts of every device shipped with the program.
 pub fn shipped() -> Vec<Facts> {
     FILES.iter().filter_map(|(name, _)| shipped_facts(name)).collect()
 }
 
-/// The facts of a file that comes with the program.
+/// The facts of a file shipped with the program.
 pub(crate) fn shipped_facts(name: &str) -> Option<Facts> {
     let (_, text) = FILES.iter().find(|(file, _)| *file == name)?;
     Facts::from_yaml(text).ok()
 }
 
-/// Widest vectors of this processor.
+/// The widest vector instructions of this CPU.
 #[cfg(target_arch = "x86_64")]
 pub fn simd_class() -> &'static str {
     if std::is_x86_feature_detected!("avx512f") && std::is_x86_feature_detected!("avx512vl") {
@@ -180,19 +183,19 @@ pub fn simd_class() -> &'static str {
     }
 }
 
-/// Widest vectors of this processor.
+/// The widest vector instructions of this CPU.
 #[cfg(target_arch = "aarch64")]
 pub fn simd_class() -> &'static str {
     "neon"
 }
 
-/// Widest vectors of this processor.
+/// The widest vector instructions of this CPU.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn simd_class() -> &'static str {
     "none"
 }
 
-/// The processor's name as the system tells it, for records.
+/// The CPU's name as the system reports it, for records.
 pub fn processor() -> String {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = text

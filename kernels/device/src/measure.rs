@@ -1,15 +1,14 @@
-//! measure: the rates of a GPU that is here, taken with kernels of our own (`rates.cu`), as facts
-//! to plan with.
+//! measure: measures the rates of a GPU of this machine with kernels of our own (`rates.cu`), as
+//! facts
+//! for planning.
 //!
-//! promises  each rate is the median of several runs after some that do not count, by the device's
-//!           events, its second cache flushed before each (uploads: by the host's clock); a run of
-//!           a kernel is made longer until it takes a millisecond or moves as much as it may;
-//!           figures are rounded, so that most noise makes the same ones: others are another device
-//!           to a plan
-//! never     measures unasked; keeps anything (`kept` does)
-//! limits    half of the memory that is free and at most 2.6 GB of it, as much pinned memory as the
-//!           file has bytes, some seconds; tables that find no room are left out; clocks are those
-//!           that the device takes by itself
+//! promises  each rate is the median of several runs after a warm-up, timed by events, with L2
+//!           flushed before each (uploads: by the host's clock); a kernel's run is lengthened until
+//!           it takes a millisecond or reaches its size limit; rates are rounded so that most noise
+//!           gives the same figure: another figure is another device to a plan
+//! never     measures unless asked; stores anything (`measured_facts` does)
+//! limits    half of the free memory and at most 2.6 GB of it, as much pinned memory as the file
+//!           has bytes, some seconds; tables that do not fit are left out; clocks are not fixed
 use std::time::{Duration, Instant};
 
 use crate::{
@@ -26,36 +25,35 @@ use crate::{
 /// The kernels.
 pub const KERNELS: &str = include_str!("rates.cu");
 
-/// Timed runs, of which the one in the middle counts.
+/// Timed runs, of which the median counts.
 pub const ROUNDS: usize = 7;
-/// How long a run should take at least.
+/// The minimum time of a run.
 const SECONDS_LEAST: f64 = 1e-3;
-/// How long the device works before anything counts, so that its clocks have risen.
+/// Warm-up before anything is timed, so that clocks have risen.
 const WARM_UP: Duration = Duration::from_millis(300);
-/// Bytes that a run of copies or gathers begins with, and that one of gathers ends with.
+/// Bytes of the first run of copies or gathers, and of the largest gather.
 const BYTES_FIRST: u64 = 8 << 20;
 const BYTES_GATHERED: u64 = 4 << 30;
-/// Rows that are added up to one; bytes of their place in a list.
+/// Rows per sum; bytes of an index.
 const ROWS_OF_SUM: u64 = 16;
 const INDEX: u64 = 4;
-/// What `copy` takes at a time.
+/// Bytes that a block of `copy` moves.
 const BYTES_OF_BLOCK: u64 = 16 << 10;
-/// Threads of a block, and blocks of a processor that work on what all share.
+/// Threads per block, and blocks per SM of a grid-stride kernel.
 const THREADS: u32 = 256;
 const BLOCKS_OF_PROCESSOR: u32 = 8;
-/// Operations of a thread in a round.
+/// Operations of a thread per round.
 const OPERATIONS: u64 = 16;
 /// Rounds of a thread: at first, and at most.
 const ROUNDS_FIRST: u64 = 64;
 const ROUNDS_MOST: u64 = 1 << 16;
-/// Launches of a graph that tells what one costs.
+/// Launches in the graph that measures launch overhead.
 const LAUNCHES: u32 = 200;
-/// Of a rate's leading power of ten: what rates are rounded to.
+/// Steps per power of ten that rates are rounded to.
 const STEPS: u64 = 20;
 
-/// Facts of an open GPU with every rate measured; `maps` are maps of one file, each of which is
-/// uploaded once, beside pinned memory of the same bytes: `ROUNDS` that count, after one that does
-/// not.
+/// Facts of an open GPU with every rate measured. `maps` are mappings of one file, each of which is
+/// uploaded once, along with pinned memory of the same bytes: one for warm-up, then `ROUNDS`.
 pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault> {
     let device = gpu.facts();
     let expected = detected_gpu::expected(&device)
@@ -109,17 +107,17 @@ pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault>
     Ok(Facts { is_estimated: false, measured: Some(measured), ..rates })
 }
 
-/// Bytes of the host in a second.
+/// Bytes of host memory per second.
 struct Transfers {
-    /// Of pinned memory, copied by the driver.
+    /// Pinned memory, copied by the driver.
     pinned: f64,
-    /// Of pinned memory, read by a kernel.
+    /// Pinned memory, read by a kernel.
     read: f64,
-    /// Of a mapped file, uploaded as a run does it, by the host's clock.
+    /// A mapped file, uploaded as a run does it, by the host's clock.
     uploaded: f64,
 }
 
-/// A GPU with what measuring needs.
+/// A GPU with the buffers for measuring.
 struct Bench<'a> {
     gpu: &'a Gpu,
     module: Module,
@@ -130,9 +128,9 @@ struct Bench<'a> {
     table: Memory,
     index: Memory,
     sums: Memory,
-    /// Bytes of rows that a run gathers at most.
+    /// The most bytes of rows that a run gathers.
     gathered_most: u64,
-    /// What the host sends.
+    /// Bytes of a host transfer.
     host_bytes: u64,
 }
 
@@ -143,10 +141,10 @@ impl<'a> Bench<'a> {
         let (least, most) =
             (tables.iter().min().copied().unwrap_or(0), tables.iter().max().copied().unwrap_or(0));
         let free = device.memory_free_bytes.unwrap_or(0);
-        // Beside what `flush_l2` writes.
+        // In addition to what `flush_l2` writes.
         let room = free.saturating_sub(2 * device.cache_bytes) / 2;
         let gathered_most = BYTES_GATHERED.min(1 << room.max(1).ilog2()).max(BYTES_FIRST);
-        // Of the narrowest rows: a place in the list for each, and one row for each sixteen.
+        // For the narrowest rows: an index for each, and one result row for every sixteen.
         let beside = gathered_most / 64 * INDEX + gathered_most / ROWS_OF_SUM;
         let table_bytes = room.saturating_sub(beside).min(most.next_multiple_of(BYTES_OF_BLOCK))
             / BYTES_OF_BLOCK
@@ -201,12 +199,12 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Blocks of a launch whose threads share all that there is.
+    /// Blocks of a grid-stride launch: a full device.
     fn shared_blocks(&self) -> u64 {
         u64::from(self.processors) * u64::from(BLOCKS_OF_PROCESSOR)
     }
 
-    /// Seconds of some work, that finds nothing in the second cache.
+    /// Seconds of some work, with a cold L2.
     fn seconds(&self, work: impl Fn() -> Result<(), Fault>) -> Result<f64, Fault> {
         self.gpu.flush_l2()?;
         self.gpu.record(&self.from)?;
@@ -215,8 +213,9 @@ impl<'a> Bench<'a> {
         Ok((self.gpu.elapsed_ms(&self.from, &self.to)? / 1e3).max(1e-9))
     }
 
-    /// How much of something a second: as much as takes long enough, from the first amount to the
-    /// last.
+    /// Amount per second: from the first amount up, until a run takes long enough or the last
+    /// amount is
+    /// reached.
     fn rate(
         &self,
         first: u64,
@@ -256,14 +255,14 @@ impl<'a> Bench<'a> {
         self.launch(copy, bytes / BYTES_OF_BLOCK, &values)
     }
 
-    /// Bytes read and written in a second.
+    /// Copy rate, bytes read plus written per second.
     fn copied(&self) -> Result<f64, Fault> {
         let copy = self.kernel("copy", &COPY)?;
         let most = self.table.bytes() / 2 / BYTES_OF_BLOCK * BYTES_OF_BLOCK;
         Ok(2.0 * self.rate(BYTES_FIRST, most, |bytes| self.copied_once(&copy, bytes))?)
     }
 
-    /// Additions and multiplications in a second.
+    /// Additions and multiplications per second.
     fn arithmetic(
         &self,
         name: &str,
@@ -287,7 +286,7 @@ impl<'a> Bench<'a> {
             * (blocks * u64::from(THREADS) * OPERATIONS) as f64)
     }
 
-    /// Seconds of one launch among many, recorded in one graph.
+    /// Seconds of one launch among many in one CUDA graph.
     fn launched(&self) -> Result<f64, Fault> {
         let kernel = self.kernel("start", &[ParameterKind::Pointer])?;
         let one = || {
@@ -304,7 +303,7 @@ impl<'a> Bench<'a> {
         Ok(median(times[1..].to_vec()) / f64::from(LAUNCHES))
     }
 
-    /// Rows at random, for the widths and tables of the facts file, as far as there is room.
+    /// Gather rates, for the row widths and table sizes of the facts file, as far as they fit.
     fn gathers(&self) -> Result<Vec<Gather>, Fault> {
         let draw =
             self.kernel("draw", &[ParameterKind::Pointer, ParameterKind::U32, ParameterKind::U64])?;
@@ -344,8 +343,8 @@ impl<'a> Bench<'a> {
         Ok(gathers)
     }
 
-    /// What comes from the host: the same bytes out of pinned memory, by the driver and by a
-    /// kernel, and out of the file.
+    /// Host transfers: the same bytes from pinned memory, by the driver and by a kernel, and from
+    /// the file.
     fn transfers(&self, maps: &[&[u8]]) -> Result<Transfers, Fault> {
         let bytes = self.host_bytes / 16 * 16;
         let files: Vec<&[u8]> = maps
@@ -395,16 +394,16 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Parameters of kernels that read in a row.
+/// Parameters of the kernels that read sequentially.
 const COPY: [ParameterKind; 3] =
     [ParameterKind::Pointer, ParameterKind::Pointer, ParameterKind::U64];
 
-/// Widths and tables of the device that was measured first.
+/// Row widths and table sizes of the shipped facts.
 fn shipped_gathers() -> Vec<Gather> {
     shipped_facts("h200").map_or_else(Vec::new, |facts| facts.gather)
 }
 
-/// Sizes of all tables.
+/// All table sizes.
 fn tables() -> Vec<u64> {
     shipped_gathers()
         .iter()
@@ -417,9 +416,9 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// To a twentieth of its leading power of ten: 2.947e12 is 2.95e12.
+/// Rounded to a twentieth of its leading power of ten: 2.947e12 is 2.95e12.
 fn rounded(rate: f64) -> u64 {
-    // No rate at all becomes the least, and not none.
+    // At least 1: a rate of 0 would be refused.
     let rate = (rate.round() as u64).clamp(1, 100_000_000_000_000_000);
     let step = (10_u64.pow(rate.ilog10()) / STEPS).max(1);
     ((rate + step / 2) / step * step).max(1)

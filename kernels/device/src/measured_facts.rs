@@ -1,12 +1,11 @@
-//! measured_facts: facts that were measured on GPUs of this machine, where planning finds them
-//! again.
+//! measured_facts: facts measured on GPUs of this machine, stored where planning finds them.
 //!
-//! promises  a file for each kind of device, by its name and by what its driver says of it, not by
-//!           its number; it is there whole or not at all; one that is damaged, or of another
-//!           device, is a fault that names it
-//! never     measures; reads a file twice in a process: what is planned with does not change on the
-//!           way
-//! limits    devices that differ in nothing but the slot they are in share a file
+//! promises  a file per kind of device, named by what the driver reports of it, not by its ordinal;
+//!           a file is written atomically; one that is damaged, or of another device, is an error
+//!           that names it
+//! never     measures; reads a file twice in a process: what a plan is made with does not change
+//!           midway
+//! limits    devices that differ only in their slot share a file
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -23,11 +22,12 @@ use crate::{
 /// Names the folder.
 const VARIABLE: &str = "WARPLOOM_DEVICES";
 
-/// What was read, by file.
+/// Facts already read, by file.
 static READ: Mutex<BTreeMap<PathBuf, Result<Option<Facts>, Fault>>> = Mutex::new(BTreeMap::new());
 
-/// Where the facts of a device are kept: in `WARPLOOM_DEVICES`, else in the user's folder of
-/// configurations; none if there is neither.
+/// The facts file of a device: in `WARPLOOM_DEVICES`, else in the user's configuration folder; none
+/// if
+/// there is neither.
 pub fn file(device: &Device) -> Option<PathBuf> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let configuration =
@@ -53,14 +53,14 @@ pub(crate) fn plain(name: &str) -> String {
     words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// What was measured on such a device here, if anything.
+/// Facts measured on such a device, if any.
 pub(crate) fn find(device: &Device) -> Result<Option<Facts>, Fault> {
     let Some(file) = file(device) else { return Ok(None) };
     let mut read_before = READ.lock().unwrap_or_else(PoisonError::into_inner);
     read_before.entry(file).or_insert_with_key(|file| read(file, device)).clone()
 }
 
-/// Reads a file, and sees that it is one of this device.
+/// Reads a file, and checks that it belongs to this device.
 fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -91,11 +91,12 @@ fn wrong(file: &Path, why: &str) -> Fault {
     )
 }
 
-/// What measures.
+/// The command that measures.
 pub const COMMAND: &str = "warploom doctor --measure";
 
-/// Keeps what was measured on a device, in place of what was kept before, and says where. This
-/// process goes on with what it has read.
+/// Stores facts measured on a device, replacing earlier ones, and returns the path. This process
+/// keeps
+/// the facts it has read.
 pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
     let no_place = || {
         Fault::absent(

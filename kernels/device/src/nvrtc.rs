@@ -1,12 +1,11 @@
-//! nvrtc: NVIDIA's compiler, which makes CUBIN of CUDA C++ while the program runs, with no GPU and
-//! no toolkit.
+//! nvrtc: NVRTC, NVIDIA's run-time compiler: CUDA C++ to CUBIN, without a GPU or a toolkit.
 //!
-//! promises  no call of the library before it is known to be there; a text that does not compile
-//!           comes back with what the compiler said and the lines around the first error; an
-//!           architecture it does not know with those that it knows
-//! never     makes PTX, which a driver would compile again; keeps a compiled text
-//! limits    one NVRTC a process, of CUDA 12 or newer; texts that include headers take those beside
-//!           the library, else (from 13.3 on) those in it, unpacked once into the user's cache
+//! promises  no function of the library is called before it is known to be loaded; a compile error
+//!           comes with the compiler's log and the lines around the first error; an unknown
+//!           architecture with the known ones
+//! never     produces PTX, which a driver would compile again; caches anything
+//! limits    one NVRTC per process, of CUDA 12 or newer; `#include` takes the headers beside the
+//!           library, else (from 13.3 on) those bundled in it, unpacked once into the user's cache
 //!           folder
 #![allow(unsafe_code)]
 use std::{
@@ -31,30 +30,30 @@ use crate::{
     gpu_error::{Code, Fault},
 };
 
-/// Names the library, or the folder it is in.
+/// Names the library, or its folder.
 const VARIABLE: &str = "WARPLOOM_NVRTC";
-/// As the package from PyPI calls it.
+/// The file name in the PyPI package.
 const FILE: &str = "libnvrtc.so.13";
-/// Names that are tried for a folder of one's own.
+/// Attempts at a private folder's name.
 const PRIVATE_TRIES: u32 = 100;
-/// Lines shown before and after an error.
+/// Source lines shown before and after an error.
 const AROUND: usize = 3;
 
-/// The compiler, found and loaded.
+/// The loaded compiler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nvrtc {
-    /// Major and minor version: those of the CUDA it belongs to.
+    /// Major and minor version: those of its CUDA.
     pub version: (u32, u32),
-    /// The library's file, if the system tells.
+    /// The library's file, if the system reports it.
     pub file: Option<PathBuf>,
 }
 
-/// A text to compile.
+/// A source to compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// What the compiler calls it: `gcn.cu`.
+    /// Its name for the compiler: `gcn.cu`.
     pub name: &'a str,
-    /// CUDA C++ 17; functions without a mark are the device's.
+    /// CUDA C++ 17; functions without a qualifier are `__device__`.
     pub text: &'a str,
     /// Compute capability to compile for.
     pub capability: Capability,
@@ -62,23 +61,23 @@ pub struct Source<'a> {
     pub options: &'a [String],
 }
 
-/// What `find` and `at` loaded; cudarc keeps to the first library it meets.
+/// What `find` and `open_at` loaded; cudarc keeps the first library it finds.
 static LOADED: Mutex<Option<Nvrtc>> = Mutex::new(None);
 
-/// What `WARPLOOM_NVRTC` says.
+/// The value of `WARPLOOM_NVRTC`.
 fn named() -> Option<OsString> {
     env::var_os(VARIABLE).filter(|place| !place.is_empty())
 }
 
-/// What helps where none is found.
+/// The hint where none is found.
 fn mend() -> String {
     let place = r#"python3 -c 'import nvidia.cu13 as n; print(n.__path__[0] + "/lib")'"#;
     format!("pip install nvidia-cuda-nvrtc, then  export {VARIABLE}=\"$({place})\"")
 }
 
 impl Nvrtc {
-    /// The library of `WARPLOOM_NVRTC` (its file, or the folder it is in), else where the system
-    /// looks for libraries.
+    /// Loads the library of `WARPLOOM_NVRTC` (a file, or its folder), else that of the system's
+    /// search path.
     pub fn find() -> Result<Nvrtc, Fault> {
         if let Some(place) = named() {
             return Nvrtc::open_at(Path::new(&place));
@@ -87,7 +86,7 @@ impl Nvrtc {
         if let Some(nvrtc) = &*loaded {
             return Ok(nvrtc.clone());
         }
-        // SAFETY: it only opens and closes libraries by their names.
+        // SAFETY: it only opens and closes libraries by name.
         if !unsafe { sys::is_culib_present() } {
             return Err(Fault::absent(
                 format!(
@@ -100,12 +99,12 @@ impl Nvrtc {
         Ok(loaded.insert(Nvrtc { version: version()?, file: mapped() }).clone())
     }
 
-    /// Whether `WARPLOOM_NVRTC` says where it is.
+    /// Whether `WARPLOOM_NVRTC` is set.
     pub fn is_named() -> bool {
         named().is_some()
     }
 
-    /// The library in this file, or in this folder or its `lib`.
+    /// Loads the library in this file, or in this folder or its `lib`.
     pub fn open_at(place: &Path) -> Result<Nvrtc, Fault> {
         let places = [place.to_path_buf(), place.join(FILE), place.join("lib").join(FILE)];
         let absent = || {
@@ -130,18 +129,18 @@ impl Nvrtc {
             }
             None => {}
         }
-        // SAFETY: constructors of this library are meant to run where it is loaded.
+        // SAFETY: the constructors of this library are meant to run when it is loaded.
         let library = unsafe { libloading::Library::new(&file) };
         let library = library.map_err(|error| {
             let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Fault::absent(format!("no NVRTC: `{}` does not load: {why}", file.display()), mend())
         })?;
-        // Never unloaded: the loader now answers with it to the name that cudarc asks for.
+        // Never unloaded: the loader now resolves the name that cudarc opens to it.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
         // SAFETY: as in `find`; after it, `culib` finds what it found.
         let taken = unsafe { sys::is_culib_present() }.then(|| unsafe { sys::culib() });
         let place_of = |library: &libloading::Library| {
-            // SAFETY: the symbol is looked at as an address and never called.
+            // SAFETY: the symbol is used as an address and never called.
             unsafe {
                 library.get::<*const ()>(b"nvrtcVersion").ok().map(|symbol| symbol.try_as_raw_ptr())
             }
@@ -156,19 +155,19 @@ impl Nvrtc {
         Ok(loaded.insert(Nvrtc { version: version()?, file: Some(file) }).clone())
     }
 
-    /// Architectures it compiles for, as 10 * major + minor.
+    /// Architectures it supports, as 10 * major + minor.
     pub fn architectures(&self) -> Result<Vec<u32>, Fault> {
         let what = "ask NVRTC for its architectures";
         let mut count: c_int = 0;
-        // SAFETY: the library is loaded, for `self` is there; `count` outlives the call.
+        // SAFETY: the library is loaded, since `self` exists; `count` outlives the call.
         check(what, unsafe { sys::nvrtcGetNumSupportedArchs(&mut count) })?;
         let mut found = vec![0; usize::try_from(count).unwrap_or(0)];
-        // SAFETY: there is room for as many as it said.
+        // SAFETY: there is room for the reported count.
         check(what, unsafe { sys::nvrtcGetSupportedArchs(found.as_mut_ptr()) })?;
         Ok(found.into_iter().filter_map(|arch| u32::try_from(arch).ok()).collect())
     }
 
-    /// Compiles a text for one architecture.
+    /// Compiles a source for one architecture.
     pub fn compile(&self, source: &Source) -> Result<Cubin, Fault> {
         let what = format!("compile `{}` for {}", source.name, architecture(source.capability));
         let known = self.architectures()?;
@@ -192,8 +191,8 @@ impl Nvrtc {
             result::create_program(&text, Some(&name))
                 .map_err(|error| Fault::driver(&what, format!("{:?}", error.0)))?,
         );
-        // SAFETY: the program was just made, and its texts and the options end with a 0 and outlive
-        // it.
+        // SAFETY: the program was just created, and its texts and the options end with a 0 and
+        // outlive it.
         let done =
             unsafe { sys::nvrtcCompileProgram(program.0, places.len() as c_int, places.as_ptr()) };
         let log = program.log();
@@ -212,7 +211,7 @@ impl Nvrtc {
         // SAFETY: the program is compiled; `length` outlives the call.
         check(&what, unsafe { sys::nvrtcGetCUBINSize(program.0, &mut length) })?;
         let mut bytes = vec![0_u8; length];
-        // SAFETY: there is room for as much as it said.
+        // SAFETY: there is room for the reported size.
         check(&what, unsafe { sys::nvrtcGetCUBIN(program.0, bytes.as_mut_ptr().cast()) })?;
         if !cubin::is_whole(&bytes) {
             return Err(Fault::driver(
@@ -237,7 +236,7 @@ impl Nvrtc {
         options
     }
 
-    /// Options that lead to the headers of CUDA.
+    /// Options with the include paths of CUDA's headers.
     fn headers(&self) -> Vec<String> {
         let beside =
             self.file.as_ref().and_then(|file| Some(file.parent()?.parent()?.join("include")));
@@ -256,7 +255,7 @@ impl Nvrtc {
         }
     }
 
-    /// Where the headers of this version are unpacked; the compiler does that, once.
+    /// Where the bundled headers of this version are unpacked; the compiler does that, once.
     fn unpacked(&self) -> PathBuf {
         let of =
             |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -266,18 +265,20 @@ impl Nvrtc {
         let folder = cache
             .unwrap_or_else(|| private_folder(&env::temp_dir()))
             .join(format!("nvrtc-{}.{}", self.version.0, self.version.1));
-        // Whatever is wrong with the folder the compiler says better.
+        // If the folder cannot be created, the compiler reports it.
         let _said_by_the_compiler = folder.parent().map(fs::create_dir_all);
         folder
     }
 }
 
-/// A folder below one that all users write, into which no other user can have put anything: headers
-/// are code. It is `warploom-<user>` if it belongs to this user and no other may write it, else one
-/// that is made now, for this process alone.
+/// A folder below one that all users can write, into which no other user can have put anything:
+/// headers
+/// are code. It is `warploom-<user>` if it belongs to this user and no other may write it, else a
+/// new
+/// one, for this process alone.
 fn private_folder(shared: &Path) -> PathBuf {
     let own = rustix::process::geteuid().as_raw();
-    // `mkdir` follows no link and takes nothing that is there.
+    // `mkdir` follows no link and fails if the name exists.
     let make = |folder: &Path| fs::DirBuilder::new().mode(0o700).create(folder);
     let is_own = |folder: &Path| {
         fs::symlink_metadata(folder)
@@ -290,13 +291,14 @@ fn private_folder(shared: &Path) -> PathBuf {
     let number = std::process::id();
     let fresh =
         (0..PRIVATE_TRIES).map(|round| shared.join(format!("warploom-{own}-{number}-{round}")));
-    // Where none can be made, the compiler says that the last is not there.
+    // If none can be created, the compiler reports that this one is missing.
     let never = shared.join(format!("warploom-{own}-{number}-none/none"));
     fresh.into_iter().find(|folder| make(folder).is_ok()).unwrap_or(never)
 }
 
-/// What the compiler is given, but for the place of CUDA's headers: those belong to its version,
-/// and lie elsewhere on each machine.
+/// The compiler's options, except the include paths of CUDA's headers: those follow from its
+/// version,
+/// and differ between machines.
 pub fn options(source: &Source) -> Vec<String> {
     let mut options = vec![format!("--gpu-architecture={}", architecture(source.capability))];
     options.extend(
@@ -306,18 +308,19 @@ pub fn options(source: &Source) -> Vec<String> {
     options
 }
 
-/// What code for devices of this capability is compiled for: all that they can, where that is more
-/// than others can that come after them.
+/// The architecture that code for this capability is compiled for: with `a`, its own instructions
+/// too,
+/// which later devices lack.
 pub fn architecture(capability: Capability) -> String {
     let all = if capability == Capability::new(9, 0) { "a" } else { "" };
     capability.architecture() + all
 }
 
-/// A program of the library, destroyed when it is dropped.
+/// A program of the library, destroyed when dropped.
 struct Program(nvrtcProgram);
 
 impl Program {
-    /// What the compiler said so far.
+    /// The compiler's log.
     fn log(&self) -> String {
         // SAFETY: the program is there, and the library writes as much as it says.
         let log = unsafe { result::get_program_log(self.0) }.unwrap_or_default();
@@ -329,7 +332,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // SAFETY: made once, destroyed once.
+        // SAFETY: created once, destroyed once.
         let _nobody_to_tell = unsafe { result::destroy_program(self.0) };
     }
 }
@@ -342,10 +345,10 @@ fn check(what: &str, result: nvrtcResult) -> Result<(), Fault> {
     }
 }
 
-/// Of the library that cudarc takes, which has to be there.
+/// The version of the library that cudarc opens, which has to be loaded.
 fn version() -> Result<(u32, u32), Fault> {
     let (mut major, mut minor): (c_int, c_int) = (0, 0);
-    // SAFETY: the library is there; both numbers outlive the call.
+    // SAFETY: the library is loaded; both numbers outlive the call.
     check("ask NVRTC for its version", unsafe {
         sys::nvrtcVersion(ptr::from_mut(&mut major), ptr::from_mut(&mut minor))
     })?;
@@ -360,7 +363,7 @@ fn version() -> Result<(u32, u32), Fault> {
     }
 }
 
-/// Which file the loader took, as Linux tells it.
+/// The file that the loader mapped, as Linux reports it.
 fn mapped() -> Option<PathBuf> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let path = maps
@@ -370,7 +373,7 @@ fn mapped() -> Option<PathBuf> {
     Some(PathBuf::from(path))
 }
 
-/// Whether a text asks for a header.
+/// Whether a source includes a header.
 fn includes(text: &str) -> bool {
     text.lines().any(|line| {
         line.trim_start()
@@ -379,7 +382,7 @@ fn includes(text: &str) -> bool {
     })
 }
 
-/// The log, and the lines of the text around its first error.
+/// The log, with the source lines around its first error.
 fn add_source_lines(mut log: String, source: &Source) -> String {
     let number = |line: &str| {
         let (number, rest) =

@@ -1,8 +1,10 @@
-// Rates of a GPU: what copies, rows read at random, arithmetic, and reads of the host's memory reach.
-// Promises that all that is read counts for something that is written, so that no compiler leaves it out; that threads beyond the end do nothing.
-// Never writes outside of what it is given. Limits: fewer than 2^31 blocks; rows of 64 to 512 bytes, fewer than 2^32 of them.
+// Kernels that measure rates: of copies, gathers, arithmetic, and reads of host memory.
+// Promises that everything read contributes to something written, so that no compiler removes it;
+// that threads beyond the end do nothing.
+// Never writes out of bounds. Limits: fewer than 2^31 blocks; rows of 64 to 512 bytes, fewer than
+// 2^32 of them.
 
-// Four of 16 bytes a thread, all read before one is written: `count` is a multiple of 1024.
+// Four 16-byte loads per thread before the first store: `count` is a multiple of 1024.
 extern "C" __global__ void __launch_bounds__(256) copy(float4* __restrict__ to, const float4* __restrict__ from, unsigned long long count) {
   const unsigned long long first = (unsigned long long)blockIdx.x * 1024 + threadIdx.x;
   if (first + 768 >= count) return;
@@ -10,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(256) copy(float4* __restrict__ to, 
   to[first] = a; to[first + 256] = b; to[first + 512] = c; to[first + 768] = d;
 }
 
-// Reads all of it, in steps that all threads take together.
+// Reads everything once, in a grid-stride loop.
 extern "C" __global__ void __launch_bounds__(256) total(float* __restrict__ sums, const float4* __restrict__ from, unsigned long long count) {
   const unsigned long long thread = (unsigned long long)blockIdx.x * 256 + threadIdx.x, threads = (unsigned long long)gridDim.x * 256;
   float sum = 0;
@@ -23,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(256) total(float* __restrict__ sums
   sums[thread] = sum;
 }
 
-// Which row is read when: drawn by a counter.
+// The row read at each step: a counter-based random number.
 extern "C" __global__ void __launch_bounds__(256) draw(unsigned* __restrict__ index, unsigned rows, unsigned long long count) {
   const unsigned long long i = (unsigned long long)blockIdx.x * 256 + threadIdx.x;
   if (i >= count) return;
@@ -33,7 +35,8 @@ extern "C" __global__ void __launch_bounds__(256) draw(unsigned* __restrict__ in
   index[i] = (unsigned)((((z ^ (z >> 31)) >> 32) * rows) >> 32);
 }
 
-// Each group of LANES threads adds up 16 rows of LANES * 16 bytes: the shape of tests/bench/rulers/gather_limit.cu.
+// Each group of LANES threads adds up 16 rows of LANES * 16 bytes: the access pattern of
+// tests/bench/rulers/gather_limit.cu.
 template <int LANES>
 void gather(float4* __restrict__ out, const float4* __restrict__ table, const unsigned* __restrict__ index, unsigned groups) {
   const unsigned group = (blockIdx.x * 256 + threadIdx.x) / LANES, lane = threadIdx.x % LANES;
@@ -52,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256) gather_128(float4* out, const 
 extern "C" __global__ void __launch_bounds__(256) gather_256(float4* out, const float4* table, const unsigned* index, unsigned groups) { gather<16>(out, table, index, groups); }
 extern "C" __global__ void __launch_bounds__(256) gather_512(float4* out, const float4* table, const unsigned* index, unsigned groups) { gather<32>(out, table, index, groups); }
 
-// Eight sums a thread that do not wait for each other: 16 operations a round.
+// Eight independent sums per thread: 16 operations per round.
 template <class T>
 void arithmetic(T* sums, T factor, unsigned rounds) {
   T a = threadIdx.x, b = a + 1, c = a + 2, d = a + 3, e = a + 4, f = a + 5, g = a + 6, h = a + 7;
@@ -65,7 +68,7 @@ void arithmetic(T* sums, T factor, unsigned rounds) {
 extern "C" __global__ void __launch_bounds__(256) arithmetic_f32(float* sums, float factor, unsigned rounds) { arithmetic<float>(sums, factor, rounds); }
 extern "C" __global__ void __launch_bounds__(256) arithmetic_f64(double* sums, double factor, unsigned rounds) { arithmetic<double>(sums, factor, rounds); }
 
-// Nothing to do but to be started.
+// An empty kernel.
 extern "C" __global__ void __launch_bounds__(256) start(unsigned* at) {
   if (blockIdx.x == 0 && threadIdx.x == 0) *at = 1;
 }

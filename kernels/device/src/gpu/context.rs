@@ -1,11 +1,12 @@
-//! context: what all calls of a device go through: its primary context, two streams, the code that
-//! is loaded, the capture that is going on, and the driver's errors made ours.
+//! context: the state behind all calls to a device: its primary context, two streams, loaded
+//! modules,
+//! the current capture, and the translation of driver errors.
 //!
-//! promises  a fault that breaks the context comes back from every later call, with what was
+//! promises  an error that breaks the context comes back from every later call, with what was
 //!           attempted when it was first seen
-//! never     records an event or keeps one for an allocation: order is by streams alone, so that
-//!           captures hold nothing from outside
-//! limits    one context of a device and process
+//! never     records or keeps an event for an allocation: order is by streams alone, so that
+//!           captures depend on nothing outside
+//! limits    one context per device and process
 #![allow(unsafe_code)]
 use std::{
     ffi::c_uint,
@@ -19,23 +20,23 @@ use cudarc::driver::sys::{self, CUcontext, CUdevice, CUmodule, CUresult, CUstrea
 use super::driver::{error_text, plain};
 use crate::gpu_error::{Code, Fault};
 
-/// Streams that wait for nobody else's.
+/// Streams that do not synchronise with the default stream.
 const NON_BLOCKING: c_uint = 1;
 
-/// A capture that is going on.
+/// A capture in progress.
 pub(super) struct Capture {
-    /// Who began it: a capture belongs to one thread.
+    /// The thread that began it: a capture belongs to one thread.
     pub(super) thread: ThreadId,
-    /// Code that the graph will run, which has to stay loaded as long.
+    /// Modules that the graph runs, which have to stay loaded as long as it lives.
     pub(super) modules: Vec<Arc<Loaded>>,
 }
 
-/// A device's primary context with two streams. Everything that lies on the device keeps it alive.
+/// A device's primary context with two streams. Every object on the device keeps it alive.
 pub(super) struct Context {
     device: CUdevice,
     ordinal: usize,
     raw: CUcontext,
-    /// Launches, fills, copies on the device, replays.
+    /// Launches, fills, copies on the device, graph replays.
     pub(super) work: CUstream,
     /// Transfers from and to the host.
     pub(super) copies: CUstream,
@@ -44,14 +45,14 @@ pub(super) struct Context {
     capture: Mutex<Option<Capture>>,
 }
 
-// SAFETY: the handles are the driver's, which any thread may use at the same time as long as the
-// context is current in it, and every call makes it so; everything else is behind locks.
+// SAFETY: driver handles may be used by any thread in which the context is current, and every
+// call makes it so; everything else is behind locks.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
 
 impl Context {
-    /// Makes the primary context of a device, and two streams.
+    /// Retains the primary context of a device, and creates two streams.
     pub(super) fn open(device: CUdevice, ordinal: usize) -> Result<Arc<Self>, Fault> {
         let mut raw: CUcontext = ptr::null_mut();
         // SAFETY: `device` came from the driver; what is retained here is released in `drop`.
@@ -84,8 +85,9 @@ impl Context {
         Ok(Arc::new(context))
     }
 
-    /// Calls the driver with this context current, unless a fault broke it before; `what` is asked
-    /// for only when the call fails.
+    /// Calls the driver with this context current, unless an error broke it before; `what` is
+    /// evaluated
+    /// only if the call fails.
     pub(super) fn call(
         &self,
         what: impl FnOnce() -> String,
@@ -101,7 +103,7 @@ impl Context {
         if result == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(self.fault(what(), result)) }
     }
 
-    /// Makes the context that of this thread; for destructors, which have nobody to tell.
+    /// Makes the context current in this thread; for destructors, which cannot return errors.
     pub(super) fn bind(&self) -> CUresult {
         // SAFETY: `raw` is retained as long as `self` is.
         unsafe { sys::cuCtxSetCurrent(self.raw) }
@@ -113,7 +115,7 @@ impl Context {
         self.call(|| what.to_owned(), || unsafe { sys::cuStreamSynchronize(self.work) })
     }
 
-    /// Free and all bytes of the device.
+    /// Free and total bytes of the device.
     pub(super) fn memory(&self) -> Result<(u64, u64), Fault> {
         let (mut free, mut total) = (0, 0);
         // SAFETY: both numbers outlive the call.
@@ -127,7 +129,7 @@ impl Context {
     fn fault(&self, what: String, result: CUresult) -> Fault {
         if result == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             let (mut free, mut total) = (0, 0);
-            // SAFETY: as in `memory`; no fault of its own can be told from here.
+            // SAFETY: as in `memory`; an error cannot be returned from here.
             let _zeros_if_refused = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
             let code = Code::Memory { wanted: 0, free: free as u64, total: total as u64 };
             return Fault { what: format!("{what} on device {}", self.ordinal), code, hint: None };
@@ -148,17 +150,17 @@ impl Context {
         fault
     }
 
-    /// Remembers what was launched last, for faults that only show later.
+    /// Remembers the last launch, for errors that appear only later.
     pub(super) fn launched(&self, name: &Arc<str>) {
         *lock_mutex(&self.last) = Some(Arc::clone(name));
     }
 
-    /// The capture that is going on, if one is.
+    /// The capture in progress, if any.
     pub(super) fn capture(&self) -> MutexGuard<'_, Option<Capture>> {
         lock_mutex(&self.capture)
     }
 
-    /// Refuses while a capture is going on: what is done at once would be no part of the graph.
+    /// Refuses during a capture: work that runs at once would not be part of the graph.
     pub(super) fn require_no_capture(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             None => Ok(()),
@@ -177,7 +179,7 @@ impl Context {
         }
     }
 
-    /// Refuses while another thread captures: what is asked for would get into its graph.
+    /// Refuses while another thread captures: the work would get into its graph.
     pub(super) fn require_no_other_capture(&self, what: &str) -> Result<(), Fault> {
         match &*self.capture() {
             Some(capture) if capture.thread != std::thread::current().id() => {
@@ -193,8 +195,9 @@ impl Drop for Context {
         let _ = self.bind();
         for stream in [self.work, self.copies] {
             if !stream.is_null() {
-                // SAFETY: the stream was made by `open`, and nobody has it any more, for everybody
-                // keeps this context.
+                // SAFETY: the stream was created by `open`, and nothing uses it any more, since
+                // every user keeps
+                // this context.
                 let _nobody_to_tell = unsafe { sys::cuStreamDestroy_v2(stream) };
             }
         }
@@ -203,21 +206,21 @@ impl Drop for Context {
     }
 }
 
-/// What unloads the code, once no kernel or graph of it is left.
+/// Unloads the module once no kernel or graph of it is left.
 pub(super) struct Loaded {
     pub(super) context: Arc<Context>,
     pub(super) raw: CUmodule,
     pub(super) name: String,
 }
 
-// SAFETY: a handle of the driver, which any thread may use.
+// SAFETY: a driver handle, which any thread may use.
 unsafe impl Send for Loaded {}
 // SAFETY: as above.
 unsafe impl Sync for Loaded {}
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // Launches that still run would lose their code.
+        // Running launches would lose their code.
         if self.context.capture().is_none() {
             let _nobody_to_tell = self.context.wait("wait before unloading code");
         }
@@ -227,12 +230,13 @@ impl Drop for Loaded {
     }
 }
 
-/// Locks; what a panic left behind is as good as before, for nothing here is written in two steps.
+/// Locks, ignoring poison: every value here is written in a single step, so that a panic leaves it
+/// valid.
 pub(super) fn lock_mutex<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Errors after which the driver refuses everything on this context.
+/// Errors after which the driver refuses every call in this context.
 fn breaks(result: CUresult) -> bool {
     use CUresult as E;
     matches!(

@@ -1,10 +1,9 @@
-//! driver: the driver of NVIDIA: whether it is there, what devices it has, and its words for
-//! errors.
+//! driver: the NVIDIA driver: whether it is installed, which devices it has, and its error texts.
 //!
-//! promises  no call of the driver's library before it is known to be there and new enough, for a
-//!           missing one would be a panic
-//! never     makes a context: looking at devices costs no memory on them
-//! limits    drivers from CUDA 12.8 on; what is there is asked once a process
+//! promises  no driver function is called before the library is known to be loaded and new enough:
+//!           a missing function would panic
+//! never     creates a context: looking at devices takes no memory on them
+//! limits    drivers from CUDA 12.8 on; the driver is probed once per process
 #![allow(unsafe_code)]
 use std::{
     ffi::{CStr, c_char, c_int},
@@ -18,36 +17,36 @@ use super::Device;
 use crate::capability::Capability;
 use crate::gpu_error::Fault;
 
-/// What is called here is there from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4,
+/// The functions called here exist from CUDA 12.8 on: `cuFuncGetParamInfo` came with 12.4,
 /// `cuEventElapsedTime_v2` with 12.8.
 const VERSION_LEAST: u32 = 12_080;
 
-/// How a missing driver is mended.
+/// The hint where no driver is found.
 const MEND: &str = "install the driver of NVIDIA (release 580 or newer for CUDA 13)";
 
-/// The driver, started.
+/// The initialised driver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Driver {
-    /// The newest CUDA it speaks, as 1000 * major + 10 * minor.
+    /// The newest CUDA version it supports, as 1000 * major + 10 * minor.
     pub(super) version: u32,
-    /// Devices that it lets this process see.
+    /// Devices visible to this process.
     pub(super) count: usize,
 }
 
-/// Starts the driver once; what was found does not change while the process runs.
+/// Initialises the driver once; the result does not change while the process runs.
 pub(super) fn start() -> Result<Driver, Fault> {
     static STARTED: OnceLock<Result<Driver, Fault>> = OnceLock::new();
     STARTED.get_or_init(start_once).clone()
 }
 
 fn start_once() -> Result<Driver, Fault> {
-    // SAFETY: it only opens and closes libraries by their names; constructors of the driver's
-    // library are meant to run so.
+    // SAFETY: it only opens and closes libraries by name; the constructors of the driver's library
+    // are meant to run so.
     if !unsafe { sys::is_culib_present() } {
         return Err(Fault::absent("no NVIDIA driver: `libcuda.so.1` does not load", MEND));
     }
     let mut version: c_int = 0;
-    // SAFETY: the library is there, and the version may be asked for before `cuInit`.
+    // SAFETY: the library is loaded, and the version may be queried before `cuInit`.
     let asked = unsafe { sys::cuDriverGetVersion(&mut version) };
     if asked != CUresult::CUDA_SUCCESS {
         return Err(Fault::absent(
@@ -64,7 +63,7 @@ fn start_once() -> Result<Driver, Fault> {
         );
         return Err(Fault::absent(what, MEND));
     }
-    // SAFETY: the library is there.
+    // SAFETY: the library is loaded.
     match unsafe { sys::cuInit(0) } {
         CUresult::CUDA_SUCCESS => {}
         CUresult::CUDA_ERROR_NO_DEVICE => return Ok(Driver { version, count: 0 }),
@@ -76,7 +75,7 @@ fn start_once() -> Result<Driver, Fault> {
         }
     }
     let mut count: c_int = 0;
-    // SAFETY: the driver is started, and `count` outlives the call.
+    // SAFETY: the driver is initialised, and `count` outlives the call.
     plain("count devices", unsafe { sys::cuDeviceGetCount(&mut count) })?;
     Ok(Driver { version, count: usize::try_from(count).unwrap_or(0) })
 }
@@ -86,12 +85,12 @@ pub(super) fn version_text(version: u32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// The driver's name of an error and its words.
+/// The driver's name and description of an error.
 pub(super) fn error_text(result: CUresult) -> String {
     let text = |ask: unsafe fn(CUresult, *mut *const c_char) -> CUresult| {
         let mut text: *const c_char = ptr::null();
-        // SAFETY: the library is there, for it gave the error; what it answers is a string of its
-        // own that never goes.
+        // SAFETY: the library is loaded, since it returned the error; the string it returns is
+        // static.
         let found = unsafe { ask(result, &mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
         // SAFETY: as above.
         found.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
@@ -103,7 +102,7 @@ pub(super) fn error_text(result: CUresult) -> String {
     }
 }
 
-/// A call that goes through no context.
+/// Checks a call that goes through no context.
 pub(super) fn plain(what: &str, result: CUresult) -> Result<(), Fault> {
     if result == CUresult::CUDA_SUCCESS {
         Ok(())
@@ -112,7 +111,7 @@ pub(super) fn plain(what: &str, result: CUresult) -> Result<(), Fault> {
     }
 }
 
-/// What the driver says of a device, without a context on it.
+/// What the driver reports of a device, without a context on it.
 pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     let driver = start()?;
     if ordinal >= driver.count {
@@ -127,7 +126,7 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     }
     let what = format!("ask for facts of device {ordinal}");
     let mut raw: CUdevice = 0;
-    // SAFETY: the driver is started and has this device; `raw` outlives the call.
+    // SAFETY: the driver is initialised and has this device; `raw` outlives the call.
     plain(&what, unsafe {
         sys::cuDeviceGet(&mut raw, c_int::try_from(ordinal).unwrap_or(c_int::MAX))
     })?;
@@ -172,7 +171,7 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     Ok((raw, device))
 }
 
-/// As `nvidia-smi -L` writes it.
+/// As `nvidia-smi -L` prints it.
 fn uuid_text(bytes: [u8; 16]) -> String {
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     format!(

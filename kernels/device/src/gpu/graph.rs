@@ -1,11 +1,11 @@
-//! graph: work recorded once and replayed, and events for timing.
+//! graph: CUDA graphs (work captured once and replayed) and events.
 //!
-//! promises  a capture that fails, by a fault or a panic, is ended, and the stream takes work
-//!           again; what a graph runs stays loaded as long as the graph is there; recorded nodes
-//!           lie on the device before the first replay
-//! never     runs anything while it is captured
-//! limits    transfers, waiting, allocation and events are refused inside of a capture; a replay
-//!           writes to the addresses that were recorded, whose memory the caller keeps
+//! promises  a capture that fails, by an error or a panic, is ended, and the stream accepts work
+//!           again; modules that a graph runs stay loaded as long as the graph lives; nodes are
+//!           uploaded to the device before the first replay
+//! never     runs anything during a capture
+//! limits    transfers, waiting, allocation and events are refused during a capture; a replay
+//!           writes to the captured addresses, whose memory the caller keeps alive
 #![allow(unsafe_code)]
 use std::{
     ptr,
@@ -24,13 +24,13 @@ use super::{
 };
 use crate::gpu_error::Fault;
 
-/// Events that take the time.
+/// Event flags with timing.
 const TIMED: u32 = 0;
 
-/// Work that was recorded.
+/// A captured and instantiated CUDA graph.
 pub struct Graph {
     context: Arc<Context>,
-    /// The driver wants one thread at a time.
+    /// The driver allows one thread at a time.
     raw: Mutex<CUgraphExec>,
     nodes: usize,
     /// Dropped last.
@@ -43,7 +43,7 @@ unsafe impl Send for Graph {}
 unsafe impl Sync for Graph {}
 
 impl Graph {
-    /// Launches, fills and copies in it.
+    /// Its launches, fills and copies.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -56,20 +56,20 @@ impl Drop for Graph {
             let _nobody_to_tell = self.context.wait("wait before dropping a graph");
         }
         let _ = self.context.bind();
-        // SAFETY: made once, destroyed once.
+        // SAFETY: created once, destroyed once.
         let _nobody_to_tell = unsafe { sys::cuGraphExecDestroy(raw) };
     }
 }
 
-/// What the next of the launches, fills and copies that are captured follows: all of it is done
-/// when that begins.
+/// The nodes that the next captured launch, fill or copy depends on: it begins once all of them are
+/// done.
 #[derive(Clone, Default)]
 pub struct Behind {
     nodes: Vec<(CUgraphNode, CUgraphEdgeData)>,
 }
 
 impl Behind {
-    /// This, and that.
+    /// The nodes of both.
     #[must_use]
     pub fn and(&self, other: &Behind) -> Behind {
         let mut both = self.clone();
@@ -83,13 +83,13 @@ impl Behind {
     }
 }
 
-/// A capture that has to be ended, whatever happens.
+/// A capture that has to be ended in any case.
 struct Open<'a> {
     context: &'a Context,
     is_open: bool,
 }
 
-/// Nodes that were recorded and not made ready yet.
+/// A captured graph that is not instantiated yet.
 struct Recorded(CUgraph);
 
 impl Drop for Recorded {
@@ -107,8 +107,8 @@ impl<'a> Open<'a> {
         if capture.is_some() {
             return Err(Fault::misuse("capture a graph: a capture is going on already"));
         }
-        // Relaxed, for what must not be done meanwhile is refused by us, before the driver hears of
-        // it and gives the capture up.
+        // Relaxed: calls that a capture forbids are refused by us, before the driver sees them and
+        // invalidates the capture.
         let mode = Mode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream lives as long as the context.
         context.call(
@@ -141,8 +141,9 @@ impl Drop for Open<'_> {
 }
 
 impl Gpu {
-    /// Records what `work` asks for in place of doing it. If `work` fails, that is the fault, and
-    /// nothing was done.
+    /// Captures what `work` enqueues instead of running it. If `work` fails, its error comes back,
+    /// and
+    /// nothing ran.
     pub fn capture(&self, work: impl FnOnce(&Gpu) -> Result<(), Fault>) -> Result<Graph, Fault> {
         let mut open = Open::begin(&self.context)?;
         let done = work(self);
@@ -150,14 +151,15 @@ impl Gpu {
         done?;
         let (recorded, modules) = ended?;
         let mut nodes = 0;
-        // SAFETY: without a place for nodes they are only counted.
+        // SAFETY: without room for nodes they are only counted.
         self.context.call(
             || "count the nodes of a graph".to_owned(),
             || unsafe { sys::cuGraphGetNodes(recorded.0, ptr::null_mut(), &mut nodes) },
         )?;
         let mut raw: CUgraphExec = ptr::null_mut();
         let what = || format!("make a graph of {nodes} nodes ready");
-        // SAFETY: `recorded` is a whole graph; `raw` outlives the call and is destroyed by `Graph`.
+        // SAFETY: `recorded` is a complete graph; `raw` outlives the call and is destroyed by
+        // `Graph`.
         self.context
             .call(what, || unsafe { sys::cuGraphInstantiateWithFlags(&mut raw, recorded.0, 0) })?;
         let graph = Graph {
@@ -166,19 +168,18 @@ impl Gpu {
             nodes,
             _modules: modules,
         };
-        // SAFETY: graph and stream are there.
+        // SAFETY: graph and stream are alive.
         self.context.call(what, || unsafe { sys::cuGraphUpload(raw, self.context.work) })?;
         Ok(graph)
     }
 
-    /// What the next of what is captured follows: what was captured last, if nothing else was said.
+    /// What the next captured node depends on: the last one, unless `follow` said otherwise.
     pub fn behind(&self) -> Result<Behind, Fault> {
         let what = || "ask what a capture goes on behind".to_owned();
         self.context.require_own_capture("ask what a capture goes on behind")?;
         let mut status = CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
         let (mut nodes, mut edges, mut count) = (ptr::null(), ptr::null(), 0);
-        // SAFETY: the stream lives as long as the context; all that is written to outlives the
-        // call.
+        // SAFETY: the stream lives as long as the context; all outputs outlive the call.
         self.context.call(what, || unsafe {
             sys::cuStreamGetCaptureInfo_v3(
                 self.context.work,
@@ -190,8 +191,9 @@ impl Gpu {
                 &mut count,
             )
         })?;
-        // SAFETY: the driver has so many nodes there until the stream is next asked for something,
-        // which nobody else does meanwhile; where it names no edges, all are plain.
+        // SAFETY: the driver keeps that many nodes until the next call on the stream, which no
+        // other thread
+        // makes meanwhile; where it returns no edge data, all edges are plain.
         let node = |number: usize| unsafe {
             let plain = CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
             (*nodes.add(number), if edges.is_null() { plain } else { *edges.add(number) })
@@ -199,8 +201,9 @@ impl Gpu {
         Ok(Behind { nodes: (0..count).map(node).collect() })
     }
 
-    /// Lets the next of what is captured follow this, in place of what was captured last; what
-    /// comes after that follows it.
+    /// Makes the next captured node depend on these nodes instead of the last one; later nodes
+    /// follow
+    /// it in turn.
     pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
         self.context.require_own_capture("go on with a capture behind something")?;
         let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) =
@@ -210,8 +213,9 @@ impl Gpu {
         let replaces =
             CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
         let first = nodes.as_mut_ptr();
-        // SAFETY: the nodes are of the graph that this stream captures, which lives until the
-        // capture ends; the driver reads them before it returns.
+        // SAFETY: the nodes belong to the graph that this stream captures, which lives until the
+        // capture
+        // ends; the driver reads them before it returns.
         self.context.call(what, || unsafe {
             sys::cuStreamUpdateCaptureDependencies_v2(
                 self.context.work,
@@ -223,30 +227,31 @@ impl Gpu {
         })
     }
 
-    /// Does what was recorded, after everything asked for before it, without waiting for its end.
+    /// Replays a graph after all work queued before it, without waiting for its end.
     pub fn replay(&self, graph: &Graph) -> Result<(), Fault> {
         let what = || format!("replay a graph of {} nodes", graph.nodes);
         self.context.require_no_capture("replay a graph")?;
         self.require_this_device(&graph.context, what)?;
         let raw = lock_mutex(&graph.raw);
-        // SAFETY: graph and stream are there, and its code is loaded.
+        // SAFETY: graph and stream are alive, and the modules are loaded.
         self.context.call(what, || unsafe { sys::cuGraphLaunch(*raw, self.context.work) })
     }
 
-    /// An event, for `record`.
+    /// Creates an event, for `record`.
     pub fn event(&self) -> Result<Event, Fault> {
         Event::new(&self.context, TIMED)
     }
 
-    /// Lets an event happen once everything asked for before it is done.
+    /// Records an event after all work queued before it.
     pub fn record(&self, event: &Event) -> Result<(), Fault> {
         self.context.require_no_capture("record an event")?;
         self.require_this_device(&event.context, || "record an event".to_owned())?;
         event.record(self.context.work)
     }
 
-    /// Milliseconds from one event to another, both recorded; waits for the second. About half a
-    /// microsecond is the finest it tells.
+    /// Milliseconds between two recorded events; waits for the second. The resolution is about half
+    /// a
+    /// microsecond.
     pub fn elapsed_ms(&self, from: &Event, to: &Event) -> Result<f64, Fault> {
         self.context.require_no_capture("read the time between events")?;
         for event in [from, to] {
@@ -255,7 +260,7 @@ impl Gpu {
         to.wait()?;
         let mut milliseconds = 0.0_f32;
         let what = || "read the time between events".to_owned();
-        // SAFETY: both events are there; the number outlives the call.
+        // SAFETY: both events are alive; the number outlives the call.
         self.context.call(what, || unsafe {
             sys::cuEventElapsedTime_v2(&mut milliseconds, from.raw, to.raw)
         })?;
@@ -281,7 +286,7 @@ pub struct Event {
     raw: CUevent,
 }
 
-// SAFETY: a handle of the driver, which any thread may use.
+// SAFETY: a driver handle, which any thread may use.
 unsafe impl Send for Event {}
 // SAFETY: as above.
 unsafe impl Sync for Event {}
@@ -298,7 +303,7 @@ impl Event {
         Ok(Event { context: Arc::clone(context), raw })
     }
 
-    /// Lets it happen once everything asked of the stream before is done.
+    /// Records it after all work queued on the stream.
     pub(super) fn record(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: event and stream are of one context, which `self` keeps.
         self.context.call(
@@ -307,7 +312,7 @@ impl Event {
         )
     }
 
-    /// Lets the stream wait for it.
+    /// Makes the stream wait for it.
     pub(super) fn hold(&self, stream: sys::CUstream) -> Result<(), Fault> {
         // SAFETY: event and stream are of one context, which `self` keeps.
         self.context.call(
@@ -316,9 +321,9 @@ impl Event {
         )
     }
 
-    /// Waits for it; at once if it was never recorded.
+    /// Waits for it; returns at once if it was never recorded.
     pub(super) fn wait(&self) -> Result<(), Fault> {
-        // SAFETY: the event is there.
+        // SAFETY: the event is alive.
         self.context.call(
             || "wait for an event".to_owned(),
             || unsafe { sys::cuEventSynchronize(self.raw) },
@@ -329,7 +334,8 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         let _ = self.context.bind();
-        // SAFETY: made once, destroyed once; the driver lets it happen first if it still has to.
+        // SAFETY: created once, destroyed once; if it is still pending the driver completes it
+        // first.
         let _nobody_to_tell = unsafe { sys::cuEventDestroy_v2(self.raw) };
     }
 }

@@ -1,10 +1,10 @@
-//! kernel: code on the device: loaded, its kernels looked up and checked, launched.
+//! kernel: modules loaded on the device, and their kernels: looked up, checked and launched.
 //!
-//! promises  a kernel that is not there, or has other parameters than listed, is refused when it is
-//!           looked up; a grid that the device cannot run is refused before the driver is called;
-//!           shared memory above 48 KiB is asked for when a launch wants it
-//! never     compiles: CUBIN alone is taken, so that what runs is what was looked at
-//! limits    65,535 blocks in the second and third direction; kernels of one direction of threads
+//! promises  a kernel that does not exist, or has other parameters than listed, is refused when it
+//!           is looked up; a grid that the device cannot run is refused before the driver is
+//!           called; dynamic shared memory above 48 KiB is enabled when a launch needs it
+//! never     compiles: it accepts only CUBIN, so that what runs is what was inspected
+//! limits    at most 65,535 blocks in y and z; one-dimensional thread blocks
 #![allow(unsafe_code)]
 use std::{
     ffi::{CString, c_int, c_void},
@@ -26,20 +26,20 @@ use super::{
 };
 use crate::gpu_error::{Fault, size};
 
-/// Shared memory of a block that needs no asking.
+/// Shared memory per block that needs no opt-in.
 const SHARED_UNASKED: u32 = 48 << 10;
 
-/// Devices whose kernels can wait for each other: those of this compute capability, and later ones.
+/// The first compute capability with programmatic dependent launch: a kernel can wait for another.
 const EARLY_SINCE: u32 = 9;
 
-/// Code that lies on a device.
+/// A module loaded on the device.
 pub struct Module {
     loaded: Arc<Loaded>,
-    /// Shared memory of a block at most.
+    /// Maximum shared memory per block.
     shared_most: u32,
 }
 
-/// A kernel that is loaded and whose parameters are known to be right.
+/// A loaded kernel whose parameter list was checked.
 pub struct Kernel {
     loaded: Arc<Loaded>,
     raw: CUfunction,
@@ -47,45 +47,45 @@ pub struct Kernel {
     parameters: Vec<Parameter>,
     facts: KernelFacts,
     shared_most: u32,
-    /// What was asked for above 48 KiB.
+    /// The shared memory that was enabled above 48 KiB.
     shared_asked: AtomicU32,
 }
 
-// SAFETY: a handle of the driver, which any thread may use; it lives as long as `loaded`.
+// SAFETY: a driver handle, which any thread may use; it lives as long as `loaded`.
 unsafe impl Send for Kernel {}
 // SAFETY: as above.
 unsafe impl Sync for Kernel {}
 
-/// What the driver says of a loaded kernel.
+/// What the driver reports of a loaded kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelFacts {
-    /// Registers of a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Memory of a thread for what found no register, its stack.
+    /// Local memory per thread: spills and stack.
     pub local_bytes: u32,
-    /// Shared memory of a block that the code declares.
+    /// Static shared memory per block.
     pub static_shared_bytes: u32,
-    /// Threads of a block at most, by its registers.
+    /// Maximum threads per block, given its registers.
     pub threads_most: u32,
 }
 
-/// How often a kernel runs.
+/// The launch configuration of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Blocks in three directions; none at all if one is 0.
+    /// Blocks in x, y and z; if one is 0, nothing runs.
     pub blocks: [u32; 3],
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Shared memory of a block beside what the code declares.
+    /// Dynamic shared memory per block.
     pub shared: u32,
-    /// Whether it may start before the end of the kernel in front of it, since its code waits for
-    /// that itself (`griddepcontrol.wait`); a device that knows no such waiting starts it after
-    /// that end.
+    /// Whether it may start before the previous kernel ends (programmatic dependent launch): its
+    /// code
+    /// waits by itself (`griddepcontrol.wait`). A device without that starts it after the end.
     pub early: bool,
 }
 
 impl Gpu {
-    /// Loads CUBIN; `name` is for faults.
+    /// Loads CUBIN; `name` is for error messages.
     pub fn load(&self, cubin: &[u8], name: &str) -> Result<Module, Fault> {
         let what = || format!("load `{name}`, {} of code", size(cubin.len() as u64));
         self.context.require_no_capture("load code")?;
@@ -93,7 +93,8 @@ impl Gpu {
             return Err(Fault::misuse(format!("{}: expected a whole CUBIN", what())));
         }
         let mut raw: CUmodule = ptr::null_mut();
-        // SAFETY: the driver reads as many bytes as the headers say, all of which are there; `raw`
+        // SAFETY: the driver reads as many bytes as the headers say, all of which are present;
+        // `raw`
         // outlives the call.
         let loaded = self
             .context
@@ -112,8 +113,9 @@ impl Gpu {
         Ok(Module { loaded: Arc::new(loaded), shared_most: self.device.shared_bytes_most })
     }
 
-    /// Runs a kernel after everything asked for before it, without waiting for its end. A grid
-    /// without blocks is nothing to do.
+    /// Launches a kernel after all work queued before it, without waiting for its end. A grid
+    /// without
+    /// blocks is skipped.
     pub fn launch(
         &self,
         kernel: &Kernel,
@@ -149,7 +151,7 @@ impl Gpu {
                 size(u64::from(grid.shared))
             )
         };
-        // SAFETY: zeros are a value of every one of them.
+        // SAFETY: all zeros are a valid value of every field.
         let mut attribute: sys::CUlaunchAttribute = unsafe { std::mem::zeroed() };
         attribute.id =
             sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
@@ -167,10 +169,11 @@ impl Gpu {
             numAttrs: u32::from(grid.early && self.device.capability.major >= EARLY_SINCE),
         };
         self.context.call(what, || {
-            // SAFETY: there is a place for each parameter that the driver said the code has, of as
-            // many bytes, and it reads them, and the configuration, before it returns. What the
-            // kernel does with addresses it is given is bound by the device: see the limits of this
-            // module.
+            // SAFETY: there is a value for each parameter that the driver reported, of the same
+            // size, and the
+            // driver reads them, and the configuration, before it returns. The device bounds what
+            // the kernel
+            // does with addresses: see the limits of this module.
             unsafe {
                 sys::cuLaunchKernelEx(&config, kernel.raw, places.as_mut_ptr(), ptr::null_mut())
             }
@@ -186,8 +189,7 @@ impl Gpu {
 }
 
 impl Module {
-    /// A kernel by its name (`extern "C"`, or as the compiler wrote it), with its parameters in
-    /// order.
+    /// Looks up a kernel by name (`extern "C"`, or mangled), and checks its parameters.
     pub fn kernel(&self, entry: &str, parameters: &[Parameter]) -> Result<Kernel, Fault> {
         let context = &self.loaded.context;
         let name = CString::new(entry)
@@ -198,8 +200,9 @@ impl Module {
         context.call(what, || unsafe {
             sys::cuModuleGetFunction(&mut raw, self.loaded.raw, name.as_ptr())
         })?;
-        // SAFETY: `raw` is a kernel of a loaded module. Loading it now keeps that out of captures
-        // and timings.
+        // SAFETY: `raw` is a kernel of a loaded module. Loading it here keeps that out of captures
+        // and
+        // timings.
         context.call(what, || unsafe { sys::cuFuncLoad(raw) })?;
         parameters::agree(entry, parameters, &query_parameters(context, raw, entry)?)?;
         let ask = |attribute| {
@@ -228,7 +231,7 @@ impl Module {
     }
 }
 
-/// Place and size of every parameter of a loaded kernel.
+/// Offset and size of every parameter of a loaded kernel.
 fn query_parameters(
     context: &Context,
     kernel: CUfunction,
@@ -241,12 +244,12 @@ fn query_parameters(
         context.call(
             || format!("ask for the parameters of kernel `{name}`"),
             || {
-                // SAFETY: `kernel` is one of a loaded module; the driver refuses a number that no
-                // parameter has.
+                // SAFETY: `kernel` is one of a loaded module; the driver refuses an index beyond
+                // the last parameter.
                 result = unsafe {
                     sys::cuFuncGetParamInfo(kernel, found.len(), &mut offset, &mut bytes)
                 };
-                // The refusal is the end of the list.
+                // The refusal marks the end of the list.
                 if result == CUresult::CUDA_ERROR_INVALID_VALUE {
                     CUresult::CUDA_SUCCESS
                 } else {
@@ -272,12 +275,12 @@ impl Kernel {
         &self.parameters
     }
 
-    /// What the driver says of it.
+    /// What the driver reports of it.
     pub fn facts(&self) -> KernelFacts {
         self.facts
     }
 
-    /// Blocks that a multiprocessor runs at a time.
+    /// Occupancy: blocks that an SM runs at a time.
     pub fn blocks_per_sm(&self, threads: u32, shared: u32) -> Result<u32, Fault> {
         self.allow(threads, shared)?;
         let mut blocks: c_int = 0;
@@ -294,7 +297,7 @@ impl Kernel {
         Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
-    /// Refuses blocks that cannot run, and asks for shared memory above what needs no asking.
+    /// Refuses blocks that cannot run, and enables shared memory above the default.
     fn allow(&self, threads: u32, shared: u32) -> Result<(), Fault> {
         let (name, facts) = (&self.name, self.facts);
         if threads == 0 || threads > facts.threads_most {

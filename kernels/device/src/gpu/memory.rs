@@ -1,10 +1,10 @@
-//! memory: stretches of a device's memory, filled and copied in the order of the other work.
+//! memory: allocations on the device, filled and copied in stream order.
 //!
-//! promises  every stretch begins at a multiple of 256; what lies outside of one is refused before
+//! promises  every allocation is aligned to 256 bytes; accesses out of bounds are refused before
 //!           the driver is called
-//! never     moves or grows a stretch; clears it: what it holds at first is whatever was there
-//! limits    an allocation waits for the device, so that a program makes few: one arena, and parts
-//!           of it by offset
+//! never     moves, grows or clears an allocation: its first contents are undefined
+//! limits    an allocation synchronises the device, so a program makes few: one arena, and parts of
+//!           it by offset
 #![allow(unsafe_code)]
 use std::{fmt, sync::Arc};
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::gpu_error::{Code, Fault, size};
 
-/// A stretch of a device's memory; freed when it is dropped.
+/// An allocation on the device; freed when dropped.
 pub struct Memory {
     pub(super) context: Arc<Context>,
     pointer: u64,
@@ -24,17 +24,17 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Its address on the device; 0 if it has no bytes.
+    /// Its device address; 0 if it is empty.
     pub fn pointer(&self) -> u64 {
         self.pointer
     }
 
-    /// How long it is.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// The address of a part of it, which has to lie inside.
+    /// The address of a part of it, which has to be in bounds.
     pub(super) fn part(
         &self,
         context: &Arc<Context>,
@@ -74,14 +74,14 @@ impl Drop for Memory {
 }
 
 impl Gpu {
-    /// A stretch of memory of its own, at a multiple of 256; what it holds is not defined.
+    /// Allocates memory, aligned to 256 bytes; its contents are undefined.
     pub fn allocate(&self, bytes: u64) -> Result<Memory, Fault> {
         let what = || format!("allocate {}", size(bytes));
         self.context.require_no_capture("allocate")?;
         let mut pointer = 0;
         if bytes > 0 {
             let length = usize::try_from(bytes).map_err(|_| Fault::misuse(what()))?;
-            // SAFETY: `pointer` outlives the call; what comes back is freed by `Memory`.
+            // SAFETY: `pointer` outlives the call; the allocation is freed by `Memory`.
             let made =
                 self.context.call(what, || unsafe { sys::cuMemAlloc_v2(&mut pointer, length) });
             made.map_err(|fault| match fault.code {
@@ -96,7 +96,7 @@ impl Gpu {
         Ok(Memory { context: Arc::clone(&self.context), pointer, bytes })
     }
 
-    /// Writes one byte all over a part of memory, in the order of the other work.
+    /// Fills a part of memory with one byte value, in stream order.
     pub fn fill(&self, memory: &Memory, offset: u64, bytes: u64, byte: u8) -> Result<(), Fault> {
         let what = || format!("fill {}", size(bytes));
         self.context.require_no_other_capture("fill")?;
@@ -104,15 +104,16 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: the part lies inside of memory that is there; `bytes` fits, for the memory does.
-        // If it is dropped, freeing waits.
+        // SAFETY: the part is in bounds of a live allocation; `bytes` fits, since the allocation
+        // does. If
+        // it is dropped, freeing waits.
         self.context.call(what, || unsafe {
             sys::cuMemsetD8Async(pointer, byte, bytes as usize, self.context.work)
         })
     }
 
-    /// Copies a part of memory to another place on the device, in the order of the other work. The
-    /// two may not overlap.
+    /// Copies a part of memory to another place on the device, in stream order. The two may not
+    /// overlap.
     pub fn copy(
         &self,
         from: &Memory,
@@ -134,14 +135,15 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both parts lie inside of memory that is there, and are apart.
+        // SAFETY: both parts are in bounds of live allocations, and do not overlap.
         self.context.call(what, || unsafe {
             sys::cuMemcpyDtoDAsync_v2(target, source, bytes as usize, self.context.work)
         })
     }
 
-    /// Writes twice as much as the second cache holds, so that nothing else is in it; the memory
-    /// for it is taken at the first call.
+    /// Writes twice the size of L2, which evicts everything else; its buffer is allocated at the
+    /// first
+    /// call.
     pub fn flush_l2(&self) -> Result<(), Fault> {
         let bytes = 2 * self.device.cache_bytes.max(1 << 20);
         let mut scratch = lock_mutex(&self.scratch);

@@ -1,54 +1,53 @@
-//! parameters: what a kernel is given, checked against what the driver knows of its code, and at
-//! each launch.
+//! parameters: the parameters of a kernel, checked against the loaded code, and at each launch.
 //!
-//! promises  a list that is not the kernel's is refused when the kernel is looked up, with the
-//!           parameter, what was expected and what was found; a launch with other kinds is refused
-//!           before the driver is called
+//! promises  a list that does not match the kernel is refused when the kernel is looked up, with
+//!           the parameter, what was expected and what was found; a launch with values of other
+//!           kinds is refused before the driver is called
 //! never     converts a number
-//! limits    the driver knows places and sizes, so that an `f32` in place of a `u32` is not seen;
-//!           structures by value have no kind
+//! limits    the driver knows offsets and sizes only, so that an `f32` in place of a `u32` is not
+//!           detected; structs by value have no kind
 use crate::gpu_error::Fault;
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// As the kernel calls it, for faults.
+    /// Its name in the kernel, for error messages.
     pub name: String,
-    /// What it is.
+    /// Its type.
     pub kind: ParameterKind,
 }
 
-/// What a parameter is.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterKind {
-    /// An address on the device.
+    /// A device address.
     Pointer,
-    /// A number of 32 bits without a sign.
+    /// A 32-bit unsigned integer.
     U32,
-    /// A number of 64 bits without a sign.
+    /// A 64-bit unsigned integer.
     U64,
-    /// A number of 32 bits with a sign.
+    /// A 32-bit signed integer.
     I32,
-    /// A fraction of 32 bits.
+    /// A 32-bit float.
     F32,
-    /// A fraction of 64 bits.
+    /// A 64-bit float.
     F64,
 }
 
-/// What a parameter is given at a launch.
+/// The value of a parameter at a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ArgumentValue {
-    /// An address on the device.
+    /// A device address.
     Pointer(u64),
-    /// A number of 32 bits without a sign.
+    /// A 32-bit unsigned integer.
     U32(u32),
-    /// A number of 64 bits without a sign.
+    /// A 64-bit unsigned integer.
     U64(u64),
-    /// A number of 32 bits with a sign.
+    /// A 32-bit signed integer.
     I32(i32),
-    /// A fraction of 32 bits.
+    /// A 32-bit float.
     F32(f32),
-    /// A fraction of 64 bits.
+    /// A 64-bit float.
     F64(f64),
 }
 
@@ -60,7 +59,7 @@ impl Parameter {
 }
 
 impl ParameterKind {
-    /// Bytes of it, which are also what it is aligned to.
+    /// Its size, which is also its alignment.
     pub fn bytes(self) -> usize {
         match self {
             ParameterKind::U32 | ParameterKind::I32 | ParameterKind::F32 => 4,
@@ -81,7 +80,7 @@ impl ParameterKind {
 }
 
 impl ArgumentValue {
-    /// What it is.
+    /// Its type.
     pub fn kind(self) -> ParameterKind {
         match self {
             ArgumentValue::Pointer(_) => ParameterKind::Pointer,
@@ -93,8 +92,7 @@ impl ArgumentValue {
         }
     }
 
-    /// Its bytes, the first of them first: hosts of CUDA are little-endian, so that those of 32
-    /// bits lie where the driver reads them.
+    /// Its bytes, little-endian, so that a 32-bit value is where the driver reads it.
     pub(super) fn bits(self) -> u64 {
         match self {
             ArgumentValue::Pointer(bits) | ArgumentValue::U64(bits) => bits,
@@ -106,10 +104,10 @@ impl ArgumentValue {
     }
 }
 
-/// Place and size of each parameter that the loaded code has.
+/// Offset and size of each parameter of the loaded code.
 pub(super) type ParameterSlots = [(usize, usize)];
 
-/// Whether a list is that of the code that was loaded.
+/// Checks that a list matches the loaded code.
 pub(super) fn agree(
     kernel: &str,
     parameters: &[Parameter],
@@ -150,7 +148,7 @@ pub(super) fn agree(
     }
 }
 
-/// Whether values are what the parameters want.
+/// Checks that values match the parameters.
 pub(super) fn fit(
     kernel: &str,
     parameters: &[Parameter],

@@ -1,11 +1,11 @@
-//! pinned_memory: stretches of the host's memory that kernels read where they are, over the bus.
+//! pinned_memory: pinned host memory that kernels read in place, over PCIe (zero copy).
 //!
-//! promises  pages stay where they are until the stretch is dropped, and have an address of the
-//!           device; the host's bytes are handed out once the device is done with what was asked
-//!           for; freeing waits for the device
-//! never     copies anything to the device unasked; counts as its memory
-//! limits    what the host has pages for; each read of a kernel goes over the bus, as fast as that
-//!           is
+//! promises  pages stay resident and mapped for the device until it is dropped; the host's view is
+//!           handed out once the device has finished the work queued before; freeing waits for the
+//!           device
+//! never     copies to the device unless asked; counts as device memory
+//! limits    bound by the pages that the host can pin; each read of a kernel goes over PCIe, at
+//!           that bandwidth
 #![allow(unsafe_code)]
 use std::{
     ffi::{c_uint, c_void},
@@ -18,22 +18,21 @@ use cudarc::driver::sys;
 use super::{Gpu, context::Context, memory::Memory};
 use crate::gpu_error::{Code, Fault, size};
 
-/// Kernels of every context may read it, at an address of the device.
+/// Portable: mapped for kernels of every context.
 const MAPPED: c_uint = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
 
-/// Pages of the host that stay where they are as long as this is there; the device has to be done
-/// with them before.
+/// Pinned host pages; they are freed only after the device has finished with them.
 pub(super) struct Pages {
     pub(super) context: Arc<Context>,
     pub(super) start: *mut u8,
     pub(super) length: usize,
 }
 
-// SAFETY: the memory is its own, and whoever writes it has it alone.
+// SAFETY: it owns the memory, and writers have exclusive access.
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// So many bytes, at least one, all zero.
+    /// Allocates this many bytes, at least one, zeroed.
     pub(super) fn allocate(
         context: &Arc<Context>,
         bytes: u64,
@@ -49,7 +48,7 @@ impl Pages {
         // SAFETY: `start` outlives the call.
         let made = context.call(what, || unsafe { sys::cuMemHostAlloc(&mut start, length, flags) });
         made.map_err(|fault| match fault.code {
-            // The host's memory, not the device's.
+            // Host memory, not device memory.
             Code::Memory { .. } => Fault {
                 code: Code::Driver(
                     "CUDA_ERROR_OUT_OF_MEMORY: the host has no pages to pin".to_owned(),
@@ -58,8 +57,9 @@ impl Pages {
             },
             _ => fault,
         })?;
-        // SAFETY: there are that many bytes, and nobody else has them yet; they are initialised
-        // from here on.
+        // SAFETY: there are that many bytes, and nothing else refers to them yet; they are
+        // initialised from
+        // here on.
         unsafe { ptr::write_bytes(start.cast::<u8>(), 0, length) };
         Ok(Pages { context: Arc::clone(context), start: start.cast(), length })
     }
@@ -68,36 +68,37 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let _ = self.context.bind();
-        // SAFETY: pinned once, freed once, and whoever has them has waited for the device.
+        // SAFETY: pinned once, freed once, after its owner has waited for the device.
         let _nobody_to_tell = unsafe { sys::cuMemFreeHost(self.start.cast()) };
     }
 }
 
-/// A stretch of the host's memory; freed when it is dropped.
+/// An allocation of pinned host memory; freed when dropped.
 pub struct Pinned {
     pages: Pages,
     pointer: u64,
 }
 
-// SAFETY: a shared stretch gives away numbers alone.
+// SAFETY: a shared reference gives access to numbers alone.
 unsafe impl Sync for Pinned {}
 
 impl Pinned {
-    /// Its address on the device.
+    /// Its device address.
     pub fn pointer(&self) -> u64 {
         self.pointer
     }
 
-    /// How long it is.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.pages.length as u64
     }
 
-    /// What the host writes, once the device is done with everything that was asked for.
+    /// The host's view for writing, once the device has finished all queued work.
     pub fn contents(&mut self) -> Result<&mut [u8], Fault> {
         self.pages.context.require_no_capture("write to pinned memory")?;
         self.pages.context.wait("wait for readers of pinned memory")?;
-        // SAFETY: that many bytes were pinned and written; the device is done with them, and `self`
+        // SAFETY: that many bytes were pinned and initialised; the device has finished with them,
+        // and `self`
         // is borrowed as long as they are.
         Ok(unsafe { slice::from_raw_parts_mut(self.pages.start, self.pages.length) })
     }
@@ -111,30 +112,31 @@ impl fmt::Debug for Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Then its pages go.
+        // Its pages are freed afterwards.
         let _nobody_to_tell = self.pages.context.wait("wait for readers of pinned memory");
     }
 }
 
 impl Gpu {
-    /// A stretch of the host's memory that kernels can read, all zero, at a multiple of a page; at
-    /// least one byte.
+    /// Allocates host memory that kernels can read, zeroed and page-aligned; at least one byte.
     pub fn pin(&self, bytes: u64) -> Result<Pinned, Fault> {
-        // From here on it is freed, whatever comes.
+        // From here on it is freed in every case.
         let mut pinned =
             Pinned { pages: Pages::allocate(&self.context, bytes, MAPPED)?, pointer: 0 };
         let (start, address) = (pinned.pages.start, &mut pinned.pointer);
         let what = || format!("pin {} of the host", size(bytes));
-        // SAFETY: `start` was pinned above with an address of the device, which is put where it
-        // outlives the call.
+        // SAFETY: `start` was pinned above as mapped memory; the address is written where it
+        // outlives the
+        // call.
         self.context.call(what, || unsafe {
             sys::cuMemHostGetDevicePointer_v2(address, start.cast(), 0)
         })?;
         Ok(pinned)
     }
 
-    /// Copies the first bytes of pinned memory to the device, in the order of the other work and as
-    /// fast as the bus goes; whoever writes them next waits for it.
+    /// Copies the first bytes of pinned memory to the device, in stream order and at full PCIe
+    /// bandwidth;
+    /// the next writer waits for it.
     pub fn copy_pinned(
         &self,
         from: &Pinned,
@@ -155,7 +157,7 @@ impl Gpu {
         if bytes == 0 {
             return Ok(());
         }
-        // SAFETY: both stretches are there and as long as that; freeing either waits for the copy.
+        // SAFETY: both allocations are alive for as long; freeing either waits for the copy.
         self.context.call(what, || unsafe {
             sys::cuMemcpyHtoDAsync_v2(
                 target,

@@ -1,12 +1,10 @@
-//! readback: pinned memory of the host where bytes of the device arrive in the order of its work,
-//! while it goes on.
+//! readback: pinned host memory that the device writes results to, in stream order and
+//! asynchronously.
 //!
-//! promises  bytes are handed out once everything that was asked for before has arrived; freeing
-//!           waits for that
-//! never     waits for what the device was asked to do after that; holds it up but for the copies
-//!           themselves
-//! limits    pinned as long as it is there; what arrives at a place replaces what had arrived there
-//!           before
+//! promises  bytes are handed out once all copies queued before have arrived; freeing waits for
+//!           them
+//! never     waits for work queued after those copies, and delays it only by the copies themselves
+//! limits    pinned as long as it lives; a new copy to a place overwrites the previous one
 #![allow(unsafe_code)]
 use std::{fmt, slice, sync::Arc};
 
@@ -15,35 +13,36 @@ use cudarc::driver::sys;
 use super::{Gpu, graph::Event, memory::Memory, pinned_memory::Pages, transfer::UNTIMED};
 use crate::gpu_error::{Fault, size};
 
-/// A stretch of the host's memory for what the device sends.
+/// Pinned host memory for results of the device.
 pub struct Landing {
     pages: Pages,
     arrived: Event,
 }
 
-/// Bytes of the device's memory, and where they are to arrive.
+/// A part of device memory, and its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The first byte on the device.
+    /// Offset on the device.
     pub offset: u64,
-    /// How many.
+    /// Length.
     pub bytes: u64,
-    /// The first byte of the landing.
+    /// Offset in the landing.
     pub at: u64,
 }
 
 impl Landing {
-    /// How long it is.
+    /// Its size.
     pub fn bytes(&self) -> u64 {
         self.pages.length as u64
     }
 
-    /// What has arrived, once all of it has.
+    /// Its contents, once all copies have arrived.
     pub fn contents(&self) -> Result<&[u8], Fault> {
         self.pages.context.require_no_capture("read what arrived")?;
         self.arrived.wait()?;
-        // SAFETY: that many bytes were pinned and written, and what was on its way has arrived;
-        // more comes only to who has `self` alone.
+        // SAFETY: that many bytes were pinned and initialised, and pending copies have arrived;
+        // starting
+        // another one needs exclusive access to `self`.
         Ok(unsafe { slice::from_raw_parts(self.pages.start, self.pages.length) })
     }
 }
@@ -56,20 +55,19 @@ impl fmt::Debug for Landing {
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        // Then its pages go.
+        // Its pages are freed afterwards.
         let _nobody_to_tell = self.arrived.wait();
     }
 }
 
 impl Gpu {
-    /// Room for so many bytes, at least one.
+    /// Allocates this many bytes, at least one.
     pub fn landing(&self, bytes: u64) -> Result<Landing, Fault> {
         let arrived = Event::new(&self.context, UNTIMED)?;
         Ok(Landing { pages: Pages::allocate(&self.context, bytes, 0)?, arrived })
     }
 
-    /// Lets pieces of memory arrive, as everything asked for before has left them, and returns at
-    /// once.
+    /// Copies parts of device memory after all work queued before, and returns at once.
     pub fn land(&self, from: &Memory, pieces: &[Piece], to: &mut Landing) -> Result<(), Fault> {
         self.context.require_no_capture("send to the host")?;
         for piece in pieces.iter().filter(|piece| piece.bytes > 0) {
@@ -85,9 +83,11 @@ impl Gpu {
                     size(to.bytes())
                 )));
             }
-            // SAFETY: the landing has room for the piece at that place, and gives nothing away
-            // before `arrived`, which is recorded below, also where a later piece is refused; the
-            // source lies inside of memory that is there.
+            // SAFETY: the landing has room for the part at that offset, and hands nothing out
+            // before `arrived`,
+            // which is recorded below, also where a later part is refused; the source is in bounds
+            // of a live
+            // allocation.
             let asked = self.context.call(what, || unsafe {
                 sys::cuMemcpyDtoHAsync_v2(
                     to.pages.start.add(piece.at as usize).cast(),

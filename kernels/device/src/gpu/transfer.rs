@@ -1,14 +1,13 @@
-//! transfer: bytes of the host to the device and back, through pinned memory that a team of threads
-//! fills and empties.
+//! transfer: copies between host and device, staged through pinned memory by a team of threads.
 //!
-//! promises  an upload is ordered like other work: it comes after what was asked for before, and
-//!           before what is asked for later; when it returns, the bytes it was given may change. A
-//!           download has everything when it returns. Each thread of the team has stretches of its
-//!           own, and waits for nobody else: while one of them is on its way it fills the next
-//! never     pins memory of the caller, so that bytes of a mapped file are as good as any, nor more
-//!           than there are pieces of a transfer to hold; touches the device inside of a capture
-//! limits    up to 24 MiB pinned; one transfer at a time, whoever asks; as fast as rayon's threads
-//!           copy, and as one of them where a thread of rayon asks
+//! promises  an upload runs in stream order, after the work queued before and before that queued
+//!           later; when it returns, the source bytes may change. A download is complete when it
+//!           returns. Each thread has its own staging buffers and waits for no other thread: while
+//!           one is in flight it fills the next
+//! never     pins the caller's memory, so that bytes of a mapped file can be uploaded as well; pins
+//!           more than the pieces of a transfer need; touches the device during a capture
+//! limits    up to 24 MiB pinned; one transfer at a time; as fast as rayon's threads copy, and as
+//!           one of them where a rayon thread calls
 #![allow(unsafe_code)]
 use std::{
     slice,
@@ -27,40 +26,41 @@ use super::{
 };
 use crate::gpu_error::{Fault, size};
 
-/// Bytes of a stretch, the most that one copy of the driver moves. Longer ones are some percent
-/// faster and take as much longer to pin.
+/// Size of a staging buffer, the most that one driver copy moves. Larger ones are some percent
+/// faster
+/// and take proportionally longer to pin.
 const STRETCH: usize = 1 << 20;
-/// Stretches of a thread: while one is on its way it fills the other.
+/// Staging buffers per thread: while one is in flight the other is filled.
 const OF_THREAD: usize = 2;
-/// Threads of a team at most: as many keep the bus busy.
+/// Maximum threads of a team: as many saturate PCIe.
 const TEAM: usize = 12;
-/// Bytes of a piece at least, unless a transfer has fewer: less is not worth a thread, nor what
-/// each copy costs the bus (3 us).
+/// Minimum size of a piece, unless a transfer is smaller: less is not worth a thread, nor the fixed
+/// cost of a copy (3 us).
 const PIECE: usize = 256 << 10;
-/// Events that take no time, which are cheaper.
+/// Events without timing, which are cheaper.
 pub(super) const UNTIMED: u32 = 2;
 
-/// Stretches of pinned memory.
+/// Buffers of pinned memory.
 pub(super) struct Staging {
     stretches: Vec<Stretch>,
     /// Orders the two streams.
     fence: Event,
 }
 
-/// Pinned memory, and the event that says when the device is done with it; neither is there before
-/// its first piece.
+/// Pinned memory, and the event that says when the device has finished with it; both are created by
+/// the first piece.
 #[derive(Default)]
 struct Stretch(Option<(Pages, Event)>);
 
 impl Stretch {
-    /// Its bytes and its event, once the device is done with them.
+    /// Its bytes and its event, once the device has finished with them.
     fn ready(&mut self, context: &Arc<Context>) -> Result<(&mut [u8], &Event), Fault> {
         let (pages, done) = match &mut self.0 {
             Some((pages, done)) => {
                 done.wait()?;
                 (pages, done)
             }
-            // No flags: downloads are read from it, and memory that combines writes reads slowly.
+            // No flags: downloads are read from it, and write-combined memory is slow to read.
             none => {
                 let made =
                     (Pages::allocate(context, STRETCH as u64, 0)?, Event::new(context, UNTIMED)?);
@@ -68,7 +68,8 @@ impl Stretch {
                 (pages, done)
             }
         };
-        // SAFETY: that many bytes were pinned and written; the device is done with them, and `self`
+        // SAFETY: that many bytes were pinned and initialised; the device has finished with them,
+        // and `self`
         // is borrowed as long as they are.
         Ok((unsafe { slice::from_raw_parts_mut(pages.start, pages.length) }, done))
     }
@@ -77,23 +78,25 @@ impl Stretch {
 impl Drop for Stretch {
     fn drop(&mut self) {
         if let Some((_, done)) = &self.0 {
-            // Then its pages go.
+            // Its pages are freed afterwards.
             let _nobody_to_tell = done.wait();
         }
     }
 }
 
 impl Gpu {
-    /// Copies bytes of the host into memory.
+    /// Uploads bytes of the host into memory.
     pub fn upload(&self, memory: &Memory, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.upload_made(memory, offset, bytes.len(), |at, piece| {
             piece.copy_from_slice(&bytes[at..at + piece.len()])
         })
     }
 
-    /// Puts bytes into memory that are made on the way, straight where the device takes them from:
-    /// `make` is given the place of a piece's first byte among all `length`, and the piece, whose
-    /// bytes it writes, each of them. Pieces are made by several threads, in no order.
+    /// Uploads bytes that are generated piece by piece, directly in the staging buffers: `make` is
+    /// given
+    /// the offset of a piece among all `length` bytes, and the piece, every byte of which it
+    /// writes.
+    /// Several threads generate pieces, in any order.
     pub fn upload_made(
         &self,
         memory: &Memory,
@@ -112,8 +115,9 @@ impl Gpu {
             while let Some((at, now)) = next() {
                 let (bytes, done) = stretches[turn % stretches.len()].ready(&self.context)?;
                 make(at, &mut bytes[..now]);
-                // SAFETY: the stretch has these bytes and waits for `done` before it is written
-                // again; the target lies inside of memory that is there.
+                // SAFETY: the buffer has these bytes and waits for `done` before it is written
+                // again; the target is
+                // in bounds of a live allocation.
                 self.context.call(what, || unsafe {
                     sys::cuMemcpyHtoDAsync_v2(
                         target + at as u64,
@@ -129,7 +133,7 @@ impl Gpu {
         })
     }
 
-    /// Copies memory into bytes of the host, and waits for them.
+    /// Downloads memory into bytes of the host, and waits for it.
     pub fn download(&self, memory: &Memory, offset: u64, bytes: &mut [u8]) -> Result<(), Fault> {
         let length = bytes.len();
         let what = || format!("download {}", size(length as u64));
@@ -140,8 +144,9 @@ impl Gpu {
         }
         let ask = |stretch: &mut Stretch, at: usize, now: usize| {
             let (bytes, done) = stretch.ready(&self.context)?;
-            // SAFETY: the stretch has room for a piece and is not looked at before `done`; the
-            // source lies inside of memory that is there.
+            // SAFETY: the buffer has room for a piece and is not read before `done`; the source is
+            // in bounds of
+            // a live allocation.
             self.context.call(what, || unsafe {
                 sys::cuMemcpyDtoHAsync_v2(
                     bytes.as_mut_ptr().cast(),
@@ -167,7 +172,7 @@ impl Gpu {
             let mut waiting =
                 stretches.iter_mut().map(&mut asked).collect::<Result<Vec<_>, Fault>>()?;
             for turn in (0..waiting.len()).cycle() {
-                // Those after it are later pieces, of which there are none either.
+                // Later pieces follow it, and there are none either.
                 let Some(target) = waiting[turn].take() else { break };
                 let (bytes, _) = stretches[turn].ready(&self.context)?;
                 target.copy_from_slice(&bytes[..target.len()]);
@@ -177,10 +182,11 @@ impl Gpu {
         })
     }
 
-    /// Moves the pieces of so many bytes, between what was asked for before and what is asked for
-    /// later. Each thread has stretches of its own and asks for the next piece, whichever that is.
-    /// A thread of rayon is its own team: while it waited for others it might take up work that
-    /// wants the staging it holds.
+    /// Moves this many bytes in pieces, between the work queued before and after. Each thread has
+    /// its own
+    /// staging buffers and takes the next piece from a shared counter. A rayon thread works alone:
+    /// while
+    /// it waited for others it might steal a task that needs the staging lock it holds.
     fn move_pieces<P: Send>(
         &self,
         length: usize,
@@ -200,13 +206,13 @@ impl Gpu {
             1 => moved(&mut stretches[..OF_THREAD]),
             _ => stretches.par_chunks_mut(OF_THREAD).with_max_len(1).take(team).try_for_each(moved),
         };
-        // Also behind what was asked for before something failed.
+        // Also after an error: the work queued before it still counts.
         let ordered =
             fence.record(self.context.copies).and_then(|()| fence.hold(self.context.work));
         done.and(ordered)
     }
 
-    /// The pinned memory; it is there in what comes back.
+    /// The pinned memory; it is allocated when this returns.
     fn staging(&self) -> Result<MutexGuard<'_, Option<Staging>>, Fault> {
         let mut staging = lock_mutex(&self.staging);
         if staging.is_none() {
@@ -217,8 +223,7 @@ impl Gpu {
     }
 }
 
-/// Where the pieces of so many bytes start, and how long they are: a stretch each, or less, so that
-/// each thread has one.
+/// Offset and length of each piece: one buffer each, or less, so that each thread has one.
 fn pieces_of(length: usize) -> impl Iterator<Item = (usize, usize)> + Send {
     let each = length.div_ceil(TEAM).next_multiple_of(4096).clamp(PIECE, STRETCH);
     (0..length).step_by(each).map(move |at| (at, each.min(length - at)))
