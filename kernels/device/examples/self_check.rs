@@ -153,7 +153,7 @@ fn transfers(gpu: &Gpu, memory: &Memory) -> Done {
         .collect();
     let mut file = tempfile::tempfile()?;
     file.write_all(&numbers)?;
-    // SAFETY: the file has no name, so that no other process can change it.
+    // SAFETY: no other process can change a file without a name.
     let map = unsafe { memmap2::Mmap::map(&file as &File)? };
     for round in 0..5 {
         let start = Instant::now();
@@ -183,7 +183,7 @@ fn transfers(gpu: &Gpu, memory: &Memory) -> Done {
         expect("the bytes that were uploaded", back == numbers)?;
         back.fill(0);
     }
-    // Odd offsets and lengths, across the bounds of staging buffers.
+    // Odd offsets and lengths, across staging buffers.
     for (offset, length) in
         [(0, 1), (3, 5), (4095, 70_001), ((1 << 20) - 1, (3 << 20) + 7), (17, (33 << 20) + 1)]
     {

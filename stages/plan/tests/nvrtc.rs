@@ -585,6 +585,22 @@ fn wrong_in_turn(
     }
 }
 
+/// What is wrong with any of these sources, compiled by two threads.
+fn wrong_of_all(nvrtc: &Nvrtc, work: &[(String, String, Capability)]) -> Vec<String> {
+    let next = AtomicUsize::new(0);
+    let some = || {
+        let mut found = Vec::new();
+        while let Some((name, source, capability)) = work.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            found.extend(wrong(nvrtc, name, source, *capability));
+        }
+        found
+    };
+    std::thread::scope(|scope| {
+        [scope.spawn(some), scope.spawn(some)].map(|worker| worker.join().unwrap()).concat()
+    })
+}
+
 /// In the short form each program is compiled in f32 for one of its architectures, and either of a
 /// large graph or in f64.
 #[test]
@@ -592,12 +608,8 @@ fn kernels_of_all_programs_compile_without_spills() {
     let Some(nvrtc) = nvrtc("kernels_of_all_programs_compile_without_spills") else { return };
     let of = |capabilities: &'static [Capability]| {
         move |(name, settings, classes, features): Case| {
-            (
-                format!("pipelines/programs/{name}.py"),
-                name,
-                (settings, classes, features),
-                capabilities,
-            )
+            let file = format!("pipelines/programs/{name}.py");
+            (file, name, (settings, classes, features), capabilities)
         }
     };
     let alone = ALONE.into_iter().map(|name| {
@@ -650,18 +662,7 @@ fn kernels_of_all_programs_compile_without_spills() {
             ));
         }
     }
-    let next = AtomicUsize::new(0);
-    let some = || {
-        let mut found = Vec::new();
-        while let Some((name, source, capability)) = work.get(next.fetch_add(1, Ordering::Relaxed))
-        {
-            found.extend(wrong(nvrtc, name, source, *capability));
-        }
-        found
-    };
-    let found = std::thread::scope(|scope| {
-        [scope.spawn(some), scope.spawn(some)].map(|worker| worker.join().unwrap()).concat()
-    });
+    let found = wrong_of_all(nvrtc, &work);
     assert!(
         found.is_empty(),
         "{} of {} sources' kernels:\n{}",

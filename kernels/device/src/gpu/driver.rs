@@ -126,7 +126,7 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     }
     let what = format!("ask for facts of device {ordinal}");
     let mut raw: CUdevice = 0;
-    // SAFETY: the driver is initialised and has this device; `raw` outlives the call.
+    // SAFETY: the driver has this device; `raw` outlives the call.
     plain(&what, unsafe {
         sys::cuDeviceGet(&mut raw, c_int::try_from(ordinal).unwrap_or(c_int::MAX))
     })?;
@@ -151,10 +151,10 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
         ordinal,
         name: String::from_utf8_lossy(&name).trim().to_owned(),
         uuid: uuid_text(uuid.bytes.map(|byte| byte as u8)),
-        capability: Capability {
-            major: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            minor: ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-        },
+        capability: Capability::new(
+            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            ask(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
         processors: ask(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         lanes: ask(Attribute::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
         threads_most: ask(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,

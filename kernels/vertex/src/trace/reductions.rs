@@ -97,35 +97,15 @@ impl Tracer<'_> {
         }
         match name {
             "sum" | "mean" => {
-                let mut total = SpannedValue::new(Value::Int(0), span);
-                for (index, part) in parts.iter().enumerate() {
-                    let next = if index == 0 {
-                        part.value.clone()
-                    } else {
-                        self.arithmetic(span, Operator::Add, total, part.clone())?
-                    };
-                    total = SpannedValue::new(next, span);
-                }
+                let total = self.fold_parts(span, Operator::Add, Value::Int(0), parts)?;
                 if name == "sum" || parts.is_empty() {
                     return Ok(total.value);
                 }
-                self.arithmetic(
-                    span,
-                    Operator::Divide,
-                    total,
-                    SpannedValue::new(Value::Int(parts.len() as i64), span),
-                )
+                let count = SpannedValue::new(Value::Int(parts.len() as i64), span);
+                self.arithmetic(span, Operator::Divide, total, count)
             }
             "prod" => {
-                let mut total = SpannedValue::new(Value::Int(1), span);
-                for (index, part) in parts.iter().enumerate() {
-                    let next = if index == 0 {
-                        part.value.clone()
-                    } else {
-                        self.arithmetic(span, Operator::Multiply, total, part.clone())?
-                    };
-                    total = SpannedValue::new(next, span);
-                }
+                let total = self.fold_parts(span, Operator::Multiply, Value::Int(1), parts)?;
                 Ok(total.value)
             }
             "min" | "max" if parts.is_empty() => {
@@ -178,6 +158,23 @@ impl Tracer<'_> {
                 ))
             }
         }
+    }
+
+    /// `a operator b operator ...` of all parts; of none, `empty`.
+    fn fold_parts(
+        &mut self,
+        span: Span,
+        operator: Operator,
+        empty: Value,
+        parts: &[SpannedValue],
+    ) -> TraceResult<SpannedValue> {
+        let first = parts.first().map_or(empty, |part| part.value.clone());
+        let mut total = SpannedValue::new(first, span);
+        for part in parts.iter().skip(1) {
+            let next = self.arithmetic(span, operator, total, part.clone())?;
+            total = SpannedValue::new(next, span);
+        }
+        Ok(total)
     }
 
     /// Over an axis of a row, which is removed (or kept, for `softmax`).

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::tracer::{TraceResult, Tracer};
-use super::value::{SpannedValue, Value};
+use super::value::Value;
 use super::vertex_settings::several_by_name;
 use crate::gir::{Data, Span};
 use crate::syntax::{self, Definition, Diagnostic, File, nearest};
@@ -170,7 +170,8 @@ impl<'a> Tracer<'a> {
             if let Some(several) = of_vertices.get(setting_name) {
                 check_vertices(
                     given.get(setting_name),
-                    &SpannedValue::new(default_value.clone(), default.span),
+                    &default_value,
+                    default.span,
                     setting_name,
                     span,
                     *several,
@@ -257,12 +258,12 @@ impl<'a> Tracer<'a> {
 /// be named, a list of these.
 fn check_vertices(
     given: Option<&Json>,
-    default: &SpannedValue,
+    default: &Value,
+    default_span: Span,
     name: &str,
     span: Span,
     several: bool,
 ) -> TraceResult<()> {
-    let SpannedValue { value: default, span: default_span } = default;
     let is_row = |value: &Value| matches!(value, Value::Int(0..) | Value::Text(_));
     let fits = match default {
         Value::Tuple(values) => several && values.iter().all(is_row),
@@ -276,7 +277,7 @@ fn check_vertices(
         };
         let label = format!("expected {expected}, found {}", default.describe());
         let found = Diagnostic::error(
-            *default_span,
+            default_span,
             format!("the default of `{name}` names no vertex, and it is compared with ids"),
             label,
         );
