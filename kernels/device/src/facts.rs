@@ -238,10 +238,8 @@ impl Facts {
     }
 
     /// Gather rate in bytes per second, for rows of this width from a table of this size:
-    /// interpolated
-    /// between measurements on a logarithmic scale, and constant beyond them. Each row narrower
-    /// than
-    /// the narrowest costs as much as that one.
+    /// interpolated between measurements on a logarithmic scale, and constant beyond them. Each row
+    /// narrower than the narrowest costs as much as that one.
     pub fn gathered_per_second(&self, row_bytes: u64, table_bytes: u64) -> f64 {
         let Some(narrowest) = self.gather.first().map(|gather| gather.row_bytes) else {
             return self.bytes_per_second as f64;

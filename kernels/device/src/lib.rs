@@ -45,8 +45,7 @@ pub const NAMES: [&str; 3] = [AUTO, "cpu", "h200"];
 pub const AUTO: &str = "auto";
 
 /// The lowest compute capability that `auto` accepts: the oldest architecture that kernels are
-/// tested
-/// for.
+/// tested for.
 const CAPABILITY_LEAST: Capability = Capability::new(8, 0);
 
 /// The extension of a facts file.
@@ -60,8 +59,7 @@ const FILES: [(&str, &str); 2] =
     [("cpu", include_str!("../facts/cpu.yaml")), ("h200", include_str!("../facts/h200.yaml"))];
 
 /// Measured times of one neighbour sum on a device, for each partition into neighbour groups: CSV
-/// with
-/// a header, columns `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
+/// with a header, columns `shape,nodes,edges,skew,columns,ngs,dw,tpb,microseconds`.
 pub fn groupings(name: &str) -> Option<&'static str> {
     (name == "h200").then_some(include_str!("../facts/h200-grouping.csv"))
 }
@@ -103,8 +101,7 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
 }
 
 /// The text of a facts file. Anything but a file is refused before it is opened: reading a pipe
-/// would
-/// block, and a character device has no end.
+/// would block, and a character device has no end.
 fn facts_file(name: &str) -> Result<String, String> {
     let about = std::fs::metadata(name).map_err(|error| error.to_string())?;
     if !about.is_file() {
@@ -146,10 +143,8 @@ pub enum Best {
 }
 
 /// Facts of the first GPU, if kernels are tested for its architecture and can be compiled here:
-/// what
-/// `auto` chooses. Queried once. Measured facts that cannot be read are an error: no other device
-/// is
-/// chosen silently.
+/// what `auto` chooses. Queried once. Measured facts that cannot be read are an error: no other
+/// device is chosen silently.
 pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {

@@ -1,6 +1,5 @@
 //! measure: measures the rates of a GPU of this machine with kernels of our own (`rates.cu`), as
-//! facts
-//! for planning.
+//! facts for planning.
 //!
 //! promises  each rate is the median of several runs after a warm-up, timed by events, with L2
 //!           flushed before each (uploads: by the host's clock); a kernel's run is lengthened until
@@ -214,8 +213,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Amount per second: from the first amount up, until a run takes long enough or the last
-    /// amount is
-    /// reached.
+    /// amount is reached.
     fn rate(
         &self,
         first: u64,

@@ -26,8 +26,7 @@ const VARIABLE: &str = "WARPLOOM_DEVICES";
 static READ: Mutex<BTreeMap<PathBuf, Result<Option<Facts>, Fault>>> = Mutex::new(BTreeMap::new());
 
 /// The facts file of a device: in `WARPLOOM_DEVICES`, else in the user's configuration folder; none
-/// if
-/// there is neither.
+/// if there is neither.
 pub fn file(device: &Device) -> Option<PathBuf> {
     let of = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let configuration =
@@ -95,8 +94,7 @@ fn wrong(file: &Path, why: &str) -> Fault {
 pub const COMMAND: &str = "warploom doctor --measure";
 
 /// Stores facts measured on a device, replacing earlier ones, and returns the path. This process
-/// keeps
-/// the facts it has read.
+/// keeps the facts it has read.
 pub fn keep(device: &Device, facts: &Facts) -> Result<PathBuf, Fault> {
     let no_place = || {
         Fault::absent(

@@ -272,10 +272,8 @@ impl Nvrtc {
 }
 
 /// A folder below one that all users can write, into which no other user can have put anything:
-/// headers
-/// are code. It is `warploom-<user>` if it belongs to this user and no other may write it, else a
-/// new
-/// one, for this process alone.
+/// headers are code. It is `warploom-<user>` if it belongs to this user and no other may write it,
+/// else a new one, for this process alone.
 fn private_folder(shared: &Path) -> PathBuf {
     let own = rustix::process::geteuid().as_raw();
     // `mkdir` follows no link and fails if the name exists.
@@ -297,8 +295,7 @@ fn private_folder(shared: &Path) -> PathBuf {
 }
 
 /// The compiler's options, except the include paths of CUDA's headers: those follow from its
-/// version,
-/// and differ between machines.
+/// version, and differ between machines.
 pub fn options(source: &Source) -> Vec<String> {
     let mut options = vec![format!("--gpu-architecture={}", architecture(source.capability))];
     options.extend(
@@ -309,8 +306,7 @@ pub fn options(source: &Source) -> Vec<String> {
 }
 
 /// The architecture that code for this capability is compiled for: with `a`, its own instructions
-/// too,
-/// which later devices lack.
+/// too, which later devices lack.
 pub fn architecture(capability: Capability) -> String {
     let all = if capability == Capability::new(9, 0) { "a" } else { "" };
     capability.architecture() + all

@@ -1,10 +1,10 @@
-//! convergence: how far two contents of a state lie apart: when an iteration stops.
+//! convergence: the change of a state between two supersteps: when an iteration stops.
 //!
-//! promises  `summed_change` adds |a - b| in f64, by blocks that depend on sizes only, in their
-//!           order; equal elements, infinities too, have change 0; infinity against anything else
-//!           has change infinity; NaN makes it NaN. `changed_count` counts elements that differ; a
-//!           NaN differs from everything but a NaN
-//! never     stops early
+//! promises  `summed_change` adds |a - b| in f64, block by block in order, with blocks that depend
+//!           on sizes only; equal elements, infinities too, have change 0; infinity against
+//!           anything else has change infinity; NaN makes the sum NaN. `changed_count` counts
+//!           elements that differ; a NaN differs from everything but a NaN
+//! never     stops early: every element is compared
 #[cfg(test)]
 mod tests;
 
@@ -14,19 +14,19 @@ use rayon::prelude::*;
 use crate::frontier::Run;
 use crate::{Real, Scalar};
 
-/// So many are compared by one thread, sooner than another wakes.
+/// Up to this many elements one thread compares them faster than another thread starts.
 const ELEMENTS_ALONE: usize = 256 * 1024;
 
-/// Elements of one task.
+/// Elements per task.
 const TASK_ELEMENTS: usize = 32 * 1024;
 
-/// Runs of rows of one task.
+/// Runs of rows per task.
 const TASK_RUNS: usize = 256;
 
-/// Independent sums within a block, joined in order at its end.
+/// Independent partial sums within a block, added in order at its end.
 const LANES: usize = 16;
 
-/// The summed absolute difference.
+/// The sum of absolute differences.
 pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
     let arch = pulp::Arch::new();
@@ -42,7 +42,7 @@ pub fn summed_change<T: Real>(before: &[T], after: &[T]) -> f64 {
     sums.iter().sum()
 }
 
-/// A change of all rows, or of these alone: run by run, in their order.
+/// The change of all rows, or of these runs alone, in their order.
 pub fn sum_changes<E: Sync>(
     before: &[E],
     after: &[E],
@@ -72,7 +72,7 @@ pub fn changed_count<T: Scalar>(before: &[T], after: &[T]) -> u64 {
         .sum()
 }
 
-/// The summed absolute difference of whole numbers, and how many differ.
+/// The sum of absolute differences of integers, and how many differ.
 pub fn whole_change(before: &[i64], after: &[i64]) -> (f64, u64) {
     assert_eq!(before.len(), after.len(), "both contents have the same shape");
     let of_task = |(before, after): (&[i64], &[i64])| {

@@ -1,7 +1,7 @@
-//! element_types: operations whose code is large, made here for every type of element.
+//! element_types: the large generic operations, instantiated here for every element type.
 //!
-//! promises  a crate that calls a generic operation of this one does not compile it again: all that
-//!           is generic about the call is which of these methods is taken
+//! promises  a crate that calls a generic operation of this one does not compile it again: its call
+//!           resolves to one of these methods
 //! never     does anything else
 use crate::evaluate::{Call, ValuesMut};
 use crate::expression::{Bound, arithmetic::Arithmetic};
@@ -24,7 +24,7 @@ pub trait ScalarOperations: Arithmetic {
 
 /// Operations on reals.
 pub trait RealOperations: Sized {
-    /// `fused::fused`.
+    /// `fused_walk::fused`.
     fn run_fused(
         kernel: &Kernel<Self>,
         outputs: Vec<StoredMut<Self>>,

@@ -1,10 +1,10 @@
 //! elementwise: `out[r, c] = expression`, for each element of a buffer.
 //!
-//! promises  what `expression::reference::evaluate` says of each element, whatever the division of
-//!           the rows
-//! never     reads what `out` held: `Expression::Made` is an error here, refused by
-//!           `LaunchList::validate`
-//! bytes     each operand once and `out` once
+//! promises  equals `expression::reference::evaluate` for each element, for any partition of the
+//!           rows
+//! never     reads the previous contents of `out`: `Expression::Made` is an error here, which
+//!           `LaunchList::validate` rejects
+//! bytes     reads each operand once, writes `out` once
 #[cfg(test)]
 mod tests;
 

@@ -1,12 +1,13 @@
-//! evaluate: one operation of a program on rows: an obvious parallel loop for each, nothing fused.
+//! evaluate: one operation of a program on rows: a plain parallel loop for each, without fusion.
 //!
-//! promises  what `vertex::interpret` says, up to the order in which sums of rows are added; sums
-//!           over the edges of a vertex go in the order of edge ids, so that neither threads nor
-//!           the order of the nodes change a bit; sums over rows go by blocks that depend on sizes
-//!           only, sums over the vertices of a graph of many in the order in which they are listed
-//! never     stores rows of vertices by the edge: it reads them where an edge sees them
-//! limits    fewer than 2^32 edges; a vertex is one task's, however many edges it has, and so is a
-//!           graph of a set of many
+//! promises  equals `vertex::interpret`, up to the order in which sums over rows are added;
+//!           reductions over the edges of a vertex run in the order of edge ids, so that neither
+//!           the thread count nor the node order changes a bit; sums over rows use blocks that
+//!           depend on sizes only; pooling sums over the vertices of a graph run in the order of
+//!           its vertex list
+//! never     materialises vertex rows per edge (gather): it reads them in place
+//! limits    fewer than 2^32 edges; a vertex is processed by one task, however many edges it has,
+//!           and so is a graph of a batch
 mod dense;
 mod edges;
 mod element;
@@ -30,57 +31,57 @@ use crate::random::dropout::DrawContext;
 /// Elements that are read.
 #[derive(Clone, Copy, Debug)]
 pub enum Values<'a, T> {
-    /// Of the run's type.
+    /// Floats of the run's type.
     Real(&'a [T]),
-    /// Bools, ints and ids.
+    /// Bools, integers and ids.
     Whole(&'a [i64]),
 }
 
 /// Elements that are written.
 #[derive(Debug)]
 pub enum ValuesMut<'a, T> {
-    /// Of the run's type.
+    /// Floats of the run's type.
     Real(&'a mut [T]),
-    /// Bools, ints and ids.
+    /// Bools, integers and ids.
     Whole(&'a mut [i64]),
 }
 
-/// Which row of an operand belongs to a row of the result.
+/// How a row of the result maps to a row of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Index {
-    /// The same.
+    /// The row of the same number.
     Same,
-    /// The only one.
+    /// The only row (broadcast).
     One,
-    /// That of the vertex's graph.
+    /// The row of the vertex's graph.
     Graph,
-    /// That of the vertex at the far end of the edge.
+    /// The row of the vertex at the far end of the edge.
     Far(EdgeSet),
-    /// That of the vertex that owns the edge.
+    /// The row of the vertex that owns the edge.
     Near(EdgeSet),
 }
 
-/// Rows that are read.
+/// Rows of an operand.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaf<'a, T> {
-    /// Elements, row after row.
+    /// Elements, row-major.
     pub values: Values<'a, T>,
     /// Shape of a row.
     pub shape: &'a [u64],
-    /// Which row belongs to which.
+    /// How rows of the result map to these.
     pub index: Index,
 }
 
-/// An operand: rows, or a product of operands that is made where it is read.
+/// An operand: rows, or an element-wise product of operands that is computed on the fly.
 #[derive(Clone, Debug)]
 pub enum Part<'a, T> {
     /// Rows.
     Leaf(Leaf<'a, T>),
-    /// Element by element.
+    /// The element-wise product of two.
     Times(Box<Part<'a, T>>, Box<Part<'a, T>>),
 }
 
-/// The edges of each vertex in one direction, in the order of edge ids.
+/// The edges of each vertex in one direction (CSR), in the order of edge ids.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeList<'a> {
     /// Where the edges of a vertex start; one more than there are vertices.
@@ -91,7 +92,7 @@ pub struct EdgeList<'a> {
     pub far: &'a [u32],
 }
 
-/// A graph as evaluated operations see it; parts that no operation needs are empty.
+/// The graph that operations run on; lists that no operation needs are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeGraph<'a> {
     /// Number of vertices.
@@ -108,37 +109,37 @@ pub struct EdgeGraph<'a> {
     pub target: &'a [u32],
     /// Relation of each edge.
     pub relation: &'a [u16],
-    /// The graphs of a set of many; none: all vertices are of graph 0.
+    /// The graphs of a batch; none: all vertices belong to graph 0.
     pub graphs: Option<GraphList<'a>>,
 }
 
-/// The graphs of a set of many.
+/// The graphs of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct GraphList<'a> {
     /// Graph of each vertex.
     pub of_vertex: &'a [u32],
     /// Where the vertices of a graph start; one more than there are graphs.
     pub offsets: &'a [u64],
-    /// Vertices, those of a graph in the order in which they are pooled.
+    /// Vertices, grouped by graph in the order in which they are pooled.
     pub vertices: &'a [u32],
 }
 
-/// One operation with all that it reads.
+/// One operation with its operands.
 #[derive(Debug)]
 pub struct Call<'a, T> {
-    /// What is computed.
+    /// The operation.
     pub op: &'a Op,
     /// Shape of a row of the result.
     pub shape: &'a [u64],
     /// Rows of the result.
     pub rows: usize,
-    /// Type of the result.
+    /// Element type of the result.
     pub kind: Type,
-    /// In the order of the operation.
+    /// Operands, in the order of the operation.
     pub inputs: &'a [Part<'a, T>],
-    /// What it runs on.
+    /// The graph.
     pub graph: EdgeGraph<'a>,
-    /// Whether this is a pass of training, and what dropout draws.
+    /// Whether this is a training pass, and the state that dropout draws from.
     pub context: DrawContext<'a>,
 }
 
@@ -170,7 +171,7 @@ impl<'a, T> Values<'a, T> {
 }
 
 impl<T> Part<'_, T> {
-    /// Whether its elements are whole numbers.
+    /// Whether its elements are integers.
     fn is_whole(&self) -> bool {
         match self {
             Part::Leaf(leaf) => matches!(leaf.values, Values::Whole(_)),
@@ -188,7 +189,7 @@ impl<T> Part<'_, T> {
     }
 }
 
-/// Writes the result of an operation. Sparse features have been made dense by the caller.
+/// Computes the result of an operation. The caller has made sparse features dense.
 pub fn evaluate<T: Real + element::Element>(out: ValuesMut<T>, call: &Call<T>) {
     T::run_evaluate(out, call);
 }

@@ -1,14 +1,13 @@
-//! expression: element-wise arithmetic of a launch, compiled once into a short list of steps over
+//! expression: element-wise expressions of a launch, compiled once to a short list of steps over
 //! registers.
 //!
-//! promises  `Compiled` does what `reference::evaluate` says, for every division of the rows;
-//!           buffers are operand slots, in the order of `loads`; an expression that its type cannot
-//!           do is refused when compiled
-//! never     walks a tree, or asks which operator it is, once an element; allocates while it
-//!           evaluates
+//! promises  `Compiled` equals `reference::evaluate`, for any partition of the rows; buffers are
+//!           operand slots, in the order of `loads`; an expression that its element type does not
+//!           support is rejected when compiled
+//! never     walks a tree or dispatches on the operator per element; allocates while it evaluates
 //!
-//! Fast form: tiles of at most 1024 elements, each step a plain loop over the tile that vectorises,
-//! registers in the first cache.
+//! Method: tiles of at most 1024 elements, one vectorised loop over the tile per step, registers in
+//! L1.
 pub(crate) mod arithmetic;
 mod evaluate;
 pub mod reference;
@@ -27,11 +26,11 @@ use crate::Scalar;
 /// Why an expression cannot be compiled for an element type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CompileError {
-    /// Ids have no such arithmetic; the operator's name.
+    /// Ids do not support this operator, by its name.
     NotForIds(String),
-    /// `Expression::Id` where reals are made.
+    /// `Expression::Id` in an expression of floats.
     IdInReals,
-    /// A number that an id cannot be.
+    /// A constant that is no id.
     NotAnId(f64),
     /// A probability outside of [0, 1).
     Probability(f64),
@@ -65,27 +64,27 @@ impl fmt::Display for CompileError {
 
 impl std::error::Error for CompileError {}
 
-/// Where a step finds an operand.
+/// Where a step reads an operand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Place<T> {
-    /// The element that the launch made.
+    /// The element that the launch computed before the epilogue.
     Made,
-    /// A number.
+    /// A constant.
     Number(T),
     /// The operand in this slot.
     Load(usize),
-    /// What an earlier step left.
+    /// The result of an earlier step.
     Register(usize),
 }
 
 impl<T> Place<T> {
-    /// First register that may be overwritten while this is still needed.
+    /// The first register that may be overwritten while this one is still needed.
     fn free_after(&self, free: usize) -> usize {
         if let Place::Register(register) = self { free.max(register + 1) } else { free }
     }
 }
 
-/// What a step does.
+/// The operation of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Action<T> {
     Id,
@@ -108,11 +107,11 @@ impl<T: PartialEq> Action<T> {
     }
 }
 
-/// One operator over a tile.
+/// One operator applied to a tile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Step<T> {
     action: Action<T>,
-    /// Register written; never one that the action reads.
+    /// The register written; never one that the action reads.
     into: usize,
 }
 
@@ -126,7 +125,7 @@ pub struct Compiled<T> {
 }
 
 impl<T: Scalar> Compiled<T> {
-    /// The expression that leaves things as they are: `Expression::Made`.
+    /// The identity, `Expression::Made`.
     pub const fn identity() -> Self {
         Compiled { steps: Vec::new(), result: Place::Made, registers: 0, loads: Vec::new() }
     }
@@ -138,17 +137,17 @@ impl<T: Scalar> Compiled<T> {
         Ok(compiled)
     }
 
-    /// The buffers read, each once: operand slot i of a `Bound` is the buffer `loads()[i]`.
+    /// The buffers it reads, each once: operand slot i of a `Bound` is the buffer `loads()[i]`.
     pub fn loads(&self) -> &[BufferName] {
         &self.loads
     }
 
-    /// Whether it changes nothing.
+    /// Whether it is the identity.
     pub fn is_made(&self) -> bool {
         self.result == Place::Made
     }
 
-    /// Adds the steps that make `expression`; registers below `free` hold what is still needed.
+    /// Adds the steps that compute `expression`; registers below `free` are still needed.
     fn place(&mut self, expression: &Expression, free: usize) -> Result<Place<T>, CompileError> {
         let action = match expression {
             Expression::Made => return Ok(Place::Made),
@@ -188,7 +187,7 @@ impl<T: Scalar> Compiled<T> {
         Ok(self.step(action, free))
     }
 
-    /// Adds a step that writes the first register, from `free` on, that it does not read.
+    /// Adds a step that writes the first register from `free` on that it does not read.
     fn step(&mut self, action: Action<T>, free: usize) -> Place<T> {
         let mut into = free;
         while action.reads(Place::Register(into)) {

@@ -1,9 +1,9 @@
-//! frontier: which rows a superstep has to make again: those that changed, and those that read one
-//! that did.
+//! frontier: the rows that a superstep has to recompute: those that changed, and those that read
+//! one that did.
 //!
-//! promises  every such row, and the same runs of rows for any number of threads
-//! never     leaves out a row for a change that rounds to nothing: two zeros of unlike sign differ
-//! bytes     a bit a row, the entries of what changed once, and the offsets of what reads it
+//! promises  contains every such row; the same runs of rows for any thread count
+//! never     skips a row because a change rounds to nothing: zeros of different sign differ
+//! bytes     a bit per row, the entries of changed rows once, and the offsets of their readers
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -14,14 +14,14 @@ use crate::shortcuts::NeighbourLists;
 /// First row, and how many.
 pub type Run = (u32, u32);
 
-/// Rows between two that are made again: below this it is cheaper to make them too than to begin
-/// anew.
+/// Unchanged rows between two runs: up to this many it is cheaper to recompute them than to start a
+/// new run.
 const GAP: u32 = 8;
 
-/// Rows of a run at most, so that tasks can be alike.
+/// Maximum rows of a run, so that tasks balance.
 const RUN_ROWS: u32 = 512;
 
-/// Rows of one task.
+/// Rows per task.
 const TASK_ROWS: usize = 1 << 10;
 
 const BITS: usize = u64::BITS as usize;
@@ -33,12 +33,12 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// None of so many rows.
+    /// None marked, for this many rows.
     pub fn empty(rows: usize) -> Self {
         Marks { words: (0..rows.div_ceil(BITS)).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Takes all marks away.
+    /// Clears all marks.
     pub fn clear(&mut self) {
         self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
     }
@@ -63,7 +63,7 @@ impl Marks {
         })
     }
 
-    /// All marked rows, and what lies between near ones, as runs that ascend.
+    /// All marked rows as ascending runs; runs with small gaps are merged.
     pub fn runs(&self) -> Vec<Run> {
         let mut runs: Vec<Run> = Vec::new();
         for row in self.rows() {
@@ -80,14 +80,14 @@ impl Marks {
     }
 }
 
-/// Marks the rows of so many columns in which two contents of reals differ.
+/// Marks the rows, of this many columns, in which two contents of floats differ.
 pub fn mark_reals<T: Real>(marks: &Marks, before: &[T], after: &[T], columns: usize, runs: &[Run]) {
     mark(marks, columns, runs, |element| {
         before[element].widened().to_bits() != after[element].widened().to_bits()
     });
 }
 
-/// The same of whole numbers or ids.
+/// The same for integers or ids.
 pub fn mark_wholes<N: PartialEq + Sync>(
     marks: &Marks,
     before: &[N],
@@ -108,13 +108,13 @@ fn mark(marks: &Marks, columns: usize, runs: &[Run], differs: impl Fn(usize) -> 
     });
 }
 
-/// All of so many rows.
+/// One run over this many rows.
 pub fn all_rows(rows: usize) -> Vec<Run> {
     let rows = rows as u32;
     (0..rows).step_by(RUN_ROWS as usize).map(|first| (first, RUN_ROWS.min(rows - first))).collect()
 }
 
-/// Marks these rows and all that read one of them; `push` leads from a row to those that read it.
+/// Marks these rows and all that read one of them; `push` leads from a row to its readers.
 pub fn mark_readers(marks: &Marks, changed: &[u32], push: &[NeighbourLists]) {
     changed.par_chunks(TASK_ROWS).for_each(|rows| {
         for (at, &row) in rows.iter().enumerate() {
@@ -130,7 +130,7 @@ pub fn mark_readers(marks: &Marks, changed: &[u32], push: &[NeighbourLists]) {
     });
 }
 
-/// Entries of all these rows.
+/// The total entries of these rows.
 pub fn entries(rows: impl Iterator<Item = u32>, lists: &[NeighbourLists]) -> usize {
     rows.map(|row| lists.iter().map(|lists| lists.degree(row as usize)).sum::<usize>()).sum()
 }

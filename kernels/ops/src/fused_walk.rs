@@ -1,21 +1,20 @@
-//! fused_walk: several operations of a program in one walk over vertices and their edges, or over
-//! edges.
+//! fused_walk: several operations of a program fused into one walk over vertices and their edges,
+//! or over edges.
 //!
-//!   an operation for all rows at a time     every value goes to memory and comes back
-//!   all operations for a block of rows      values stay in the second cache; what only the walk reads is never written     <- this file
-//!   edges in tiles                          a value of edges is a tile that stays in the first cache, however many edges there are
-//!   sums of far rows straight from memory   rows of a wide sum are read once and never laid out by the edge (`gather`)
+//!   one operation for all rows           every value goes to memory and comes back
+//!   all operations for a block of rows   values stay in L2; temporaries are never stored  <- here
+//!   tiles of edges                       an edge value is a tile that stays in L1, at any degree
+//!   gathered sums                        wide rows of far vertices are summed in place (`gather`)
+//!   matrix products block by block       later steps find the rows in L2 (`Op::Product`)
+//!   totals block by block                gradients of parameters read rows in L2 (`Level::Total`)
 //!
-//!   products with a matrix, block by block    what follows them finds their rows in the second cache (`Op::Product`)
-//!   totals block by block                     gradients of parameters read rows while they are at hand (`Level::Total`)
-//!
-//! promises  what `vertex::interpret` says of each step, up to the order in which sums along a
-//!           row's axis, in products and in totals are added and the rounding of `exp`; sums over
-//!           the edges of a vertex go in the order of edge ids; the same bits for any number of
-//!           threads
-//! never     stores a value of edges, unless it walks edges; reads what another row of the same
-//!           walk makes
-//! limits    a vertex is one task's, however many edges it has; scratch of a task is near 1 MiB
+//! promises  equals `vertex::interpret` for each step, up to the order in which sums along a row's
+//!           axis, in products and in totals are added, and the rounding of `exp`; sums over the
+//!           edges of a vertex run in the order of edge ids; the same bits for any thread count
+//! never     stores edge values, unless it walks edges; reads what another row of the same walk
+//!           computes
+//! limits    a vertex is processed by one task, however many edges it has; scratch of about 1 MiB
+//!           per task
 mod arithmetic;
 mod block;
 mod fetch;
@@ -55,107 +54,107 @@ pub struct Step {
     pub shape: Vec<u64>,
     /// Type of an element.
     pub kind: Type,
-    /// What a row stands for.
+    /// What a row corresponds to.
     pub level: Level,
     /// What it is computed from.
     pub inputs: Vec<Input>,
-    /// Which output it is, if it is one; of totals, which total.
+    /// Which output it is, if any; for totals, which total.
     pub store: Option<usize>,
 }
 
-/// What a row of a step stands for.
+/// What a row of a step corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// A vertex.
     Row,
     /// An edge.
     Edge,
-    /// All vertices: something added up over their rows.
+    /// All vertices: a sum over their rows.
     Total,
 }
 
-/// What a step reads.
+/// An input of a step.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// The same number everywhere.
+    /// A constant.
     Number(Number),
     /// Rows.
     Rows(Read),
-    /// The product of two, element by element.
+    /// The element-wise product of two inputs.
     Times(Box<Input>, Box<Input>),
 }
 
 /// Rows that a step reads.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// Whose.
+    /// Where they come from.
     pub from: From,
     /// Shape of a row.
     pub shape: Vec<u64>,
-    /// Which row belongs to which.
+    /// How rows of the step map to these.
     pub index: Index,
     /// Type of an element.
     pub kind: Type,
 }
 
-/// Where rows come from.
+/// The source of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum From {
-    /// An earlier step of this number.
+    /// The result of an earlier step.
     Step(usize),
-    /// The buffer of this number among those that are read.
+    /// An input buffer.
     Buffer(usize),
 }
 
-/// Elements that are read, as they are kept.
+/// Input elements in their storage type.
 #[derive(Clone, Copy, Debug)]
 pub enum Stored<'a, T> {
-    /// Of the run's type.
+    /// Floats of the run's type.
     Real(&'a [T]),
-    /// Reals of 16 bits.
+    /// 16-bit floats.
     Bf16(&'a [bf16]),
-    /// Reals of 16 bits.
+    /// 16-bit floats.
     F16(&'a [f16]),
-    /// Bools, ints and ids.
+    /// Bools, integers and ids.
     Whole(&'a [i64]),
 }
 
-/// Elements that are written, as they are kept.
+/// Output elements in their storage type.
 #[derive(Debug)]
 pub enum StoredMut<'a, T> {
-    /// Of the run's type.
+    /// Floats of the run's type.
     Real(&'a mut [T]),
-    /// Reals of 16 bits.
+    /// 16-bit floats.
     Bf16(&'a mut [bf16]),
-    /// Reals of 16 bits.
+    /// 16-bit floats.
     F16(&'a mut [f16]),
-    /// Bools, ints and ids.
+    /// Bools, integers and ids.
     Whole(&'a mut [i64]),
 }
 
 /// What a kernel runs on.
 #[derive(Debug)]
 pub struct Work<'a, T> {
-    /// Buffers that are read.
+    /// Input buffers.
     pub reads: &'a [Stored<'a, T>],
     /// The graph.
     pub graph: EdgeGraph<'a>,
-    /// First row of each unit of work, and the number of rows; for walks over edges of vertices.
+    /// First row of each work unit, and the number of rows; for walks over the edges of vertices.
     pub unit_starts: &'a [u32],
-    /// Whether this is a pass of training, and what dropout draws.
+    /// Whether this is a training pass, and the state that dropout draws from.
     pub context: DrawContext<'a>,
-    /// The rows that are made, ascending; all others stay as they are. Of walks over vertices that
-    /// add up nothing.
+    /// The rows to compute, ascending; all others keep their values. Only for walks over vertices
+    /// without totals.
     pub only: Option<&'a [Run]>,
 }
 
-/// Rows of one task at least where there are no edges of vertices to balance.
+/// Minimum rows per task where there are no edges to balance.
 const LEAST_TASK_ROWS: usize = 64;
 
-/// Runs of rows that one task takes, where not all rows are made.
+/// Runs of rows per task, where not all rows are computed.
 const TASK_RUNS: usize = 8;
 
-/// Runs a kernel; outputs are as many rows each as the walk has.
+/// Runs a kernel; each output has as many rows as the walk.
 pub fn fused<T: Real + Element>(
     kernel: &Kernel<T>,
     outputs: Vec<StoredMut<T>>,
@@ -197,7 +196,7 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(
         "units end at the last row"
     );
     let mut tasks = divided(outputs, &kernel.output_columns, &runs);
-    // A task by itself, or, where something is added up, as many as have one partial sum.
+    // A task alone, or, where there are totals, as many as share a partial sum.
     let chunks =
         if kernel.totals.is_empty() { tasks.len() } else { partials_most(kernel.total_elements()) };
     let at_once =
@@ -245,7 +244,7 @@ fn divided<'o, T>(
     tasks
 }
 
-/// Gives each task its rows of an output.
+/// Splits an output among the tasks.
 fn share<'o, T, E>(
     tasks: &mut [Task<'o, T>],
     mut rest: &'o mut [E],

@@ -1,9 +1,8 @@
-//! half_precision: reals kept in 16 bits.
+//! half_precision: 16-bit floats (bf16 and f16) as storage types.
 //!
-//! promises  widening is exact; rounding is to the nearest, to the even one of two equally near,
-//!           beyond the largest to infinity, and a NaN stays one; without a branch, so that the
-//!           compiler makes vectors of it, and with the same bits on every CPU
-//! never     computes: sums and products are those of f32 or f64
+//! promises  widening is exact; rounding is to nearest even, overflow gives infinity, and NaN stays
+//!           NaN; branch-free, so that loops vectorise, with the same bits on every CPU
+//! never     computes in 16 bits: sums and products are in f32 or f64
 pub use half::{bf16, f16};
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -11,17 +10,17 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::evaluate::Element;
 
-/// What an element of a type may be kept as: itself, or a half.
+/// A storage type for elements of a type: itself, or a 16-bit float.
 pub trait Kept<A>: Copy + Send + Sync {
-    /// As it is computed with.
+    /// The element, widened.
     fn read(self) -> A;
 }
 
-/// A real of 16 bits.
+/// A 16-bit float.
 pub trait Half: Copy + Send + Sync + bytemuck::Pod {
-    /// The same number.
+    /// Widened, exactly.
     fn widened(self) -> f32;
-    /// The nearest.
+    /// Rounded to nearest even.
     fn nearest(number: f32) -> Self;
 }
 
@@ -63,8 +62,8 @@ impl Half for bf16 {
 impl Half for f16 {
     #[inline(always)]
     fn widened(self) -> f32 {
-        // The exponent moves by a product, which makes numbers of subnormal ones; infinity and NaN
-        // get theirs.
+        // A multiplication adjusts the exponent, which also normalises subnormals; infinity and NaN
+        // are set explicitly.
         let bits = u32::from(self.to_bits() & 0x7fff) << 13;
         let moved = (f32::from_bits(bits) * f32::from_bits((254 - 15) << 23)).to_bits();
         let beyond = if bits >= 0x7c00 << 13 { 0xff << 23 } else { 0 };
@@ -74,9 +73,9 @@ impl Half for f16 {
     #[inline(always)]
     fn nearest(number: f32) -> Self {
         let bits = number.to_bits() & 0x7fff_ffff;
-        // The exponent moves down; what is rounded carries into it.
+        // Rebias the exponent; a rounding carry propagates into it.
         let normal = bits.wrapping_sub(112 << 23).wrapping_add(0xfff + (bits >> 13 & 1)) >> 13;
-        // Added to one half, a subnormal number is rounded where its last bit stands.
+        // Adding one half aligns the last bit of a subnormal, so that the addition rounds it.
         let subnormal = (f32::from_bits(bits) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
         let finite = if bits < 113 << 23 { subnormal } else { normal };
         let limited = if bits >= 143 << 23 { 0x7c00 } else { finite };
@@ -85,12 +84,12 @@ impl Half for f16 {
     }
 }
 
-/// Rounds every number.
+/// Rounds all numbers.
 pub fn round<T: Real, H: Half>(arch: Arch, out: &mut [H], numbers: &[T]) {
     arch.dispatch(Round { out, numbers });
 }
 
-/// Rounds every number, with all threads.
+/// Rounds all numbers, on all threads.
 pub fn round_all<T: Real, H: Half>(out: &mut [H], numbers: &[T]) {
     let arch = Arch::new();
     out.par_chunks_mut(AT_ONCE)
@@ -98,7 +97,7 @@ pub fn round_all<T: Real, H: Half>(out: &mut [H], numbers: &[T]) {
         .for_each(|(out, numbers)| round(arch, out, numbers));
 }
 
-/// Numbers that a thread rounds at once.
+/// Numbers per task.
 const AT_ONCE: usize = 1 << 16;
 
 struct Round<'a, T, H> {

@@ -1,17 +1,16 @@
-//! ops: the operations that a launch list is made of, for the CPU: functions over slices.
+//! ops: the operations of a launch list on the CPU: functions over slices.
 //!
-//! holds     one module an operation, each with a fast form (all threads of the rayon pool it is
-//!           called in, and the widest SIMD of the CPU), a slow obvious reference, and tests that
-//!           compare the two; `expression` for element-wise work and epilogues; `random` for
-//!           parameters and dropout
-//! promises  results have the same bits for any number of threads, on every run; neighbour sums on
-//!           every CPU
-//! never     reads files, plans, names or settings; keeps anything between calls; fails on data: a
-//!           shape that does not fit is an error of the caller and panics, and
-//!           `LaunchList::validate` rules it out
+//! holds     one module per operation, each with a fast form (all threads of the current rayon
+//!           pool, and the widest SIMD of the CPU), a slow reference, and tests that compare the
+//!           two; `expression` for element-wise work and epilogues; `random` for parameters and
+//!           dropout
+//! promises  the same bits for any thread count and on every run; neighbour sums also on every CPU
+//! never     reads files, plans, names or settings; keeps state between calls; fails on data: a
+//!           shape mismatch is a bug of the caller and panics, and `LaunchList::validate` rules it
+//!           out
 //!
-//! Graphs, partitions and buffers are borrowed; outputs come first. An output is never one of the
-//! inputs.
+//! Graphs, partitions and buffers are borrowed; outputs come first. An output never aliases an
+//! input.
 pub mod convergence;
 mod element_types;
 pub mod elementwise;

@@ -1,15 +1,15 @@
-//! loss: the mean loss over the training rows, and its gradient by the result.
+//! loss: the mean loss over the training rows, and its gradient with respect to the result.
 //!
-//! promises  cross entropy: mean of `-log softmax(result)[class]`, stable for large results,
-//!           natural logarithm; gradient (softmax - one-hot) / count. Mean squares: mean of (result
-//!           - target)^2 over rows and columns; gradient 2 (result - target) / (count * columns).
-//!           Binary: mean over rows and columns of the cross entropy of the result's sigmoid with a
-//!           target in 0 to 1; gradient (sigmoid - target) / (count * columns); elements whose
-//!           target is not a number do not count. Exactly 0 in rows that do not train. Without
-//!           training rows, or without an element that counts: loss 0, gradient 0. The loss is
-//!           added in f64, in the order of blocks of rows that depend on sizes only
+//! promises  cross entropy: mean of `-log softmax(result)[class]`, numerically stable, natural
+//!           logarithm; gradient (softmax - one-hot) / count. Mean squared error: mean of (result -
+//!           target)^2 over rows and columns; gradient 2 (result - target) / (count * columns).
+//!           Binary cross entropy with logits: mean over rows and columns, targets in 0 to 1;
+//!           gradient (sigmoid - target) / (count * columns); elements with a NaN target are
+//!           ignored. The gradient is exactly 0 in rows that do not train. Without training rows,
+//!           or without an element that counts: loss 0, gradient 0. The loss is summed in f64, by
+//!           blocks of rows that depend on sizes only, in order
 //! never     reads the target of a row that does not train
-//! bounds    a class outside of the columns makes the loss and that row's gradient NaN
+//! bounds    a class out of range makes the loss and that row's gradient NaN
 pub mod reference;
 #[cfg(test)]
 mod tests;
@@ -23,10 +23,10 @@ use crate::Real;
 use crate::expression::arithmetic::Source;
 use crate::row_tasks::{assert_shape, rows_per_task};
 
-/// What a loss reads.
+/// The operands of a loss.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss<'a, T> {
-    /// Which.
+    /// The kind of loss.
     pub kind: LossKind,
     /// rows x columns.
     pub result: &'a [T],
@@ -34,7 +34,7 @@ pub struct Loss<'a, T> {
     pub target: &'a [T],
     /// Columns of the result.
     pub columns: usize,
-    /// The rows that train, ascending, each once.
+    /// The training rows, ascending, without duplicates.
     pub training_rows: &'a [u32],
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn loss_of_type<T: Real>(gradient: &mut [T], work: &Loss<T>) -> f64 {
     if count == 0 { 0.0 } else { losses.iter().sum::<f64>() / count as f64 }
 }
 
-/// What the summed loss is divided by.
+/// The number of terms of the mean.
 fn terms<T: Real>(work: &Loss<T>) -> usize {
     let (rows, columns) = (work.training_rows, work.columns);
     let known = |row: &u32| {
@@ -102,7 +102,7 @@ struct Block<'w, 'a, T> {
 impl<T: Real> WithSimd for Block<'_, '_, T> {
     type Output = f64;
 
-    /// The summed loss of the training rows among them.
+    /// The summed loss of the training rows of the block.
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         let Block { gradient, work, first_row, count } = self;
@@ -134,10 +134,10 @@ impl<T: Real> WithSimd for Block<'_, '_, T> {
     }
 }
 
-/// Rows at a time, side by side in the lanes of a register.
+/// Rows processed together, one per SIMD lane.
 const LANES: usize = 16;
 
-/// Summed loss of some training rows, not yet divided by the count; their gradient is.
+/// The summed loss of some training rows, not yet divided by the count; their gradient is divided.
 #[inline(always)]
 fn cross_entropy<T: Real>(
     gradient: &mut [T],
@@ -150,7 +150,7 @@ fn cross_entropy<T: Real>(
     let mut lanes = vec![[T::ZERO; LANES]; columns];
     let mut sum = 0.0;
     for rows in training.chunks(LANES) {
-        // Lanes beyond the last row repeat the first one, which changes nothing.
+        // Lanes beyond the last row repeat the first one, and write the same gradient again.
         let mut starts = [rows[0] as usize * columns; LANES];
         for (start, &row) in starts.iter_mut().zip(rows) {
             *start = row as usize * columns;
@@ -209,7 +209,7 @@ fn powers<T: Real>(lanes: &mut [[T; LANES]], largest: &[T; LANES]) -> [f64; LANE
     totals
 }
 
-/// The column of a class; `None` where there is none.
+/// The column of a class; `None` if it is out of range.
 #[inline(always)]
 fn class_column<T: Real>(class: T, columns: usize) -> Option<usize> {
     let class = class.widened();
@@ -217,7 +217,7 @@ fn class_column<T: Real>(class: T, columns: usize) -> Option<usize> {
         .then_some(class as usize)
 }
 
-/// Binary cross entropy of scores before the sigmoid, without overflow.
+/// Binary cross entropy of logits, without overflow.
 fn binary_row<T: Real>(gradient: &mut [T], result: &[T], target: &[T], count: usize) -> f64 {
     let mut sum = 0.0;
     for ((gradient, &result), &target) in gradient.iter_mut().zip(result).zip(target) {

@@ -1,9 +1,8 @@
-//! metrics: how good a result is on some rows.
+//! metrics: accuracy and errors of a result on some rows.
 //!
-//! promises  among equal largest elements the smallest class is the answer; a row with a NaN is
-//!           never right; sums in f64, by blocks that depend on sizes only, in their order; over no
-//!           rows: share 0, error 0
-//! never     reads a row that is not asked for
+//! promises  ties go to the smallest class; a row with a NaN is never correct; sums in f64, by
+//!           blocks that depend on sizes only, in order; over no rows: accuracy 0, error 0
+//! never     reads other rows
 mod auc;
 mod f1;
 #[cfg(test)]
@@ -18,10 +17,10 @@ use rayon::prelude::*;
 use crate::Real;
 use crate::row_tasks::assert_shape;
 
-/// Rows of one task.
+/// Rows per task.
 const TASK_ROWS: usize = 4096;
 
-/// How many of `rows` have their largest element at their class; `target` has one column.
+/// How many of `rows` are classified correctly (argmax); `target` has one column.
 pub fn right_count<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> u64 {
     assert_shape(result, target.len(), columns, "result");
     let arch = pulp::Arch::new();
@@ -29,10 +28,10 @@ pub fn right_count<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[
     rows.par_chunks(TASK_ROWS).map(right).sum()
 }
 
-/// Rows at a time, side by side in the lanes of a register.
+/// Rows processed together, one per SIMD lane.
 const LANES: usize = 16;
 
-/// How many of some rows are right.
+/// Counts the correctly classified rows of a block.
 struct Answers<'a, T> {
     result: &'a [T],
     target: &'a [T],
@@ -62,8 +61,7 @@ impl<T: Real> WithSimd for Answers<'_, T> {
     }
 }
 
-/// First column of the largest element of the row at each start; -1 for a row with a NaN or without
-/// columns.
+/// The argmax of the row at each start; -1 for a row with a NaN or without columns.
 #[inline(always)]
 fn largest<T: Real>(result: &[T], starts: &[usize; LANES], columns: usize) -> [i32; LANES] {
     let mut best = [T::SMALLEST; LANES];
@@ -87,7 +85,7 @@ fn largest<T: Real>(result: &[T], starts: &[usize; LANES], columns: usize) -> [i
     answers
 }
 
-/// `right_count` as a share of the rows.
+/// `right_count` divided by the number of rows.
 pub fn accuracy<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     if rows.is_empty() {
         return 0.0;
@@ -95,9 +93,8 @@ pub fn accuracy<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
     right_count(result, target, columns, rows) as f64 / rows.len() as f64
 }
 
-/// Share of the known elements of these rows whose score lies on the side of 0 that the target,
-/// above or below a half, does; elements whose target is not a number are unknown. Not a number
-/// where nothing is known.
+/// Multi-label accuracy: the share of known elements of these rows whose score has the sign of the
+/// target (above or below one half). Elements with a NaN target are unknown. NaN if none is known.
 pub fn right_share<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_row = |&row: &u32| {

@@ -1,12 +1,12 @@
 //! neighbour_reduce: `out[v, :] = epilogue(combine over edges of v: factor * source[u, :])`.
 //!
 //! promises  edges are combined one after another in the order of the row (of the first adjacency,
-//!           then of the second); with one column in four lanes, edge by edge in turn, and by
-//!           blocks of 512 edges: threads and instruction set change no bit; over nothing: sum 0,
+//!           then of the second); a single column in four lanes, edges round-robin, by blocks of
+//!           512 edges: neither threads nor instruction set change a bit; over no edges: sum 0,
 //!           minimum infinity (ids: the sentinel), maximum minus infinity; a NaN message makes the
 //!           row NaN
-//! never     uses an atomic operation or fused multiply-add; stores a message
-//! bounds    rows and units < 2^32; a row is the work of one thread, however long it is
+//! never     uses an atomic operation or fused multiply-add; materialises messages
+//! bounds    rows and units < 2^32; a row is processed by one thread, however long it is
 //! bytes     4 E + s D E + s D N (+ s E with weights)
 mod cpu;
 pub mod reference;
@@ -20,23 +20,22 @@ use warploom_vertex::launch::{Combine, EdgeFactor};
 use crate::expression::Bound;
 use crate::row_tasks::Adjacency;
 
-/// What a neighbour reduction reads.
+/// The operands of a neighbour reduction.
 #[derive(Clone, Copy, Debug)]
 pub struct NeighbourReduce<'a, T> {
-    /// One direction, or two that are visited one after the other (in, then out, for
-    /// `Direction::Both`).
+    /// One direction, or two that are visited in order (in, then out, for `Direction::Both`).
     pub adjacencies: &'a [Adjacency<'a, T>],
-    /// Row boundaries of the partition: from 0 to the number of rows, one more than there are
+    /// Row boundaries of the work units: from 0 to the number of rows, one more than there are
     /// units.
     pub unit_starts: &'a [u32],
-    /// How messages meet.
+    /// How messages are combined.
     pub combine: Combine,
-    /// What a message is multiplied with; an adjacency without weights has weights 1.
+    /// The factor of a message; an adjacency without weights has weights 1.
     pub factor: EdgeFactor,
-    /// Rows that are read; without, each message is 1 and there is one column.
+    /// The gathered rows; without, each message is 1 and there is one column.
     pub source: Option<&'a [T]>,
     /// Elements in a row of source and out.
     pub columns: usize,
-    /// Applied to each element made.
+    /// Applied to each element of the result.
     pub epilogue: Bound<'a, T>,
 }

@@ -1,9 +1,10 @@
 //! operators: the element-wise operators on a CPU, each as a loop.
 //!
-//! promises  every operator is named here: a new one does not compile until it has a loop that
-//!           vectorises, or stands among those that ask the interpreter for each element; the value
-//!           is that of its row in `vertex/src/gir/operators.rs`, rounded to the type
-//! never     says over what a loop goes, in which order, or on how many threads: its caller does
+//! promises  every operator is listed here: a new one does not compile until it has a loop that
+//!           vectorises, or is listed as one that calls the interpreter per element; its value is
+//!           defined in `vertex/src/gir/operators.rs`, rounded to the type
+//! never     decides what a loop iterates over, in which order, or on how many threads: its caller
+//!           does
 use warploom_vertex::gir::{Binary, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
 
@@ -12,13 +13,14 @@ use crate::evaluate::Element;
 
 /// Loops over the elements of one operand.
 pub(crate) trait UnaryLoops<A, O> {
-    /// Whether `exp` of f32, and what is made of it, is our own; else that of f64, rounded.
+    /// Whether `exp` of f32, and operators based on it, are our own; else they are computed in f64
+    /// and rounded.
     const OWN_EXPONENTIAL: bool;
 
     /// A plain loop, which vectorises.
     fn vectorized(self, work: impl Fn(A) -> O + Sync);
 
-    /// A loop over calls.
+    /// A loop over function calls.
     fn scalar(self, work: impl Fn(A) -> O + Sync);
 }
 
@@ -27,11 +29,11 @@ pub(crate) trait BinaryLoops<A, O> {
     /// A plain loop, which vectorises.
     fn vectorized(self, work: impl Fn(A, A) -> O + Sync);
 
-    /// A loop over calls.
+    /// A loop over function calls.
     fn scalar(self, work: impl Fn(A, A) -> O + Sync);
 }
 
-/// An operator of reals.
+/// An operator on floats.
 #[inline(always)]
 pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loops: L) {
     let (zero, unit) = (T::ZERO, T::ONE);
@@ -54,7 +56,7 @@ pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loo
         Unary::Elu if L::OWN_EXPONENTIAL => {
             loops.vectorized(|a: T| if a > zero { a } else { less_one(a) });
         }
-        // Slow on purpose: no form of them that vectorises has been written.
+        // Scalar: no vectorised form has been written.
         Unary::Exp
         | Unary::Sigmoid
         | Unary::Silu
@@ -71,13 +73,13 @@ pub(crate) fn unary<T: Real + Element, L: UnaryLoops<T, T>>(operator: Unary, loo
     }
 }
 
-/// An operator of integers, ids or bools: all are slow on purpose, for programs have few of them.
+/// An operator on integers, ids or bools: all are scalar, since programs have few of them.
 #[inline(always)]
 pub(crate) fn unary_whole<L: UnaryLoops<i64, i64>>(operator: Unary, loops: L) {
     loops.scalar(|a: i64| interpret::unary(operator, Number::Whole(a)).integer());
 }
 
-/// An operator of reals that gives reals.
+/// An operator on floats with a float result.
 #[inline(always)]
 pub(crate) fn binary<T: Real + Element, L: BinaryLoops<T, T>>(operator: Binary, loops: L) {
     match operator {
@@ -87,7 +89,7 @@ pub(crate) fn binary<T: Real + Element, L: BinaryLoops<T, T>>(operator: Binary, 
         Binary::Divide => loops.vectorized(|a: T, b: T| a / b),
         Binary::Minimum => loops.vectorized(T::least),
         Binary::Maximum => loops.vectorized(T::most),
-        // Slow on purpose, and conditions, whose values are bools (`compare`).
+        // Scalar; and comparisons, whose results are bools (`compare`).
         Binary::FloorDivide
         | Binary::Remainder
         | Binary::Power
@@ -102,7 +104,7 @@ pub(crate) fn binary<T: Real + Element, L: BinaryLoops<T, T>>(operator: Binary, 
     }
 }
 
-/// A condition of reals.
+/// A comparison of floats.
 #[inline(always)]
 pub(crate) fn compare<T: Real + Element, L: BinaryLoops<T, i64>>(operator: Binary, loops: L) {
     match operator {
@@ -110,7 +112,7 @@ pub(crate) fn compare<T: Real + Element, L: BinaryLoops<T, i64>>(operator: Binar
         Binary::LessEqual => loops.vectorized(|a: T, b: T| i64::from(a <= b)),
         Binary::Equal => loops.vectorized(|a: T, b: T| i64::from(a == b)),
         Binary::NotEqual => loops.vectorized(|a: T, b: T| i64::from(a != b)),
-        // Of bools, and what gives reals (`binary`).
+        // Of bools, or with a float result (`binary`).
         Binary::And
         | Binary::Or
         | Binary::Add
@@ -127,7 +129,7 @@ pub(crate) fn compare<T: Real + Element, L: BinaryLoops<T, i64>>(operator: Binar
     }
 }
 
-/// An operator of integers, ids or bools.
+/// An operator on integers, ids or bools.
 #[inline(always)]
 pub(crate) fn binary_whole<L: BinaryLoops<i64, i64>>(operator: Binary, loops: L) {
     match operator {
@@ -140,7 +142,7 @@ pub(crate) fn binary_whole<L: BinaryLoops<i64, i64>>(operator: Binary, loops: L)
         Binary::NotEqual => loops.vectorized(|a: i64, b: i64| i64::from(a != b)),
         Binary::And => loops.vectorized(|a: i64, b: i64| i64::from(a != 0 && b != 0)),
         Binary::Or => loops.vectorized(|a: i64, b: i64| i64::from(a != 0 || b != 0)),
-        // Slow on purpose: programs have few of them.
+        // Scalar: programs have few of them.
         Binary::Multiply
         | Binary::Divide
         | Binary::FloorDivide
@@ -152,13 +154,13 @@ pub(crate) fn binary_whole<L: BinaryLoops<i64, i64>>(operator: Binary, loops: L)
     }
 }
 
-/// 1 / (1 + e^-a); e^-a may be infinite, its reciprocal is then 0.
+/// 1 / (1 + e^-a); if e^-a overflows to infinity, its reciprocal is 0.
 #[inline(always)]
 fn sigmoid<T: Real>(a: T) -> T {
     T::ONE / (T::ONE + (-a).exponential())
 }
 
-/// e^a - 1 for a <= 0, with all digits where a is near 0.
+/// e^a - 1 for a <= 0, without cancellation near 0.
 #[inline(always)]
 fn less_one<T: Real>(a: T) -> T {
     let near = T::rounded(-0.3);

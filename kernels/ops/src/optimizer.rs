@@ -1,10 +1,9 @@
-//! optimizer: one step of Adam, AdamW or SGD on one parameter, with the meaning that PyTorch gives
-//! them.
+//! optimizer: one step of Adam, AdamW or SGD on one parameter, as PyTorch defines them.
 //!
 //! promises  in the run's type, element by element; constants are computed in f64 and rounded once.
-//!           Adam adds `weight_decay * p` to the gradient, AdamW shrinks p by `1 - rate *
-//!           weight_decay` first
-//! never     keeps moments: they belong to the executor and start at 0
+//!           Adam adds `weight_decay * p` to the gradient, AdamW first scales p by `1 - rate *
+//!           weight_decay`
+//! never     allocates moments: they belong to the executor and start at 0
 pub mod reference;
 #[cfg(test)]
 mod tests;
@@ -14,12 +13,12 @@ use rayon::prelude::*;
 
 use crate::Real;
 
-/// Which optimiser, with its settings.
+/// An optimiser with its settings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Optimizer {
     /// Kingma & Ba 2015.
     Adam(Adam),
-    /// Loshchilov & Hutter 2019: decay apart from the gradient.
+    /// Loshchilov & Hutter 2019: decoupled weight decay.
     AdamW(Adam),
     /// Gradient descent; with momentum, `m = momentum * m + g` and `p -= rate * m`.
     Sgd {
@@ -33,7 +32,7 @@ pub enum Optimizer {
 }
 
 impl Optimizer {
-    /// The same with a step so many times as large.
+    /// The same with the learning rate scaled.
     #[must_use]
     pub fn paced(self, pace: f64) -> Self {
         let with = |adam: Adam| Adam { rate: adam.rate * pace, ..adam };
@@ -58,7 +57,7 @@ pub struct Adam {
     pub beta_second: f64,
     /// Added to the root of the second moment.
     pub epsilon: f64,
-    /// Of the parameter.
+    /// Weight decay.
     pub weight_decay: f64,
 }
 
@@ -69,8 +68,7 @@ impl Default for Adam {
     }
 }
 
-/// What is changed: a parameter and its moments. SGD leaves `second` alone, and `first` too without
-/// momentum.
+/// A parameter and its moments. SGD does not use `second`, nor `first` without momentum.
 #[derive(Debug)]
 pub struct Learned<'a, T> {
     /// The parameter.
@@ -81,10 +79,11 @@ pub struct Learned<'a, T> {
     pub second: &'a mut [T],
 }
 
-/// Elements of one task.
+/// Elements per task.
 const TASK_ELEMENTS: usize = 16 * 1024;
 
-/// Step number `step` (the first is 1). An optimiser that has no use for a moment accepts an empty
+/// Applies step number `step` (the first is 1). An optimiser that does not use a moment accepts an
+/// empty
 /// one.
 pub fn optimize<T: Real>(learned: Learned<T>, gradient: &[T], optimizer: &Optimizer, step: u64) {
     T::run_optimize(learned, gradient, optimizer, step);
@@ -135,7 +134,7 @@ pub(crate) fn optimize_of_type<T: Real>(
     }
 }
 
-/// The three loops.
+/// The three kinds of update.
 #[derive(Clone, Copy)]
 enum Rule {
     Plain,
@@ -143,23 +142,23 @@ enum Rule {
     Moments,
 }
 
-/// What a step multiplies with, rounded once.
+/// The constants of a step, rounded once.
 #[derive(Clone, Copy)]
 struct Constants<T> {
     rule: Rule,
-    /// Learning rate; with moments divided by the correction of the first.
+    /// Learning rate; with moments divided by the first bias correction.
     rate: T,
-    /// Kept of the first moment, or momentum.
+    /// Decay of the first moment, or momentum.
     keep_first: T,
     add_first: T,
     keep_second: T,
     add_second: T,
-    /// Root of the correction of the second moment.
+    /// Root of the second bias correction.
     root: T,
     epsilon: T,
-    /// Added to the gradient, times p.
+    /// Weight decay added to the gradient.
     decay: T,
-    /// What p is multiplied with before the step.
+    /// Factor of p for decoupled weight decay.
     shrink: T,
 }
 

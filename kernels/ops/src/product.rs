@@ -1,9 +1,9 @@
-//! product: `out = epilogue(left @ right)` for many rows and a small right side.
+//! product: `out = epilogue(left @ right)` for a tall left and a small right operand.
 //!
 //! promises  blocks of rows depend on sizes only, each is one sequential product; an empty inner
 //!           axis gives 0
-//! never     shares a row among threads
-//! bytes     left and out once, right once a block of rows
+//! never     splits a row among threads
+//! bytes     left and out once, right once per block of rows
 mod cpu;
 pub(crate) mod gemm;
 pub mod reference;
@@ -15,7 +15,7 @@ pub(crate) use cpu::product_of_type;
 
 use crate::expression::Bound;
 
-/// How the right side of a product is stored.
+/// How the right operand of a product is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RightLayout {
     /// `[inner, columns]`.
@@ -24,7 +24,7 @@ pub enum RightLayout {
     Transposed,
 }
 
-/// What a product reads.
+/// The operands of a product.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a, T> {
     /// rows x inner.
@@ -35,10 +35,10 @@ pub struct Product<'a, T> {
     pub layout: RightLayout,
     /// Rows of left and out.
     pub rows: usize,
-    /// The axis summed over.
+    /// Length of the axis that is summed over.
     pub inner: usize,
     /// Columns of out.
     pub columns: usize,
-    /// Applied to each element made.
+    /// Applied to each element of the result.
     pub epilogue: Bound<'a, T>,
 }

@@ -13,14 +13,14 @@ mod tests;
 pub use cpu::product_over_rows;
 pub(crate) use cpu::{add_in_order, product_over_rows_of_type};
 
-/// What a product over rows reads.
+/// The operands of a product over rows.
 #[derive(Clone, Copy, Debug)]
 pub struct ProductOverRows<'a, T> {
     /// rows x left_columns.
     pub left: &'a [T],
     /// rows x right_columns.
     pub right: &'a [T],
-    /// The axis summed over.
+    /// Length of the axis that is summed over.
     pub rows: usize,
     /// Rows of out.
     pub left_columns: usize,

@@ -1,10 +1,10 @@
-//! random: numbers from a counter, so that any number can be drawn at any time, anywhere, and is
-//! the same.
+//! random: counter-based random numbers: any number can be drawn at any time, on any thread, with
+//! the same result.
 //!
 //! promises  Philox4x32 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011),
-//!           known answers checked; 10 rounds for parameters, 7 for dropout (the fewest that pass
-//!           BigCrush). The same numbers for f32 and f64 up to rounding, and on every CPU
-//! never     keeps a state; uses a number of the machine, the time or a thread
+//!           tested against known answers; 10 rounds for parameters, 7 for dropout (the fewest that
+//!           pass BigCrush). The same numbers for f32 and f64 up to rounding, and on every CPU
+//! never     keeps state; depends on the machine, the time or a thread
 //!
 //! Parameter element i of a row-major shape: key (seed low, seed high), counter (b low, b high, h
 //! low, h high) with b = i / 2 and h the FNV-1a hash of the name's bytes; words 0, 1 make the
@@ -23,8 +23,8 @@ use crate::Real;
 /// Rounds for parameters.
 const PARAMETER_ROUNDS: usize = 10;
 
-/// A parameter drawn uniformly from +-sqrt(6 / (fan in + fan out)); a shape is `[out, in, ...]`,
-/// the axes after the first count as in. A missing axis counts 1.
+/// Glorot initialisation: uniform in +-sqrt(6 / (fan in + fan out)); a shape is `[out, in, ...]`,
+/// further axes multiply fan in. A missing axis counts 1.
 pub fn glorot_uniform<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
     let fan_out = shape.first().copied().unwrap_or(1);
     let fan_in: u64 = shape.iter().skip(1).product();
@@ -38,9 +38,8 @@ pub fn glorot_uniform<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
         .collect()
 }
 
-/// A parameter drawn from the normal distribution of mean 0 and deviation 1 (Box and Muller 1958):
-/// element i is made of the numbers 2i and 2i + 1 of the stream. The last bit may differ between
-/// mathematics libraries.
+/// Normal initialisation, mean 0 and deviation 1 (Box & Muller 1958): element i uses the numbers 2i
+/// and 2i + 1 of the stream. The last bit may differ between maths libraries.
 pub fn normal<T: Real>(seed: u64, name: &str, shape: &[u64]) -> Vec<T> {
     let stream = name_hash(name);
     let draw = |index: u64| {
@@ -68,7 +67,7 @@ fn uniform(seed: u64, stream: u64, index: u64) -> f64 {
     bits as f64 * (-53f64).exp2()
 }
 
-/// A seed as a key.
+/// The Philox key of a seed.
 pub(crate) fn key(seed: u64) -> [u32; 2] {
     [low(seed), high(seed)]
 }

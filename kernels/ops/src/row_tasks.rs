@@ -1,7 +1,7 @@
-//! row_tasks: how rows are shared among tasks, and `Adjacency`, the graph as operations see it.
+//! row_tasks: splits rows into parallel tasks; and `Adjacency`, the graph as operations see it.
 //!
-//! promises  every division depends on sizes and offsets only, never on the number of threads
-//! never     copies a row; decides who does which part (rayon does)
+//! promises  every split depends on sizes and offsets only, never on the number of threads
+//! never     copies a row; assigns tasks to threads (rayon does)
 use crate::Scalar;
 
 /// One direction of a graph: the entries of row v are `neighbours[offsets[v]..offsets[v + 1]]`.
@@ -22,33 +22,32 @@ impl<T> Adjacency<'_, T> {
     }
 }
 
-/// Elements of one task where rows have no skew: 128 KiB of f32, of which a core's second cache
-/// holds several.
+/// Elements per task where rows have no skew: 128 KiB of f32, of which an L2 holds several.
 const TASK_ELEMENTS: usize = 32 * 1024;
 
-/// Rows of one task for rows of this many elements.
+/// Rows per task for rows of this many elements.
 pub(crate) fn rows_per_task(columns: usize) -> usize {
     (TASK_ELEMENTS / columns.max(1)).max(16)
 }
 
-/// Blocks of rows whose partial results are kept and joined in order: `(rows in a block, blocks)`.
-/// At most 64 blocks, and fewer when a partial result is large, so that all partial results
-/// together stay near 4 million elements.
+/// Blocks of rows whose partial results are stored and added in order: `(rows per block, blocks)`.
+/// At most 64 blocks, and fewer for a large partial result, so that all partial results together
+/// stay near 4 million elements.
 pub(crate) fn partial_blocks(rows: usize, partial_elements: usize) -> (usize, usize) {
     let most = partials_most(partial_elements);
     let in_block = rows.div_ceil(most).max(1024);
     (in_block, rows.div_ceil(in_block))
 }
 
-/// How many partial results of so many elements are kept at most.
+/// The maximum number of stored partial results of this size.
 pub(crate) fn partials_most(partial_elements: usize) -> usize {
     (4 * 1024 * 1024 / partial_elements.max(1)).clamp(4, 64)
 }
 
-/// A part of an output: the index of its first row and its elements.
+/// A part of an output: the index of its first row, and its elements.
 pub(crate) type RowPart<'o, T> = (usize, &'o mut [T]);
 
-/// Splits `out` at the given rows. Panics when the starts do not rise from 0 to the number of rows.
+/// Splits `out` at the given rows. Panics unless the starts rise from 0 to the number of rows.
 pub(crate) fn split_rows<'o, T>(
     out: &'o mut [T],
     starts: &[u32],
@@ -67,12 +66,12 @@ pub(crate) fn split_rows<'o, T>(
     parts
 }
 
-/// Row boundaries such that each unit has about the same number of entries and rows together.
+/// Row boundaries such that each unit has about the same number of entries plus rows.
 ///
-/// For rows that the partition stage did not divide: sparse features and their columns.
+/// For rows that the partition stage did not split: sparse features and their columns.
 pub fn balanced_units(offsets: &[u64]) -> Vec<u32> {
-    // Small graphs are divided too, among as many as a desk has cores; a unit of less costs more to
-    // hand out than to do.
+    // Small graphs are split too, into as many units as a desktop has cores; a smaller unit costs
+    // more to schedule than to run.
     const UNITS: u64 = 32;
     const LEAST_WORK: u64 = 2 * 1024;
     const MOST_WORK: u64 = 16 * 1024;
@@ -99,7 +98,7 @@ pub fn balanced_units(offsets: &[u64]) -> Vec<u32> {
     starts
 }
 
-/// First row before which entries and rows together reach `target`.
+/// The first row before which entries plus rows reach `target`.
 fn first_row_at(offsets: &[u64], target: u64) -> usize {
     let (mut low, mut high) = (0, offsets.len());
     while low < high {

@@ -1,8 +1,10 @@
-//! scalar: the element types of a run, and nothing else.
+//! scalar: the element types of a run.
 //!
-//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; nobody
-//!           else can join. A NaN operand makes `smaller` and `larger` NaN, whatever the order of
-//!           the operands. `exponential` of f32 has the same bits on every CPU.
+
+//! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; both
+//!           traits are sealed. A NaN operand makes `smaller` and `larger` NaN, in either order;
+//!           `exponential` of f32 has the same bits on every CPU
+
 //! never     uses fused multiply-add, so that sums have the same bits on every CPU
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -15,33 +17,32 @@ use crate::element_types::{RealOperations, ScalarOperations};
 pub trait Scalar:
     ScalarOperations + Copy + Debug + Default + PartialEq + PartialOrd + Send + Sync + bytemuck::Pod
 {
-    /// What the launch list calls this type.
+    /// Its name in the launch list.
     const ELEMENT: Element;
-    /// Sum over nothing.
+    /// Sum over no elements.
     const ZERO: Self;
     /// The message of an edge without source and weight.
     const ONE: Self;
-    /// Minimum over nothing: infinity, or the sentinel.
+    /// Minimum over no elements: infinity, or the sentinel.
     const LARGEST: Self;
-    /// Maximum over nothing: minus infinity, or id 0.
+    /// Maximum over no elements: minus infinity, or id 0.
     const SMALLEST: Self;
 
-    /// Sum; wraps for ids, which are never summed by a valid launch list.
+    /// Sum; wraps for ids, which no valid launch list sums.
     fn plus(self, other: Self) -> Self;
-    /// Product; wraps for ids, which are never multiplied by a valid launch list.
+    /// Product; wraps for ids, which no valid launch list multiplies.
     fn times(self, other: Self) -> Self;
     /// Minimum; NaN if either is.
     fn smaller(self, other: Self) -> Self;
     /// Maximum; NaN if either is.
     fn larger(self, other: Self) -> Self;
-    /// This number as an element: rounded for reals; `None` where an id cannot hold it. Infinity is
-    /// the sentinel.
+    /// This number as an element: rounded for floats; `None` if no id. Infinity is the sentinel.
     fn constant(number: f64) -> Option<Self>;
     /// As f64; exact.
     fn widened(self) -> f64;
 }
 
-/// An element that gradients exist for: f32 or f64.
+/// A differentiable element: f32 or f64.
 pub trait Real:
     Scalar
     + RealOperations
@@ -59,10 +60,12 @@ pub trait Real:
     fn root(self) -> Self;
     /// Absolute value.
     fn magnitude(self) -> Self;
-    /// e^self; of f32 our own, within 0.6 ulp and with the same bits on every CPU.
+    
+/// e^self; of f32 our own, within 0.6 ulp and with the same bits on every CPU.
     fn exponential(self) -> Self;
     /// `self * factor + term` in one rounding; only inside products, where gemm does the same.
-    fn fused(self, factor: Self, term: Self) -> Self;
+    
+fn fused(self, factor: Self, term: Self) -> Self;
 }
 
 macro_rules! real {

@@ -1,15 +1,15 @@
-//! shortcuts: shorter ways to the end of a loop than superstep after superstep, where it was proved
-//! that the end is the same.
+//! shortcuts: graph algorithms that reach the fixed point of a loop faster than superstep after
+//! superstep, where the result is proved to be the same.
 //!
-//! levels    breadth-first, from frontiers or towards them, whichever reads fewer edges
-//! paths     sums along the shortest way, bucket after bucket (delta-stepping)
-//! parts     the smallest value of each connected part, by joining trees
-//! cores     core numbers, by taking vertices away in the order of their degrees
+//! levels    breadth-first search, direction-optimising: push or pull, whichever reads fewer edges
+//! paths     shortest paths by delta-stepping
+//! parts     connected components, by union-find trees
+//! cores     k-core decomposition, by peeling vertices in the order of their degrees
 //!
-//! promises  the one fixed point that supersteps end in, to the bit, for any number of threads and
-//!           any order of work
-//! never     is told a graph that does not hold what is asked of it: what must hold stands at each
-//!           function, and who calls has looked
+//! promises  the unique fixed point of the supersteps, bit for bit, for any thread count and any
+//!           order of work
+//! never     checks its preconditions: they are documented at each function, and the caller checks
+//!           them
 pub mod bfs;
 pub mod components;
 pub mod delta_stepping;
@@ -17,12 +17,12 @@ pub mod k_core;
 
 use prefetch_index::prefetch_index;
 
-/// Rows before it is at hand that its place is asked for, and its entries.
+/// Prefetch distance for a row's offsets, in rows; and for its entries.
 const OFFSETS_AHEAD: usize = 16;
 const ENTRIES_AHEAD: usize = 8;
 
-/// Neighbour lists without weights: the entries of row v are `neighbours[offsets[v]..offsets[v +
-/// 1]]`.
+/// Neighbour lists (CSR) without weights: the entries of row v are
+/// `neighbours[offsets[v]..offsets[v + 1]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct NeighbourLists<'a> {
     /// Where the entries of a row start; one more than there are rows.
@@ -43,14 +43,14 @@ impl<'a> NeighbourLists<'a> {
         &self.neighbours[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// How many entries a row has.
+    /// The number of entries of a row.
     #[inline(always)]
     pub fn degree(&self, row: usize) -> usize {
         (self.offsets[row + 1] - self.offsets[row]) as usize
     }
 
-    /// Asks the memory for the entries of rows that come soon in a list, of which row `at` is at
-    /// hand: rows of a list lie anywhere.
+    /// Prefetches the entries of upcoming rows of a list, of which row `at` is current: rows of a
+    /// list may be anywhere in memory.
     #[inline(always)]
     pub fn prefetch_ahead(&self, list: &[u32], at: usize) {
         if let Some(&row) = list.get(at + OFFSETS_AHEAD) {
@@ -61,13 +61,13 @@ impl<'a> NeighbourLists<'a> {
         }
     }
 
-    /// Whether both name the same entries in the same order.
+    /// Whether both are the same lists.
     pub fn are(&self, other: &NeighbourLists) -> bool {
         self.offsets == other.offsets && self.neighbours == other.neighbours
     }
 }
 
-/// Whether to go on: asked now and then, and false once a stop was asked for.
+/// Whether to continue: polled, and false once a stop was requested.
 pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
-//! sparse_product: products with sparse features, each value passed through dropout first.
+//! sparse_product: products with sparse features (SpMM), with dropout of the values.
 //!
 //! `sparse_product`            `out = epilogue(dropout(features) @ right^T)`, right `[columns of out, features]`
 //! `sparse_product_over_rows`  `out = left^T @ dropout(features)`: the gradient of that weight
 //!
-//! promises  values are added one after another in the order of the row (of the column, for the
-//!           gradient), so that threads change no bit; the value at (row, column) is dropped in
-//!           both or in neither
-//! never     makes the features dense; stores a mask
-//! bounds    the gradient reads the features by columns: `SparseRows::transpose` once, as much
-//!           memory again
-//! bytes     8 bytes a nonzero (f32), and a row of the other side a nonzero, mostly from cache
+//! promises  values are added in the order of the row (of the column, for the gradient), so that
+//!           threads change no bit; the value at (row, column) is dropped in both or in neither
+//! never     densifies the features; stores a mask
+//! bounds    the gradient needs the features by columns: `SparseRows::transpose` once, for the same
+//!           amount of memory again
+//! bytes     8 bytes per nonzero (f32), and a row of the other operand per nonzero, mostly from
+//!           cache
 mod cpu;
 pub mod reference;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::expression::Bound;
 use crate::random::dropout::DrawContext;
 use crate::row_tasks::balanced_units;
 
-/// Features by rows: the entries of row r are `offsets[r]..offsets[r + 1]`.
+/// Features by rows (CSR): the entries of row r are `offsets[r]..offsets[r + 1]`.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseRows<'a, T> {
     /// Where the entries of a row start; one more than there are rows.
@@ -36,7 +36,7 @@ pub struct SparseRows<'a, T> {
     pub columns: usize,
 }
 
-/// Features by columns, made once for the gradient.
+/// Features by columns (CSC), built once for the gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SparseColumns<T> {
     offsets: Vec<u64>,
@@ -53,8 +53,8 @@ impl<T: Copy + Default> SparseRows<'_, T> {
         self.offsets.len().saturating_sub(1)
     }
 
-    /// The same entries by columns; within a column in the order of rows. Panics on an index beyond
-    /// the columns.
+    /// The same entries by columns; within a column in the order of rows. Panics on an index out of
+    /// range.
     pub fn transpose(&self) -> SparseColumns<T> {
         let mut offsets = vec![0u64; self.columns + 1];
         for &column in self.index {
@@ -91,7 +91,7 @@ impl<T> SparseColumns<T> {
     }
 }
 
-/// What a sparse product reads.
+/// The operands of a sparse product.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseProduct<'a, T> {
     /// The features.
@@ -102,11 +102,11 @@ pub struct SparseProduct<'a, T> {
     pub columns: usize,
     /// Dropout of the features, if any; drawn in the epilogue's context.
     pub dropout: Option<Dropout>,
-    /// Applied to each element made.
+    /// Applied to each element of the result.
     pub epilogue: Bound<'a, T>,
 }
 
-/// What a sparse product over rows reads.
+/// The operands of a sparse product over rows.
 #[derive(Clone, Copy, Debug)]
 pub struct SparseProductOverRows<'a, T> {
     /// rows x left_columns.

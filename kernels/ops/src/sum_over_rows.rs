@@ -52,7 +52,7 @@ impl<T: Real> WithSimd for Block<'_, T> {
     }
 }
 
-/// The sums in f64, one loop.
+/// The sums in f64, in one loop.
 pub fn reference<T: Real>(source: &[T], columns: usize) -> Vec<f64> {
     let mut sums = vec![0.0; columns];
     for (at, value) in source.iter().enumerate() {

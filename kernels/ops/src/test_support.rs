@@ -1,4 +1,4 @@
-//! test_support: graphs, numbers and pools for the tests of all operations.
+//! test_support: graphs, numbers and thread pools for the tests of all operations.
 //!
 //! promises  the same numbers on every run; degenerate graphs are always among `graphs`
 //! never     is part of the library
@@ -8,7 +8,7 @@ use warploom_test_support::graphs::{EdgeList, degenerate_graphs};
 use crate::random::philox4x32;
 use crate::{Adjacency, Real, Scalar};
 
-/// Widths that meet every path: each register tile, one less and one more, and several tiles.
+/// Widths that cover every path: each register tile, one less and one more, and several tiles.
 pub(crate) const WIDTHS: [usize; 14] = [1, 2, 3, 7, 8, 16, 31, 32, 33, 64, 65, 100, 128, 256];
 
 /// A graph that owns its rows.
@@ -42,7 +42,7 @@ impl Graph {
         Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights }
     }
 
-    /// Boundaries after every third row, with an empty unit in front.
+    /// Boundaries after every third row, with an empty unit first.
     pub(crate) fn units(&self) -> Vec<u32> {
         let rows = self.rows() as u32;
         let mut units = vec![0];
@@ -61,7 +61,7 @@ pub(crate) fn graphs() -> Vec<Graph> {
     degenerate_graphs().into_iter().map(graph).chain([random_graph(301, 2000, 5)]).collect()
 }
 
-/// Edges between any two rows, row 7 drawn most often.
+/// Random edges, with row 7 the heaviest.
 pub(crate) fn random_graph(rows: usize, edges: usize, seed: u64) -> Graph {
     let edge = |index: u32| {
         let words = philox4x32::<10>([index, 0, 0, 1], [seed as u32, 9]);

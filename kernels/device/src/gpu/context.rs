@@ -1,6 +1,5 @@
 //! context: the state behind all calls to a device: its primary context, two streams, loaded
-//! modules,
-//! the current capture, and the translation of driver errors.
+//! modules, the current capture, and the translation of driver errors.
 //!
 //! promises  an error that breaks the context comes back from every later call, with what was
 //!           attempted when it was first seen
@@ -45,8 +44,8 @@ pub(super) struct Context {
     capture: Mutex<Option<Capture>>,
 }
 
-// SAFETY: driver handles may be used by any thread in which the context is current, and every
-// call makes it so; everything else is behind locks.
+// SAFETY: driver handles may be used by any thread in which the context is current, and every call
+// makes it so; everything else is behind locks.
 unsafe impl Send for Context {}
 // SAFETY: as above.
 unsafe impl Sync for Context {}
@@ -86,8 +85,7 @@ impl Context {
     }
 
     /// Calls the driver with this context current, unless an error broke it before; `what` is
-    /// evaluated
-    /// only if the call fails.
+    /// evaluated only if the call fails.
     pub(super) fn call(
         &self,
         what: impl FnOnce() -> String,
@@ -196,8 +194,7 @@ impl Drop for Context {
         for stream in [self.work, self.copies] {
             if !stream.is_null() {
                 // SAFETY: the stream was created by `open`, and nothing uses it any more, since
-                // every user keeps
-                // this context.
+                // every user keeps this context.
                 let _nobody_to_tell = unsafe { sys::cuStreamDestroy_v2(stream) };
             }
         }

@@ -142,8 +142,7 @@ impl Drop for Open<'_> {
 
 impl Gpu {
     /// Captures what `work` enqueues instead of running it. If `work` fails, its error comes back,
-    /// and
-    /// nothing ran.
+    /// and nothing ran.
     pub fn capture(&self, work: impl FnOnce(&Gpu) -> Result<(), Fault>) -> Result<Graph, Fault> {
         let mut open = Open::begin(&self.context)?;
         let done = work(self);
@@ -192,8 +191,7 @@ impl Gpu {
             )
         })?;
         // SAFETY: the driver keeps that many nodes until the next call on the stream, which no
-        // other thread
-        // makes meanwhile; where it returns no edge data, all edges are plain.
+        // other thread makes meanwhile; where it returns no edge data, all edges are plain.
         let node = |number: usize| unsafe {
             let plain = CUgraphEdgeData { from_port: 0, to_port: 0, type_: 0, reserved: [0; 5] };
             (*nodes.add(number), if edges.is_null() { plain } else { *edges.add(number) })
@@ -202,8 +200,7 @@ impl Gpu {
     }
 
     /// Makes the next captured node depend on these nodes instead of the last one; later nodes
-    /// follow
-    /// it in turn.
+    /// follow it in turn.
     pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
         self.context.require_own_capture("go on with a capture behind something")?;
         let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) =
@@ -214,8 +211,7 @@ impl Gpu {
             CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
         let first = nodes.as_mut_ptr();
         // SAFETY: the nodes belong to the graph that this stream captures, which lives until the
-        // capture
-        // ends; the driver reads them before it returns.
+        // capture ends; the driver reads them before it returns.
         self.context.call(what, || unsafe {
             sys::cuStreamUpdateCaptureDependencies_v2(
                 self.context.work,
@@ -250,8 +246,7 @@ impl Gpu {
     }
 
     /// Milliseconds between two recorded events; waits for the second. The resolution is about half
-    /// a
-    /// microsecond.
+    /// a microsecond.
     pub fn elapsed_ms(&self, from: &Event, to: &Event) -> Result<f64, Fault> {
         self.context.require_no_capture("read the time between events")?;
         for event in [from, to] {

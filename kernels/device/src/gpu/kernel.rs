@@ -79,8 +79,7 @@ pub struct Grid {
     /// Dynamic shared memory per block.
     pub shared: u32,
     /// Whether it may start before the previous kernel ends (programmatic dependent launch): its
-    /// code
-    /// waits by itself (`griddepcontrol.wait`). A device without that starts it after the end.
+    /// code waits by itself (`griddepcontrol.wait`). A device without that starts it after the end.
     pub early: bool,
 }
 
@@ -114,8 +113,7 @@ impl Gpu {
     }
 
     /// Launches a kernel after all work queued before it, without waiting for its end. A grid
-    /// without
-    /// blocks is skipped.
+    /// without blocks is skipped.
     pub fn launch(
         &self,
         kernel: &Kernel,
@@ -170,10 +168,8 @@ impl Gpu {
         };
         self.context.call(what, || {
             // SAFETY: there is a value for each parameter that the driver reported, of the same
-            // size, and the
-            // driver reads them, and the configuration, before it returns. The device bounds what
-            // the kernel
-            // does with addresses: see the limits of this module.
+            // size, and the driver reads them, and the configuration, before it returns. The device
+            // bounds what the kernel does with addresses: see the limits of this module.
             unsafe {
                 sys::cuLaunchKernelEx(&config, kernel.raw, places.as_mut_ptr(), ptr::null_mut())
             }
@@ -201,8 +197,7 @@ impl Module {
             sys::cuModuleGetFunction(&mut raw, self.loaded.raw, name.as_ptr())
         })?;
         // SAFETY: `raw` is a kernel of a loaded module. Loading it here keeps that out of captures
-        // and
-        // timings.
+        // and timings.
         context.call(what, || unsafe { sys::cuFuncLoad(raw) })?;
         parameters::agree(entry, parameters, &query_parameters(context, raw, entry)?)?;
         let ask = |attribute| {

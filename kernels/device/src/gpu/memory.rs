@@ -105,8 +105,7 @@ impl Gpu {
             return Ok(());
         }
         // SAFETY: the part is in bounds of a live allocation; `bytes` fits, since the allocation
-        // does. If
-        // it is dropped, freeing waits.
+        // does. If it is dropped, freeing waits.
         self.context.call(what, || unsafe {
             sys::cuMemsetD8Async(pointer, byte, bytes as usize, self.context.work)
         })
@@ -142,8 +141,7 @@ impl Gpu {
     }
 
     /// Writes twice the size of L2, which evicts everything else; its buffer is allocated at the
-    /// first
-    /// call.
+    /// first call.
     pub fn flush_l2(&self) -> Result<(), Fault> {
         let bytes = 2 * self.device.cache_bytes.max(1 << 20);
         let mut scratch = lock_mutex(&self.scratch);

@@ -58,8 +58,7 @@ impl Pages {
             _ => fault,
         })?;
         // SAFETY: there are that many bytes, and nothing else refers to them yet; they are
-        // initialised from
-        // here on.
+        // initialised from here on.
         unsafe { ptr::write_bytes(start.cast::<u8>(), 0, length) };
         Ok(Pages { context: Arc::clone(context), start: start.cast(), length })
     }
@@ -126,8 +125,7 @@ impl Gpu {
         let (start, address) = (pinned.pages.start, &mut pinned.pointer);
         let what = || format!("pin {} of the host", size(bytes));
         // SAFETY: `start` was pinned above as mapped memory; the address is written where it
-        // outlives the
-        // call.
+        // outlives the call.
         self.context.call(what, || unsafe {
             sys::cuMemHostGetDevicePointer_v2(address, start.cast(), 0)
         })?;
@@ -135,8 +133,7 @@ impl Gpu {
     }
 
     /// Copies the first bytes of pinned memory to the device, in stream order and at full PCIe
-    /// bandwidth;
-    /// the next writer waits for it.
+    /// bandwidth; the next writer waits for it.
     pub fn copy_pinned(
         &self,
         from: &Pinned,

@@ -41,8 +41,7 @@ impl Landing {
         self.pages.context.require_no_capture("read what arrived")?;
         self.arrived.wait()?;
         // SAFETY: that many bytes were pinned and initialised, and pending copies have arrived;
-        // starting
-        // another one needs exclusive access to `self`.
+        // starting another one needs exclusive access to `self`.
         Ok(unsafe { slice::from_raw_parts(self.pages.start, self.pages.length) })
     }
 }
@@ -84,10 +83,8 @@ impl Gpu {
                 )));
             }
             // SAFETY: the landing has room for the part at that offset, and hands nothing out
-            // before `arrived`,
-            // which is recorded below, also where a later part is refused; the source is in bounds
-            // of a live
-            // allocation.
+            // before `arrived`, which is recorded below, also where a later part is refused; the
+            // source is in bounds of a live allocation.
             let asked = self.context.call(what, || unsafe {
                 sys::cuMemcpyDtoHAsync_v2(
                     to.pages.start.add(piece.at as usize).cast(),

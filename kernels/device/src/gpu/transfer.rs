@@ -27,8 +27,7 @@ use super::{
 use crate::gpu_error::{Fault, size};
 
 /// Size of a staging buffer, the most that one driver copy moves. Larger ones are some percent
-/// faster
-/// and take proportionally longer to pin.
+/// faster and take proportionally longer to pin.
 const STRETCH: usize = 1 << 20;
 /// Staging buffers per thread: while one is in flight the other is filled.
 const OF_THREAD: usize = 2;
@@ -93,10 +92,8 @@ impl Gpu {
     }
 
     /// Uploads bytes that are generated piece by piece, directly in the staging buffers: `make` is
-    /// given
-    /// the offset of a piece among all `length` bytes, and the piece, every byte of which it
-    /// writes.
-    /// Several threads generate pieces, in any order.
+    /// given the offset of a piece among all `length` bytes, and the piece, every byte of which it
+    /// writes. Several threads generate pieces, in any order.
     pub fn upload_made(
         &self,
         memory: &Memory,
@@ -116,8 +113,7 @@ impl Gpu {
                 let (bytes, done) = stretches[turn % stretches.len()].ready(&self.context)?;
                 make(at, &mut bytes[..now]);
                 // SAFETY: the buffer has these bytes and waits for `done` before it is written
-                // again; the target is
-                // in bounds of a live allocation.
+                // again; the target is in bounds of a live allocation.
                 self.context.call(what, || unsafe {
                     sys::cuMemcpyHtoDAsync_v2(
                         target + at as u64,
@@ -145,8 +141,7 @@ impl Gpu {
         let ask = |stretch: &mut Stretch, at: usize, now: usize| {
             let (bytes, done) = stretch.ready(&self.context)?;
             // SAFETY: the buffer has room for a piece and is not read before `done`; the source is
-            // in bounds of
-            // a live allocation.
+            // in bounds of a live allocation.
             self.context.call(what, || unsafe {
                 sys::cuMemcpyDtoHAsync_v2(
                     bytes.as_mut_ptr().cast(),
@@ -183,10 +178,9 @@ impl Gpu {
     }
 
     /// Moves this many bytes in pieces, between the work queued before and after. Each thread has
-    /// its own
-    /// staging buffers and takes the next piece from a shared counter. A rayon thread works alone:
-    /// while
-    /// it waited for others it might steal a task that needs the staging lock it holds.
+    /// its own staging buffers and takes the next piece from a shared counter. A rayon thread works
+    /// alone: while it waited for others it might steal a task that needs the staging lock it
+    /// holds.
     fn move_pieces<P: Send>(
         &self,
         length: usize,

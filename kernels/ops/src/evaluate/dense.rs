@@ -1,4 +1,4 @@
-//! dense: products, sums of rows, tables.
+//! dense: matrix products, sums over rows, table lookups.
 use rayon::prelude::*;
 use warploom_vertex::gir::{Op, Pooling, Reduction};
 
@@ -12,12 +12,12 @@ use crate::product_over_rows::{ProductOverRows, product_over_rows};
 use crate::random::dropout::DrawContext;
 use crate::row_tasks::rows_per_task;
 
-/// Rows whose sum is one partial result.
+/// Rows of one partial sum.
 const BLOCK_ROWS: usize = 4096;
-/// Graphs of a set of many that one task pools at least.
+/// Minimum graphs of a batch that one task pools.
 const TASK_GRAPHS: usize = 16;
 
-/// Writes the result.
+/// Computes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Pool(pooling), ValuesMut::Real(out)) => pool(out, call, *pooling, Values::reals),
@@ -37,7 +37,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     }
 }
 
-/// Rows of an input in its own shape.
+/// An input as rows of its own shape.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
         Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, leaf.shape, None),
@@ -45,8 +45,8 @@ fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>)
     }
 }
 
-/// All elements of an input, row after row as often as the result has rows; copied only where edges
-/// see them.
+/// All elements of an input, row-major, broadcast to the rows of the result; copied only where an
+/// index gathers them.
 fn flat<'a, A: Element>(rows: &Rows<'a, A>, count: usize) -> std::borrow::Cow<'a, [A]> {
     match (&rows.layout, rows.way) {
         (Layout::Same, Way::Same | Way::One) => rows.values.into(),
@@ -57,7 +57,7 @@ fn flat<'a, A: Element>(rows: &Rows<'a, A>, count: usize) -> std::borrow::Cow<'a
     }
 }
 
-/// How many rows an input has.
+/// The number of rows of an input.
 fn row_count<T>(call: &Call<T>, input: &Part<T>) -> usize {
     match input {
         Part::Leaf(leaf) => {
@@ -74,7 +74,7 @@ fn row_count<T>(call: &Call<T>, input: &Part<T>) -> usize {
                 _ => held.checked_div(columns).unwrap_or(0),
             }
         }
-        // What is the same for all rows is one.
+        // An operand that is the same for all rows has one.
         Part::Times(first, second) => row_count(call, first).max(row_count(call, second)),
     }
 }
@@ -116,7 +116,7 @@ fn outer<T: Real + Element>(out: &mut [T], call: &Call<T>) {
     );
 }
 
-/// Sums of blocks of rows that depend on sizes only, added in order.
+/// Partial sums of blocks that depend on sizes only, added in order.
 fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let input = &call.inputs[0];
     let source = Source::new(input, get, &call.graph, &input.shape(), None);
@@ -129,12 +129,12 @@ fn sum_rows<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get
     );
 }
 
-/// Joins a row to what is made.
+/// Combines a row with the accumulator.
 fn take<A: Element>(made: &mut [A], row: &[A], work: impl Fn(A, A) -> A) {
     made.iter_mut().zip(row).for_each(|(made, value)| *made = work(*made, *value));
 }
 
-/// `row` joins a row of this number to what is made; it may lay it out in the second slice.
+/// `row` combines row number n with the accumulator; it may use the second slice as scratch.
 fn joined<A: Element>(
     out: &mut [A],
     count: usize,
@@ -200,8 +200,7 @@ fn pool<'a, T: Sync, A: Element>(
     );
 }
 
-/// Positions in the order of their key, those of one key in their own order; where each key starts.
-/// Keys beyond are left out.
+/// Positions sorted by key (stable), and where each key starts. Keys out of range are left out.
 fn sorted_by(
     keys: impl Iterator<Item = Option<usize>> + Clone,
     count: usize,
@@ -253,7 +252,7 @@ fn lookup<'a, T: Sync, A: Element>(
     });
 }
 
-/// Rows of each place of the table are added in their own order.
+/// Scatter-add: the rows of each table entry are added in their order.
 fn scatter<T: Real + Element>(out: &mut [T], call: &Call<T>, transposed: bool) {
     let (count, columns) = if transposed {
         (call.shape[1] as usize, call.shape[0] as usize)

@@ -1,4 +1,5 @@
-//! edges: what the edges of a vertex become, and what an edge becomes among them.
+//! edges: reductions over the edges of a vertex (scatter), and operations on edges relative to the
+//! other edges of their vertex.
 use rayon::prelude::*;
 use warploom_vertex::gir::{EdgeSet, Function, Op, Reduction, Type};
 use warploom_vertex::interpret::{self, Scalar as Number};
@@ -9,12 +10,12 @@ use super::triangles::{common_neighbors, common_neighbors_sum};
 use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 
-/// Vertices of one task: few enough to share the heavy ones out.
+/// Vertices per task: few enough to balance heavy rows.
 const TASK_VERTICES: usize = 256;
-/// Rows of edges of one task.
+/// Edge rows per task.
 const TASK_EDGES: usize = 8 * 1024;
 
-/// Writes the result.
+/// Computes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Reduce(reduction, edges), ValuesMut::Real(out)) => {
@@ -52,7 +53,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     }
 }
 
-/// Whether an edge counts.
+/// Which edges count.
 struct Mask<'a>(Option<Rows<'a, i64>>);
 
 impl<'a> Mask<'a> {
@@ -138,7 +139,8 @@ fn combine<T: Sync, A: Element>(
     });
 }
 
-/// Reductions that need all values of a vertex at once, by the interpreter's rule.
+/// Reductions that need all values of a vertex at once (mode, h-index), as the interpreter does
+/// them.
 fn collect<T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<T>,
@@ -164,7 +166,7 @@ fn collect<T: Sync, A: Element>(
     });
 }
 
-/// The number of edges that count; the values do not.
+/// The number of edges that count; values are ignored.
 fn count<T: Sync>(out: &mut [i64], call: &Call<T>, edges: EdgeSet) {
     let mask = Mask::new(call, 1, edges);
     for_each_vertex(out, call.columns(), |vertex, out, _scratch: &mut [i64]| {
@@ -199,7 +201,7 @@ fn fold<'a, T: Sync, A: Element>(
     });
 }
 
-/// Stands for no edge.
+/// Marks the absence of an edge.
 const NO_EDGE: u64 = u64::MAX;
 
 fn winner<'a, T: Sync, A: Element>(
@@ -246,7 +248,7 @@ fn winner<'a, T: Sync, A: Element>(
     });
 }
 
-/// From the left and from the right, so that no edge looks at all others.
+/// The product of all other edges, by prefix and suffix products, in linear time.
 fn multiply_other_edges<'a, T: Sync, A: Element>(
     out: &mut [A],
     call: &Call<'a, T>,
@@ -299,7 +301,7 @@ fn multiply_other_edges<'a, T: Sync, A: Element>(
     }
 }
 
-/// Rows of in-edges and of out-edges change places.
+/// Swaps the rows of in-edges and of out-edges.
 fn turn<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let columns = call.columns();
     if columns == 0 {

@@ -1,26 +1,26 @@
-//! element: what evaluated operations do with one number, of the run's type or whole.
+//! element: arithmetic of evaluated operations on one element, float or integer.
 use warploom_vertex::gir::{Reduction, Type};
 use warploom_vertex::interpret::{self, Scalar as Number};
 
 use crate::Real;
 
-/// f32, f64, or i64 for bools, ints and ids.
+/// f32, f64, or i64 for bools, integers and ids.
 pub trait Element: Copy + Default + Send + Sync + PartialOrd + 'static {
-    /// Sum; of whole numbers as `interpret::whole` has it.
+    /// Sum; of integers as `interpret::integer_arithmetic` defines it.
     fn sum(self, other: Self) -> Self;
-    /// Product; of whole numbers as `interpret::whole` has it.
+    /// Product; of integers as `interpret::integer_arithmetic` defines it.
     fn product(self, other: Self) -> Self;
     /// Minimum; NaN if either is.
     fn least(self, other: Self) -> Self;
     /// Maximum; NaN if either is.
     fn most(self, other: Self) -> Self;
-    /// Whether it is no number.
+    /// Whether it is NaN.
     fn is_odd(self) -> bool;
-    /// As the interpreter has it.
+    /// As a number of the interpreter.
     fn number(self) -> Number;
-    /// From what the interpreter has, rounded.
+    /// From a number of the interpreter, rounded.
     fn from_number(number: Number) -> Self;
-    /// From what is kept in 16 bits, which no whole number is.
+    /// From a 16-bit float, which no integer is stored as.
     fn from_half(number: f32) -> Self;
 }
 
@@ -114,7 +114,7 @@ impl Element for i64 {
     }
 }
 
-/// What a reduction over nothing gives.
+/// The result of a reduction over no edges.
 pub(crate) fn empty_reduction<A: Element>(reduction: Reduction, kind: Type) -> A {
     A::from_number(interpret::reduce(reduction, kind, &[]))
 }

@@ -1,4 +1,4 @@
-//! elementwise: operators of one, two and three values, which broadcast; copies; dropout.
+//! elementwise: operators of one, two and three operands with broadcasting; copies; dropout.
 use rayon::prelude::*;
 use warploom_vertex::gir::{Binary, Op, Type, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number};
@@ -12,7 +12,7 @@ use crate::operators::{self, BinaryLoops, UnaryLoops};
 use crate::random::dropout::Drops;
 use crate::row_tasks::rows_per_task;
 
-/// Writes the result.
+/// Computes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match (call.op, out) {
         (Op::Unary(operator), out) => unary(out, call, *operator),
@@ -27,7 +27,7 @@ pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     }
 }
 
-/// The first input, or of two that which belongs to the pass.
+/// A copy of the first input, or for `WhenTraining` of the input of this pass.
 pub(super) fn copy<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     let input = usize::from(*call.op == Op::WhenTraining && !call.context.active);
     match out {
@@ -36,7 +36,7 @@ pub(super) fn copy<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     }
 }
 
-/// Rows of an input, laid out as the result's.
+/// Rows of an input, broadcast to the shape of the result.
 fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>) -> Rows<'a, A> {
     match &call.inputs[input] {
         Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, call.shape, None),
@@ -44,7 +44,7 @@ fn rows<'a, T, A: Element>(call: &Call<'a, T>, input: usize, get: Get<'a, T, A>)
     }
 }
 
-/// Loops over the rows of one operand, in tasks.
+/// Loops over the rows of one operand, in parallel tasks.
 struct OneOperand<'a, 'b, T, A, O> {
     out: &'a mut [O],
     a: Rows<'b, A>,
@@ -63,7 +63,7 @@ impl<T: Sync, A: Element, O: Element> UnaryLoops<A, O> for OneOperand<'_, '_, T,
     }
 }
 
-/// Loops over the rows of two operands, in tasks.
+/// Loops over the rows of two operands, in parallel tasks.
 struct TwoOperands<'a, 'b, T, A, O> {
     out: &'a mut [O],
     a: Rows<'b, A>,
@@ -158,7 +158,7 @@ fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
         return map_one(out, &a, call, |a: T| a);
     };
     let scale = T::rounded(drops.scale());
-    // The rows of a table that all share are those of its first axis.
+    // The rows of a table that is the same for all are those of its first axis.
     if let ([_, columns], Part::Leaf(leaf)) = (call.shape, &call.inputs[0])
         && leaf.index == Index::One
         && *columns > 0
@@ -188,7 +188,7 @@ fn dropout<T: Real + Element>(out: &mut [T], call: &Call<T>, dropout: Dropout) {
     });
 }
 
-/// A row of an operand as it is laid out in the result's.
+/// A row of an operand, broadcast to the row of the result.
 struct RowView<'a, A> {
     row: &'a [A],
     layout: &'a Layout,
@@ -227,12 +227,12 @@ fn for_each_row<T: Sync, A: Element>(
     });
 }
 
-/// Whether an operand's elements stand as the result's do.
+/// Whether an operand has exactly the elements of the result, in the same order.
 fn is_flat<A>(rows: &Rows<A>) -> bool {
     matches!((&rows.layout, rows.way), (Layout::Same, Way::Same))
 }
 
-/// Whether an operand is one element for all.
+/// The single element that an operand broadcasts, if it is one.
 fn only<A: Copy>(rows: &Rows<A>) -> Option<A> {
     (matches!(rows.way, Way::One) && rows.columns == 1).then(|| rows.values[0])
 }

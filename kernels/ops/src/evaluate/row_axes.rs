@@ -1,4 +1,4 @@
-//! row_axes: what happens along the axes of a row.
+//! row_axes: operations along the axes of a row: reductions, concat, slices.
 use rayon::prelude::*;
 use warploom_vertex::gir::{Op, Pooling, Reduction};
 
@@ -8,7 +8,7 @@ use super::{Call, Part, Values, ValuesMut};
 use crate::Real;
 use crate::row_tasks::rows_per_task;
 
-/// Writes the result.
+/// Computes the result.
 pub(super) fn evaluate<T: Real + Element>(out: ValuesMut<T>, call: &Call<T>) {
     match out {
         ValuesMut::Real(out) => typed(out, call, Values::reals),
@@ -23,7 +23,7 @@ fn typed<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a
     }
 }
 
-/// Lengths before an axis, of it, and after it.
+/// The product of the lengths before an axis, its length, and the product of those after it.
 pub(crate) fn axis_lengths(shape: &[u64], axis: usize) -> [usize; 3] {
     let product = |lengths: &[u64]| lengths.iter().product::<u64>() as usize;
     [product(&shape[..axis]), shape[axis] as usize, product(&shape[axis + 1..])]
@@ -78,7 +78,7 @@ fn reduce_axis<'a, T: Sync, A: Element>(
     });
 }
 
-/// Each element of a row is one of an input's, or 0.
+/// Each element of a row is copied from an input, or 0.
 fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'a, T, A>) {
     let inputs = call.inputs.iter().map(|part| match part {
         Part::Leaf(leaf) => Rows::new(leaf, get, &call.graph, leaf.shape, None),
@@ -98,7 +98,7 @@ fn picked<'a, T: Sync, A: Element>(out: &mut [A], call: &Call<'a, T>, get: Get<'
     });
 }
 
-/// Elements that stand side by side in a row of an input and in one of the result.
+/// Elements that are contiguous both in a row of an input and in the row of the result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AxisRun {
     pub input: usize,
@@ -107,7 +107,8 @@ pub(crate) struct AxisRun {
     pub length: usize,
 }
 
-/// What a row of the result is copied from: for each place before the axis a run of each input.
+/// The contiguous runs that a row of the result consists of, per position before the axis one per
+/// input.
 pub(crate) fn runs(op: &Op, made: &[u64], shapes: &[Vec<u64>]) -> Vec<AxisRun> {
     let (axis, first) = match op {
         Op::Concat(axis) => (*axis, 0),

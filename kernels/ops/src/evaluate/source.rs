@@ -1,14 +1,14 @@
-//! source: where an operand's row for a row of the result lies.
+//! source: finds and broadcasts the operand row for a row of the result.
 //!
-//! promises  a row is a slice of the operand where shapes are equal, else it is laid out in scratch
-//!           as broadcasting says
+//! promises  a row is a slice of the operand where shapes are equal, else it is broadcast into
+//!           scratch
 use warploom_vertex::gir::EdgeSet;
 use warploom_vertex::launch::Direction;
 
 use super::element::Element;
 use super::{EdgeGraph, EdgeList, Index, Leaf, Part, Values};
 
-/// Way from a row of the result to a row of an operand.
+/// The mapping from a row of the result to a row of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way<'a> {
     Same,
@@ -20,7 +20,7 @@ pub(super) enum Way<'a> {
     Halves(&'a [u32], &'a [u32]),
 }
 
-/// A row of the result; for edges with the ends that are at hand.
+/// A row of the result; during a walk over edges also the ends of the edge.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct At {
     pub row: usize,
@@ -51,7 +51,7 @@ impl Way<'_> {
     }
 }
 
-/// How a row is laid out in the result's.
+/// How an operand's row is broadcast to the row of the result.
 #[derive(Clone, Debug)]
 pub(super) enum Layout {
     Same,
@@ -75,12 +75,12 @@ pub(super) enum Source<'a, A> {
     Times(Box<Source<'a, A>>, Box<Source<'a, A>>),
 }
 
-/// Takes the slice of one element type out of values.
+/// Selects the slice of one element type.
 pub(super) type Get<'a, T, A> = fn(&Values<'a, T>) -> &'a [A];
 
 impl<'a, A: Element> Source<'a, A> {
-    /// Of a part, laid out as rows of this shape; `walked` are the edges that are being walked,
-    /// whose ends are at hand.
+    /// The rows of a part, broadcast to this shape; `walked` are the edges of the current walk,
+    /// whose ends are known.
     pub fn new<T>(
         part: &Part<'a, T>,
         get: Get<'a, T, A>,
@@ -97,8 +97,8 @@ impl<'a, A: Element> Source<'a, A> {
         }
     }
 
-    /// The row for a row of the result: a slice of the operand, or made in scratch, which has the
-    /// result's columns.
+    /// The row for a row of the result: a slice of the operand, or broadcast into scratch, which
+    /// has the columns of the result.
     #[inline(always)]
     pub fn row<'s>(&self, at: At, scratch: &'s mut [A]) -> &'s [A]
     where
@@ -171,7 +171,7 @@ impl<'a, A: Element> Rows<'a, A> {
     }
 }
 
-/// How rows are found; the ends of the edges that are walked are at hand.
+/// The mapping for an index; the ends of walked edges are known.
 pub(super) fn way<'a>(index: Index, graph: &EdgeGraph<'a>, walked: Option<EdgeSet>) -> Way<'a> {
     let is_walked =
         |edges: EdgeSet| walked.is_some_and(|walked| walked.direction == edges.direction);
@@ -196,8 +196,8 @@ pub(super) fn ends<'a>(direction: Direction, graph: &EdgeGraph<'a>, far: bool) -
     }
 }
 
-/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands
-/// there, as numpy broadcasts.
+/// For each element of a row of shape `wide`, the element of a row of shape `narrow` that it reads,
+/// by numpy's broadcasting rules.
 pub(crate) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
     let missing = wide.len().saturating_sub(narrow.len());
     let count: u64 = wide.iter().product();
@@ -215,7 +215,7 @@ pub(crate) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<u32> {
     (0..count).map(column).collect()
 }
 
-/// Calls `visit` for the edges of a vertex: in the order of edge ids, of both directions the
+/// Calls `visit` for the edges of a vertex in the order of edge ids; of both directions the
 /// in-edges first.
 #[inline(always)]
 pub(super) fn walk(graph: &EdgeGraph, edges: EdgeSet, vertex: usize, mut visit: impl FnMut(At)) {

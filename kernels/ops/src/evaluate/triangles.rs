@@ -1,16 +1,16 @@
-//! triangles: how many vertices both ends of an edge are adjacent to, for all edges at once, or
-//! added up over the edges of each vertex.
+//! triangles: common neighbours of the two ends of each edge, per edge, or summed over the edges of
+//! each vertex.
 //!
-//! promises  what the interpreter means: distinct third vertices, adjacent in either direction; the
-//!           same for any number of threads
-//! bytes     every two neighbours of a vertex that rank above it are looked at once, so that hubs,
-//!           which rank highest, have few
-//! limits    4 bytes an edge, 8 a pair of adjacent vertices, and 4 a vertex and a pair for each
-//!           thread; added up in a graph whose edges all go both ways, once each, 4 a pair, and 9 a
-//!           vertex for each thread
+//! promises  equals the interpreter: distinct third vertices, adjacent in either direction; the
+//!           same for any thread count
+//! bytes     every pair of higher-ranked neighbours of a vertex is tested once; ranked by degree,
+//!           so that hubs have few
+//! limits    4 bytes per edge, 8 per pair of adjacent vertices, and 4 per vertex and pair for each
+//!           thread; summed, in a graph whose edges are all reciprocal and simple, 4 per pair, and
+//!           9 per vertex for each thread
 //!
-//! Of three vertices that are adjacent the lowest finds the other two, and all three pairs count
-//! one (Chiba & Nishizeki 1985; ranked by degree as Schank & Wagner 2005 do).
+//! The lowest-ranked of three adjacent vertices finds the other two, and all three pairs count one
+//! (Chiba & Nishizeki 1985; ranked by degree as in Schank & Wagner 2005).
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -20,12 +20,12 @@ use warploom_vertex::launch::Direction;
 use super::EdgeGraph;
 use super::source::walk;
 
-/// Vertices of one task.
+/// Vertices per task.
 const TASK_VERTICES: usize = 512;
-/// Elements of one task where no vertex is heavier than another.
+/// Elements per task where no row is heavier than another.
 const TASK_ELEMENTS: usize = 1 << 14;
 
-/// Writes the number for every edge.
+/// Writes the count for every edge.
 pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
     let pairs = Pairs::new(graph);
     let counts = pairs.counts();
@@ -35,7 +35,7 @@ pub(super) fn common_neighbors(out: &mut [i64], graph: &EdgeGraph) {
             let own = pairs.vertex_range(vertex);
             marks.set(&pairs.far[own.clone()], own.start as u32);
             walk(graph, EdgeSet::BOTH, vertex, |at| {
-                // Rows of out-edges come after those of all in-edges.
+                // Rows of out-edges follow those of all in-edges.
                 let edge = at.row % found.len();
                 if at.far == vertex {
                     found[edge].store(adjacent(graph, vertex), Relaxed);
@@ -75,7 +75,7 @@ pub(super) fn common_neighbors_sum(out: &mut [i64], graph: &EdgeGraph, edges: Ed
     });
 }
 
-/// How many other vertices a vertex is adjacent to; for edges from it to itself, which are few.
+/// The number of distinct neighbours of a vertex; for self-loops, which are few.
 fn adjacent(graph: &EdgeGraph, vertex: usize) -> u32 {
     let mut found = Vec::new();
     walk(graph, EdgeSet::BOTH, vertex, |at| found.push(at.far));
@@ -84,10 +84,10 @@ fn adjacent(graph: &EdgeGraph, vertex: usize) -> u32 {
     found.iter().filter(|&&far| far != vertex).count() as u32
 }
 
-/// Pairs of adjacent vertices, each once, by the one that ranks lower.
+/// Pairs of adjacent vertices, each once, stored with the lower-ranked one.
 struct Pairs {
     nodes: usize,
-    /// Whether each is an edge one way and an edge the other, and no vertex has one to itself.
+    /// Whether every pair has exactly one edge each way, and there are no self-loops.
     are_simple: bool,
     offsets: Vec<u32>,
     far: Vec<u32>,
@@ -145,11 +145,10 @@ impl Pairs {
         self.offsets[vertex] as usize..self.offsets[vertex + 1] as usize
     }
 
-    /// In how many triangles each pair is.
+    /// The number of triangles of each pair.
     fn counts(&self) -> Vec<u32> {
         let next = AtomicUsize::new(0);
-        // Counts of their own for each thread: a count that all share would have to be locked for
-        // every triangle.
+        // A counter array per thread: shared counters would need an atomic operation per triangle.
         let of_threads: Vec<Vec<u32>> = (0..rayon::current_num_threads())
             .into_par_iter()
             .with_max_len(1)
@@ -166,7 +165,7 @@ impl Pairs {
         (0..self.far.len()).into_par_iter().with_min_len(TASK_ELEMENTS).map(sum).collect()
     }
 
-    /// In how many triangles each vertex is, of those that a thread found.
+    /// The number of triangles of each vertex, as found by each thread.
     fn triangles(&self) -> Vec<Vec<u64>> {
         let next = AtomicUsize::new(0);
         let threads = (0..rayon::current_num_threads()).into_par_iter().with_max_len(1);
@@ -180,7 +179,7 @@ impl Pairs {
         threads.map(of_thread).collect()
     }
 
-    /// Counts the triangles of which this vertex ranks lowest at all three.
+    /// Counts the triangles in which this vertex has the lowest rank, for all three vertices.
     #[inline]
     fn close(&self, vertex: usize, found: &mut [u64], is_near: &mut [u8]) {
         let own = &self.far[self.vertex_range(vertex)];
@@ -204,7 +203,7 @@ impl Pairs {
         own.iter().for_each(|&far| is_near[far as usize] = 0);
     }
 
-    /// The triangles of which this vertex ranks lowest.
+    /// Visits the triangles in which this vertex has the lowest rank.
     #[inline]
     fn count(&self, vertex: usize, counts: &mut [u32], marks: &mut VertexMarks) {
         let own = self.vertex_range(vertex);
@@ -229,12 +228,12 @@ impl Pairs {
     }
 }
 
-/// A number for some vertices; 0 for all others.
+/// A sparse map from vertices to numbers; 0 for all others.
 #[derive(Default)]
 struct VertexMarks {
-    /// One more than the number.
+    /// The number plus one.
     of: Vec<u32>,
-    /// Pairs that were just closed.
+    /// Pairs that close a triangle with the current vertex.
     closed: Vec<u32>,
 }
 
@@ -243,7 +242,7 @@ impl VertexMarks {
         self.of.resize(nodes, 0);
     }
 
-    /// Numbers these vertices one after another.
+    /// Assigns consecutive numbers to these vertices.
     fn set(&mut self, vertices: &[u32], first: u32) {
         vertices
             .iter()
@@ -255,7 +254,7 @@ impl VertexMarks {
         vertices.iter().for_each(|&vertex| self.of[vertex as usize] = 0);
     }
 
-    /// Marks a vertex; whether it was not marked.
+    /// Marks a vertex; whether it was unmarked before.
     fn add(&mut self, vertex: usize) -> bool {
         std::mem::replace(&mut self.of[vertex], 1) == 0
     }
@@ -272,7 +271,7 @@ fn task(next: &AtomicUsize, nodes: usize) -> Option<std::ops::Range<usize>> {
     (start < nodes).then(|| start..nodes.min(start + TASK_VERTICES))
 }
 
-/// What each task makes, in the order of the vertices; every thread has marks of its own.
+/// Maps tasks to results, in the order of the vertices; every thread has its own marks.
 fn map_tasks<R: Send>(
     nodes: usize,
     work: impl Fn(std::ops::Range<usize>, &mut VertexMarks) -> R + Sync,

@@ -1,9 +1,9 @@
-//! arithmetic: one operator over a chunk of elements, in plain loops that vectorise.
+//! arithmetic: one operator applied to a chunk of elements, in plain loops that vectorise.
 //!
-//! promises  element i of the result is the operator of element i of the operands, whatever the
-//!           chunk; `exp` of f32 is our own (within 0.6 ulp, the same bits on every CPU), every
-//!           other operator is the correctly rounded one of the CPU or std
-//! never     looks at the operator once an element; fuses two operators
+//! promises  element i of the result depends on element i of the operands only, whatever the chunk;
+//!           `exp` of f32 is our own (within 0.6 ulp, the same bits on every CPU), every other
+//!           operator is the correctly rounded one of the CPU or std
+//! never     dispatches on the operator per element; fuses two operators
 use pulp::Simd;
 use warploom_vertex::gir::{Binary, Unary};
 
@@ -11,22 +11,24 @@ use crate::Scalar;
 use crate::operators::{self, BinaryLoops, UnaryLoops};
 use crate::random::dropout::{Draws, Drops, TilePlace};
 
-/// An operand of an operator: an element each, or one for all.
+/// An operand of an operator: one element each, or one for all.
 #[derive(Clone, Copy)]
 pub enum Source<'a, T> {
-    /// As many as the result has.
+    /// As many elements as the result.
     Slice(&'a [T]),
-    /// The same for all.
+    /// One element for all (broadcast).
     Number(T),
 }
 
 /// The operators of a type; sealed, because this module is private.
 pub trait Arithmetic: Copy + Sized + 'static {
-    /// Whether operators other than minimum, maximum and select exist.
+    /// Whether all operators are supported, not just minimum, maximum and select.
     const COMPLETE: bool;
 
     /// One operand.
-    fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>);
+    fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>)
+
+;
 
     /// A node id as an element.
     fn from_id(id: u32) -> Self;
@@ -45,7 +47,7 @@ pub trait Arithmetic: Copy + Sized + 'static {
     );
 }
 
-/// Copies or fills.
+/// Copies a slice, or fills with a number.
 #[inline(always)]
 pub(crate) fn copy<T: Copy>(out: &mut [T], operand: Source<T>) {
     match operand {
@@ -54,7 +56,7 @@ pub(crate) fn copy<T: Copy>(out: &mut [T], operand: Source<T>) {
     }
 }
 
-/// Second where first is not 0, else third.
+/// The second operand where the first is not 0, else the third.
 #[inline(always)]
 pub(crate) fn select<T: Scalar>(
     out: &mut [T],
@@ -130,6 +132,8 @@ pub(crate) fn pairs<T: Copy, O: Copy>(
     }
 }
 
+
+
 /// Loops over a chunk of one operand.
 struct OneOperand<'a, T> {
     out: &'a mut [T],
@@ -181,7 +185,7 @@ macro_rules! real {
             #[inline(always)]
             fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>) {
                 match operator {
-                    // -0 stays, and the logarithm is that of the type.
+                    // -0 is kept, and the logarithm is that of the type.
                     Unary::Relu => map_operand(out, operand, |a| if a < 0.0 { 0.0 } else { a }),
                     Unary::Log => map_operand(out, operand, |a| a.ln()),
                     other => operators::unary(other, OneOperand { out, operand }),
@@ -191,7 +195,7 @@ macro_rules! real {
             #[inline(always)]
             fn binary(operator: Binary, out: &mut [Self], left: Source<Self>, right: Source<Self>) {
                 match operator {
-                    // Of equal zeros, the left one.
+                    // Of two zeros, the left one.
                     Binary::Minimum => pairs(out, left, right, |a, b| a.smaller(b)),
                     Binary::Maximum => pairs(out, left, right, |a, b| a.larger(b)),
                     other => operators::binary(other, TwoOperands { out, left, right }),

@@ -1,8 +1,8 @@
 //! evaluate: runs the steps of a compiled expression over tiles of an output.
 //!
-//! promises  each element depends on its (row, column) and operands only; what a tile holds before
-//!           is `made`
-//! never     allocates between tiles; reads an operand beyond its shape
+//! promises  each element depends on its (row, column) and operands only; the previous contents of
+//!           a tile are the operand `Made`
+//! never     allocates between tiles; reads an operand out of bounds
 use pulp::{Simd, WithSimd};
 
 use super::arithmetic::{Source, copy, select};
@@ -10,34 +10,34 @@ use super::{Action, Compiled, Place, Step};
 use crate::Scalar;
 use crate::random::dropout::{self, DrawContext, Draws, Drops};
 
-/// Elements of a tile: with 4 bytes each, 8 registers fill a first cache of 32 KiB. A multiple of
-/// the 8 columns of a dropout block.
+/// Elements of a tile: with 4 bytes each, 8 registers fill an L1 of 32 KiB. A multiple of the 8
+/// columns of a dropout block.
 const TILE_ELEMENTS: usize = 1024;
 
 /// Whether an operand has a row for each row of the launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperandRows {
-    /// One row, for all.
+    /// One row, broadcast.
     One,
-    /// A row each.
+    /// A row for each.
     Many,
 }
 
-/// A buffer that an expression reads; one column or one row is given to all.
+/// A buffer that an expression reads; a single column or a single row is broadcast.
 #[derive(Clone, Copy, Debug)]
 pub struct BufferOperand<'a, T> {
     /// Row-major elements.
     pub data: &'a [T],
-    /// Whether each row of the launch has its own.
+    /// Whether it has a row for each row of the launch.
     pub rows: OperandRows,
-    /// Elements in a row: 1, or as many as the launch makes.
+    /// Elements in a row: 1, or as many as the launch has.
     pub columns: usize,
 }
 
 /// A compiled expression with its operands: the element-wise part of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'a, T> {
-    /// What to do.
+    /// The expression.
     pub program: &'a Compiled<T>,
     /// Slot i is the buffer `program.loads()[i]`.
     pub operands: &'a [BufferOperand<'a, T>],
@@ -76,10 +76,10 @@ impl<T: Scalar> Bound<'_, T> {
     }
 }
 
-/// How an operand meets an output of some width.
+/// How an operand broadcasts to an output of some width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum OperandFit {
-    /// An element each.
+    /// One element for each.
     Full,
     /// One column, repeated along the row.
     Column,
@@ -89,7 +89,7 @@ enum OperandFit {
     Number,
 }
 
-/// A bound expression with registers: one for each task.
+/// A bound expression with its registers: one per task.
 pub(crate) struct Evaluator<'a, T> {
     arch: pulp::Arch,
     bound: &'a Bound<'a, T>,
@@ -99,14 +99,14 @@ pub(crate) struct Evaluator<'a, T> {
     drops: Vec<Option<Drops>>,
     draws: Draws,
     registers: Vec<Vec<T>>,
-    /// Repeated columns and rows, by slot.
+    /// Expanded columns and rows, by slot.
     repeated: Vec<Vec<T>>,
-    /// How much of a repeated row is in place, by slot: it stays from one tile of whole rows to the
-    /// next.
+    /// How much of a repeated row is already expanded, by slot: it stays valid between tiles of
+    /// whole rows.
     repeated_rows: Vec<usize>,
 }
 
-/// Where a tile lies: whole rows, or a part of one.
+/// The position of a tile: whole rows, or a part of one.
 #[derive(Clone, Copy)]
 struct OutputTile {
     first_row: usize,
@@ -140,7 +140,7 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
         }
     }
 
-    /// Replaces each element of whole rows, from `first_row` on, by the expression of it.
+    /// Replaces each element of whole rows, from `first_row` on, by the expression's value.
     pub(crate) fn apply(&mut self, first_row: usize, out: &mut [T]) {
         if self.bound.program.is_made() || out.is_empty() {
             return;
@@ -264,7 +264,7 @@ impl<'a, T: Scalar> Evaluator<'a, T> {
     }
 }
 
-/// One tile, with the CPU's widest instructions.
+/// One tile, dispatched to the CPU's widest instructions.
 struct TileRun<'e, 'a, T> {
     evaluator: &'e mut Evaluator<'a, T>,
     tile: OutputTile,
@@ -283,7 +283,7 @@ impl<T: Scalar> WithSimd for TileRun<'_, '_, T> {
         let last = program.steps.len().wrapping_sub(1);
         for (index, step) in program.steps.iter().enumerate() {
             if index == last && !step.action.reads(Place::Made) {
-                // No operand lies in `out`, so that the last step can write there.
+                // No operand aliases `out`, so that the last step can write to it.
                 evaluator.step(simd, index, tile, &[], out);
                 return;
             }

@@ -1,20 +1,19 @@
-//! reference: what an expression means, one element at a time, by walking the tree in f64.
+//! reference: the meaning of an expression, one element at a time, by walking the tree in f64.
 //!
-//! promises  nothing about speed; is the judge of the compiled form
-//! never     shares code with the compiled form, except the definition of which element dropout
-//!           keeps
+//! promises  slow; the compiled form is tested against it
+//! never     shares code with the compiled form, except which elements dropout keeps
 use warploom_vertex::gir::{Binary, Unary};
 use warploom_vertex::launch::Expression;
 
 use crate::random::dropout::{DrawContext, Drops};
 
-/// What surrounds one element.
+/// The inputs of one element.
 pub struct ElementContext<'a> {
     /// Its row.
     pub row: usize,
     /// Its column.
     pub column: usize,
-    /// What the launch has just made.
+    /// The value that the launch computed before the epilogue.
     pub made: f64,
     /// The element of a buffer at (row, column), broadcast.
     pub load: &'a dyn Fn(&str, usize, usize) -> f64,

@@ -1,8 +1,8 @@
-//! arithmetic: the element-wise operators of programs on values at hand, in plain loops that
+//! arithmetic: the element-wise operators of programs on operands in cache, as plain loops that
 //! vectorise.
 //!
-//! promises  what `operators` says of each, by loops compiled for the CPU at hand; `exp` of f32 is
-//!           our own, and so is what is made of it
+//! promises  the operators of `operators`, in loops dispatched to the instruction set of the CPU;
+//!           `exp` of f32, and operators based on it, are our own
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Type, Unary};
 use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
@@ -13,8 +13,8 @@ use crate::evaluate::Element;
 use crate::expression::arithmetic::{Source, map_operand, pairs};
 use crate::operators::{self, BinaryLoops, UnaryLoops};
 
-/// A loop over one operand, compiled for the CPU at hand. A closure that is dispatched as it is
-/// need not be.
+/// A loop over one operand, dispatched to the instruction set of the CPU. A bare closure might not
+/// be inlined there.
 struct One<'a, T, O, F> {
     out: &'a mut [O],
     a: Source<'a, T>,
@@ -30,7 +30,7 @@ impl<T: Copy, O: Copy, F: Fn(T) -> O> WithSimd for One<'_, T, O, F> {
     }
 }
 
-/// A loop over two.
+/// A loop over two operands.
 struct Two<'a, T, O, F> {
     out: &'a mut [O],
     a: Source<'a, T>,
@@ -98,12 +98,12 @@ impl<A: Copy, O: Copy> BinaryLoops<A, O> for TwoOperands<'_, A, O> {
     }
 }
 
-/// One real operand.
+/// One float operand.
 pub(super) fn unary<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<T>, operator: Unary) {
     operators::unary(operator, OneOperand { arch, out, a });
 }
 
-/// Two real operands.
+/// Two float operands.
 pub(super) fn binary<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
@@ -114,7 +114,7 @@ pub(super) fn binary<T: Real + Element>(
     operators::binary(operator, TwoOperands { arch, out, a, b });
 }
 
-/// Two real operands, of which one is the same row for all.
+/// Two float operands, of which one is a row broadcast to all rows.
 pub(super) fn binary_by_row<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
@@ -146,12 +146,12 @@ pub(super) fn binary_by_row<T: Real + Element>(
     }
 }
 
-/// Whether `binary_by_row` knows an operator.
+/// Whether `binary_by_row` supports an operator.
 pub(super) fn has_form_by_row(operator: Binary) -> bool {
     matches!(operator, Binary::Add | Binary::Multiply | Binary::Subtract | Binary::Divide)
 }
 
-/// A loop over rows and one row.
+/// A loop over rows and one broadcast row.
 struct RowBroadcast<'a, T, F> {
     out: &'a mut [T],
     rows: Source<'a, T>,
@@ -175,7 +175,7 @@ impl<T: Copy, F: Fn(T, T) -> T> WithSimd for RowBroadcast<'_, T, F> {
     }
 }
 
-/// Sums along the last axis, of so many elements each, in eight lanes.
+/// Sums along the last axis, of this length, in eight lanes.
 pub(super) fn sums_along<T: Real>(arch: Arch, out: &mut [T], rows: &[T], length: usize) {
     arch.dispatch(SumRowsJob { out, rows, length });
 }
@@ -205,7 +205,7 @@ impl<T: Real> WithSimd for SumRowsJob<'_, T> {
     }
 }
 
-/// Two real operands to a bool.
+/// Compares two float operands.
 pub(super) fn compare<T: Real + Element>(
     arch: Arch,
     out: &mut [i64],
@@ -216,12 +216,12 @@ pub(super) fn compare<T: Real + Element>(
     operators::compare(operator, TwoOperands { arch, out, a, b });
 }
 
-/// One whole operand.
+/// One integer operand.
 pub(super) fn unary_whole(arch: Arch, out: &mut [i64], a: Source<i64>, operator: Unary) {
     operators::unary_whole(operator, OneOperand { arch, out, a });
 }
 
-/// Two whole operands.
+/// Two integer operands.
 pub(super) fn binary_whole(
     arch: Arch,
     out: &mut [i64],
@@ -232,22 +232,22 @@ pub(super) fn binary_whole(
     operators::binary_whole(operator, TwoOperands { arch, out, a, b });
 }
 
-/// A whole number as a real one.
+/// Integers to floats.
 pub(super) fn widen<T: Real + Element>(arch: Arch, out: &mut [T], a: Source<i64>) {
     map_one(arch, out, a, |a: i64| T::rounded(integer_arithmetic::widened(a)));
 }
 
-/// As another whole type.
+/// Integers to another integer type.
 pub(super) fn cast_whole(out: &mut [i64], a: Source<i64>, kind: Type) {
     map_operand(out, a, |a: i64| interpret::cast(kind, Number::Whole(a)).integer());
 }
 
-/// A real number as a whole one.
+/// Floats to integers.
 pub(super) fn narrow<T: Real + Element>(out: &mut [i64], a: Source<T>, kind: Type) {
     map_operand(out, a, |a: T| interpret::cast(kind, a.number()).integer());
 }
 
-/// Second where first holds, else third.
+/// The second operand where the first holds, else the third.
 pub(super) fn select<A: Copy>(
     arch: Arch,
     out: &mut [A],
@@ -263,7 +263,7 @@ pub(super) fn select<A: Copy>(
     }
 }
 
-/// A choice for each element.
+/// An element-wise select.
 struct SelectJob<'a, A> {
     out: &'a mut [A],
     holds: &'a [i64],

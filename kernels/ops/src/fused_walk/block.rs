@@ -1,4 +1,4 @@
-//! block: what one task does, block of rows by block of rows.
+//! block: runs the steps of a fused walk, block of rows by block of rows.
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
@@ -19,7 +19,7 @@ use crate::expression::arithmetic::{Source, copy};
 use crate::half_precision::round;
 use crate::random::dropout::{Draws, Drops, TilePlace};
 
-/// Everything that a task writes down.
+/// All scratch of a task.
 #[derive(Debug)]
 pub(super) struct Worker<'o, T> {
     arch: Arch,
@@ -29,11 +29,11 @@ pub(super) struct Worker<'o, T> {
     wholes: [Vec<i64>; 3],
     scratch: Scratch<T>,
     dropout: DropoutScratch,
-    /// Of each total what was added up so far.
+    /// The partial sum of each total.
     totals: Vec<Vec<T>>,
 }
 
-/// Rows that a step is done for.
+/// The rows that a step runs on.
 #[derive(Clone, Copy)]
 struct RowSpan {
     first_row: usize,
@@ -59,13 +59,13 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// What was added up since this was asked last.
+    /// Returns the partial sums, and restarts them at 0.
     pub fn take_totals(&mut self, kernel: &Kernel<T>) -> Vec<Vec<T>> {
         let made = std::mem::take(&mut self.totals);
         if made.is_empty() { nothing(kernel) } else { made }
     }
 
-    /// All steps for these rows, written to the rows of the outputs.
+    /// Runs all steps for these rows, and writes the rows of the outputs.
     pub fn rows(
         &mut self,
         kernel: &Kernel<T>,
@@ -121,7 +121,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// Steps over rows of edges: the tile is the block.
+    /// Runs steps over edge rows: the tile is the block.
     fn edges(&mut self, kernel: &Kernel<T>, work: &Work<T>, span: RowSpan) {
         let graph = &work.graph;
         let tile = &mut self.tile;
@@ -168,7 +168,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// A reduction before any edge.
+    /// Initialises a reduction.
     fn begin(&mut self, step: &Resolved<T>, number: usize, rows: usize) {
         let count = rows * step.columns;
         if is_real(step.kind) {
@@ -184,7 +184,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// The largest id over no edge is the sentinel, which is larger than every id.
+    /// Over no edge the largest id is the sentinel, which is larger than every id.
     fn end(&mut self, step: &Resolved<T>, number: usize) {
         if is_largest_id(step) {
             let sentinel = empty_reduction(Reduction::Maximum, Type::Id);
@@ -228,7 +228,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// A step that is no reduction over edges, for all rows at hand.
+    /// Runs a step other than an edge reduction, for all rows of the block or tile.
     fn step(&mut self, kernel: &Kernel<T>, work: &Work<T>, number: usize, span: RowSpan) {
         let step = &kernel.steps[number];
         if is_real(step.kind) {
@@ -399,7 +399,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// Gives steps the rows of their outputs, to be made there.
+    /// Lends steps the output rows that they write in place.
     fn lend(&mut self, kernel: &Kernel<T>, rows: usize, outputs: &mut [StoredMut<'o, T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
@@ -411,7 +411,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         }
     }
 
-    /// Puts down whole numbers and halves that lie somewhere.
+    /// Stores integers and 16-bit floats to the outputs; other floats were written in place.
     fn store(&self, kernel: &Kernel<T>, first: usize, rows: usize, outputs: &mut [StoredMut<T>]) {
         for (number, step) in kernel.steps.iter().enumerate() {
             let Some(output) = step.store.filter(|_| step.level != Level::Total) else { continue };
@@ -437,7 +437,7 @@ impl<'o, T: Real + Element> Worker<'o, T> {
     }
 }
 
-/// The rows of a factor of a step, to be multiplied with others; halves are laid out as reals.
+/// The rows of a factor of a step, to be multiplied with others; 16-bit floats are widened first.
 fn contiguous_rows<'s, T: Real + Element>(
     hand: &'s Hand<T>,
     step: &Resolved<T>,
@@ -463,7 +463,7 @@ fn contiguous_rows<'s, T: Real + Element>(
     }
 }
 
-/// An operator of two operands; one of them may be the same row for all.
+/// A binary operator; one operand may be a row broadcast to all rows.
 fn binary_step<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
@@ -491,7 +491,7 @@ fn nothing<T: Real>(kernel: &Kernel<T>) -> Vec<Vec<T>> {
     kernel.totals.iter().map(|number| vec![T::ZERO; kernel.steps[*number].columns]).collect()
 }
 
-/// The input that a copy is of: of two, that which belongs to the pass.
+/// The input that a copy reads; for `WhenTraining`, that of this pass.
 fn copied_input<T>(op: &Op, work: &Work<T>) -> usize {
     usize::from(*op == Op::WhenTraining && !work.context.active)
 }
@@ -504,7 +504,7 @@ fn is_largest_id<T>(step: &Resolved<T>) -> bool {
 #[derive(Debug, Default)]
 struct DropoutScratch {
     draws: Draws,
-    /// For each row, its number in the whole graph: what its draws follow from.
+    /// For each row, its number in the graph artifact, which selects its draws.
     graph_rows: Vec<u32>,
 }
 
@@ -527,7 +527,7 @@ impl<T: Real> WithSimd for DropRows<'_, T> {
     }
 }
 
-/// Dropout of the rows of a step, in place.
+/// Applies dropout to the rows of a step, in place.
 fn drop_rows<T: Real>(
     arch: Arch,
     out: &mut [T],
@@ -550,7 +550,7 @@ fn drop_rows<T: Real>(
     arch.dispatch(DropRows { drops, values: out, draws, columns, rows: graph_rows });
 }
 
-/// Sums, largest or smallest elements along an axis.
+/// Sum, maximum or minimum along an axis.
 fn reduce_axis<T, A: Element>(
     out: &mut [A],
     source: Source<A>,
@@ -582,7 +582,7 @@ fn reduce_axis<T, A: Element>(
     }
 }
 
-/// Copies the elements of one input to their places.
+/// Copies the elements of one input to their positions in the result.
 fn picked<T, A: Element>(
     out: &mut [A],
     source: Source<A>,

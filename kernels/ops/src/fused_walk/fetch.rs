@@ -1,5 +1,5 @@
-//! fetch: what a step reads, as the elements of its own rows: a slice where they lie so, else laid
-//! out in scratch.
+//! fetch: the inputs of a step as contiguous elements of its rows: a slice in place where possible,
+//! else copied to scratch.
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::Type;
@@ -13,10 +13,10 @@ use crate::evaluate::Element;
 use crate::expression::arithmetic::Source;
 use crate::half_precision::Kept;
 
-/// Rows that one is asked for ahead.
+/// Prefetch distance, in rows.
 const AHEAD: usize = 16;
 
-/// What is at hand: a block of rows and a tile of edges.
+/// The current block of rows and tile of edges.
 #[derive(Clone, Copy)]
 pub(super) struct Hand<'h, 'a, T> {
     pub work: &'h Work<'a, T>,
@@ -24,7 +24,7 @@ pub(super) struct Hand<'h, 'a, T> {
     pub tile: &'h Tile,
     /// First row of the block.
     pub first_row: usize,
-    /// What the tile's owners are counted from.
+    /// The row that the tile's `near` vertices are counted from.
     pub first_near: usize,
 }
 
@@ -37,18 +37,18 @@ pub(super) struct BlockShape {
 }
 
 impl BlockShape {
-    /// A row for each of these edges.
+    /// A row for each edge of a tile.
     pub fn of_edges(rows: usize, columns: usize) -> Self {
         BlockShape { level: Level::Edge, rows, columns }
     }
 
-    /// The same rows, of so many columns.
+    /// The same rows, with this many columns.
     pub fn wide(self, columns: usize) -> Self {
         BlockShape { columns, ..self }
     }
 }
 
-/// How elements of one type are found.
+/// How elements of one type are read.
 pub(super) struct Access<T, A> {
     buffer: for<'v> fn(&Stored<'v, T>) -> &'v [A],
     step: for<'r> fn(&'r Registers<'r, T>, usize) -> &'r [A],
@@ -56,13 +56,13 @@ pub(super) struct Access<T, A> {
 }
 
 impl<T: Copy, A> Access<T, A> {
-    /// A number that is the same everywhere.
+    /// A constant, broadcast to all elements.
     pub fn number(&self, origin: Origin<T>) -> A {
         (self.number)(origin)
     }
 }
 
-/// Real elements.
+/// Access to floats.
 pub(super) fn reals<T: Element>() -> Access<T, T> {
     let number = |origin: Origin<T>| match origin {
         Origin::Real(number) => number,
@@ -77,7 +77,7 @@ pub(super) fn reals<T: Element>() -> Access<T, T> {
     Access { buffer, step: |registers, step| registers.reals[step].elements(), number }
 }
 
-/// Bools, ints and ids.
+/// Access to bools, integers and ids.
 pub(super) fn wholes<T: Element>() -> Access<T, i64> {
     let number = |origin: Origin<T>| match origin {
         Origin::Whole(number) => number,
@@ -90,13 +90,13 @@ pub(super) fn wholes<T: Element>() -> Access<T, i64> {
     Access { buffer, step: |registers, step| &registers.wholes[step], number }
 }
 
-/// Whether elements of this type are kept as reals.
+/// Whether elements of this type are floats.
 pub(super) fn is_real(kind: Type) -> bool {
     kind == Type::Real
 }
 
 impl<'h, T: Element> Hand<'h, '_, T> {
-    /// All elements of the rows that an operand's lie among.
+    /// The elements that an operand's rows are part of.
     pub fn values<A>(&self, operand: &RowOperand<T>, access: &Access<T, A>) -> &'h [A] {
         match operand.from {
             Origin::Step(step) => (access.step)(self.registers, step),
@@ -105,7 +105,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         }
     }
 
-    /// The same, as they are kept.
+    /// The same, in their storage type.
     pub fn stored(&self, operand: &RowOperand<T>) -> Stored<'h, T> {
         match operand.from {
             Origin::Step(step) if is_real(operand.kind) => {
@@ -117,7 +117,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         }
     }
 
-    /// Whether an operand's rows are kept in 16 bits.
+    /// Whether an operand is stored as 16-bit floats.
     pub fn is_half(&self, operand: &RowOperand<T>) -> bool {
         matches!(operand.from, Origin::Buffer(buffer) if matches!(self.work.reads[buffer], Stored::Bf16(_) | Stored::F16(_)))
     }
@@ -170,7 +170,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         Source::Slice(scratch)
     }
 
-    /// The one row that an input is, the same for all: where it lies.
+    /// The row that an input broadcasts to all rows, in place, if it is one.
     pub fn shared_row<'s, A: Element>(
         &'s self,
         factors: &[RowOperand<T>],
@@ -190,7 +190,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         }
     }
 
-    /// Joins an operand's elements to those of `out`, row by row.
+    /// Combines an operand's elements with those of `out`, row by row.
     fn lay<A: Element>(
         &self,
         operand: &RowOperand<T>,
@@ -216,7 +216,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         }
     }
 
-    /// `lay` of rows as they are kept.
+    /// `lay` for a storage type.
     fn lay_rows<A: Element, V: Kept<A>>(
         &self,
         operand: &RowOperand<T>,
@@ -278,7 +278,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
         rows.enumerate().for_each(|(place, out)| put(out, which.row_index(place)));
     }
 
-    /// Which rows an operand's are, one after the other.
+    /// The row numbers of an operand, in the order of the block or tile.
     pub fn rows_of(&self, operand: &RowOperand<T>, level: Level) -> RowIndices<'h> {
         let is_step = matches!(operand.from, Origin::Step(_));
         match (operand.at, level) {
@@ -302,7 +302,7 @@ impl<'h, T: Element> Hand<'h, '_, T> {
     }
 }
 
-/// Elements joined to others one by one, compiled for the CPU at hand.
+/// Combines elements one by one, dispatched to the instruction set of the CPU.
 struct GatherJoin<'a, A, V, F> {
     out: &'a mut [A],
     values: &'a [V],
@@ -321,7 +321,7 @@ impl<A: Element, V: Kept<A>, F: Fn(&mut A, A)> WithSimd for GatherJoin<'_, A, V,
     }
 }
 
-/// Rows of `COLUMNS` elements, joined to those of `out`.
+/// Rows of `COLUMNS` elements, combined with those of `out`.
 #[inline(always)]
 fn gathered<A: Element, V: Kept<A>, const COLUMNS: usize>(
     out: &mut [A],

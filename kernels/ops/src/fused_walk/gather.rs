@@ -1,12 +1,12 @@
-//! gather: sums and products of whole rows, read where they lie.
+//! gather: sums and dot products of whole rows of far vertices, read in place.
 //!
-//!   rows laid out by the edge, then summed       writes and reads a row an edge more
-//!   rows read where they lie, sum in memory      loads and stores the sum once an edge
-//!   sum of a vertex in registers                 one load an edge and register, no store
-//!   rows asked for ahead                         the memory brings several rows at once                                   <- this file
+//!   rows copied per edge, then summed     writes and reads one more row per edge
+//!   rows in place, sum in memory          loads and stores the sum once per edge
+//!   sum of a vertex in registers          one load per edge and register, no store
+//!   with prefetch                         several cache misses in flight at once   <- here
 //!
-//! promises  a sum goes in the order of the edges; no fused multiply-add, so that its bits are the
-//!           same on every CPU; a dot product adds in eight lanes and then pairwise, whatever the
+//! promises  a sum runs in the order of the edges, without fused multiply-add, so that its bits are
+//!           the same on every CPU; a dot product adds in eight lanes and then pairwise, on every
 //!           CPU
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
@@ -14,32 +14,32 @@ use pulp::{Arch, Simd, WithSimd};
 use crate::Real;
 use crate::half_precision::Kept;
 
-/// Edges that a row is asked for ahead.
+/// Prefetch distance, in edges.
 const AHEAD: usize = 16;
-/// Bytes that come together.
+/// Bytes of a cache line.
 const BYTES_OF_LINE: usize = 64;
 
-/// Edges of neighbouring rows.
+/// The edges of consecutive rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edges<'a> {
     /// Where the edges of each row start; one more than there are rows.
     pub starts: &'a [u32],
-    /// Row at the far end of each.
+    /// The row at the far end of each edge.
     pub far: &'a [u32],
-    /// Place of each among the edges that weights were made for; none: its own.
+    /// The index of each edge among those that weights were computed for; none: the same index.
     pub places: Option<&'a [u32]>,
 }
 
-/// Factors of parts of a row: so many an edge.
+/// Factors per part of a row: this many per edge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights<'a, T> {
-    /// For each edge, one after the other.
+    /// Edge-major.
     pub values: &'a [T],
-    /// How many an edge has.
+    /// Factors per edge.
     pub parts: usize,
 }
 
-/// Asks for a row of a table; nothing waits for it.
+/// Prefetches a row of a table.
 #[inline(always)]
 pub(super) fn prefetch_row<T>(values: &[T], row: usize, columns: usize) {
     for column in (0..columns).step_by(BYTES_OF_LINE / size_of::<T>()) {
@@ -47,7 +47,7 @@ pub(super) fn prefetch_row<T>(values: &[T], row: usize, columns: usize) {
     }
 }
 
-/// Adds to each row of `out` those of `values` at the far ends of its edges, each part times its
+/// Adds to each row of `out` the rows of `values` at the far ends of its edges, each part times its
 /// factor.
 pub(super) fn sums<T: Real, V: Kept<T>>(
     arch: Arch,
@@ -71,7 +71,7 @@ pub(super) fn sums<T: Real, V: Kept<T>>(
     }
 }
 
-/// Sums of rows with one factor, or none.
+/// Sums of rows with one factor per edge, or none.
 struct Whole<'a, T, V> {
     out: &'a mut [T],
     values: &'a [V],
@@ -101,7 +101,7 @@ impl<T: Real, V: Kept<T>> WithSimd for Whole<'_, T, V> {
 }
 
 impl<T: Real, V: Kept<T>> Whole<'_, T, V> {
-    /// `WIDTH` columns of every row, in registers.
+    /// `WIDTH` columns of every row, accumulated in registers.
     #[inline(always)]
     fn tile<const WIDTH: usize>(&mut self, first: usize) -> usize {
         let (columns, edges) = (self.columns, self.edges);
@@ -138,7 +138,7 @@ impl<T: Real, V: Kept<T>> Whole<'_, T, V> {
     }
 }
 
-/// Sums of rows whose parts have factors of their own.
+/// Sums of rows with a factor per part (attention heads).
 struct WeightedParts<'a, T, V> {
     out: &'a mut [T],
     values: &'a [V],
@@ -165,7 +165,7 @@ impl<T: Real, V: Kept<T>> WithSimd for WeightedParts<'_, T, V> {
 }
 
 impl<T: Real, V: Kept<T>> WeightedParts<'_, T, V> {
-    /// `PARTS` of `WIDTH` columns, in registers.
+    /// `PARTS` of `WIDTH` columns, accumulated in registers.
     #[inline(always)]
     fn parts<const PARTS: usize, const WIDTH: usize>(self) {
         let (columns, edges) = (PARTS * WIDTH, self.edges);
@@ -218,19 +218,19 @@ impl<T: Real, V: Kept<T>> WeightedParts<'_, T, V> {
     }
 }
 
-/// Rows, one after the other.
+/// A sequence of row numbers.
 #[derive(Clone, Copy)]
 pub(super) enum RowIndices<'h> {
-    /// The only one, each time.
+    /// The only row, repeated.
     One,
-    /// Neighbours, from this on.
+    /// Consecutive rows from this one on.
     From(usize),
-    /// These, counted from the first.
+    /// These rows, relative to the first.
     By(usize, &'h [u32]),
 }
 
 impl RowIndices<'_> {
-    /// The row at this place.
+    /// The row at this position of the sequence.
     #[inline(always)]
     pub fn row_index(&self, place: usize) -> usize {
         match self {
@@ -241,7 +241,7 @@ impl RowIndices<'_> {
     }
 }
 
-/// Rows of an operand: all elements that they lie among, and which they are.
+/// Rows of an operand: the elements that they are part of, and the row numbers.
 #[derive(Clone, Copy)]
 pub(super) struct GatheredRows<'a, T> {
     pub values: &'a [T],
@@ -264,7 +264,7 @@ impl<'a, T> GatheredRows<'a, T> {
     }
 }
 
-/// For each row of `out`, of so many parts, the sums of products of the parts of two rows.
+/// For each row of `out`, dot products of two rows per part.
 pub(super) fn dots<T: Real>(
     arch: Arch,
     out: &mut [T],
@@ -340,7 +340,7 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     joined(lanes) + rest
 }
 
-/// Lanes that a sum along a row is added in.
+/// Lanes of a sum along a row.
 pub(super) const LANES: usize = 8;
 
 /// The sum of all lanes, pairwise.

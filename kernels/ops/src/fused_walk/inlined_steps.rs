@@ -1,9 +1,9 @@
-//! inlined_steps: steps that are done inside of the one that reads them: a comparison in a choice
-//! or in a reduction whose edges it picks, and a product of two rows in the sum along them. Their
-//! bools and products lie nowhere.
+//! inlined_steps: steps computed inside the one that reads them: a comparison inside a select or
+//! inside a reduction that it masks, and a product of two rows inside the sum along them (a dot
+//! product). Their results are never stored.
 //!
-//! promises  the choice's elements and the edges bit for bit, the sum's as `gather::dots` adds them
-//! never     touches what is stored, or what another operator reads
+//! promises  selects and masks are bit-exact; sums add in the order of `gather::dots`
+//! never     inlines a step that is stored, or that another operator reads
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Type};
 
@@ -14,8 +14,8 @@ use super::operands::{
 use crate::Real;
 use crate::expression::arithmetic::Source;
 
-/// Gives choices their comparisons and sums their products; says of each step whether it is left
-/// out.
+/// Inlines comparisons into selects and products into sums; returns for each step whether it was
+/// inlined.
 pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
     let mut left_out: Vec<bool> = (0..steps.len())
         .map(|number| is_for_choices(steps, number) || is_for_masks(steps, number))
@@ -45,8 +45,8 @@ pub(super) fn inline<T: Real>(steps: &mut [Resolved<T>]) -> Vec<bool> {
     left_out
 }
 
-/// The step whose rows are summed along their last axis by this one alone, where they are products
-/// of two whole rows.
+/// The step that computes the product of two whole rows, if only this step reads it, to sum it
+/// along its last axis.
 fn summed_product<T>(steps: &[Resolved<T>], number: usize) -> Option<usize> {
     let sum = &steps[number];
     let (Op::Axis(Pooling::Sum, axis), Type::Real) = (&sum.op, sum.input_kind) else { return None };
@@ -78,7 +78,7 @@ fn is_for_choices<T>(steps: &[Resolved<T>], number: usize) -> bool {
     compared.input_kind == Type::Real && is_comparison_for(steps, number, is_choice)
 }
 
-/// Whether it only says which edges are reduced, of two single rows each.
+/// Whether its only use is to mask reductions by comparing two elements per edge.
 fn is_for_masks<T>(steps: &[Resolved<T>], number: usize) -> bool {
     let compared = &steps[number];
     let is_single =
@@ -91,7 +91,7 @@ fn is_for_masks<T>(steps: &[Resolved<T>], number: usize) -> bool {
     fits && is_comparison_for(steps, number, is_reduction)
 }
 
-/// Whether it is a comparison that is not stored, and that such steps read and no others.
+/// Whether it is a comparison that is not stored and that only steps of this kind read.
 fn is_comparison_for<T>(
     steps: &[Resolved<T>],
     number: usize,
@@ -113,12 +113,12 @@ fn reads<T>(inputs: &[Vec<RowOperand<T>>], number: usize) -> bool {
         .any(|operand| matches!(operand.from, Origin::Step(step) if step == number))
 }
 
-/// The step whose bools a choice goes by, element by element.
+/// The step that computes the condition of a select, element by element.
 fn condition<T>(step: &Resolved<T>) -> Option<usize> {
     if step.op == Op::Select { own_step(step.inputs.first()?) } else { None }
 }
 
-/// The step that says which edges of all relations are reduced.
+/// The step that computes the mask of a reduction over all relations.
 fn mask<T>(step: &Resolved<T>) -> Option<usize> {
     match (&step.op, step.inputs.as_slice()) {
         (Op::Reduce(_, edges), [_, mask]) if edges.relation.is_none() => own_step(mask),
@@ -139,7 +139,7 @@ fn own_step<T>(input: &[RowOperand<T>]) -> Option<usize> {
     }
 }
 
-/// Of each pair of elements that compares so the third, else the fourth.
+/// Element-wise: the third where the first two compare so, else the fourth.
 pub(super) fn choose<T: Real>(
     arch: Arch,
     out: &mut [T],
@@ -159,7 +159,7 @@ pub(super) fn choose<T: Real>(
     }
 }
 
-/// Elements that are done at once: numbers are laid out once for all of these.
+/// Elements per iteration: constants are expanded once to this length.
 const AT_ONCE: usize = 64;
 
 struct InlinedSelect<'a, T, F> {

@@ -1,5 +1,5 @@
-//! kernel: the steps of a fused launch, put in order and resolved: which pass over the edges each
-//! belongs to, how each operand is laid out in a row, which sums are gathered straight from memory.
+//! kernel: orders and resolves the steps of a fused launch: the edge pass of each, the layout of
+//! each operand, and which sums are gathered in place.
 //!
 //! promises  everything that does not depend on data is decided here, once
 use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
@@ -15,48 +15,47 @@ use crate::evaluate::{Index, broadcast_columns};
 /// A fused launch, ready to run on any graph.
 #[derive(Clone, Debug)]
 pub struct Kernel<T> {
-    /// What is walked.
+    /// What the walk iterates over.
     pub(super) over: Over,
-    /// Whether a walk over edges visits each twice.
+    /// Whether a walk over edges visits each edge twice.
     pub(super) edges_twice: bool,
     pub(super) steps: Vec<Resolved<T>>,
-    /// Steps of rows that wait for no edge.
+    /// Vertex steps that depend on no edge pass.
     pub(super) first: Vec<usize>,
     pub(super) passes: Vec<Pass>,
-    /// What is added up over all rows.
+    /// Sums over all rows.
     pub(super) totals: Vec<usize>,
     pub(super) output_columns: Vec<usize>,
-    /// Columns of all steps of rows; of edges where they are walked.
+    /// Columns of all vertex steps; in a walk over edges, of all edge steps.
     pub(super) row_columns: usize,
-    /// Rows and edges that are at hand at once.
+    /// Rows of a block and edges of a tile.
     pub(super) block_rows: usize,
     pub(super) tile_edges: usize,
     wants_rows: bool,
     wants_near: bool,
 }
 
-/// One walk over the edges of a block of rows.
+/// One pass over the edges of a block of rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pass {
-    /// Values of edges, in order.
+    /// Edge steps, in order.
     pub edges: Vec<usize>,
     /// Reductions.
     pub reductions: Vec<usize>,
-    /// Steps of rows that only waited for these.
+    /// Vertex steps that depend on these reductions.
     pub rows: Vec<usize>,
 }
 
-/// Elements of a block's values of rows, and of a tile's values of edges, that stay in the second
-/// cache.
+/// Elements of the vertex values of a block, and of the edge values of a tile, that fit L2.
 const BLOCK_ELEMENTS: usize = 48 * 1024;
 const TILE_ELEMENTS: usize = 16 * 1024;
-/// Rows of a block at least where there is a dense product: it packs its matrix once a block.
+/// Minimum rows of a block with a dense product: its matrix is packed once per block.
 const PRODUCT_ROWS: usize = 64;
 
 impl<T: Real> Kernel<T> {
-    /// Resolves the steps of a validated launch.
+    /// Orders and resolves the steps of a validated launch.
     pub fn new(over: Over, steps: &[Step]) -> Self {
-        // A walk over edges has their ends as in-edges have them.
+        // A walk over edges sees their ends as in-edges do.
         let direction = match over {
             Over::EdgesOf(direction) => Some(direction),
             Over::Edges(_) => Some(Direction::In),
@@ -139,7 +138,7 @@ impl<T: Real> Kernel<T> {
         }
     }
 
-    /// The same with so many rows and edges at hand at once.
+    /// The same with these block and tile sizes.
     #[cfg(test)]
     pub(super) fn with_block_sizes(self, block_rows: usize, tile_edges: usize) -> Self {
         Kernel { block_rows, tile_edges, ..self }
@@ -150,19 +149,19 @@ impl<T: Real> Kernel<T> {
         self.totals.iter().map(|number| self.steps[*number].columns).sum()
     }
 
-    /// What is wanted of a tile.
+    /// What a tile has to contain.
     pub(super) fn wanted(&self) -> Wanted {
         Wanted { edges: self.tile_edges, rows: self.wants_rows, near: self.wants_near }
     }
 
-    /// Rows that are at hand at once: of edges where they are walked.
+    /// Rows of a block; of edges in a walk over edges.
     pub(super) fn rows_at_once(&self) -> usize {
         if let Over::Edges(_) = self.over { self.tile_edges } else { self.block_rows }
     }
 }
 
-/// After how many passes over the edges each step can be done; values of edges as soon as what they
-/// read is there.
+/// The number of edge passes that each step depends on; edge steps run in the first pass that has
+/// their inputs.
 fn levels(steps: &[Step]) -> Vec<usize> {
     let mut levels = Vec::with_capacity(steps.len());
     for step in steps {
@@ -175,7 +174,7 @@ fn levels(steps: &[Step]) -> Vec<usize> {
     levels
 }
 
-/// The values of edges that reductions read, in order.
+/// The edge steps that reductions read, in order.
 fn needed(steps: &[Step], reductions: &[usize]) -> Vec<usize> {
     let mut wanted = vec![false; steps.len()];
     let mut waiting = reductions.to_vec();
@@ -205,8 +204,8 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
     let columns = step.shape.iter().product::<u64>() as usize;
     let input_shapes: Vec<Vec<u64>> = step.inputs.iter().map(shape_of).collect();
     let resolve = |(input, own): (&Input, &Vec<u64>)| {
-        // What keeps or picks elements reads rows as they are; all else lays them out as its own
-        // row.
+        // Operators that copy or select elements read rows in their own shape; all others broadcast
+        // them to the step's shape.
         let wanted = match step.op {
             Op::Axis(..)
             | Op::Concat(_)
@@ -245,7 +244,7 @@ fn resolve<T: Real>(step: &Step, direction: Option<Direction>) -> Resolved<T> {
     }
 }
 
-/// Type of the elements of an input.
+/// The element type of an input.
 fn kind_of(input: &Input) -> Type {
     match input {
         Input::Number(number) => number.kind(),
@@ -314,8 +313,8 @@ fn operand<T: Real>(
     }
 }
 
-/// Which row, seen from a walk in this direction: the far end of in-edges is the near end of
-/// out-edges.
+/// The row that an index means in a walk of this direction: the far end of an in-edge is the near
+/// end of an out-edge.
 fn resolve_row(index: Index, at_edges: bool, direction: Option<Direction>) -> RowChoice {
     let is_walked = |edges: EdgeSet| {
         direction.is_none_or(|direction| {
@@ -362,7 +361,7 @@ fn way<T: Real>(
     }
 }
 
-/// A sum whose messages are whole rows of far vertices, times what is narrower.
+/// A sum whose messages are whole rows of far vertices, times narrower factors.
 fn gathered<T: Real>(step: &Step, factors: &[RowOperand<T>], columns: usize) -> Option<StepMethod> {
     let is_far = |operand: &RowOperand<T>| {
         operand.at == RowChoice::Far
@@ -389,7 +388,7 @@ fn gathered<T: Real>(step: &Step, factors: &[RowOperand<T>], columns: usize) -> 
     is_even.then_some(StepMethod::Gathered { far, parts, narrow })
 }
 
-/// Where each element of a row comes from, in the shortest form.
+/// The shortest form of an operand's layout.
 fn laid(table: Vec<u32>, columns: usize) -> OperandLayout {
     let times = table.len().checked_div(columns).unwrap_or(0);
     let is_even = times > 0
@@ -399,7 +398,7 @@ fn laid(table: Vec<u32>, columns: usize) -> OperandLayout {
 }
 
 impl<T: Copy> RowOperand<T> {
-    /// The same operand laid out as rows of a narrower shape.
+    /// The same operand, for rows of a narrower shape.
     pub(super) fn narrowed(&self, shape: &[u64]) -> Self {
         let wide = shape.iter().product::<u64>() as usize;
         let layout = match self.columns {

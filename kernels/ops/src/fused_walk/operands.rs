@@ -1,9 +1,9 @@
-//! operands: the steps of a kernel as they are resolved, and the rows that each reads.
+//! operands: the resolved steps of a kernel, and the rows that each reads.
 use warploom_vertex::gir::{Binary, Op, Type};
 
 use super::Level;
 
-/// A step, resolved.
+/// A resolved step.
 #[derive(Clone, Debug)]
 pub(super) struct Resolved<T> {
     pub op: Op,
@@ -11,31 +11,31 @@ pub(super) struct Resolved<T> {
     pub columns: usize,
     pub kind: Type,
     pub level: Level,
-    /// Factors of each input; more than one only where it is a product.
+    /// The factors of each input; more than one only for a product.
     pub inputs: Vec<Vec<RowOperand<T>>>,
-    /// Type of the elements of the first input.
+    /// Element type of the first input.
     pub input_kind: Type,
     /// Shape of each input, as it is read.
     pub input_shapes: Vec<Vec<u64>>,
     pub store: Option<usize>,
     pub way: StepMethod,
-    /// Of a choice, or of a reduction of some edges: what it compares, if that is never stored.
+    /// The comparison inside a select or a masked reduction, if it is inlined.
     pub compared: Option<Compared<T>>,
 }
 
-/// How a step is done.
+/// How a step is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum StepMethod {
-    /// On laid out operands.
+    /// On operands in the layout of the step.
     Plain,
-    /// A sum of far rows, each times a number for each of this many parts of it: the position of
-    /// the rows among the factors.
+    /// A gathered sum: far rows, each part times a factor; `far` is the position of the rows among
+    /// the factors.
     Gathered { far: usize, parts: usize, narrow: Vec<u64> },
-    /// Sums along the last axis of products of two rows.
+    /// A dot product: the sum along the last axis of a product of two rows.
     Dot,
 }
 
-/// Rows of one operand, as a step reads them.
+/// Rows of an operand, as a step reads them.
 #[derive(Clone, Debug)]
 pub(super) struct RowOperand<T> {
     pub from: Origin<T>,
@@ -46,7 +46,7 @@ pub(super) struct RowOperand<T> {
     pub at: RowChoice,
 }
 
-/// Where elements come from.
+/// The source of an operand's elements.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Origin<T> {
     Real(T),
@@ -58,30 +58,30 @@ pub(super) enum Origin<T> {
 /// Which row is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowChoice {
-    /// The only one.
+    /// The only row (broadcast).
     One,
-    /// That of the current row or edge.
+    /// The row of the current vertex or edge.
     Own,
-    /// That of the vertex's graph.
+    /// The row of the vertex's graph.
     Graph,
-    /// That of the vertex at the far end.
+    /// The row of the vertex at the far end.
     Far,
-    /// That of the vertex that owns the edge.
+    /// The row of the vertex that owns the edge.
     Near,
 }
 
-/// How a row is laid out in the step's.
+/// How an operand's row is broadcast to the step's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum OperandLayout {
     Same,
-    /// One element for all.
+    /// The first element, for all.
     First,
-    /// Each element repeated so many times in a row.
+    /// Each element repeated this many times.
     Each(usize),
     Table(Vec<u32>),
 }
 
-/// What a choice, or a reduction of some edges, compares.
+/// The comparison inside a select or a masked reduction.
 #[derive(Clone, Debug)]
 pub(super) struct Compared<T> {
     pub operator: Binary,

@@ -1,16 +1,16 @@
-//! products: rows at hand times a matrix, and what is added up over rows: sums of rows, and
-//! products of rows with rows.
+//! products: rows of a block times a matrix, and sums over rows: of the rows themselves, and of
+//! their outer products.
 //!
-//! promises  one sequential product a block of rows; rows are added in their order, a single column
-//!           in lanes of its own
-//! never     looks at a step
+//! promises  one sequential product per block of rows; rows are added in order, a single column in
+//!           several lanes
+//! never     depends on the kind of step
 use pulp::{Arch, Simd, WithSimd};
 
 use crate::Real;
 use crate::expression::arithmetic::Source;
 use crate::product::gemm::{Matrix, OutputUpdate, gemm_onto};
 
-/// Rows times a matrix, which is `[inner, made]`, or transposed.
+/// Rows times a matrix `[inner, made]`, or its transpose.
 pub(super) fn rows_times<T: Real>(
     out: &mut [T],
     left: Source<T>,
@@ -28,7 +28,7 @@ pub(super) fn rows_times<T: Real>(
     });
 }
 
-/// Adds the product of each row of one with the same row of the other to a total of `tall` x
+/// Adds the outer product of each row of one with the same row of the other to a total of `tall` x
 /// `broad`.
 pub(super) fn add_outer<T: Real>(
     total: &mut [T],
@@ -45,7 +45,7 @@ pub(super) fn add_outer<T: Real>(
     });
 }
 
-/// Rows as a matrix; a number as one that has it everywhere.
+/// Rows as a matrix; a constant as a matrix of equal elements.
 fn with_matrix<T: Real>(rows: Source<T>, columns: usize, work: impl FnOnce(Matrix<T>)) {
     match rows {
         Source::Slice(data) => work(Matrix { data, row_stride: columns, column_stride: 1 }),

@@ -1,4 +1,4 @@
-//! reduce: what the edges of a tile add to the reductions of their vertices.
+//! reduce: accumulates the edges of a tile into the reductions of their vertices.
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Reduction, Type};
 
@@ -11,7 +11,7 @@ use crate::Real;
 use crate::evaluate::{Element, empty_reduction};
 use crate::expression::arithmetic::Source;
 
-/// Scratch of one task's reductions.
+/// Scratch of a task for reductions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scratch<T> {
     pub reals: Vec<T>,
@@ -21,13 +21,13 @@ pub(super) struct Scratch<T> {
     far: Vec<u32>,
 }
 
-/// What a reduction starts from, before any edge.
+/// The initial value of a reduction.
 pub(super) fn start<A: Element>(step_op: &Op, kind: Type) -> A {
     let Op::Reduce(reduction, _) = step_op else { unreachable!("called for reductions") };
     empty_reduction(*reduction, kind)
 }
 
-/// The edges of a tile that count, where not all do.
+/// Selects the edges of a tile that a mask or relation keeps; false where all are kept.
 fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut Scratch<T>) -> bool {
     let Op::Reduce(_, set) = step.op else { return false };
     let tile = hand.tile;
@@ -77,7 +77,7 @@ fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut S
     true
 }
 
-/// The edges of a tile whose two elements compare so.
+/// Selects the edges of a tile by a comparison of two elements.
 fn pick<T: Real + Element, A: Element>(
     hand: &Hand<T>,
     step: &Resolved<T>,
@@ -87,7 +87,7 @@ fn pick<T: Real + Element, A: Element>(
 ) {
     let [a, b] = &compared.inputs;
     let (a, b) = (side(hand, &a[0], access), side(hand, &b[0], access));
-    // Where only far rows are read of picked edges, nobody asks which of the tile's they were.
+    // A reduction that reads only far rows does not need the positions of the selected edges.
     let by_place = !reads_far_alone(step, hand);
     match compared.operator {
         Binary::Less => pick_where(hand.tile, a, b, |a: A, b: A| a < b, by_place, scratch),
@@ -98,15 +98,15 @@ fn pick<T: Real + Element, A: Element>(
     }
 }
 
-/// Elements of one column, and which belongs to which edge.
+/// Elements of one column, and how edges map to them.
 enum CompareSide<'s, A> {
-    /// The same for all.
+    /// The same for all edges.
     Number(A),
-    /// One for all edges of a row, from the tile's first row on.
+    /// One per vertex, from the tile's first vertex on.
     Near(&'s [A]),
     /// That of the far end.
     Far(&'s [A]),
-    /// Any other.
+    /// Any other mapping.
     Other(&'s [A], RowIndices<'s>),
 }
 
@@ -162,8 +162,7 @@ fn pick_where<T, A: Element>(
     }
 }
 
-/// Each edge is put down as if it were picked, and stays if it is, so that nothing has to be
-/// guessed.
+/// Branch-free: each edge is appended, and the count advances only if it is selected.
 fn keep_edges<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mut Scratch<T>) {
     scratch.places.resize(tile.len() + 1, 0);
     scratch.far.resize(tile.len() + 1, 0);
@@ -181,7 +180,7 @@ fn keep_edges<T>(tile: &Tile, holds: impl Fn(usize, usize) -> bool, scratch: &mu
     scratch.far.truncate(count);
 }
 
-/// `put_down` of far ends alone, compared with one number a row.
+/// `keep_edges` for far ends alone, compared with one number per vertex.
 #[inline(always)]
 fn keep_far_edges<'s, T, A: Element>(
     tile: &Tile,
@@ -204,7 +203,7 @@ fn keep_far_edges<'s, T, A: Element>(
     scratch.far.truncate(count);
 }
 
-/// Whether of picked edges a reduction reads one element of their far rows.
+/// Whether a reduction of selected edges reads a single element of far rows.
 fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> bool {
     let [operand] = &step.inputs[0][..] else { return false };
     operand.at == RowChoice::Far
@@ -214,7 +213,7 @@ fn reads_far_alone<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>) -> boo
         && !hand.is_half(operand)
 }
 
-/// Elements of far rows of one column, of picked edges alone, where a reduction reads such.
+/// Elements of the far rows of selected edges, where a reduction reads such.
 fn picked<'l, T: Real + Element, A: Element>(
     step: &Resolved<T>,
     hand: &Hand<T>,
@@ -230,7 +229,7 @@ fn picked<'l, T: Real + Element, A: Element>(
     })
 }
 
-/// Adds a tile's edges to a reduction of reals; `out` are the rows of the block.
+/// Accumulates a tile's edges into a float reduction; `out` has the rows of the block.
 pub(super) fn reals_of<T: Real + Element>(
     arch: Arch,
     step: &Resolved<T>,
@@ -287,7 +286,7 @@ pub(super) fn reals_of<T: Real + Element>(
     joined(arch, out, step, source, edges);
 }
 
-/// `sums` of rows as they are kept.
+/// `sums` for a storage type.
 fn sums_of<T: Real + Element>(
     arch: Arch,
     out: &mut [T],
@@ -304,7 +303,7 @@ fn sums_of<T: Real + Element>(
     }
 }
 
-/// Adds a tile's edges to a reduction of whole numbers.
+/// Accumulates a tile's edges into an integer reduction.
 pub(super) fn wholes_of<T: Real + Element>(
     arch: Arch,
     step: &Resolved<T>,
@@ -363,7 +362,7 @@ fn joined<T, A: Element>(
     }
 }
 
-/// The edges of each row joined, compiled for the CPU at hand.
+/// Combines the edges of each row, dispatched to the instruction set of the CPU.
 struct EdgeJoin<'a, A, F> {
     out: &'a mut [A],
     columns: usize,
@@ -415,7 +414,7 @@ fn reduce_rows<A: Element>(
     }
 }
 
-/// Rows of `COLUMNS`, in registers.
+/// Rows of `COLUMNS`, accumulated in registers.
 #[inline(always)]
 fn rows_of<A: Element, const COLUMNS: usize>(
     out: &mut [A],

@@ -1,13 +1,13 @@
-//! registers: values of the steps of a block of rows, in scratch or where they are stored.
+//! registers: the values of all steps for a block of rows, in scratch or in place in the outputs.
 
-/// Values of the steps of the current tile.
+/// The values of all steps for the current block or tile.
 #[derive(Debug, Default)]
 pub(super) struct Registers<'o, T> {
     pub reals: Vec<RegisterData<'o, T>>,
     pub wholes: Vec<Vec<i64>>,
 }
 
-/// Real elements: in scratch, or in the buffer that stores them.
+/// Floats: in scratch, or in place in the output that stores them.
 #[derive(Debug)]
 pub(super) enum RegisterData<'o, T> {
     Scratch(Vec<T>),
@@ -28,7 +28,7 @@ impl<T: Copy + Default> RegisterData<'_, T> {
         }
     }
 
-    /// Room for so many.
+    /// Resizes to this many elements.
     pub fn room(&mut self, count: usize) -> &mut [T] {
         match self {
             RegisterData::Scratch(elements) => {

@@ -1,44 +1,44 @@
-//! tile: edges of neighbouring vertices that are at hand at once.
+//! tile: a bounded number of edges of consecutive vertices, processed at once.
 use warploom_vertex::launch::Direction;
 
 use crate::evaluate::{EdgeGraph, EdgeList};
 
-/// Edges in the order of their vertices, each vertex's in the order of edge ids.
+/// Edges in the order of their vertices, within a vertex in the order of edge ids.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tile {
-    /// Row of each edge among rows of edges.
+    /// The edge row of each.
     pub rows: Vec<u32>,
-    /// Vertex at the far end of each.
+    /// The vertex at the far end of each.
     pub far: Vec<u32>,
-    /// Vertex that owns each, counted from the first of the block.
+    /// The vertex that owns each, relative to the first of the block.
     pub near: Vec<u32>,
     /// Where the edges of each vertex start, from `first` on; one more than there are vertices.
     pub starts: Vec<u32>,
-    /// First vertex that has edges here, counted from the first of the block.
+    /// The first vertex that has edges here, relative to the first of the block.
     pub first: usize,
 }
 
-/// What a kernel wants of a tile.
+/// What a kernel reads of a tile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted {
-    /// Edges at most.
+    /// Maximum number of edges.
     pub edges: usize,
-    /// Whether it reads rows of edges.
+    /// Whether it reads edge rows.
     pub rows: bool,
     /// Whether it reads rows of the vertices that own the edges.
     pub near: bool,
 }
 
-/// How far the edges of a block have been walked.
+/// The position of a walk within a block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cursor {
-    /// Next vertex, counted from the first of the block.
+    /// The next vertex, relative to the first of the block.
     row: usize,
-    /// Its edges that were walked.
+    /// How many of its edges were visited.
     done: usize,
 }
 
-/// The edges of a vertex in a walk: one list, or in-edges and then out-edges.
+/// The edge lists of a walk: one, or in-edges and then out-edges.
 pub(super) struct WalkLists<'a> {
     lists: Vec<(EdgeList<'a>, usize)>,
 }
@@ -58,7 +58,7 @@ impl<'a> WalkLists<'a> {
 }
 
 impl Tile {
-    /// Fills the tile with the next edges of a block of rows; false where there are none. Vertices
+    /// Fills the tile with the next edges of a block of rows; false if none are left. Vertices
     /// without edges have a start too.
     pub fn next(
         &mut self,
@@ -83,7 +83,7 @@ impl Tile {
         true
     }
 
-    /// Edges of one list lie side by side.
+    /// Within one list the edges of consecutive vertices are contiguous.
     fn fill_one_list(
         &mut self,
         list: &EdgeList,

@@ -1,7 +1,7 @@
-//! reference: the losses in f64, from their definitions.
+//! reference: the losses in f64, directly from their definitions.
 //!
-//! promises  nothing about speed
-//! never     divides the work
+//! promises  slow
+//! never     runs in parallel
 use warploom_vertex::launch::LossKind;
 
 use super::Loss;

@@ -1,15 +1,14 @@
-//! auc: the area under the curve of true over false positives, as the chance that a score of one
-//! that holds is larger than a score of one that does not; equal scores count half.
+//! auc: the area under the ROC curve: the probability that a positive has a larger score than a
+//! negative; ties count half.
 //!
-//! promises  exact, from ranks; not a number where all that is known holds, or does not, and where
-//!           a score is not a number
+//! promises  exact, from ranks; NaN where all known elements are positive, or all negative, and
+//!           where a score is NaN
 //! limits    sorts the scores of the rows
 use rayon::prelude::*;
 
 use crate::Real;
 
-/// Of two classes, by how much more the second scores than the first; `target` has one column with
-/// 0 or 1.
+/// Of two classes, by the difference of their scores; `target` has one column with 0 or 1.
 pub fn auc_of_classes<T: Real>(result: &[T], target: &[T], rows: &[u32]) -> f64 {
     let scored = |&row: &u32| {
         let row = row as usize;
@@ -18,8 +17,8 @@ pub fn auc_of_classes<T: Real>(result: &[T], target: &[T], rows: &[u32]) -> f64 
     area(rows.par_iter().map(scored).collect())
 }
 
-/// Of labels that hold or do not: the mean over columns of which some known elements hold and some
-/// do not.
+/// Of multi-label targets: the mean over columns that have both known positives and known
+/// negatives.
 pub fn auc_of_labels<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_column = |column: usize| {
@@ -38,12 +37,12 @@ pub fn auc_of_labels<T: Real>(result: &[T], target: &[T], columns: usize, rows: 
     known.iter().sum::<f64>() / known.len() as f64
 }
 
-/// From the sum of the ranks of those that hold; a rank shared by several is their mean.
+/// From the rank sum of the positives; ties get their mean rank.
 fn area(mut scored: Vec<(f64, bool)>) -> f64 {
     if scored.iter().any(|(score, _)| score.is_nan()) {
         return f64::NAN;
     }
-    // A zero is a zero: -0 and 0 are equal scores.
+    // -0 and 0 are equal scores.
     scored.iter_mut().for_each(|(score, _)| *score += 0.0);
     scored.par_sort_unstable_by(|(first, _), (second, _)| first.total_cmp(second));
     let hold = scored.iter().filter(|(_, holds)| *holds).count() as f64;

@@ -1,16 +1,16 @@
-//! f1: the harmonic mean of precision and recall.
+//! f1: the F1 score, the harmonic mean of precision and recall.
 //!
-//! promises  of classes: the mean over all classes that occur among the targets or the answers,
-//!           each counting the same (macro); of labels that hold or do not: over all known elements
-//!           at once (micro); not a number where nothing is known
-//! never     counts a row with a NaN as an answer: it is a miss of its class
+//! promises  of classes: the mean over all classes that occur among targets or predictions (macro);
+//!           of multi-label targets: over all known elements at once (micro); NaN where nothing is
+//!           known
+//! never     counts a row with a NaN as a prediction: it is a miss of its class
 use rayon::prelude::*;
 
 use super::{LANES, TASK_ROWS, largest};
 use crate::Real;
 use crate::row_tasks::assert_shape;
 
-/// Right answers, answers and targets.
+/// True positives, predictions and targets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     right: u64,
@@ -27,15 +27,14 @@ impl Counts {
         }
     }
 
-    /// Two right answers to one answered and one wanted; none where there is neither.
+    /// Twice the true positives over predictions plus targets; none if there are neither.
     fn score(self) -> Option<f64> {
         let both = self.answered + self.wanted;
         (both > 0).then(|| 2.0 * self.right as f64 / both as f64)
     }
 }
 
-/// The mean over classes of the F1 score of the largest elements of some rows; `target` has one
-/// column.
+/// Macro F1 of the argmax of some rows; `target` has one column.
 pub fn macro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_shape(result, target.len(), columns, "result");
     let of_rows = |rows: &[u32]| {
@@ -71,8 +70,8 @@ pub fn macro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32
     scores.iter().sum::<f64>() / scores.len() as f64
 }
 
-/// The F1 score of all known elements of some rows: a score above 0 says that the label, above a
-/// half, holds.
+/// Micro F1 of all known elements of some rows: a score above 0 predicts the label, a target above
+/// one half has it.
 pub fn micro_f1<T: Real>(result: &[T], target: &[T], columns: usize, rows: &[u32]) -> f64 {
     assert_eq!(result.len(), target.len(), "target has the shape of the result");
     let of_row = |&row: &u32| {

@@ -1,11 +1,12 @@
-//! cpu: the neighbour reduction with a register tile of the row and all threads.
+//! cpu: the neighbour reduction with a register tile of the row, on all threads.
 //!
-//!   a row at a time, into memory      loads and stores the row once an edge
-//!   a tile of the row in registers    one load an edge and tile, no store                                       <- this file
-//!   two tiles of 64, 32, 16 ...       the second reaches back over the first, so that no width has a scalar tail
-//!   one column: four sums at once       a sum need not wait for the one before; a hub's are joined by blocks, and as exact as short ones
-//!   units balanced by nonzeros        skewed rows keep no thread waiting; epilogue while a block of rows is in the first cache
-//!   rows asked for ahead              a sum waits for one row after another, while the memory could bring ten at once
+//!   a row at a time, in memory        loads and stores the row once per edge
+//!   a tile of the row in registers    one load per edge and tile, no store            <- here
+//!   two tiles of 64, 32, 16 ...       the second overlaps the first: no width has a scalar tail
+//!   one column: four sums at once     breaks the dependency chain; heavy rows in blocks, as exact
+//!                                     as short ones
+//!   units balanced by nonzeros        skew leaves no thread idle; epilogue while a block is in L1
+//!   prefetch                          about ten cache misses in flight instead of one
 use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -16,23 +17,23 @@ use crate::Scalar;
 use crate::expression::Evaluator;
 use crate::row_tasks::{Adjacency, assert_shape, split_rows};
 
-/// Rows between two epilogues hold about this many elements: 4 KiB of f32 stay in the first cache.
+/// Elements between two epilogues, about: 4 KiB of f32 stay in L1.
 const BLOCK_ELEMENTS: usize = 1024;
 
-/// Bytes of rows that are on their way while one is added. Of 8, 16, 32 and 64 rows ahead, 32 of 16
-/// columns and 8 to 16 of 64 were fastest: 1.3 to 2.3 times as fast as none, in tables of 26 to 105
-/// MiB (Xeon at 2.8 GHz, 2 threads, `gather_speed`'s forms).
+/// Prefetch distance in bytes. Of 8, 16, 32 and 64 rows, 32 of 16 columns and 8 to 16 of 64 were
+/// fastest: 1.3 to 2.3 times as fast as no prefetch, for tables of 26 to 105 MiB (Xeon at 2.8 GHz,
+/// 2 threads, the forms of `gather_speed`).
 const BYTES_AHEAD: usize = 4096;
 
-/// Bytes of a source up to which it stays in a core's own cache, where asking for rows only costs.
+/// Up to this size a source stays in a core's own cache, where prefetching only costs.
 const BYTES_NEAR: usize = 512 * 1024;
 
-/// Bytes that come together.
+/// Bytes of a cache line.
 const BYTES_OF_LINE: usize = 64;
 
-/// Sums of one column that are made side by side.
+/// Independent sums of a single column.
 const LANES: usize = 4;
-/// Entries of a row whose lanes are joined before the next ones begin.
+/// Entries of a row whose lanes are combined before the next block begins.
 const BLOCK_ENTRIES: usize = 512;
 
 /// Rows between two epilogues.
@@ -40,7 +41,7 @@ pub(crate) fn rows_per_block(columns: usize) -> usize {
     (BLOCK_ELEMENTS / columns.max(1)).max(1)
 }
 
-/// Reduces over the neighbours of each row; see the head of `neighbour_reduce`.
+/// Reduces over the neighbours of each row; see the header of `neighbour_reduce`.
 pub fn neighbour_reduce<T: Scalar>(out: &mut [T], work: &NeighbourReduce<T>) {
     T::run_neighbour_reduce(out, work);
 }
@@ -77,11 +78,11 @@ fn assert_fits<T: Scalar>(out: &[T], work: &NeighbourReduce<T>) {
     work.epilogue.assert_fits(rows, work.columns);
 }
 
-/// How messages meet.
+/// How messages are combined.
 pub(crate) trait Join<T>: Copy + Send + Sync {
-    /// Over nothing.
+    /// The value over no messages.
     const START: T;
-    /// One message more.
+    /// Adds a message.
     fn join(made: T, message: T) -> T;
 }
 
@@ -149,7 +150,7 @@ fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>)
     );
 }
 
-/// An adjacency whose first entry at hand need not be entry 0.
+/// An adjacency from some entry on.
 #[derive(Clone, Copy)]
 pub(crate) struct Entries<'a, T> {
     pub(crate) offsets: &'a [u64],
@@ -178,7 +179,7 @@ impl<'a, T: Scalar> Entries<'a, T> {
         (&self.neighbours[start..end], self.weights.map(|weights| &weights[start..end]))
     }
 
-    /// The neighbours `ahead` entries after those of the row, whichever rows they belong to.
+    /// The neighbours `ahead` entries after those of the row, even beyond its end.
     #[inline(always)]
     fn neighbours_ahead(&self, row: usize, ahead: Option<usize>) -> &'a [u32] {
         let start = (self.offsets[row] - self.first_entry) as usize;
@@ -186,7 +187,7 @@ impl<'a, T: Scalar> Entries<'a, T> {
     }
 }
 
-/// Reduces rows `first_row ..` into `out`, before the epilogue.
+/// Reduces rows `first_row ..` into `out`, without the epilogue.
 #[inline]
 pub(crate) fn reduce_rows<T: Scalar, J: Join<T>>(
     arch: pulp::Arch,
@@ -216,7 +217,7 @@ struct Rows<'w, 'a, T, J> {
     first_row: usize,
     source: &'w [T],
     columns: usize,
-    /// How many entries before it is added a row is asked for; `None` where rows are near anyway.
+    /// The prefetch distance in entries; `None` for a source that stays in cache.
     ahead: Option<usize>,
     join: std::marker::PhantomData<J>,
 }
@@ -255,8 +256,8 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
-    /// Rows of at least a tile, two tiles at a time; the last ends with the row and reaches back
-    /// over columns that another one makes too.
+    /// Rows of at least a tile, two tiles at a time; the last tile ends with the row and overlaps
+    /// columns of the previous one.
     #[inline(always)]
     fn pairs<const WIDTH: usize>(mut self) {
         let columns = self.columns;
@@ -294,8 +295,8 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         }
     }
 
-    /// One row: entries go to lanes in turn; long rows by blocks of entries, whose results go to
-    /// lanes as well.
+    /// One row: entries go to lanes round-robin; long rows in blocks of entries, whose results go
+    /// to lanes likewise.
     #[inline(always)]
     fn column(&self, neighbours: &[u32], weights: Option<&[T]>) -> T {
         if neighbours.len() <= BLOCK_ENTRIES {
@@ -330,7 +331,7 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
         (whole..neighbours.len()).fold(made, |made, entry| J::join(made, message(entry)))
     }
 
-    /// The columns of one row that begin at each of `firsts`, `WIDTH` each, in registers.
+    /// Tiles of one row that begin at each of `firsts`, `WIDTH` columns each, in registers.
     #[inline(always)]
     fn tiles<const WIDTH: usize, const COUNT: usize>(
         &self,
@@ -368,14 +369,14 @@ impl<T: Scalar, J: Join<T>> Rows<'_, '_, T, J> {
     }
 }
 
-/// All lanes as one.
+/// Combines all lanes.
 #[inline(always)]
 fn joined<T: Scalar, J: Join<T>>(lanes: [T; LANES]) -> T {
     let [a, b, c, d] = lanes;
     J::join(J::join(a, b), J::join(c, d))
 }
 
-/// Joins what lies at each of `starts` to what was made.
+/// Combines the columns at each of `starts` with the accumulators.
 #[inline(always)]
 fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
     made: &mut [[T; WIDTH]; COUNT],
@@ -390,7 +391,7 @@ fn add<T: Scalar, J: Join<T>, const WIDTH: usize, const COUNT: usize>(
     }
 }
 
-/// Asks for the lines of the tiles of a row; nothing waits for them.
+/// Prefetches the cache lines of the tiles of a row.
 #[inline(always)]
 fn prefetch_row<T, const WIDTH: usize, const COUNT: usize>(
     source: &[T],
@@ -404,7 +405,7 @@ fn prefetch_row<T, const WIDTH: usize, const COUNT: usize>(
         }
     }
     if COUNT > 1 {
-        // Rows that are no whole lines end in one more.
+        // A row that does not end on a line boundary touches one more line.
         prefetch_index(source, start + firsts[COUNT - 1] + WIDTH - 1);
     }
 }

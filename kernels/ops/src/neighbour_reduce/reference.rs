@@ -1,13 +1,13 @@
-//! reference: the neighbour reduction in f64, edge by edge, as it is defined.
+//! reference: the neighbour reduction in f64, edge by edge, from its definition.
 //!
-//! promises  nothing about speed; the elements before the epilogue
-//! never     divides the work; knows units
+//! promises  slow; without the epilogue
+//! never     runs in parallel, or knows work units
 use warploom_vertex::launch::{Combine, EdgeFactor};
 
 use super::NeighbourReduce;
 use crate::Scalar;
 
-/// The elements made, before the epilogue, row-major.
+/// The result without the epilogue, row-major.
 pub fn neighbour_reduce<T: Scalar>(work: &NeighbourReduce<T>) -> Vec<f64> {
     let rows = work.adjacencies.first().map_or(0, |adjacency| adjacency.rows());
     let mut out = Vec::with_capacity(rows * work.columns);

@@ -1,7 +1,7 @@
-//! reference: one step of an optimiser on one element in f64, as PyTorch's documentation writes it.
+//! reference: one step of an optimiser on one element in f64, as PyTorch documents it.
 //!
-//! promises  nothing about speed
-//! never     divides the work
+//! promises  slow
+//! never     runs in parallel
 use super::Optimizer;
 
 /// A parameter element and its moments.

@@ -1,4 +1,4 @@
-//! cpu: a product in blocks of rows, the epilogue while a block is at hand.
+//! cpu: a product in blocks of rows, with the epilogue while a block is in cache.
 use rayon::prelude::*;
 
 use super::gemm::{Matrix, gemm};
@@ -7,11 +7,11 @@ use crate::Real;
 use crate::expression::Evaluator;
 use crate::row_tasks::{assert_shape, rows_per_task};
 
-/// Rows of one task at least: gemm packs the right side once a task, which fewer rows would not pay
-/// for.
+/// Minimum rows per task: gemm packs the right operand once per task, which does not pay for fewer
+/// rows.
 const LEAST_ROWS: usize = 128;
 
-/// Multiplies; see the head of `product`.
+/// Multiplies; see the header of `product`.
 pub fn product<T: Real>(out: &mut [T], work: &Product<T>) {
     T::run_product(out, work);
 }

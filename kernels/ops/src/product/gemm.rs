@@ -7,7 +7,7 @@
 
 use crate::Real;
 
-/// A matrix as a slice with the distance between rows and between columns.
+/// A matrix as a slice with row and column strides.
 #[derive(Clone, Copy)]
 pub(crate) struct Matrix<'a, T> {
     /// Elements.
@@ -19,7 +19,7 @@ pub(crate) struct Matrix<'a, T> {
 }
 
 impl<T> Matrix<'_, T> {
-    /// Whether every element of a matrix of this size lies in the slice.
+    /// Whether a matrix of this size is in bounds of the slice.
     fn holds(&self, rows: usize, columns: usize) -> bool {
         let last = (rows - 1)
             .checked_mul(self.row_stride)
@@ -28,12 +28,12 @@ impl<T> Matrix<'_, T> {
     }
 }
 
-/// What becomes of the elements that are there.
+/// What happens to the previous contents of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OutputUpdate {
-    /// They are written over.
+    /// They are overwritten.
     Gone,
-    /// The product is added to them.
+    /// The product is accumulated into them.
     Kept,
 }
 

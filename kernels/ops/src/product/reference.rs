@@ -1,11 +1,11 @@
-//! reference: the product in f64, three loops.
+//! reference: the product in f64, as three loops.
 //!
-//! promises  nothing about speed; the elements before the epilogue
-//! never     divides the work
+//! promises  slow; without the epilogue
+//! never     runs in parallel
 use super::{Product, RightLayout};
 use crate::Real;
 
-/// The elements made, before the epilogue, row-major.
+/// The result without the epilogue, row-major.
 pub fn product<T: Real>(work: &Product<T>) -> Vec<f64> {
     let mut out = Vec::with_capacity(work.rows * work.columns);
     for row in 0..work.rows {

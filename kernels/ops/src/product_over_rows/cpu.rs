@@ -1,4 +1,4 @@
-//! cpu: one sequential product a block of rows, partial results added in order.
+//! cpu: one sequential product per block of rows, with partial results added in order.
 use rayon::prelude::*;
 
 use super::ProductOverRows;
@@ -6,7 +6,7 @@ use crate::Real;
 use crate::product::gemm::{Matrix, gemm};
 use crate::row_tasks::{assert_shape, partial_blocks};
 
-/// Multiplies and sums; see the head of `product_over_rows`.
+/// Multiplies and sums; see the header of `product_over_rows`.
 pub fn product_over_rows<T: Real>(out: &mut [T], work: &ProductOverRows<T>) {
     T::run_product_over_rows(out, work);
 }
@@ -35,7 +35,7 @@ pub(crate) fn product_over_rows_of_type<T: Real>(out: &mut [T], work: &ProductOv
     add_in_order(out, &partials);
 }
 
-/// `out` becomes the sum of partial results, in their order.
+/// Sums partial results into `out`, in order.
 pub(crate) fn add_in_order<'p, T: Real>(
     out: &mut [T],
     partials: impl IntoIterator<Item = &'p Vec<T>>,

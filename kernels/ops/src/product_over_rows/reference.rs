@@ -1,7 +1,7 @@
-//! reference: the product over rows in f64, three loops.
+//! reference: the product over rows in f64, as three loops.
 //!
-//! promises  nothing about speed
-//! never     divides the work
+//! promises  slow
+//! never     runs in parallel
 use super::ProductOverRows;
 use crate::Real;
 

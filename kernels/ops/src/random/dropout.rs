@@ -1,16 +1,14 @@
-//! dropout: which elements are dropped, from (seed, epoch, site, row in the graph artifact, column)
-//! alone.
+//! dropout: which elements are dropped, as a function of (seed, epoch, site, row in the graph
+//! artifact, column) alone.
 //!
-//! promises  device, threads, order of the nodes and division of the work change nothing; kept
-//!           elements are scaled so that the expectation is exact for the probability as rounded to
-//!           1/65536
-//! never     stores a mask; draws when the run is measuring
+//! promises  independent of device, threads, node order and partition; kept elements are scaled so
+//!           that the expectation is exact for the probability rounded to 1/65536
+//! never     stores a mask; draws when the run only evaluates
 //!
 //! The block of row r and columns 8 j .. 8 j + 7 is Philox4x32-7 with key (seed low, seed high) and
 //! counter (r, j, epoch, site). Its eight 16-bit draws, in the order of columns, are the low and
-//! then the high half of words 0 to
-//! 3. An element is dropped when its draw is below round(probability * 65536), kept and divided by
-//!    (1 - that / 65536) else.
+//! then the high half of words 0 to 3. An element is dropped if its draw is below round(probability
+//! * 65536), else it is divided by (1 - that / 65536).
 use pulp::Simd;
 use warploom_vertex::launch::Dropout;
 
@@ -20,20 +18,20 @@ use crate::Real;
 /// Rounds for dropout.
 const ROUNDS: usize = 7;
 
-/// Columns that one block serves.
+/// Columns of one block.
 pub(crate) const BLOCK_COLUMNS: usize = 8;
 
-/// What a launch must know to draw, and where its rows lie in the graph artifact.
+/// What dropout draws from, and which rows of the graph artifact a launch computes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DrawContext<'a> {
     /// Seed of the run.
     pub seed: u64,
     /// Epoch, counted from 0.
     pub epoch: u32,
-    /// Whether the run is training; when measuring, dropout is the identity.
+    /// Whether the run is training; in evaluation, dropout is the identity.
     pub active: bool,
     /// The row in the graph artifact (node or edge id) of each row of the launch; `None` is the
-    /// identity. It is also what `Expression::Id` gives.
+    /// identity. `Expression::Id` reads it too.
     pub row_in_graph: Option<&'a [u32]>,
 }
 
@@ -58,8 +56,8 @@ pub struct Drops {
     threshold: u32,
 }
 
-/// Where a tile lies: whole rows from `first_row` on, or columns of that row from `first_column`, a
-/// multiple of 8, on.
+/// The position of a tile: whole rows from `first_row` on, or columns of that row from
+/// `first_column` on, a multiple of 8.
 #[derive(Clone, Copy, Debug)]
 pub struct TilePlace<'a> {
     pub(crate) first_row: usize,
@@ -67,7 +65,7 @@ pub struct TilePlace<'a> {
     pub(crate) row_in_graph: Option<&'a [u32]>,
 }
 
-/// What dropout of tiles writes down between tiles: one for each task.
+/// Scratch of dropout: one per task.
 #[derive(Debug, Default)]
 pub struct Draws {
     /// Row and block within the row of each block of a tile: the same for all tiles of one width.
@@ -76,12 +74,12 @@ pub struct Draws {
     in_row: usize,
     /// The words of each block, little-endian.
     words: Vec<[u32; 4]>,
-    /// The draws of each element, where rows are no whole blocks.
+    /// The draws of each element, where the row length is no multiple of a block.
     dense: Vec<u16>,
 }
 
 impl Draws {
-    /// Room for `count` blocks of rows that have `in_row`.
+    /// Prepares `count` blocks of rows with `in_row` blocks each.
     fn prepare(&mut self, count: usize, in_row: usize) {
         let needed = count.next_multiple_of(LANES);
         if self.in_row == in_row && self.rows.len() >= needed {
@@ -95,7 +93,7 @@ impl Draws {
 }
 
 impl Drops {
-    /// `None` where nothing is dropped: when measuring, or when the probability rounds to 0.
+    /// `None` where nothing is dropped: in evaluation, or if the probability rounds to 0.
     pub fn new(dropout: Dropout, context: &DrawContext) -> Option<Self> {
         let threshold = ((dropout.probability * 65536.0).round() as u32).min(65535);
         (context.active && threshold > 0).then(|| Drops {
@@ -106,7 +104,7 @@ impl Drops {
         })
     }
 
-    /// What kept elements are multiplied with.
+    /// The scale of kept elements.
     pub fn scale(&self) -> f64 {
         65536.0 / f64::from(65536 - self.threshold)
     }
@@ -120,7 +118,7 @@ impl Drops {
         draw >= self.threshold
     }
 
-    /// The draws of `LANES` blocks: four little-endian words a block.
+    /// The draws of `LANES` blocks: four little-endian words each.
     #[inline(always)]
     fn draw<S: Simd>(
         &self,
@@ -164,7 +162,7 @@ impl Drops {
             for lane in 0..LANES {
                 let row = place.first_row as u32 + rows[lane];
                 graph_rows[lane] = match place.row_in_graph {
-                    // Lanes beyond the last block of the tile may lie beyond the last row.
+                    // Lanes beyond the last block of the tile may be out of range.
                     Some(map) => map.get(row as usize).copied().unwrap_or(0),
                     None => row,
                 };
@@ -175,7 +173,7 @@ impl Drops {
             self.drop_run(values, bytemuck::cast_slice(draws.words.as_flattened()));
             return;
         }
-        // Each block is copied whole; what it has beyond its row is covered by the next row.
+        // Each block is copied whole; draws beyond its row are overwritten by the next row.
         draws.dense.resize(values.len() + BLOCK_COLUMNS, 0);
         for (row, of_row) in draws.words[..count].chunks_exact(in_row).enumerate() {
             for (block, words) in of_row.iter().enumerate() {
@@ -186,7 +184,7 @@ impl Drops {
         self.drop_run(values, &draws.dense);
     }
 
-    /// Dropout of neighbouring elements by their (little-endian) draws.
+    /// Dropout of contiguous elements by their (little-endian) draws.
     #[inline(always)]
     fn drop_run<T: Real>(&self, values: &mut [T], draws: &[u16]) {
         let scale = T::rounded(self.scale());
@@ -196,7 +194,7 @@ impl Drops {
         }
     }
 
-    /// Dropout of scattered elements: `place` says (row in the graph artifact, column) of each.
+    /// Dropout of scattered elements: `place` gives (row in the graph artifact, column) of each.
     #[inline(always)]
     pub(crate) fn drop_entries<S: Simd, T: Real>(
         &self,

@@ -1,16 +1,17 @@
-//! philox: Philox4x32, one block at a time and many side by side.
+//! philox: Philox4x32, one block at a time and many in SIMD lanes.
 //!
-//! promises  `philox4x32_lanes` is `philox4x32` lane by lane, in registers as wide as the CPU has
-//! never     holds a state
+//! promises  `philox4x32_lanes` equals `philox4x32` in each lane, in registers as wide as the CPU
+//!           has
+//! never     keeps state
 use pulp::{Scalar, Simd};
 
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const KEY_STEPS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// Blocks made side by side: one 512-bit register of words, or several smaller ones.
+/// Blocks computed together: one 512-bit register of words, or several smaller ones.
 pub(crate) const LANES: usize = 16;
 
-/// The block of four words that belongs to a counter and a key.
+/// The block of four words for a counter and a key.
 pub fn philox4x32<const ROUNDS: usize>(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
     rounds::<Scalar, ROUNDS>(Scalar::new(), counter, key)
 }

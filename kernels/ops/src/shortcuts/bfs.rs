@@ -1,10 +1,10 @@
-//! bfs: how many edges away the nearest of some vertices is (breadth-first search that chooses
-//! its direction, Beamer et al. 2012).
+//! bfs: the distance of each vertex from the nearest source, in edges (direction-optimising
+//! breadth-first search, Beamer et al. 2012).
 //!
-//! promises  the level of every vertex that is reached, `FAR` elsewhere
-//! bytes     pushing reads the out-edges of the frontier; pulling reads, of each vertex that is not
-//!           reached, edges until one comes from the frontier: less where the frontier has a large
-//!           part of all edges
+//! promises  the level of every reached vertex, `FAR` elsewhere
+//! bytes     pushing reads the out-edges of the frontier; pulling reads, for each unreached vertex,
+//!           edges until one comes from the frontier: fewer where the frontier has a large part of
+//!           all edges
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use rayon::prelude::*;
@@ -19,31 +19,30 @@ pub const FAR: u32 = u32::MAX;
 const EDGES_ALONE: u64 = 1 << 17;
 /// Frontiers with fewer edges are never pulled.
 const EDGES_PULLED: u64 = 1 << 12;
-/// How much longer an edge takes that is pulled: where a row of them ends is hard to guess.
+/// Cost of a pulled edge relative to a pushed one: the end of a row is a mispredicted branch.
 const PULL_COST: u64 = 4;
-/// Vertices of a frontier that one task pushes.
+/// Vertices of a frontier per push task.
 const TASK_VERTICES: usize = 1024;
-/// Edges that pulling looks at together.
+/// Edges that pulling tests per branch.
 const AT_ONCE: usize = 4;
-/// Words of 64 vertices that one task pulls.
+/// Words of 64 vertices per pull task.
 const TASK_WORDS: usize = 32;
 
-/// The graph of a search: `push` leads from a vertex to those that read it, `pull` to those that it
+/// The graph of a search: `push` leads from a vertex to its readers, `pull` to the vertices it
 /// reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Search<'a> {
-    /// From a vertex to those that are one further.
+    /// From a vertex to those one level further.
     pub push: &'a [NeighbourLists<'a>],
     /// The same edges from their other ends.
     pub pull: &'a [NeighbourLists<'a>],
-    /// The vertices that are at level 0, each once.
+    /// The vertices at level 0, without duplicates.
     pub sources: &'a [u32],
-    /// Vertices at this level reach no others.
+    /// Vertices at this level are not expanded.
     pub last: u32,
 }
 
-/// The level of every vertex and the number of levels that were found; nothing where it was told to
-/// stop.
+/// The level of every vertex and the number of levels; none if it was stopped.
 pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     let nodes = search.push[0].rows();
     let walk = BfsWalk::new(search, nodes);
@@ -54,7 +53,7 @@ pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     let (mut frontier, mut level) = (Frontier::List(search.sources.to_vec()), 0);
     loop {
         if frontier.is_empty() || level == search.last {
-            // The superstep that finds nothing is one of them.
+            // The superstep that finds nothing counts too.
             return Some((walk.levels(), (level + u32::from(!frontier.is_empty())).max(1)));
         }
         if !go_on() {
@@ -73,7 +72,7 @@ pub fn levels(search: &Search, go_on: GoOn) -> Option<(Vec<u32>, u32)> {
     }
 }
 
-/// What is behind the frontier.
+/// What is not reached yet.
 struct Left {
     vertices: u64,
     edges: u64,
@@ -85,24 +84,24 @@ impl Left {
         self.edges = self.edges.saturating_sub(edges);
     }
 
-    /// Edges that pulling reads about. One edge in `left.edges / edges` comes from the frontier: so
-    /// many are read of each vertex.
+    /// The expected number of edges that pulling reads: one edge in `left.edges / edges` comes from
+    /// the frontier, so that many are read per vertex.
     fn pulled(&self, edges: u64) -> u64 {
         u64::try_from(u128::from(self.vertices) * u128::from(self.edges) / u128::from(edges.max(1)))
             .unwrap_or(u64::MAX)
     }
 
-    /// Whether pulling takes less time.
+    /// Whether pulling is cheaper.
     fn pulls(&self, edges: u64) -> bool {
         edges > EDGES_PULLED && edges > self.pulled(edges).saturating_mul(PULL_COST)
     }
 }
 
-/// Vertices that were reached last.
+/// Vertices reached by the last step.
 enum Frontier {
     /// Each at least once.
     List(Vec<u32>),
-    /// A bit for each vertex, and how many are set.
+    /// A bit per vertex, and how many are set.
     Bits(Vec<u64>, usize),
 }
 
@@ -122,15 +121,15 @@ impl Frontier {
 struct BfsWalk<'a> {
     search: &'a Search<'a>,
     level: Vec<AtomicU32>,
-    /// A bit for what was reached. Threads may lose each other's bits: `level` is the truth, which
-    /// a missing bit sends them to.
+    /// A bit per reached vertex. Threads may overwrite each other's bits: `level` is authoritative,
+    /// and a missing bit only costs a look at it.
     reached: Vec<AtomicU64>,
 }
 
 impl<'a> BfsWalk<'a> {
     fn new(search: &'a Search<'a>, nodes: usize) -> Self {
         let mut reached = vec![0u64; nodes.div_ceil(64)];
-        // What lies behind the last vertex is never looked for.
+        // Bits beyond the last vertex count as reached.
         if let (Some(last), true) = (reached.last_mut(), !nodes.is_multiple_of(64)) {
             *last = !0 << (nodes % 64);
         }
@@ -170,7 +169,7 @@ impl<'a> BfsWalk<'a> {
         bits
     }
 
-    /// Reaches what the frontier leads to.
+    /// Expands the frontier along its out-edges.
     fn push(&self, list: &[u32], edges: u64, level: u32) -> Frontier {
         if edges <= EDGES_ALONE {
             return Frontier::List(self.push_alone(list, edges, level));
@@ -185,8 +184,8 @@ impl<'a> BfsWalk<'a> {
         Frontier::List(parts.concat())
     }
 
-    /// `push` by one thread: each vertex is put down as if it were new, and stays if it is, so that
-    /// nothing has to be guessed.
+    /// `push` by one thread, branch-free: each vertex is appended, and the count advances only if
+    /// it is new.
     fn push_alone(&self, list: &[u32], edges: u64, level: u32) -> Vec<u32> {
         let mut next = vec![0; (edges as usize).min(self.level.len()) + 1];
         let mut count = 0;
@@ -239,7 +238,7 @@ impl<'a> BfsWalk<'a> {
         }
     }
 
-    /// Looks from what is not reached for the frontier.
+    /// Searches the frontier from each unreached vertex.
     fn pull(&self, frontier: &[u64], level: u32, alone: bool) -> Frontier {
         let mut next = vec![0u64; frontier.len()];
         let work = |(task, next): (usize, &mut [u64])| {
@@ -252,7 +251,7 @@ impl<'a> BfsWalk<'a> {
                     let bit = left.trailing_zeros();
                     left &= left - 1;
                     let vertex = word * 64 + bit as usize;
-                    // A few at a time: where a row ends is guessed wrongly as often as not.
+                    // A few at a time: a branch per edge would be mispredicted at every row end.
                     let is_next = |some: &[u32]| {
                         some.iter().fold(0, |found, &far| {
                             found | frontier[far as usize / 64] >> (far % 64)

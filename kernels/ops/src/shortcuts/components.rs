@@ -1,25 +1,24 @@
-//! components: the smallest value of each connected part, by trees that are joined (Afforest,
+//! components: the smallest value of each connected component, by union-find trees (Afforest,
 //! Sutton et al. 2018).
 //!
-//! promises  every vertex ends with the smallest value in its part, whatever the order in which
-//!           edges are met
-//! asks      lists that name every edge from both ends, in one list or in two together
-//! bytes     two edges of every vertex first; then only the edges of what lies outside the largest
-//!           part, which is nearly nothing where one part holds most
+//! promises  every vertex ends with the smallest value of its component, in any order of edges
+//! asks      lists that contain every edge from both ends, in one list or in two together
+//! bytes     first two edges of every vertex; then only the edges of vertices outside the largest
+//!           component, which are few if one component holds most
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use rayon::prelude::*;
 
 use super::{GoOn, NeighbourLists};
 
-/// Edges of each vertex that are looked at first.
+/// Edges of each vertex that are linked first.
 const FIRST_OF_ALL: usize = 2;
-/// Vertices of one task.
+/// Vertices per task.
 const TASK_VERTICES: usize = 2048;
-/// Vertices that tell which part is the largest.
+/// Vertices sampled to find the largest component.
 const SAMPLE: usize = 1024;
 
-/// The smallest vertex of the part of each vertex; nothing where it was told to stop.
+/// The smallest vertex of the component of each vertex; none if it was stopped.
 pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = lists[0].rows();
     let root: Vec<AtomicU32> = (0..nodes as u32).map(AtomicU32::new).collect();
@@ -62,10 +61,10 @@ pub fn parts(lists: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     Some(root.into_iter().map(AtomicU32::into_inner).collect())
 }
 
-/// The smallest value of each part, at its first vertex, which `parts` names for every vertex.
+/// The smallest value of each component, at its first vertex, which `parts` gives for every vertex.
 pub fn least<E: Copy + PartialOrd>(values: &[E], parts: &[u32]) -> Vec<E> {
     let mut least = values.to_vec();
-    // Where the first vertex of each part has the smallest value, as ids have, this changes
+    // If the first vertex of each component has the smallest value, as ids do, this changes
     // nothing.
     for (value, &part) in values.iter().zip(parts) {
         if *value < least[part as usize] {
@@ -75,7 +74,7 @@ pub fn least<E: Copy + PartialOrd>(values: &[E], parts: &[u32]) -> Vec<E> {
     least
 }
 
-/// Joins the trees of two vertices: the larger root hangs below the smaller.
+/// Links the trees of two vertices: the larger root becomes a child of the smaller.
 #[inline(always)]
 fn join(root: &[AtomicU32], one: u32, other: u32) {
     let (mut low, mut high) =
@@ -110,8 +109,7 @@ fn top(root: &[AtomicU32], vertex: u32) -> u32 {
     }
 }
 
-/// The root that most of some vertices spread over all have. Any answer is right; a good one saves
-/// work.
+/// The most frequent root in a sample of vertices. Any answer is correct; a good one saves work.
 fn commonest(root: &[AtomicU32]) -> u32 {
     let step = (root.len() / SAMPLE).max(1);
     let mut found: Vec<u32> = root.iter().step_by(step).map(|root| root.load(Relaxed)).collect();

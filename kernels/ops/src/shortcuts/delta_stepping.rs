@@ -1,12 +1,12 @@
-//! delta_stepping: the least sum along any way, bucket after bucket of nearly equal sums
-//! (delta-stepping, Meyer & Sanders 2003).
+//! delta_stepping: shortest paths, bucket after bucket of nearly equal distances (delta-stepping,
+//! Meyer & Sanders 2003).
 //!
-//! promises  for every vertex the least, over all ways, of the first value plus the lengths in
-//!           their order, each sum rounded: rounding keeps order, so that is one number, whichever
-//!           way is found first
-//! asks      lengths and first values that are not negative and are numbers
-//! bytes     an edge is read each time the sum of its source falls; buckets as wide as a few edges
-//!           make that seldom
+//! promises  for every vertex the minimum, over all paths, of the initial value plus the lengths in
+//!           path order, each sum rounded: rounding is monotonic, so the result is unique,
+//!           whichever path is found first
+//! asks      lengths and initial values that are neither negative nor NaN
+//! bytes     an edge is read each time the distance of its source falls; buckets as wide as a few
+//!           edges make that rare
 use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
@@ -14,39 +14,39 @@ use rayon::prelude::*;
 use super::{GoOn, NeighbourLists};
 use crate::Real;
 
-/// A bucket is so many mean lengths wide, for a vertex of one edge; the more edges, the narrower.
+/// Width of a bucket in mean edge lengths, for mean degree 1; narrower for higher degrees.
 const WIDTH: f64 = 8.0;
-/// Buckets that are kept apart; what lies beyond waits together.
+/// Separate buckets; vertices beyond wait in one list.
 const BUCKETS: usize = 512;
-/// Rounds with fewer vertices are done by one thread.
+/// Rounds with fewer vertices run on one thread.
 const VERTICES_ALONE: usize = 512;
-/// Vertices of one task.
+/// Vertices per task.
 const TASK_VERTICES: usize = 128;
-/// So many vertices of far buckets are always kept.
+/// Up to this many vertices beyond the buckets are kept without compaction.
 const TIDY_LEAST: usize = 1 << 20;
 
 /// Lengths of the edges of some lists.
 #[derive(Clone, Copy, Debug)]
 pub enum Lengths<'a, T> {
-    /// All the same.
+    /// All equal.
     Same(T),
-    /// One for each entry.
+    /// One per entry.
     Each(&'a [T]),
 }
 
-/// Sums that threads lower together: reals that are not negative have the order of their bits.
+/// Distances that threads lower concurrently: non-negative floats order like their bits.
 pub trait Lowered: Real {
-    /// The bits.
+    /// An atomic cell of the bits.
     type Cell: Send + Sync;
-    /// A number as bits.
+    /// A number as a cell.
     fn cell(self) -> Self::Cell;
     /// The number.
     fn read(cell: &Self::Cell) -> Self;
     /// Replaces it.
     fn write(cell: &Self::Cell, value: Self);
-    /// Keeps the smaller; whether that was the new one.
+    /// Atomic minimum; whether the new value was smaller.
     fn lower(cell: &Self::Cell, value: Self) -> bool;
-    /// The same, where no other thread writes.
+    /// The same without atomicity, where no other thread writes.
     fn lower_alone(cell: &Self::Cell, value: Self) -> bool {
         let falls = value < Self::read(cell);
         if falls {
@@ -87,7 +87,7 @@ macro_rules! lowered {
 lowered!(f32, std::sync::atomic::AtomicU32);
 lowered!(f64, std::sync::atomic::AtomicU64);
 
-/// The graph: from a vertex to those that read it, with the length of each edge.
+/// The graph: from a vertex to its readers, with the length of each edge.
 #[derive(Clone, Copy, Debug)]
 pub struct Ways<'a, T> {
     /// Edges.
@@ -96,12 +96,12 @@ pub struct Ways<'a, T> {
     pub lengths: Lengths<'a, T>,
 }
 
-/// Whether sums may begin so.
+/// Whether these initial values are valid.
 pub fn may_begin<T: Lowered>(first: &[T]) -> bool {
     first.iter().all(|value| *value >= T::ZERO && value.widened().is_sign_positive())
 }
 
-/// Whether edges may be so long.
+/// Whether these lengths are valid.
 pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
     match lengths {
         Lengths::Same(length) => length >= T::ZERO,
@@ -111,8 +111,7 @@ pub fn may_be<T: Lowered>(lengths: Lengths<T>) -> bool {
     }
 }
 
-/// The sums as far as they go down from the first values, and in how many rounds; nothing where it
-/// was told to stop.
+/// The distances relaxed from the initial values, and the number of rounds; none if it was stopped.
 pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<(Vec<T>, u64)> {
     let per_length = 1.0 / width(ways);
     let sums: Vec<T::Cell> = values.iter().map(|value| value.cell()).collect();
@@ -126,7 +125,7 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
     }
     let mut rounds = 0;
     while let Some((number, mut list)) = buckets.take() {
-        // A bucket is done when nothing falls into it any more.
+        // A bucket is finished when nothing falls into it any more.
         while !list.is_empty() {
             if !go_on() {
                 return None;
@@ -143,14 +142,14 @@ pub fn paths<T: Lowered>(values: &[T], ways: &[Ways<T>], go_on: GoOn) -> Option<
     Some((sums.iter().map(T::read).collect(), rounds))
 }
 
-/// How wide a bucket is.
+/// The width of a bucket.
 fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
     let (mut summed, mut counted, mut edges, mut rows) = (0.0, 0u64, 0, 1);
     for way in ways {
         (edges, rows) = (edges + way.lists.neighbours.len(), rows.max(way.lists.rows()));
         match way.lengths {
             Lengths::Same(length) => (summed, counted) = (summed + length.widened(), counted + 1),
-            // A few thousand of them tell.
+            // A sample of a few thousand.
             Lengths::Each(lengths) => {
                 let step = (lengths.len() / 4096).max(1);
                 let finite = lengths
@@ -171,22 +170,23 @@ fn width<T: Lowered>(ways: &[Ways<T>]) -> f64 {
 
 struct BucketWalk<'a, T: Lowered> {
     sums: &'a [T::Cell],
-    /// The sum with which a vertex was done last: standing in a bucket twice, it is done once.
+    /// The distance at which a vertex was last expanded: a vertex may be in a bucket twice, and is
+    /// expanded once.
     done: &'a [T::Cell],
     ways: &'a [Ways<'a, T>],
-    /// Buckets in a length of 1.
+    /// Buckets per unit length.
     per_length: f64,
 }
 
 impl<T: Lowered> BucketWalk<'_, T> {
     #[inline(always)]
     fn bucket(&self, value: T) -> u64 {
-        // What is beyond all numbers is in the last.
+        // Infinity goes to the last bucket.
         (value.widened() * self.per_length) as u64
     }
 
-    /// Lowers what a vertex of this bucket leads to, if it was not done, and hands over what has
-    /// fallen.
+    /// Relaxes the edges of a vertex of this bucket, unless it was expanded already, and returns
+    /// the vertices whose distance fell.
     #[inline(always)]
     fn go(
         &self,
@@ -196,7 +196,7 @@ impl<T: Lowered> BucketWalk<'_, T> {
         mut fallen: impl FnMut(u32, T),
     ) {
         let sum = T::read(&self.sums[vertex as usize]);
-        // In a smaller bucket it was done there.
+        // It was expanded in an earlier bucket.
         if self.bucket(sum) < number || T::read(&self.done[vertex as usize]) == sum {
             return;
         }
@@ -220,7 +220,7 @@ impl<T: Lowered> BucketWalk<'_, T> {
         }
     }
 
-    /// One thread; what falls into the same bucket waits in the list itself.
+    /// One thread; vertices that fall into the same bucket are appended to the list itself.
     fn alone(&self, number: u64, mut list: Vec<u32>, buckets: &mut Buckets) -> Vec<u32> {
         let mut at = 0;
         while at < list.len() {
@@ -238,7 +238,7 @@ impl<T: Lowered> BucketWalk<'_, T> {
         Vec::new()
     }
 
-    /// All threads; gives what fell into the same bucket.
+    /// All threads; returns the vertices that fell into the same bucket.
     fn together(&self, number: u64, list: &[u32], buckets: &mut Buckets) -> Vec<u32> {
         let parts: Vec<Vec<(u64, u32)>> = list
             .par_chunks(TASK_VERTICES)
@@ -254,22 +254,22 @@ impl<T: Lowered> BucketWalk<'_, T> {
             .collect();
         let mut same = Vec::new();
         for (bucket, vertex) in parts.into_iter().flatten() {
-            // Of the same bucket or, where another thread was first, of one before it, which is not
-            // entered again.
+            // The same bucket or, if another thread was first, an earlier one, which is not
+            // revisited.
             if bucket <= number { same.push(vertex) } else { buckets.insert(bucket, vertex) }
         }
         same
     }
 }
 
-/// Vertices by number of bucket; a vertex that falls stands in several, and is done in the first.
+/// Vertices by bucket; a vertex whose distance falls is in several, and is expanded in the first.
 struct Buckets {
-    /// Number of the first of `near`.
+    /// Number of the first bucket of `near`.
     first: u64,
     at: usize,
     near: Vec<Vec<u32>>,
     far: Vec<(u64, u32)>,
-    /// When there are so many far ones, those that have fallen since are forgotten.
+    /// At this many far vertices, outdated ones are removed.
     tidy_at: usize,
 }
 
@@ -292,7 +292,7 @@ impl Buckets {
         }
     }
 
-    /// The first bucket that holds something.
+    /// The first bucket that is not empty.
     fn take(&mut self) -> Option<(u64, Vec<u32>)> {
         loop {
             if let Some(found) = self.near[self.at..].iter().position(|bucket| !bucket.is_empty()) {

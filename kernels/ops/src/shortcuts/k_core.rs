@@ -1,16 +1,16 @@
-//! k_core: core numbers by taking away, level after level, what has too few neighbours left (Kabir
-//! & Madduri 2017, by one thread).
+//! k_core: core numbers, by peeling vertices with too few remaining neighbours, level by level
+//! (Kabir & Madduri 2017, on one thread).
 //!
-//! promises  for every vertex the largest k such that it lies among vertices each of which reads at
-//!           least k of them: the end of taking the h-index of the neighbours' values, begun at
-//!           their number
-//! bytes     every edge once, with one number of its far end; and once a level the numbers of what
-//!           is left
-//! limits    one thread: most levels take away few vertices
+//! promises  for every vertex the largest k such that it belongs to a set of vertices each of which
+//!           reads at least k of the set: the fixed point of iterated h-indices of the neighbours'
+//!           values, from their degrees
+//! bytes     every edge once, with one number of its far end; and once per level the remaining
+//!           degrees
+//! limits    one thread: most levels peel few vertices
 use super::{GoOn, NeighbourLists};
 
-/// Core numbers. A vertex counts what it reads, `pull`; `push` is the same edges from their other
-/// ends. Nothing where it was told to stop.
+/// Core numbers. A vertex counts the vertices it reads, `pull`; `push` has the same edges from
+/// their other ends. None if it was stopped.
 pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> Option<Vec<u32>> {
     let nodes = push[0].rows();
     let mut left: Vec<u32> = (0..nodes)
@@ -23,7 +23,7 @@ pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> O
         if !go_on() {
             return None;
         }
-        // Those that go at this level, those that stay, and the least that any of these has.
+        // Vertices peeled at this level, vertices that remain, and their lowest degree.
         let mut least = u32::MAX;
         alive.retain(|&vertex| {
             let left = left[vertex as usize];
@@ -31,7 +31,7 @@ pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> O
             match stays {
                 true => least = least.min(left),
                 false if left == core => taken.push(vertex),
-                // It went at an earlier level.
+                // Peeled at an earlier level.
                 false => {}
             }
             stays
@@ -54,7 +54,7 @@ pub fn cores(push: &[NeighbourLists], pull: &[NeighbourLists], go_on: GoOn) -> O
             at += 1;
         }
         taken.clear();
-        // What has fallen may have as few as one more than this level left.
+        // A vertex whose degree fell may be as low as the next level.
         core = if fell { core + 1 } else { least };
     }
     Some(left)

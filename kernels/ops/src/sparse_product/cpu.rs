@@ -1,5 +1,5 @@
-//! cpu: both sparse products as sums over neighbours, where a row's neighbours are its features (a
-//! feature's its rows) and the weights are the values, dropped block by block.
+//! cpu: both sparse products as neighbour sums: the neighbours of a row are its features (those of
+//! a feature its rows), and the weights are the values after dropout, block by block.
 use rayon::prelude::*;
 
 use super::{SparseProduct, SparseProductOverRows};
@@ -9,7 +9,7 @@ use crate::neighbour_reduce::{Entries, SumOf, reduce_rows, rows_per_block};
 use crate::random::dropout::{DrawContext, Drops};
 use crate::row_tasks::{assert_shape, balanced_units, split_rows};
 
-/// Multiplies sparse features by a weight; see the head of `sparse_product`.
+/// Multiplies sparse features by a weight; see the header of `sparse_product`.
 pub fn sparse_product<T: Real>(out: &mut [T], work: &SparseProduct<T>) {
     T::run_sparse_product(out, work);
 }
@@ -52,7 +52,7 @@ pub(crate) fn sparse_product_of_type<T: Real>(out: &mut [T], work: &SparseProduc
     );
 }
 
-/// Multiplies and sums; see the head of `sparse_product`.
+/// Multiplies and sums; see the header of `sparse_product`.
 pub fn sparse_product_over_rows<T: Real>(out: &mut [T], work: &SparseProductOverRows<T>) {
     T::run_sparse_product_over_rows(out, work);
 }
@@ -100,8 +100,8 @@ struct Block {
     rows: usize,
 }
 
-/// The entries of a block with their values after dropout; `place` turns (row, other end) of an
-/// entry into (row in the graph artifact, column of the features).
+/// The entries of a block with their values after dropout; `place` maps (row, other end) of an
+/// entry to (row in the graph artifact, column of the features).
 fn drop_block<'s, T: Real>(
     arch: pulp::Arch,
     dropped: &'s mut Vec<T>,
@@ -145,7 +145,7 @@ impl<T: Real> pulp::WithSimd for DropEntries<'_, T> {
     }
 }
 
-/// `[rows, columns]` as `[columns, rows]`.
+/// Transposes `[rows, columns]` to `[columns, rows]`.
 fn transposed<T: Real>(matrix: &[T], rows: usize, columns: usize) -> Vec<T> {
     let mut out = vec![T::ZERO; matrix.len()];
     for row in 0..rows {

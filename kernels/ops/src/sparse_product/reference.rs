@@ -1,7 +1,7 @@
-//! reference: the sparse products in f64, over features made dense.
+//! reference: the sparse products in f64, on densified features.
 //!
-//! promises  nothing about speed; the elements before the epilogue
-//! never     divides the work
+//! promises  slow; without the epilogue
+//! never     runs in parallel
 use warploom_vertex::launch::Dropout;
 
 use super::SparseRows;
