@@ -1,16 +1,16 @@
-//! autodiff: gradients of a program's loss, as further nodes of the same program; after Seastar (Wu
-//! et al., EuroSys 2021, 6.2).
+//! autodiff: reverse-mode gradients of a program's loss, added as nodes of the same program; after
+//! Seastar (Wu et al., EuroSys 2021, 6.2).
 //!
-//! promises  nodes that exist keep their numbers, what is added stands behind them; a value used
-//!           several times gets one sum, made when all its users are done; sums over edges run
-//!           along the reversed edges, so that no gradient of a vertex's value is ever kept by edge
-//!           for their sake; what a select, a mask or a `min` left out gets exactly 0
-//! never     differentiates whole numbers (their gradient is 0), loops, `fold`, `mode` or `hindex`
-//!           (refused); a second time
+//! promises  existing nodes keep their numbers, gradient nodes follow them; a value used several
+//!           times gets one sum, computed once all its users are done; sums over edges run along
+//!           the reversed edges, so that they materialise no gradient of a vertex value per edge;
+//!           values that a select, a mask or a `min` leaves out get a gradient of exactly 0
+//! never     differentiates integers (their gradient is 0), loops, `fold`, `mode` or `hindex`
+//!           (refused); computes second derivatives
 //!
-//! One file of `rules` for each family of operations; `active_values` says which values carry a
-//! gradient, `zero_times_infinity` where a 0 meets an infinity, and `reverse_edges` turns edge
-//! values round to the direction that they are summed in.
+//! `rules` has one file per family of operations; `active_values` finds the values that carry a
+//! gradient, `zero_times_infinity` where a 0 meets an infinity, and `reverse_edges` rewrites edge
+//! values for the direction that they are summed in.
 mod active_values;
 mod reverse_edges;
 mod rules;
@@ -29,7 +29,7 @@ use zero_times_infinity::Finite;
 /// Why a program has no gradient.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// Where the walk stood; none: the program as a whole.
+    /// The node; none: the program as a whole.
     pub node: Option<NodeId>,
     /// Its place in the text.
     pub span: Span,
@@ -68,7 +68,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The learned leaves of a program, in the order of its parameters.
+/// The learned parameters of a program, in order.
 pub fn parameters(gir: &Gir) -> Vec<NodeId> {
     let mut found: Vec<(usize, NodeId)> = Vec::new();
     for id in gir.ids() {
@@ -82,9 +82,9 @@ pub fn parameters(gir: &Gir) -> Vec<NodeId> {
     found.into_iter().map(|(_, id)| id).collect()
 }
 
-/// Adds the gradients of the loss by these leaves (parameters, features, weights, edge features)
-/// and names them in `Gir::gradients`, in this order; each has place and shape of its leaf.
-/// Training is assumed: `WhenTraining` is its first.
+/// Adds the gradients of the loss with respect to these leaves (parameters, features, weights, edge
+/// features) and lists them in `Gir::gradients`, in this order; each has place and shape of its
+/// leaf. Training is assumed: `WhenTraining` is its first input.
 pub fn differentiate(gir: Gir, data: &Data, by: &[NodeId]) -> Result<Gir, Refusal> {
     let loss = gir.loss.ok_or_else(|| {
         Refusal::new(
@@ -139,10 +139,10 @@ fn check_leaf(gir: &Gir, leaf: NodeId) -> Result<(), Refusal> {
     }
 }
 
-/// The walk from the loss to the leaves.
+/// The backward walk from the loss to the leaves.
 struct GradientWalk<'a> {
     builder: Builder<'a>,
-    /// Sum so far of what the users of each node gave it.
+    /// For each node, the sum of the gradients from the users visited so far.
     slopes: Vec<Option<NodeId>>,
     /// The node whose rule runs.
     current: NodeId,
@@ -151,8 +151,8 @@ struct GradientWalk<'a> {
 }
 
 impl GradientWalk<'_> {
-    /// Hands the gradient of this node on to its inputs. All its users stand behind it, so that
-    /// their parts are all there.
+    /// Propagates the gradient of this node to its inputs. All its users have higher numbers, so
+    /// their contributions are complete.
     fn step(&mut self, id: NodeId) -> Result<(), Refusal> {
         if self.slopes[id.index()].is_none() || !self.active.carries(id) {
             return Ok(());
@@ -172,7 +172,7 @@ impl GradientWalk<'_> {
         rules::rule(self, id, &node, slope).map_err(|refusal| refusal.with_location(id, node.span))
     }
 
-    /// Adds a part of the gradient of an input; what broadcasting repeated is summed.
+    /// Adds a contribution to the gradient of an input; broadcast axes are summed.
     fn give(&mut self, to: NodeId, part: NodeId) -> Result<(), Misfit> {
         if !self.active.carries(to) {
             return Ok(());
@@ -186,8 +186,8 @@ impl GradientWalk<'_> {
         Ok(())
     }
 
-    /// The sum over what was repeated to make rows of `to` into rows of `part`: axes, then vertices
-    /// of a graph or all rows.
+    /// Sums over whatever was broadcast to turn rows of `to` into rows of `part`: axes, then the
+    /// vertices of a graph or all rows.
     fn shrunk(&mut self, to: NodeId, part: NodeId) -> NodeResult {
         let (place, shape) = (self.builder.node(to).place, self.builder.node(to).shape.clone());
         let narrow = if self.builder.node(part).columns() > shape.iter().product() {
@@ -204,8 +204,7 @@ impl GradientWalk<'_> {
         }
     }
 
-    /// The gradient gathered for a node, with a row wherever the node has one and of the node's
-    /// shape.
+    /// The gradient of a node, broadcast to the node's place and shape.
     fn full_gradient(&mut self, id: NodeId) -> NodeResult {
         let sum = self.slopes[id.index()].expect("a node that is stepped on has a gradient");
         let (place, shape) = (self.builder.node(id).place, self.builder.node(id).shape.clone());
@@ -216,7 +215,7 @@ impl GradientWalk<'_> {
         self.builder.make_shaped(Op::Expand, &[placed], &shape)
     }
 
-    /// A row of everybody, or of a graph, given to each row of this place.
+    /// A row for all, or per graph, broadcast to each row of this place.
     fn placed(&mut self, a: NodeId, place: Place) -> NodeResult {
         match (place, self.builder.node(a).place) {
             (Place::D, Place::C | Place::P | Place::G) => self.builder.broadcast_to_vertices(a),
@@ -233,7 +232,8 @@ impl GradientWalk<'_> {
         }
     }
 
-    /// The final gradient by a leaf: its place exactly, zeros where the loss does not depend on it.
+    /// The final gradient of a leaf: in exactly its place, zeros where the loss does not depend on
+    /// it.
     fn gradient(&mut self, leaf: NodeId) -> Result<NodeId, Misfit> {
         let place = self.builder.node(leaf).place;
         let known = self.slopes[leaf.index()].is_some();
@@ -259,8 +259,8 @@ impl GradientWalk<'_> {
         }
     }
 
-    /// Gradient times slope. Behind a select a gradient of 0 stays 0, whatever the slope (`finite`
-    /// says where that must be said).
+    /// Gradient times derivative. Behind a select a gradient of 0 stays 0, whatever the derivative
+    /// (`finite` says where that is needed).
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> NodeResult {
         let gradient = self.peeled(gradient, slope);
         let product = self.builder.multiply(gradient, slope)?;
@@ -270,7 +270,7 @@ impl GradientWalk<'_> {
         Ok(product)
     }
 
-    /// Gradient over a value, with the same care as `times`.
+    /// Gradient over a value, with the same rule for 0 as `times`.
     fn divide(&mut self, gradient: NodeId, value: NodeId) -> NodeResult {
         let gradient = self.peeled(gradient, value);
         let quotient = self.builder.divide(gradient, value)?;
@@ -281,7 +281,7 @@ impl GradientWalk<'_> {
         }
     }
 
-    /// A repeated row as it was before, when it is repeated anyway by meeting the other.
+    /// A broadcast row before its broadcast, if meeting the other repeats it anyway.
     fn peeled(&self, a: NodeId, other: NodeId) -> NodeId {
         let node = self.builder.node(a);
         let is_met = matches!(node.op, Op::Expand) && self.builder.node(other).shape == node.shape;

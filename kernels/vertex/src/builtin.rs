@@ -1,8 +1,8 @@
-//! builtin: the programs that this version can compile, each recognised by its text.
+//! builtin: hand-written launch lists for programs that are recognised by their text.
 //!
-//! promises  a program is taken only if its text is a shipped one, white space at line ends apart:
-//!           an edited program is compiled, never run as the original; a list that `build`
-//!           gives has no flaws
+//! promises  a program is recognised only if its text is a shipped one, up to white space at line
+//!           ends: an edited program is compiled, never run as the original; a list that `build`
+//!           returns has no flaws
 //! never     reads a file (the shipped texts are compiled in); parses the language
 //! limits    four programs; the order of sum and product is chosen by predicted bytes, not by
 //!           measurement
@@ -33,11 +33,11 @@ pub struct Builtin {
     pub name: &'static str,
     /// The program itself.
     pub text: &'static str,
-    /// What it computes, in a sentence.
+    /// What it computes, in one sentence.
     pub doc: &'static str,
-    /// Whether it has parameters to learn; if not, it iterates to a fixed point.
+    /// Whether it learns parameters; if not, it iterates to a fixed point.
     pub learns: bool,
-    /// What can be set, in the order of the entry's parameters.
+    /// Its settings, in the order of the entry's parameters.
     pub settings: &'static [Setting],
     list: fn(&ChosenSettings, &GraphFacts, LayerOrder) -> LaunchList,
 }
@@ -55,13 +55,13 @@ pub fn find(text: &str, name: &str) -> Option<&'static Builtin> {
     programs().iter().find(|builtin| builtin.name == name && lines(builtin.text) == lines(text))
 }
 
-/// Lines without white space at their ends, without empty lines at the end of the text.
+/// Lines without trailing white space, without empty lines at the end of the text.
 fn lines(text: &str) -> Vec<&str> {
     text.trim_end().lines().map(str::trim_end).collect()
 }
 
 impl Builtin {
-    /// Every setting with its value, given or default; what a key or a record should hold.
+    /// Every setting with its value, given or default: what a key or a record contains.
     pub fn resolve(
         &self,
         settings: &BTreeMap<String, Value>,
@@ -69,7 +69,7 @@ impl Builtin {
         settings::resolve(self.name, self.settings, settings)
     }
 
-    /// The launch list for these settings and facts, each layer in the order that moves fewer
+    /// The launch list for these settings and facts, with each layer in the order that moves fewer
     /// bytes.
     pub fn build(
         &self,
@@ -79,9 +79,9 @@ impl Builtin {
         self.build_in_order(settings, facts, LayerOrder::Cheapest)
     }
 
-    /// `build` with the order of sum and product prescribed, for comparisons; where the order does
-    /// not exist (sums of sparse features) or means nothing (programs that do not learn) it has no
-    /// effect.
+    /// `build` with a fixed order of sum and product, for comparisons; it has no effect where the
+    /// order does not exist (sums of sparse features) or means nothing (programs that do not
+    /// learn).
     pub fn build_in_order(
         &self,
         settings: &BTreeMap<String, Value>,

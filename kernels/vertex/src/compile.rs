@@ -1,11 +1,10 @@
-//! compile: a program's whole way, from its text to its launch list, in the one order that there
-//! is.
+//! compile: the compiler pipeline, from a program's text to its launch list.
 //!
-//! promises  text -> `trace` -> `passes` -> `autodiff`, when it is trained -> `passes` again ->
-//!           `lower` -> `fuse`; every form on the way is kept and can be printed; equal texts,
-//!           settings and data sets give equal lists; what was weighed stands among the list's
+//! promises  text -> `trace` -> `passes` -> `autodiff`, for training -> `passes` again -> `lower`
+//!           -> `fuse`; every intermediate form is kept and can be printed; equal texts, settings
+//!           and data sets give equal lists; choices by a cost model are listed among the list's
 //!           reasons
-//! never     reads a file; looks at a text that `builtin` recognises (who calls decides that)
+//! never     reads a file; checks whether `builtin` recognises the text (the caller does)
 //! limits    under 50 ms for every program of the library (`tests/library`)
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,26 +19,25 @@ use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
 use crate::{fuse, lower};
 
-/// How many steps a program that is trained takes: text, passes, gradients, passes, launches,
-/// fusion.
+/// The steps of a program that trains: text, passes, gradients, passes, launches, fusion.
 pub const STEPS: u64 = 6;
 
-/// A program on its way, each form made of the one before.
+/// A compiled program, with each intermediate form.
 #[derive(Clone, Debug)]
 pub struct Compilation {
-    /// What was known of the data set.
+    /// What is known of the data set.
     pub data: Data,
-    /// As written; its settings and warnings.
+    /// The traced program; its settings and warnings.
     pub traced: Traced,
-    /// With gradients, if it is trained; else as the passes left it.
+    /// With gradients, for training; else as the passes left it.
     pub with_gradients: Gir,
     /// After all passes: what is lowered.
     pub clean: Gir,
-    /// The passes in order, those before gradients first, with what they weighed.
+    /// The passes in order, those before gradients first, with their choices.
     pub applied: Vec<Applied>,
-    /// A launch for each value that lies somewhere.
+    /// One launch per stored value.
     pub apart: LaunchList,
-    /// What an executor does: the same, fused.
+    /// What an executor runs: the same, fused.
     pub list: LaunchList,
 }
 
@@ -53,8 +51,8 @@ pub fn compile(
     compile_with_progress(text, entry, settings, data, &|| {})
 }
 
-/// The same; `on_step` is called for each of the `STEPS` that are done. A program that is not
-/// trained has fewer.
+/// The same; `on_step` is called after each of the `STEPS`. A program that does not train has
+/// fewer.
 pub fn compile_with_progress(
     text: &str,
     entry: &str,
@@ -109,7 +107,7 @@ fn reason(choice: &passes::Choice) -> Reason {
 }
 
 impl Compilation {
-    /// What the passes did and what was weighed, a line each.
+    /// What the passes did and chose, one line each.
     pub fn decisions(&self) -> String {
         let passes = self.applied.iter().map(|pass| {
             let choices: String = pass

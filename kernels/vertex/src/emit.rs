@@ -1,5 +1,5 @@
-//! emit: launch lists as source for devices that compile.
+//! emit: translates launch lists to source code for devices.
 //!
-//! promises  a list and its settings alone decide the text
+//! promises  the text follows from the list and its settings alone
 //! never     compiles it, or names a driver
 pub mod cuda;

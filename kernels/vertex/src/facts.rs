@@ -1,7 +1,7 @@
-//! Facts: what must be known of a graph and a run before a program becomes a launch list.
+//! Facts: what must be known of a graph and a run to build a launch list.
 //!
-//! promises  nothing else decides a launch list: same program, settings and facts, same list
-//! never     holds a graph, a device or a path
+//! promises  a launch list follows from program, settings and facts alone
+//! never     contains a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
 use crate::gir::{Data, Half, Loss};
@@ -12,35 +12,35 @@ use crate::gir::{Data, Half, Loss};
 pub struct GraphFacts {
     /// Nodes of the graph, after ingest.
     pub nodes: u64,
-    /// Stored edges, self loops that ingest added included.
+    /// Stored edges, including self loops that ingest added.
     pub edges: u64,
     /// Columns of the feature matrix; 0 without features.
     pub feature_columns: u64,
-    /// Nonzeros of the features when they are kept sparse, none when dense.
+    /// Nonzeros of sparse features, none if dense.
     pub sparse_features: Option<u64>,
-    /// Columns of the result: classes, or values to fit; 0 without a target.
+    /// Columns of the result: classes, or regression targets; 0 without a target.
     pub classes: u64,
     /// Whether edges carry weights.
     pub weighted: bool,
     /// Whether each edge's reverse is stored equally often: in-neighbours are out-neighbours.
     pub symmetric: bool,
-    /// Whether parameters are learned; if not, the list measures and predicts only.
+    /// Whether parameters are learned; if not, the list only evaluates and predicts.
     pub training: bool,
-    /// Which loss.
+    /// The loss.
     pub loss: Loss,
     /// 4 for f32, 8 for f64.
     pub bytes_per_real: u64,
-    /// What wide rows are kept as, if not as reals.
+    /// The storage type of wide rows, if not floats of the run's type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half: Option<Half>,
-    /// Whether rows are done by groups of lanes, as on a GPU: products and sums over all rows are
-    /// launches of their own then.
+    /// Whether rows are processed by groups of lanes, as on a GPU: products and sums over all rows
+    /// are then launches of their own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lanes: bool,
 }
 
 impl GraphFacts {
-    /// What a compiled program's bytes are reckoned by.
+    /// The facts that a compiled program's bytes are estimated from.
     pub fn from_data(data: &Data) -> Self {
         GraphFacts {
             nodes: data.nodes,
@@ -59,8 +59,8 @@ impl GraphFacts {
         }
     }
 
-    /// Bytes of the offsets of a CSR with this many rows and entries; 4 each as long as entries fit
-    /// in 32 bits.
+    /// Bytes of the offsets of a CSR with this many rows and entries; 4 each if entries fit 32
+    /// bits.
     pub(crate) fn bytes_of_offsets(rows: u64, entries: u64) -> u64 {
         let width = if entries <= u64::from(u32::MAX) { 4 } else { 8 };
         rows.saturating_add(1).saturating_mul(width)

@@ -1,19 +1,19 @@
-//! fuse: joins launches that walk the same vertices and edges, so that a row goes through all of
-//! them while it is at hand.
+//! fuse: fuses launches that walk the same vertices and edges, so that a row passes through all of
+//! them while it is in registers or cache.
 //!
-//! promises  the same values as the list it is given, up to nothing: each step computes what its
-//!           launch did; values of edges that are only reduced, or lead to such, lie nowhere and
-//!           are made where they are read, also once more going backward; values of vertices that
-//!           only one fused launch reads lie nowhere; a walk reads no other vertex's value that it
-//!           makes itself
-//! never     changes what is computed; moves a launch before something that it reads, or from one
-//!           part of the list to another; knows a device
+//! promises  exactly the values of the input list: each step computes what its launch did; edge
+//!           values that are only reduced, or only used by such, are never materialised but
+//!           computed where they are read, and recomputed in the backward part; vertex values that
+//!           a single fused launch reads are not materialised either; a walk reads no other
+//!           vertex's value that it computes itself
+//! never     changes what is computed; moves a launch before one that it depends on, or to another
+//!           part of the list; knows a device
 //!
 //! This is the state machine of Seastar (Wu et al., EuroSys 2021): values of sources, edges and
 //! destinations chain up to a reduction (S-E, E-E, E-A) and on over rows of destinations (A-D,
-//! D-D). A value that goes back to the edges of the same vertex begins another pass over them in
-//! the same launch; one that goes to the edges of another vertex begins another launch. Launches
-//! over the same edges that do not wait for each other become one as well.
+//! D-D). A value that returns to the edges of the same vertex begins another pass over them in the
+//! same launch; one that goes to the edges of another vertex begins another launch. Independent
+//! launches over the same edges are fused as well.
 mod fusion_groups;
 mod half_precision_rows;
 mod inlined_edge_values;
@@ -34,7 +34,7 @@ use inlined_edge_values::ListValues;
 pub fn fuse(list: &LaunchList, facts: &GraphFacts) -> LaunchList {
     let stands = keep_input_features::multiply_in_place(list, &ListValues::new(list, facts));
     let list = &stands;
-    // Elsewhere sums over all vertices ride along with what is done with their rows.
+    // Otherwise sums over all vertices are fused with the operations on their rows.
     let taken =
         facts.lanes.then(|| product_into_sum::taken_along(list, &ListValues::new(list, facts)));
     let list = taken.as_ref().unwrap_or(list);
@@ -103,7 +103,7 @@ fn names(operation: &Operation) -> Vec<String> {
         .collect()
 }
 
-/// Puts the launches of each part where they belong, in the order of `values::parts`.
+/// Puts the launches of each part back, in the order of `values::parts`.
 fn assign_parts(body: &mut Body, parts: Vec<Vec<Launch>>) {
     let mut parts = parts.into_iter();
     let mut next = || parts.next().unwrap_or_default();

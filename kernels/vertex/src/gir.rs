@@ -1,16 +1,15 @@
-//! gir: the graph of a vertex program, a DAG over symbolic rows, after the intermediate form of
-//! Seastar (Wu et al., EuroSys 2021).
+//! gir: the graph intermediate representation of a vertex program, a DAG over symbolic rows, after
+//! that of Seastar (Wu et al., EuroSys 2021).
 //!
-//! promises  a node's inputs stand before it; place, type and shape of every node are known and
-//!           were checked when it was made (`Builder` makes nodes, nothing else does); equal
-//!           programs print equal
-//! never     holds data, a device or a number of threads; says how a node is computed (`interpret`
-//!           says what it means)
+//! promises  a node's inputs precede it; place, type and shape of every node are known and were
+//!           checked when it was created (only `Builder` creates nodes); equal programs print equal
+//! never     contains data, a device or a thread count; defines how a node is computed (`interpret`
+//!           defines its meaning)
 //!
 //! A value has a row for each vertex (D), each edge (E), each graph (G), or one for all (P, and C
-//! when it is known while compiling). S is a row for each edge that depends on the vertex at its
-//! far end alone, so that it is computed once a vertex: `Builder` moves element-wise work from S
-//! back to D by itself. Rows have a shape, `[]` for a number.
+//! if it is known at compile time). S has a row for each edge that depends on the vertex at its far
+//! end alone, so that it is computed once per vertex: `Builder` moves element-wise operations from
+//! S back to D. Rows have a shape, `[]` for a number.
 mod build;
 mod data;
 mod operators;
@@ -40,7 +39,7 @@ impl NodeId {
     }
 }
 
-/// Bytes of the program's text that a node was made of.
+/// The bytes of the program's text that a node comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     /// First byte.
@@ -52,21 +51,21 @@ pub struct Span {
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What is done.
+    /// The operation.
     pub op: Op,
-    /// What it is done with, all of them before this node.
+    /// Its operands, all of them before this node.
     pub inputs: Vec<NodeId>,
-    /// What a row stands for.
+    /// What a row corresponds to.
     pub place: Place,
     /// Type of an element.
     pub kind: Type,
     /// Shape of a row.
     pub shape: Vec<u64>,
-    /// The loop whose superstep computes it anew each time; none: once.
+    /// The loop that recomputes it in each superstep; none: computed once.
     pub region: Option<usize>,
-    /// Where it stands in the program's text.
+    /// Its place in the program's text.
     pub span: Span,
-    /// Name that the program gave it (`h` for `v.h`), for reading.
+    /// The name in the program (`h` for `v.h`), for display.
     pub name: Option<String>,
 }
 
@@ -76,8 +75,7 @@ impl Node {
         self.shape.iter().product()
     }
 
-    /// As a reader knows it: by its name in the program, else by what it does and its number in the
-    /// listing.
+    /// How it is displayed: by its name in the program, else by its operation and number.
     pub fn shown(&self, id: NodeId) -> String {
         self.name.clone().unwrap_or_else(|| format!("{} (%{})", self.op.describe(), id.0))
     }
@@ -96,9 +94,9 @@ pub struct Gir {
     pub loops: Vec<Loop>,
     /// What the program returns, in order.
     pub results: Vec<Output>,
-    /// The loss, when the program is trained.
+    /// The loss, if the program trains.
     pub loss: Option<NodeId>,
-    /// Gradients of the loss, once `autodiff` has made them.
+    /// Gradients of the loss, once `autodiff` has added them.
     pub gradients: Vec<Gradient>,
     /// Running statistics: parameter and its next value, written after each forward pass of
     /// training.
@@ -112,18 +110,18 @@ pub struct Parameter {
     pub name: String,
     /// Shape as saved; weights are `[out, in]`.
     pub shape: Vec<u64>,
-    /// How it starts.
+    /// Its initial values.
     pub init: Init,
-    /// Whether the optimiser changes it; running statistics are saved, and not learned.
+    /// Whether the optimiser updates it; running statistics are saved, but not learned.
     pub learned: bool,
 }
 
-/// A superstep that is repeated. Its nodes have its number as their region.
+/// A superstep that is repeated. The region of its nodes is its number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// What lives from one superstep to the next.
+    /// Values carried from one superstep to the next.
     pub states: Vec<State>,
-    /// When it stops; tested after each superstep.
+    /// The stop condition; tested after each superstep.
     pub until: StopTest,
 }
 
@@ -140,15 +138,14 @@ pub struct State {
     pub next: NodeId,
 }
 
-/// When a loop stops; each is tested after a superstep.
+/// The stop condition of a loop, tested after each superstep.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StopTest {
-    /// No value of these states was changed.
+    /// These states did not change.
     Unchanged(Vec<usize>),
-    /// The absolute changes of this state sum up to at most so much. Equal infinities have change
-    /// 0.
+    /// The absolute changes of this state sum to at most this. Equal infinities have change 0.
     ChangeAtMost(usize, f64),
-    /// This value of the loop, a bool, holds nowhere.
+    /// This value of the loop, a bool, is false everywhere.
     Nowhere(NodeId),
 }
 
@@ -159,47 +156,47 @@ pub struct Output {
     pub name: String,
     /// The value.
     pub node: NodeId,
-    /// For a value of edges: which edges it was made over.
+    /// For an edge value: the edges that it was computed over.
     pub edges: Option<EdgeSet>,
 }
 
 /// A gradient of the loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// The leaf that it is taken by, an `Op::Parameter` or an `Op::Input`.
+    /// The leaf, an `Op::Parameter` or an `Op::Input`.
     pub of: NodeId,
-    /// Its value; shape and place of the leaf.
+    /// Its value, with shape and place of the leaf.
     pub node: NodeId,
 }
 
-/// What a node does. Inputs are listed as `[a, b]`.
+/// The operation of a node. Inputs are listed as `[a, b]`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Op {
-    /// A number known when compiled. `[]`, C.
+    /// A compile-time constant. `[]`, C.
     Constant(Number),
-    /// Something of the data set. `[]`.
+    /// An input of the data set. `[]`.
     Input(Input),
     /// A learned tensor or a running statistic, by its position. `[]`, P.
     Parameter(usize),
-    /// State of this position of the loop that is the node's region, as of the start of the
+    /// The state of this position of the loop that is the node's region, at the start of the
     /// superstep. `[]`.
     State(usize),
-    /// State of this position when this loop (first) has ended. `[]`, outside of the loop.
+    /// The state of this position after this loop (first). `[]`, outside of the loop.
     Ended(usize, usize),
 
-    /// Element by element. `[a]`.
+    /// Element-wise. `[a]`.
     Unary(Unary),
-    /// Element by element; rows broadcast as in numpy, rows of C, P and G are given to every row.
-    /// `[a, b]`.
+    /// Element-wise; rows broadcast as in numpy, rows of C, P and G broadcast to every row. `[a,
+    /// b]`.
     Binary(Binary),
     /// `yes` where the condition holds, else `no`. `[condition, yes, no]`.
     Select,
-    /// The same number as another type; real to int drops the fraction, bool is 0 or 1. `[a]`.
+    /// A cast; float to int truncates, bool is 0 or 1. `[a]`.
     Cast(Type),
-    /// Each element 0 with this probability, else divided by what is left; by (seed, epoch, site,
-    /// own row, column). The identity when not training. Of S it is drawn once for each far row;
-    /// the rows of a table (P with two axes) are those of its first axis. `[a]`.
+    /// Dropout: each element is 0 with this probability, else scaled; by (seed, epoch, site, own
+    /// row, column). The identity in evaluation. Of S it is drawn once per far row; the rows of a
+    /// table (P with two axes) are those of its first axis. `[a]`.
     Dropout {
         /// Probability of 0.
         probability: f64,
@@ -208,31 +205,30 @@ pub enum Op {
     },
     /// The value itself, without a gradient. `[a]`.
     Detach,
-    /// `a` while training, `b` when measuring. `[a, b]`.
+    /// `a` in training, `b` in evaluation. `[a, b]`.
     WhenTraining,
 
-    /// D to S: on each edge the row of the vertex at its far end (source for `In`, target for
-    /// `Out`). `[a]`.
+    /// D to S, a gather: for each edge the row of the vertex at its far end (source for `In`,
+    /// target for `Out`). `[a]`.
     Far(EdgeSet),
-    /// D to E: on each edge the row of the vertex that owns it (target for `In`, source for `Out`).
-    /// `[a]`.
+    /// D to E, a gather: for each edge the row of the vertex that owns it (target for `In`, source
+    /// for `Out`). `[a]`.
     Near(EdgeSet),
-    /// S or E to D: over the edges of each vertex in the order of edge ids (`Both`: in-edges, then
-    /// out-edges), column by column. `[a]` or `[a, mask]`; edges whose mask, a bool of shape [], is
-    /// false are left out.
+    /// S or E to D, a scatter: reduces the edges of each vertex in the order of edge ids (`Both`:
+    /// in-edges, then out-edges), column by column. `[a]` or `[a, mask]`; edges whose mask, a bool
+    /// of shape [], is false are ignored.
     Reduce(Reduction, EdgeSet),
-    /// E bool: whether this edge holds the minimum (false) or maximum (true) of its vertex, the
-    /// smallest edge id of equals. `[a]` or `[a, mask]`. What the gradient of `min` and `max` goes
-    /// to.
+    /// E bool: whether this edge attains the minimum (false) or maximum (true) of its vertex, the
+    /// smallest edge id of ties. `[a]` or `[a, mask]`. For the gradient of `min` and `max`.
     Winner(bool, EdgeSet),
-    /// E: product of `a` over all other edges of the vertex. `[a]` or `[a, mask]`. The slope of a
-    /// product.
+    /// E: product of `a` over all other edges of the vertex. `[a]` or `[a, mask]`. The derivative
+    /// of a product.
     Others(EdgeSet),
     /// As `Reduce`, with an associative function of the program: `start` (a number), then the edges
     /// in order. `[a, start]` or `[a, start, mask]`.
     Fold(Function, EdgeSet),
-    /// EE: on each edge the row of the same edge seen from its other end: rows of in-edges and of
-    /// out-edges change places. What the gradient of `Far` over `Both` needs; `[a]`.
+    /// EE: the row of the same edge seen from its other end: rows of in-edges and of out-edges are
+    /// exchanged. For the gradient of `Far` over `Both`; `[a]`.
     Turn,
     /// E int: distinct third vertices adjacent, in either direction, to both ends. `[]`.
     CommonNeighbors,
@@ -243,31 +239,32 @@ pub enum Op {
     Pool(Pooling),
     /// G to D: the row of the vertex's graph. `[a]`.
     Give,
-    /// Any rows to P: the sum of all rows. `[a]`.
+    /// Rows of any place to P: the sum of all rows. `[a]`.
     SumRows,
 
-    /// Along one axis of the row, which is removed. `[a]`.
+    /// Reduces one axis of the row. `[a]`.
     Axis(Pooling, usize),
     /// The same elements as rows of another shape. `[a]`; the shape is the node's.
     Reshape,
-    /// The row repeated to a larger shape, as numpy broadcasts. `[a]`; the shape is the node's.
+    /// The row broadcast to a larger shape, as in numpy. `[a]`; the shape is the node's.
     Expand,
-    /// Rows side by side along this axis. `[a, b, ...]`.
+    /// Concatenates rows along this axis. `[a, b, ...]`.
     Concat(usize),
-    /// `length` places of an axis, from `start` on. `[a]`.
+    /// `length` positions of an axis, from `start` on. `[a]`.
     Slice {
         /// Axis of the row.
         axis: usize,
-        /// First place.
+        /// First position.
         start: u64,
-        /// Places.
+        /// Positions.
         length: u64,
     },
-    /// Zeros but for the places of a slice, which are `a`; the axis is then `total` long. `[a]`.
+    /// Zeros except for the positions of a slice, which are `a`; the axis has length `total`.
+    /// `[a]`.
     Unslice {
         /// Axis of the row.
         axis: usize,
-        /// First place.
+        /// First position.
         start: u64,
         /// Length of the axis.
         total: u64,
@@ -283,8 +280,8 @@ pub enum Op {
     /// k]`. `[a, b]`.
     Outer,
     /// Row (`table` `[count, k]`), or with `transposed` column (`[k, count]`), of a table of place
-    /// P for each index; an index outside gives zeros. `[table, index]`, to `[k]` at the place of
-    /// the index.
+    /// P for each index; an index out of range gives zeros. `[table, index]`, to `[k]` at the place
+    /// of the index.
     Lookup {
         /// Whether columns are looked up.
         transposed: bool,
@@ -298,11 +295,11 @@ pub enum Op {
 
     /// Mean loss over the training rows. `[result, target]`, P, shape [].
     Loss(Loss),
-    /// Its gradient by the result; 0 in rows that do not train. `[result, target]`.
+    /// Its gradient with respect to the result; 0 in rows that do not train. `[result, target]`.
     LossSlope(Loss),
 }
 
-/// What the data set gives.
+/// An input of the data set.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Input {
@@ -313,16 +310,16 @@ pub enum Input {
     /// Features of the vertices of a kind as a table, one row each, in the order of the graph
     /// artifact. P real `[vertices of the kind, columns]`.
     FeaturesOf(u32),
-    /// Place of the vertex among those of these kinds: those of the first kind come first, each in
-    /// the order of the graph artifact; -1 for a vertex of another kind. D int. What tables of
-    /// kinds are looked up by.
+    /// Position of the vertex among those of these kinds: those of the first kind come first, each
+    /// in the order of the graph artifact; -1 for a vertex of another kind. D int. The index into
+    /// tables per kind.
     PlaceAmong(Vec<u32>),
     /// A further column of nodes.parquet. D.
     Column(String),
     /// Row of nodes.parquet. D id.
     Id,
-    /// Whether the vertex is one of those that the setting of this name names. The run knows them,
-    /// the program does not. D bool.
+    /// Whether the vertex is one of those that the setting of this name names. Known to the run,
+    /// not to the program. D bool.
     Chosen(String),
     /// Number of edges of each vertex. D int.
     Degree(EdgeSet),
@@ -332,7 +329,7 @@ pub enum Input {
     EdgeFeatures,
     /// Number of the relation. E int.
     EdgeType,
-    /// What is to be learned: a class (real, shape []) or values. D, or G for sets of many graphs.
+    /// The target: a class (float, shape []) or values. D, or G for data sets of many graphs.
     Target,
     /// Vertices of the graph. G int.
     GraphSize,
@@ -362,7 +359,7 @@ pub enum Reduction {
     HIndex,
 }
 
-/// Sums over vertices or axes.
+/// Reductions over vertices or axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pooling {
@@ -374,7 +371,7 @@ pub enum Pooling {
     Minimum,
 }
 
-/// A function of two values of one type, element by element: the body of `fold`.
+/// A function of two values of one type, element-wise: the body of `fold`.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
@@ -382,15 +379,15 @@ pub enum Function {
     Left,
     /// Second argument.
     Right,
-    /// A number.
+    /// A constant.
     Number(Number),
-    /// Of one value.
+    /// A unary operator.
     Unary(Unary, Box<Function>),
-    /// Of two.
+    /// A binary operator.
     Binary(Binary, Box<Function>, Box<Function>),
     /// Condition, yes, no.
     Select(Box<Function>, Box<Function>, Box<Function>),
-    /// As another type.
+    /// A cast.
     Cast(Type, Box<Function>),
 }
 
@@ -405,8 +402,8 @@ impl Gir {
         (0..self.nodes.len() as u32).map(NodeId)
     }
 
-    /// Everything that must be kept: results, loss, gradients, updates, and what loops carry and
-    /// test.
+    /// All nodes that are live by themselves: results, loss, gradients, updates, and the states and
+    /// stop conditions of loops.
     pub fn roots(&self) -> Vec<NodeId> {
         let mut roots: Vec<NodeId> =
             self.results.iter().map(|result| result.node).chain(self.loss).collect();

@@ -1,9 +1,9 @@
-//! active_values: which values carry a gradient, and which on the way to one have none.
+//! active_values: which values carry a gradient, and which values between leaf and loss have none.
 //!
-//! promises  a value carries one when it is real and depends on a leaf through real values alone;
-//!           `mode`, `hindex`, `fold` and loops between a leaf and the loss are refused, not passed
-//!           over
-//! never     makes nodes
+//! promises  a value carries a gradient if it is a float and depends on a leaf through floats
+//!           alone; `mode`, `hindex`, `fold` and loops between a leaf and the loss are refused, not
+//!           skipped
+//! never     adds nodes
 use crate::gir::{Gir, NodeId, Op, Property, Reduction, Type};
 
 use super::Refusal;
@@ -36,16 +36,17 @@ impl Active {
         Ok(Active { carries })
     }
 
-    /// Whether this node carries a gradient; nodes that the walk made carry none.
+    /// Whether this node carries a gradient; nodes that the walk added carry none.
     pub(super) fn carries(&self, id: NodeId) -> bool {
         self.carries.get(id.index()).copied().unwrap_or(false)
     }
 }
 
-/// Which nodes depend on a leaf at all, whole numbers and loops included; not through `Detach`.
+/// Which nodes depend on a leaf at all, integers and loops included; not through `Detach`.
 fn depends(gir: &Gir, by: &[NodeId]) -> Vec<bool> {
     let mut depends = vec![false; gir.nodes.len()];
-    // A state depends on what it becomes, which stands behind it: again until nothing is added.
+    // A state depends on its next value, which has a higher number: repeated until nothing is
+    // added.
     loop {
         let mut grown = false;
         for id in gir.ids() {
@@ -71,7 +72,7 @@ fn depends(gir: &Gir, by: &[NodeId]) -> Vec<bool> {
     }
 }
 
-/// What this node is made of; the values of a loop through its end.
+/// The nodes that this one is computed from; values of a loop through its end.
 fn ancestors(gir: &Gir, of: NodeId) -> Vec<bool> {
     let mut found = vec![false; gir.nodes.len()];
     let mut open = vec![of];

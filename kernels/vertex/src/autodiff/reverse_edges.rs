@@ -1,13 +1,13 @@
-//! reverse_edges: turns edge values of the backward part round, to the direction that they are
-//! summed in.
+//! reverse_edges: rewrites edge values of the backward part for the direction that they are summed
+//! in.
 //!
-//! promises  a sum over out-edges of what was written for in-edges reads the same rows by `Far`
-//!           instead of `Near`, so that it is a gather from vertices: `reduce sum.out (w * near.in
-//!           g)` becomes `reduce sum.out (w * far.out g)`; `Turn` is gone wherever what it turns is
-//!           made of such views; a sum of what is 0 outside of a relation runs over that relation;
-//!           nodes that no gradient needs are gone
-//! never     touches the forward part, whose nodes keep their numbers; computes an edge value a
-//!           second time that has another user
+//! promises  a sum over out-edges of an expression written for in-edges reads the same rows by
+//!           `Far` instead of `Near`, so that it is a gather from vertices: `reduce sum.out (w *
+//!           near.in g)` becomes `reduce sum.out (w * far.out g)`; `Turn` is eliminated wherever
+//!           its input consists of such views; a sum of what is 0 outside of a relation runs over
+//!           that relation; nodes that no gradient needs are removed
+//! never     touches the forward part, whose nodes keep their numbers; computes an edge value twice
+//!           if it has another user
 use std::collections::HashMap;
 
 use crate::gir::{
@@ -45,7 +45,7 @@ pub(super) fn orient(mut gir: Gir, data: &Data, first: usize) -> Result<Gir, Mis
     Ok(swept(gir, first))
 }
 
-/// How many live nodes and gradients read each node.
+/// The number of live nodes and gradients that read each node.
 fn uses(gir: &Gir) -> Vec<u32> {
     let mut uses = vec![0; gir.nodes.len()];
     for root in gir.roots() {
@@ -61,7 +61,7 @@ fn uses(gir: &Gir) -> Vec<u32> {
     uses
 }
 
-/// The program without the nodes from `first` on that nothing needs.
+/// The program without dead nodes from `first` on.
 fn swept(mut gir: Gir, first: usize) -> Gir {
     let uses = uses(&gir);
     let mut new: Vec<NodeId> = (0..first as u32).map(NodeId).collect();
@@ -83,31 +83,31 @@ fn swept(mut gir: Gir, first: usize) -> Gir {
 
 struct Turner<'a> {
     builder: Builder<'a>,
-    /// The backward part as it was, from `first` on.
+    /// The previous backward part, from `first` on.
     old: Vec<Node>,
     first: usize,
     uses: Vec<u32>,
     /// By old number.
     new: Vec<NodeId>,
-    /// What `turned` made, by old number.
+    /// Results of `turned`, by old number.
     turned: HashMap<NodeId, NodeId>,
-    /// What `outside` found, by old number.
+    /// Results of `outside_of`, by old number.
     outside: HashMap<NodeId, Outside>,
 }
 
-/// What the rows of an edge value are outside of a relation.
+/// The value of an edge row outside of a relation.
 #[derive(Clone, Copy, PartialEq)]
 enum Outside {
     /// 0 on all edges.
     Zero,
-    /// 0 on all edges that are not of this relation.
+    /// 0 on all edges but those of this relation.
     ZeroBut(u32),
     /// Anything.
     Any,
 }
 
 impl Turner<'_> {
-    /// A node of the program as it was.
+    /// A node of the previous program.
     fn was(&self, id: NodeId) -> Node {
         if id.index() < self.first {
             self.builder.node(id).clone()
@@ -116,7 +116,7 @@ impl Turner<'_> {
         }
     }
 
-    /// A node of the backward part, made again of new inputs.
+    /// A node of the backward part, rebuilt with new inputs.
     fn rebuild(&mut self, id: NodeId) -> NodeResult {
         let node = self.was(id);
         self.builder.span = node.span;
@@ -163,11 +163,11 @@ impl Turner<'_> {
         }
     }
 
-    /// The same rows as far as edges of this set read them, written for it.
+    /// The same rows, as far as edges of this set read them, expressed for it.
     fn rewrite_view(&mut self, id: NodeId, edges: EdgeSet) -> NodeResult {
         let node = self.was(id);
         let first = || self.new[node.inputs[0].index()];
-        // Over `Both` the two directions are in the rows already.
+        // Over `Both` the rows contain both directions already.
         let is_turned = |other: EdgeSet| {
             edges.direction != Direction::Both && other.direction == edges.reversed().direction
         };
@@ -200,7 +200,7 @@ impl Turner<'_> {
         }
     }
 
-    /// As `seen`, of a turned value: an edge is of the same relation from either end.
+    /// As `rewrite_view`, of a turned value: an edge has the same relation from either end.
     fn rewrite_turned_view(&mut self, turn: NodeId, edges: EdgeSet) -> NodeResult {
         let mut inner = self.was(turn).inputs[0];
         while self.was(inner).op == Op::Select
@@ -212,7 +212,7 @@ impl Turner<'_> {
         self.turned(inner)
     }
 
-    /// The relation that a condition says an edge is of, as the rule of reductions writes it.
+    /// The relation that a condition selects, in the form that the rule of reductions emits.
     fn relation_of(&self, condition: NodeId) -> Option<u32> {
         let node = self.was(condition);
         let &[a, b] = &node.inputs[..] else { return None };
@@ -231,7 +231,7 @@ impl Turner<'_> {
         }
     }
 
-    /// Whether a value is the number 1 given to every edge.
+    /// Whether a value is the constant 1 for every edge.
     fn is_one(&self, id: NodeId) -> bool {
         let node = self.was(id);
         match node.op {
@@ -252,8 +252,8 @@ impl Turner<'_> {
         found
     }
 
-    /// What a 0 of the inputs leaves 0. A factor that is infinite where the other is 0 is of an
-    /// edge that is left out.
+    /// Operations that map 0 to 0. If one factor is infinite where the other is 0, that edge is
+    /// masked.
     fn outside_of(&mut self, node: &Node) -> Outside {
         let each: Vec<Outside> = match node.op {
             Op::Constant(number) => {
@@ -291,9 +291,9 @@ impl Turner<'_> {
         })
     }
 
-    /// Rows of in-edges and of out-edges in each other's place: what is near is far, element-wise
-    /// work is done on turned values. Only what depends on a vertex's other edges is turned as a
-    /// whole.
+    /// The rows of in-edges and out-edges exchanged: near becomes far, and element-wise operations
+    /// act on exchanged operands. Only operations that depend on a vertex's other edges are
+    /// exchanged as a whole.
     fn turned(&mut self, id: NodeId) -> NodeResult {
         if let Some(known) = self.turned.get(&id) {
             return Ok(*known);
@@ -323,7 +323,7 @@ impl Turner<'_> {
     }
 }
 
-/// Whether a row of the result follows from the same row of the inputs alone, at little cost.
+/// Whether a row of the result depends on the same row of the inputs alone, at little cost.
 fn is_rowwise(op: &Op) -> bool {
     matches!(
         op,

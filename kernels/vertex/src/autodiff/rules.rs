@@ -1,10 +1,10 @@
-//! rules: what each operation hands on of its gradient, one file for each family.
+//! rules: the gradient of each operation (vector-Jacobian product), one file per family.
 //!
-//! Formulas write `g` for the gradient of the node (of its shape, with all its rows), `y` for its
-//! value and `a`, `b` for its inputs; a line `a += f` says what the gradient of `a` gains. What
-//! broadcasting repeated is summed by `Walk::give`.
+//! Formulas write `g` for the gradient of the node (in its shape and place), `y` for its value and
+//! `a`, `b` for its inputs; a line `a += f` says what the gradient of `a` gains.
+//! `GradientWalk::give` sums over broadcast axes.
 //!
-//! promises  every operation is named here or in a family's file: a new one does not compile until
+//! promises  every operation is listed here or in a family's file: a new one does not compile until
 //!           it has a rule
 mod axes;
 mod dense;
@@ -22,7 +22,7 @@ pub(super) fn rule(
     slope: NodeId,
 ) -> Result<(), Refusal> {
     match &node.op {
-        // A leaf keeps what it was given.
+        // A leaf keeps its gradient.
         Op::Constant(_) | Op::Input(_) | Op::Parameter(_) => Ok(()),
         Op::Unary(operator) => elementwise::unary(walk, *operator, id, node.inputs[0], slope),
         Op::Binary(operator) => {
@@ -42,7 +42,7 @@ pub(super) fn rule(
         Op::Product { .. } | Op::Outer | Op::Lookup { .. } | Op::Scatter { .. } | Op::Loss(_) => {
             dense::rule(walk, node, slope)
         }
-        // `active` has refused these, or they carry no gradient.
+        // `active_values` has refused these, or they carry no gradient.
         Op::State(_)
         | Op::Ended(..)
         | Op::Fold(..)

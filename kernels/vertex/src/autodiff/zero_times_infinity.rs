@@ -1,25 +1,25 @@
-//! zero_times_infinity: where an exact 0 of a gradient could meet an infinite slope.
+//! zero_times_infinity: where an exact 0 of a gradient could meet an infinite derivative.
 //!
 //! promises  a select, a mask, a relation or a `min` that leaves a value out sends it exactly 0;
-//!           this 0 stays 0 through the slopes of what the value was made of, also where these are
-//!           inf or NaN (`where(degree > 0, rsqrt(degree), 0)` at degree 0)
-//! never     protects anything else: outside of such a choice the gradient is what IEEE gives for
-//!           the formula
+//!           this 0 stays 0 through the derivatives of the operations before it, also where these
+//!           are inf or NaN (`where(degree > 0, rsqrt(degree), 0)` at degree 0)
+//! never     protects anything else: outside of such a choice the gradient is what IEEE 754 gives
+//!           for the formula
 //!
-//! The rules multiply a gradient by a slope. Where both hold,
+//! The rules multiply a gradient by a derivative. Where both hold,
 //!   kept          a choice stands between the value and the loss, so that an exact 0 can come, and
-//!   may_not_be    the slope can be inf or NaN though all inputs are ordinary numbers,
-//! the product is `where(gradient == 0, 0, gradient * slope)`. Neither is said of most nodes, which
-//! keep the plain product. Inputs are taken as finite, but for columns of the node table; sums and
-//! products of finite values as finite too.
+//!   may_not_be    the derivative can be inf or NaN though all inputs are finite,
+//! the product is `where(gradient == 0, 0, gradient * derivative)`. Neither holds for most nodes,
+//! which keep the plain product. Inputs are assumed finite, except columns of the node table; sums
+//! and products of finite values too.
 use crate::gir::{
     Binary, Gir, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
 };
 
-/// What is known of the nodes of a program.
+/// Which nodes of a program need the protection.
 pub(super) struct Finite {
     kept: Vec<bool>,
-    /// By node, as far as it was asked.
+    /// By node, as far as it was computed.
     wild: Vec<bool>,
 }
 
@@ -35,7 +35,7 @@ impl Finite {
         Finite { kept, wild: Vec::new() }
     }
 
-    /// Whether exact zeros of a choice may come to this node.
+    /// Whether exact zeros of a choice may reach this node.
     pub(super) fn is_kept(&self, id: NodeId) -> bool {
         self.kept.get(id.index()).copied().unwrap_or(false)
     }
@@ -50,7 +50,7 @@ impl Finite {
     }
 }
 
-/// Whether this operation leaves out rows or elements of its input at this position.
+/// Whether this operation drops rows or elements of its input at this position.
 fn chooses(gir: &Gir, id: NodeId, position: usize) -> bool {
     let node = gir.node(id);
     match &node.op {
@@ -110,14 +110,14 @@ fn is_detached(gir: &Gir, id: NodeId) -> bool {
     }
 }
 
-/// A value and the end of the edges that it is seen from, if it is.
+/// A value and the end of the edges that it is viewed from, if any.
 type ViewedValue<'a> = (Option<&'a Op>, NodeId);
 
-/// What a condition keeps away from a number.
+/// What a condition excludes for a number.
 #[derive(Clone, Copy)]
 struct Guard<'a> {
     value: ViewedValue<'a>,
-    /// Kept from 0; else from an infinity.
+    /// 0; else infinities.
     zero: bool,
 }
 
@@ -144,7 +144,7 @@ fn guarded(gir: &Gir, condition: NodeId) -> Option<Guard<'_>> {
     Some(Guard { value: (view.or(inner), value), zero })
 }
 
-/// How deep a guarded expression is looked into; what is deeper counts as not finite.
+/// How deep a guarded expression is searched; anything deeper counts as not finite.
 const DEPTH: u32 = 8;
 
 /// Whether a value is finite where the guard holds.
@@ -168,7 +168,7 @@ fn is_tame(gir: &Gir, wild: &[bool], id: NodeId, guard: Guard<'_>, depth: u32) -
     }
 }
 
-/// The value that is only seen, repeated or written otherwise.
+/// The value beneath views, broadcasts and reshapes.
 fn bare(gir: &Gir, mut id: NodeId) -> ViewedValue<'_> {
     let mut view = None;
     loop {

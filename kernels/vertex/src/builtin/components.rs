@@ -1,10 +1,10 @@
 //! components: weakly connected components by the smallest id (the HCC of Pregel-like systems).
 //!
 //! promises  a vertex ends with the smallest id of its component; ids are rows of the graph
-//!           artifact, whatever the order the graph runs in
+//!           artifact, whatever order the graph runs in
 //! never     uses weights or the direction of edges
 //! limits    as many supersteps as the longest shortest path to a component's smallest id, and one
-//!           to see that it stands
+//!           to detect convergence
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
@@ -36,7 +36,7 @@ fn list(_: &ChosenSettings, facts: &GraphFacts, _: LayerOrder) -> LaunchList {
     let reduce = Operation::NeighbourReduce {
         out: next.clone(),
         source: Some(label.clone()),
-        // Where each in-edge has its reverse, the second half of the neighbours repeats the first.
+        // If each in-edge has its reverse, the second half of the neighbours repeats the first.
         direction: if facts.symmetric { Direction::In } else { Direction::Both },
         combine: Combine::Min,
         factor: EdgeFactor::One,

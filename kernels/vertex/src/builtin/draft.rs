@@ -1,8 +1,8 @@
-//! draft: a launch list while it is being written.
+//! draft: a builder for launch lists.
 //!
-//! promises  a buffer is declared where its launch is written; bytes and schedules are filled in at
+//! promises  a buffer is declared where its launch is added; bytes and schedules are filled in at
 //!           the end, all by one rule
-//! never     chooses what is computed
+//! never     decides what is computed
 use crate::facts::GraphFacts;
 use crate::launch::{
     Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop,
@@ -15,7 +15,7 @@ pub(super) const FEATURES: &str = "x";
 /// Buffer of the target.
 const TARGET: &str = "target";
 
-/// A launch list while it is being written.
+/// A launch list under construction.
 pub(super) struct Draft<'a> {
     pub facts: &'a GraphFacts,
     program: &'static str,
@@ -26,7 +26,7 @@ pub(super) struct Draft<'a> {
     backward: Vec<Launch>,
 }
 
-/// Part of a list that a launch is added to.
+/// The part of a list that a launch is added to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DraftPart {
     /// Once.
@@ -51,12 +51,12 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Declares a buffer of reals, one row for each node, made by launches.
+    /// Declares a float buffer with a row per node, written by launches.
     pub fn value(&mut self, name: impl Into<BufferName>, columns: u64) -> BufferName {
         self.buffer(name.into(), Rows::Nodes, columns, Role::Value)
     }
 
-    /// Declares a buffer of ids, one for each node.
+    /// Declares a buffer of ids, one per node.
     pub fn ids(&mut self, name: &str) -> BufferName {
         let name = self.value(name, 1);
         if let Some(buffer) = self.buffers.last_mut() {
@@ -95,7 +95,7 @@ impl<'a> Draft<'a> {
         launches.push(Launch::unreckoned(name.into(), operation));
     }
 
-    /// Declares what the loss needs; gives the name of the gradient by the result.
+    /// Declares what the loss needs; returns the name of the result's gradient.
     pub fn slope_of_result(&mut self, result: &str) -> BufferName {
         let columns = match self.facts.loss {
             LossKind::CrossEntropy => 1,

@@ -1,19 +1,20 @@
 //! gcn: graph convolution (Kipf & Welling, Semi-Supervised Classification with Graph Convolutional
 //! Networks, ICLR 2017).
 //!
-//! With s = degree^-1/2 and w the weights of edges u -> v, layer k is  h' = relu(b + s[v] sum w s[u] (h W^T)[u]).
-//!   source side        s[u] is applied once a row, in the epilogue of what makes the gathered
-//!                      rows, not once an edge
-//!   destination side   s[v], bias, relu and the next dropout are the epilogue of the sum (product first) or partly of the
-//!                      product (sum first); an unweighted graph so reads 4 bytes an edge and the
-//!                      gathered rows
-//!   backward           the same sum along reversed edges; forward ones where the graph is
-//!                      symmetric and unweighted
+//! With s = degree^-1/2 and w the weights of edges u -> v, layer k is
+//!   h' = relu(b + s[v] sum w s[u] (h W^T)[u])
+//!   source side        s[u] is applied once per row, in the epilogue of the launch that computes
+//!                      the gathered rows, not once per edge
+//!   destination side   s[v], bias, relu and the next dropout are the epilogue of the sum (product
+//!                      first) or partly of the product (sum first); an unweighted graph so reads
+//!                      4 bytes per edge and the gathered rows
+//!   backward           the same sum along reversed edges; forward ones where the graph is symmetric
+//!                      and unweighted
 //!
 //! promises  parameters `gcn.gcn.0.linear.K.weight` [out, in] and `gcn.gcn.0.bias.K` [out];
 //!           isolated vertices get the bias
-//! never     adds self loops (ingest does, `self_loops: add`); makes a gradient for features or
-//!           weights of edges; stores a mask of relu or dropout
+//! never     adds self loops (ingest does, `self_loops: add`); computes gradients of features or
+//!           edge weights; stores a mask of relu or dropout
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
@@ -68,10 +69,10 @@ struct Program<'a> {
     orders: &'a [LayerOrder],
 }
 
-/// One layer's names.
+/// The buffer names of a layer.
 struct Layer {
     index: usize,
-    /// What is multiplied (product first) or summed (sum first).
+    /// The input of the product (product first) or of the sum (sum first).
     input: BufferName,
     /// Sum of the input, sum first only.
     summed: BufferName,
@@ -111,7 +112,7 @@ impl Program<'_> {
         draft.train(&input, self.stack.draws())
     }
 
-    /// Makes the next layer's input, or the result.
+    /// Computes the next layer's input, or the result.
     fn forward(&self, draft: &mut Draft<'_>, layer: &Layer) -> BufferName {
         let Layer { index, input, summed, weight, bias } = layer;
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);
@@ -146,8 +147,8 @@ impl Program<'_> {
         next
     }
 
-    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the
-    /// first, the previous one's.
+    /// From the gradient of the layer's pre-activations to those of its parameters and, except for
+    /// the first layer, of the previous layer.
     fn backward(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str) -> BufferName {
         let Layer { index, input, summed, weight, bias } = layer;
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);

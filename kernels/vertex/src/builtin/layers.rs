@@ -1,17 +1,17 @@
-//! layers: what programs of several learned layers have in common, and the choice between sum first
+//! layers: shared code of programs with several learned layers, and the choice between sum first
 //! and product first.
 //!
-//! A layer is a sum over neighbours and a product with a weight, and the two may change places:
+//! A layer is a sum over neighbours and a product with a weight, which commute:
 //!   product first   z = h W^T, then the sum: rows of `out` columns are gathered, forward and
 //!                   backward
-//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first
-//!                   layer only forward, since nobody needs the gradient of the features
+//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first layer
+//!                   only forward, since features need no gradient
 //!
-//! promises  the order of each layer is the one whose launches move fewer bytes an epoch; both
-//!           figures stand in a reason
-//! never     moves a sum out of the epoch, although the sum of features without dropout is the same
-//!           in each: an epoch does the work that other systems do in one; adds up sparse features
-//!           over neighbours (the sum is dense)
+//! promises  the order of each layer is the one whose launches move fewer bytes per epoch; the
+//!           reasons list both figures
+//! never     hoists a sum out of the epoch, although the sum of features without dropout is the
+//!           same in each: an epoch does the work that other systems do in one; sums sparse
+//!           features over neighbours (the sum is dense)
 use crate::builtin::draft::{Draft, DraftPart, FEATURES};
 use crate::facts::GraphFacts;
 use crate::gir::Unary;
@@ -20,10 +20,10 @@ use crate::launch::{
     Reason, gradient_buffer, parameter_buffer,
 };
 
-/// Which comes first in a layer.
+/// The order of sum and product in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayerOrder {
-    /// What moves fewer bytes, layer by layer; the product when equal.
+    /// The one that moves fewer bytes, per layer; product first on a tie.
     Cheapest,
     /// The product with the weight, then the sum over neighbours.
     ProductFirst,
@@ -32,14 +32,14 @@ pub enum LayerOrder {
 }
 
 /// Widths and dropout of a stack of layers. Buffer `h.k` is the input of layer k after its dropout;
-/// `slope.h.k` is the gradient of the loss by it before dropout and relu; the last `h` is the
-/// result.
+/// `slope.h.k` is the gradient of the loss with respect to it, before dropout and relu; the last
+/// `h` is the result.
 pub(super) struct Stack {
     /// Columns of `h.0` to `h.layers`.
     pub widths: Vec<u64>,
-    /// Probability in training; none when nothing is drawn.
+    /// Dropout probability in training; none without dropout.
     drop: Option<f64>,
-    /// Whether the features are sparse, and so are products with them.
+    /// Whether the features are sparse, and products with them too.
     sparse: bool,
     training: bool,
 }
@@ -70,8 +70,8 @@ impl Stack {
         self.drop.map(|probability| Dropout { probability, site: layer as u32 })
     }
 
-    /// What a layer does with its sums: relu and the next layer's dropout, so that `h` is stored
-    /// once, ready for use.
+    /// The epilogue of a layer: relu and the next layer's dropout, so that `h` is stored once,
+    /// ready for use.
     pub fn activated(&self, layer: usize, expression: Expression) -> Expression {
         if self.is_last(layer) {
             return expression;
@@ -79,15 +79,15 @@ impl Stack {
         Expression::unary(Unary::Relu, expression).dropped(self.dropout(layer + 1))
     }
 
-    /// The way back through `activated`: dropout drawn again, relu from the sign of what was
-    /// stored. Where dropout or a scale made a stored element 0, the factor of dropout or scale
-    /// makes the gradient 0 as well.
+    /// The backward pass of `activated`: dropout is drawn again, relu follows from the sign of the
+    /// stored value. Where dropout or a scale made a stored element 0, the factor of dropout or
+    /// scale makes the gradient 0 as well.
     pub fn deactivated(&self, layer: usize, input: &str, expression: Expression) -> Expression {
         let positive = Expression::unary(Unary::Positive, Expression::load(input));
         expression.dropped(self.dropout(layer)).times(positive)
     }
 
-    /// Forward product of a layer's input with a weight; the first layer's may be sparse.
+    /// Forward product of a layer's input with a weight; the first layer's input may be sparse.
     pub fn product(
         &self,
         layer: usize,
@@ -109,7 +109,7 @@ impl Stack {
         Operation::Product { out, left, right, right_transposed: true, epilogue }
     }
 
-    /// Gradient of a weight that a layer's input was multiplied with.
+    /// Gradient of a weight.
     pub fn weight_gradient(
         &self,
         layer: usize,
@@ -124,8 +124,8 @@ impl Stack {
         Operation::ProductOverRows { out, left, right }
     }
 
-    /// Dense features ready for the first layer: dropped anew each epoch, `scaled` once if nothing
-    /// is drawn; the features themselves if there is nothing to do.
+    /// Dense features for the first layer: with new dropout each epoch, or `scaled` once without;
+    /// the features themselves if there is nothing to do.
     pub fn first_input(&self, draft: &mut Draft<'_>, scale: Option<&str>) -> BufferName {
         let features = draft.features();
         if self.sparse || (scale.is_none() && !self.draws()) {
@@ -181,7 +181,7 @@ impl Operation {
         }
     }
 
-    /// Gradient of a product's input: the gradient of its result times the weight as it is stored.
+    /// Gradient of a product's input: the gradient of its result times the weight.
     pub(super) fn input_gradient(
         out: &str,
         slope: &str,
@@ -193,7 +193,7 @@ impl Operation {
     }
 }
 
-/// Builds with each layer in the better order and says why.
+/// Builds with each layer in the better order, and adds the reasons.
 pub(super) fn build_in_best_order(
     stack: &Stack,
     wanted: LayerOrder,
@@ -222,7 +222,7 @@ pub(super) fn build_in_best_order(
     chosen
 }
 
-/// Bytes of the launches of one epoch whose name ends in the layer's number.
+/// Bytes of an epoch's launches per layer, whose number ends their names.
 fn bytes_by_layer(list: &LaunchList, layers: usize) -> Vec<u64> {
     let Body::Train(train) = &list.body else { return vec![0; layers] };
     let mut bytes = vec![0; layers];

@@ -1,12 +1,12 @@
 //! pagerank: rank of vertices by the rank of who points at them (Brin & Page, The Anatomy of a
 //! Large-Scale Hypertextual Web Search Engine, 1998).
 //!
-//! A superstep is two launches: `contribution = rank / outdegree` once a vertex, not once an edge,
-//! then the sum over in-edges with `base + damping * sum` as its epilogue.
+//! A superstep is two launches: `contribution = rank / outdegree` once per vertex, not once per
+//! edge, then the sum over in-edges with `base + damping * sum` as its epilogue.
 //!
-//! promises  rank starts at 1/N; parallel edges and self loops count each; ranks of vertices
-//!           without out-edges are dropped, so the ranks need not sum to 1
-//! never     uses weights of edges; reads a rank of the superstep it is in
+//! promises  rank starts at 1/N; parallel edges and self loops count individually; ranks of
+//!           vertices without out-edges are dropped, so that the ranks need not sum to 1
+//! never     uses edge weights; reads a rank of the current superstep
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
@@ -50,8 +50,8 @@ fn list(settings: &ChosenSettings, facts: &GraphFacts, _: LayerOrder) -> LaunchL
     let rank = draft.value("rank", 1);
     let contribution = draft.value("contribution", 1);
     let next = draft.value("rank.next", 1);
-    // Where each in-edge has its reverse, the in-degree is the out-degree, and one set of offsets
-    // is enough.
+    // If each in-edge has its reverse, the in-degree is the out-degree, and one set of offsets is
+    // enough.
     let direction = if facts.symmetric { Direction::In } else { Direction::Out };
     let inverse = Expression::identity()
         .if_positive(Expression::unary(Unary::Reciprocal, Expression::identity()));

@@ -1,14 +1,15 @@
 //! sage: GraphSAGE with mean aggregation (Hamilton, Ying & Leskovec, Inductive Representation
 //! Learning on Large Graphs, NeurIPS 2017), full batch, no sampling.
 //!
-//! Layer k is  h' = relu(mean over in-edges u -> v of h[u] Wl^T + b + h[v] Wr^T).  The mean is a sum whose epilogue
-//! multiplies with the inverse in-degree, 0 for a vertex without in-edges; weights of edges are not
-//! used, so a sum reads 4 bytes an edge and the gathered rows.
+//! Layer k is
+//!   h' = relu(mean over in-edges u -> v of h[u] Wl^T + b + h[v] Wr^T)
+//! The mean is a sum whose epilogue multiplies with the inverse in-degree, 0 for a vertex without
+//! in-edges; edge weights are not used, so a sum reads 4 bytes per edge and the gathered rows.
 //!
 //! promises  parameters `sage.sage.0.linear.2K.weight`, `.bias` (of the mean) and
 //!           `sage.sage.0.linear.2K+1.weight` (of the vertex itself), weights [out, in]; the mean
-//!           of nothing is 0
-//! never     adds self loops; makes a gradient for features; stores a mask of relu or dropout
+//!           over no edges is 0
+//! never     adds self loops; computes gradients of features; stores a mask of relu or dropout
 use crate::builtin::Builtin;
 use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
@@ -63,7 +64,7 @@ struct Program<'a> {
     orders: &'a [LayerOrder],
 }
 
-/// One layer's names.
+/// The buffer names of a layer.
 struct Layer {
     index: usize,
     input: BufferName,
@@ -108,7 +109,7 @@ impl Program<'_> {
         draft.train(&input, self.stack.draws())
     }
 
-    /// Makes the next layer's input, or the result.
+    /// Computes the next layer's input, or the result.
     fn forward(&self, draft: &mut Draft<'_>, layer: &Layer) -> BufferName {
         let Layer { index, input, mean, mean_weight, bias, own_weight } = layer;
         let (inner, out) = (self.stack.widths[*index], self.stack.widths[index + 1]);
@@ -146,8 +147,8 @@ impl Program<'_> {
         next
     }
 
-    /// From the gradient by the layer's sums, before relu, to its parameters' and, save for the
-    /// first, the previous one's.
+    /// From the gradient of the layer's pre-activations to those of its parameters and, except for
+    /// the first layer, of the previous layer.
     fn backward(&self, draft: &mut Draft<'_>, layer: &Layer, slope: &str) -> BufferName {
         let Layer { index, input, bias, own_weight, .. } = layer;
         let bias_gradient =

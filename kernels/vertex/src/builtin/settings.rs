@@ -1,8 +1,8 @@
-//! settings: what a program's settings are, and whether given ones fit.
+//! settings: the settings of a built-in program, and their validation.
 //!
-//! promises  a wrong name gets the nearest right one, a wrong value the type, the range and the
-//!           default
-//! never     changes a value to make it fit (a whole number given for a real one is a real one)
+//! promises  an unknown name is reported with the nearest known one, a wrong value with the type,
+//!           the range and the default
+//! never     changes a value to make it fit (an integer given for a float is a float)
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -22,24 +22,24 @@ pub struct Setting {
 /// Type, default and range of a setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Domain {
-    /// A whole number, both bounds allowed.
+    /// An integer, both bounds inclusive.
     Whole {
-        /// When not given.
+        /// The default.
         default: u64,
-        /// Smallest.
+        /// Minimum.
         least: u64,
-        /// Largest.
+        /// Maximum.
         most: u64,
     },
-    /// A real number, the lower bound allowed.
+    /// A float, the lower bound inclusive.
     Real {
-        /// When not given.
+        /// The default.
         default: f64,
-        /// Smallest.
+        /// Minimum.
         least: f64,
         /// Upper bound; infinity: none.
         bound: f64,
-        /// Whether the upper bound itself is allowed.
+        /// Whether the upper bound is inclusive.
         inclusive: bool,
     },
 }
@@ -71,7 +71,7 @@ impl Domain {
         }
     }
 
-    /// Whether a value is of the type; none: yes, and in range or not.
+    /// Whether a value is in range; none: it has another type.
     fn admits(&self, value: &Value) -> Option<bool> {
         match self {
             Domain::Whole { least, most, .. } => {
@@ -86,7 +86,7 @@ impl Domain {
     }
 }
 
-/// Why a program cannot be built as asked.
+/// Why a program cannot be built with these settings and facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingError {
     /// No setting has this name.
@@ -104,7 +104,7 @@ pub enum SettingError {
         program: &'static str,
         /// The setting.
         setting: &'static str,
-        /// What it takes.
+        /// Its domain.
         domain: Domain,
         /// The value given, as JSON.
         found: String,
@@ -115,16 +115,16 @@ pub enum SettingError {
         program: &'static str,
         /// The setting.
         setting: &'static str,
-        /// What it takes.
+        /// Its domain.
         domain: Domain,
         /// The value given, as JSON.
         found: String,
     },
-    /// The graph or the run is none that the program can work on.
+    /// The graph or the run does not fit the program.
     Unfit {
         /// The program.
         program: &'static str,
-        /// What was looked at.
+        /// What was checked.
         what: String,
         /// What it should be.
         expected: String,
@@ -198,7 +198,7 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// Settings that were checked, each with its value.
+/// Validated settings, each with its value.
 pub(super) struct ChosenSettings(pub BTreeMap<String, Value>);
 
 impl ChosenSettings {

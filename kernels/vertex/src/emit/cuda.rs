@@ -1,8 +1,8 @@
-//! cuda: the launches of a list as CUDA source, for NVRTC.
+//! cuda: translates the launches of a list to CUDA source, for NVRTC.
 //!
 //! promises  each launch becomes one kernel or a few, whose text follows from the list and the
-//!           settings alone; a kernel's parameters are listed in order, so that who launches it
-//!           cannot guess; no float is added up in an order that varies
+//!           settings alone; a kernel's parameters are listed in order, so that its caller cannot
+//!           guess; floats are always summed in the same order
 //! never     names a driver, compiles, or looks at a graph
 mod consecutive_rows;
 mod edge_sums;
@@ -54,49 +54,52 @@ use crate::launch::{
     off_path_launches,
 };
 
-/// What every kernel is made of.
+/// The device code that every source includes.
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 
-/// Tickets that lie on the device: as many hubs, or tiles of rows, can be shared by blocks.
-pub const TICKETS: u32 = 2048;
+/// Completion counters on the device: the maximum number of heavy rows, or row tiles, that blocks
+/// share.
+pub const TICKETS: u32 = 2048
 
-/// What the source is made for.
+;
+
+/// The device properties and options that the source depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuTarget {
-    /// Bytes of a real: 4 or 8.
+    /// Bytes of a float: 4 or 8.
     pub bytes_per_real: u64,
-    /// Processors of the device: how finely what is added up over all rows is cut.
+    /// SMs of the device: how finely sums over all rows are split.
     pub processors: u32,
-    /// Shared memory of a block at most.
+    /// Maximum shared memory per block.
     pub shared_bytes: u32,
-    /// What products of 32 bits are made of.
+    /// How float products use tensor cores.
     pub matmul: Matmul,
-    /// Which rows the edges of neighbouring rows read.
+    /// Locality of the node order.
     pub order: Order,
-    /// Whether four warps can multiply as one (wgmma): devices of 9.0 can, and no others.
+    /// Whether the device has warpgroup MMA (wgmma): only compute capability 9.0.
     pub warpgroups: bool,
 }
 
-/// Which rows the edges of neighbouring rows read.
+/// Locality of the node order: which rows the edges of consecutive rows read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Any.
+    /// Any rows.
     #[default]
     Spread,
-    /// Near ones: what one row reads is in the cache when the next is done.
+    /// Nearby rows: a row's neighbours are in L2 when the next row is processed.
     Local,
 }
 
-/// What of a number of 32 bits tensor cores multiply; sums keep 32 bits.
+/// The part of an FP32 operand that tensor cores multiply; accumulation is in FP32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matmul {
-    /// All of it: two parts of it, in three products.
+    /// All bits: split in two TF32 parts, in three products (3xTF32).
     #[default]
     F32,
-    /// Its first 11 bits.
+    /// TF32.
     Tf32,
-    /// Its first 8 bits.
+    /// BF16.
     Bf16,
 }
 
@@ -110,7 +113,7 @@ impl Matmul {
         }
     }
 
-    /// What the prelude asks for.
+    /// The constants that the prelude expects.
     fn constants(self) -> String {
         let bits = if self == Matmul::Bf16 { 8 } else { 11 };
         format!(
@@ -121,36 +124,37 @@ impl Matmul {
     }
 }
 
-/// A list as source.
+/// The CUDA source of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
     /// One translation unit.
     pub source: String,
     /// Kernels by launch, in the order of `LaunchList::launches`.
     pub launches: Vec<Vec<Kernel>>,
-    /// Bytes that the kernels of one launch hand to each other, at most; those of launches that
-    /// others do not wait for have their own.
+    /// Bytes of scratch that the kernels of one launch share, at most; launches off the critical
+    /// path have their own.
     pub scratch_bytes: u64,
-    /// The same of these.
+    /// The same, for launches off the critical path.
     pub scratch_aside_bytes: u64,
-    /// Launches that others need not wait for: their kernels have scratch and tickets of their own.
+    /// Launches off the critical path: their kernels have scratch and completion counters of their
+    /// own.
     pub aside: BTreeSet<usize>,
-    /// By kernel, which of its parameters it may write through. What is not among them may write
-    /// through any.
+    /// By kernel, which of its parameters it may write through. A kernel that is not listed may
+    /// write through any.
     pub writes: BTreeMap<String, Vec<bool>>,
-    /// Of a training: what turns the clock to the next epoch.
+    /// For training: the kernel that advances the epoch counter.
     pub clockwork: Vec<Kernel>,
-    /// Of a training: what decides by a measurement, where anything is decided; nothing where
-    /// parameters are too large to be kept twice.
+    /// For training: the kernels of early stopping and best checkpoint, if used; none if parameters
+    /// are too large to be stored twice.
     pub watch: Vec<Kernel>,
-    /// What no kernel puts down: whoever needs it has it at hand.
+    /// Buffers that are never materialised: their readers compute them.
     pub unmade: Vec<BufferName>,
-    /// How each launch is done, in the order of `launches`.
+    /// How each launch is executed, in the order of `launches`.
     pub schedules: Vec<BTreeSet<ScheduleKind>>,
 }
 
 impl Emitted {
-    /// Everything that its kernels are given, in their order.
+    /// The arguments of all its kernels, in order.
     pub fn arguments(&self) -> impl Iterator<Item = &Argument> {
         self.launches
             .iter()
@@ -161,147 +165,147 @@ impl Emitted {
     }
 }
 
-/// One kernel and how it is launched.
+/// A kernel and its launch configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kernel {
     /// Its name in the source.
     pub name: String,
     /// Its parameters, in order.
     pub arguments: Vec<Argument>,
-    /// Blocks.
+    /// The grid.
     pub blocks: Blocks,
-    /// Threads of a block.
+    /// Threads per block.
     pub threads: u32,
-    /// Shared memory of a block beside what its source declares.
+    /// Dynamic shared memory per block.
     pub shared_bytes: u32,
 }
 
-/// How many blocks.
+/// The size of a grid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocks {
-    /// So many rows a block, and so many slices.
+    /// Rows per block, and slices.
     Rows {
-        /// What a row stands for.
+        /// What a row corresponds to.
         rows: Rows,
-        /// Rows of a block.
+        /// Rows per block.
         each: u32,
         /// Blocks that share a row.
         slices: u32,
     },
-    /// Items of a walk over lists: some have a block, some a warp, the others a group of lanes.
+    /// Items of a walk over lists, by size class: several blocks, a block, a warp or a group of
+    /// lanes each.
     Items {
-        /// What is walked.
+        /// The lists.
         walked: WalkedLists,
-        /// How they are cut.
+        /// How they are split.
         cut: Cut,
         /// Blocks that share an item.
         slices: u32,
     },
-    /// Parts of so many rows at least, and so many of them at most, and tiles of what is made.
+    /// Row partitions with a minimum size and a maximum count, and tiles of the result.
     Parts {
-        /// What a row stands for.
+        /// What a row corresponds to.
         rows: Rows,
-        /// Rows of a part at least.
+        /// Minimum rows of a partition.
         each: u32,
-        /// Parts at most.
+        /// Maximum partitions.
         most: u32,
         /// Tiles along two axes.
         tiles: [u32; 2],
     },
-    /// Groups of neighbours, of which a block has so many as its threads serve.
+    /// Neighbour groups, as many per block as its threads serve.
     Groups {
-        /// Whose edges.
+        /// The direction of the edges.
         direction: Direction,
-        /// How rows are cut.
+        /// How rows are split.
         groups: Groups,
-        /// Rows whose groups lie in several blocks, in place of groups.
+        /// Whether for rows whose groups span several blocks, instead of groups.
         spans: bool,
         /// Blocks that share a row.
         slices: u32,
     },
-    /// So many along each axis.
+    /// A constant grid.
     Fixed([u32; 3]),
 }
 
-/// How the neighbours of a row are cut into groups.
+/// How the neighbours of a row are split into groups (neighbour grouping of GNNAdvisor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Groups {
-    /// Neighbours of a group at most.
+    /// Maximum neighbours per group.
     pub neighbours: u32,
-    /// Lanes that share a group: a power of two, a warp at most.
+    /// Lanes per group: a power of two, at most a warp.
     pub lanes: u32,
-    /// Threads of a block: whole warps.
+    /// Threads per block: whole warps.
     pub threads: u32,
 }
 
 impl Groups {
-    /// Groups of a block.
+    /// Groups per block.
     pub fn per_block(self) -> u32 {
         self.threads / self.lanes
     }
 
-    /// Groups of so many rows with so many neighbours, at most.
+    /// The maximum number of groups of this many rows and neighbours.
     pub fn most(self, rows: u64, neighbours: u64) -> u64 {
         rows + neighbours / u64::from(self.neighbours)
     }
 }
 
-/// How a walk cuts its rows.
+/// How a walk maps rows to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cut {
-    /// Groups of lanes of a warp.
+    /// Lane groups per warp.
     pub groups_of_warp: u32,
-    /// Warps of a block.
+    /// Warps per block.
     pub warps: u32,
-    /// Edges that a group has at hand.
+    /// Edges that a group loads at once.
     pub in_flight: u32,
-    /// Blocks that a processor holds at least.
+    /// Minimum resident blocks per SM.
     pub blocks_per_processor: u32,
-    /// Blocks of rows that several blocks share, at most; none where a row is one block's.
+    /// Maximum blocks per heavy row; none if a row is always processed by one block.
     pub hub_blocks: u32,
-    /// Rows that a group does one after the other.
+    /// Rows that a group processes in sequence.
     pub rows_of_group: u32,
 }
 
-/// What a kernel is given.
+/// An argument of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// First element of a buffer.
+    /// A pointer to a buffer.
     Buffer(BufferName),
-    /// A given value of edges, one a slot, in the order in which this walk takes the edges.
+    /// An input edge value, permuted to the order in which this walk visits the edges.
     Slots(BufferName, Direction),
-    /// Of what is walked, in the order of work: rows, where each starts, far ends, rows of edges,
-    /// relations, values.
+    /// A list of a walk, in the order of work: rows, offsets, far ends, edge rows, relations,
+    /// values.
     Items(WalkedLists, ListPart),
-    /// Number of items that have several blocks, a block, or a warp; of all items.
+    /// The number of items in a size class; of all items.
     Count(WalkedLists, Cut, Tier),
-    /// Of groups of neighbours.
+    /// A list of neighbour groups.
     Groups(Direction, Groups, Grouped),
-    /// What blocks have of rows whose groups lie in several: so many bytes for the first and for
-    /// the last row of each block.
+    /// Partial results of rows whose groups span several blocks: bytes for the first and the last
+    /// row of each block.
     PartsOfSpans(Direction, Groups, u64),
-    /// For each row of a table of so many the rows of this given index that name it, ascending:
-    /// where those of each row start and the end, then all of them. An index outside of the table
-    /// is in none.
+    /// The inverse of an index into a table with this many rows: offsets per table row, then the
+    /// rows that name it, ascending. Out-of-range indices are omitted.
     Inverse(BufferName, u32),
-    /// A number of 32 bits.
+    /// A 32-bit number.
     Number(u32),
-    /// Number of parts that rows are cut into, as `Blocks::Parts` has it.
+    /// The number of row partitions, as in `Blocks::Parts`.
     Parts {
-        /// What a row stands for.
+        /// What a row corresponds to.
         rows: Rows,
-        /// Rows of a part at least.
+        /// Minimum rows of a partition.
         each: u32,
-        /// Parts at most.
+        /// Maximum partitions.
         most: u32,
     },
-    /// Rows of this kind, as a number of 32 bits.
+    /// The number of rows of this kind, 32-bit.
     RowCount(Rows),
-    /// The row in the graph artifact of each row of nodes; null where they are the same.
+    /// The row in the graph artifact of each node row; null for the identity.
     RowInGraph,
-    /// Graph of each vertex; null where there is one graph.
+    /// The graph of each vertex; null for a single graph.
     GraphOf,
-    /// Where the vertices of each graph start, and these.
+    /// Where the vertices of each graph start in `GraphVertices`.
     GraphOffsets,
     /// Vertices by graph.
     GraphVertices,
@@ -309,48 +313,46 @@ pub enum Argument {
     Source,
     /// Target of each edge.
     Target,
-    /// The clock.
+    /// The epoch counter.
     Clock,
-    /// The seed, as two numbers of 32 bits in one pointer's place.
+    /// The seed, as two 32-bit numbers in place of a pointer.
     Seed,
-    /// Whether the pass is one of training.
+    /// Whether this is a training pass.
     Training,
-    /// What kernels of a launch hand to each other.
+    /// Scratch shared by the kernels of a launch.
     Scratch,
-    /// The same of launches that others do not wait for.
+    /// The same, for launches off the critical path.
     ScratchAside,
-    /// For each row of the target the part that it belongs to: 0 none, 1 training, 2 validation, 3
-    /// test.
+    /// The split of each row of the target: 0 none, 1 training, 2 validation, 3 test.
     Split,
-    /// Training rows, or known elements of these, over which the loss is a mean: a double.
+    /// The number of terms of the mean loss: training rows, or their known elements; a double.
     LossTerms,
-    /// Counts the blocks of a kernel that are done, or of each of its hubs, or of its tiles of
-    /// rows; 0 between kernels.
+    /// Counts finished blocks of a kernel, or of each heavy row or row tile; 0 between kernels.
     Ticket,
-    /// The same of launches that others do not wait for.
+    /// The same, for launches off the critical path.
     TicketAside,
-    /// What a pass of measuring counts, as `learn::counts_of_part` lists it; null in a pass of
-    /// training.
+    /// The counts of an evaluation pass, in the order of `learn::counts_of_part`; null in a
+    /// training pass.
     Measures,
-    /// The loss before it is rounded: a double.
+    /// The loss before rounding: a double.
     ExactLoss,
-    /// What was measured in the last `learn::SLOTS` epochs: for each a double, the loss, and its
-    /// counts.
+    /// Metrics of the last `learn::SLOTS` epochs: for each the loss as a double, and the counts.
     Ring,
-    /// What steps are multiplied with, for epochs by their number modulo `learn::SLOTS`: doubles.
+    /// Learning-rate factors, for epochs by their number modulo `learn::SLOTS`: doubles.
     Paces,
-    /// First, or second moment of the parameter of this number; null where its optimiser has none.
+    /// The first or second moment of the parameter of this number; null where its optimiser has
+    /// none.
     Moment(usize, u8),
     /// Settings of the optimiser of the parameter of this number, as `learn::OPTIMIZER` lists them.
     Optimizer(usize),
-    /// What is gone by between epochs: two `watch::Watch`.
+    /// The state of early stopping between epochs: two `watch::Watch`.
     Watches,
-    /// The parameter of this number as it was kept.
+    /// The best checkpoint of the parameter of this number.
     Kept(usize),
 }
 
 impl Argument {
-    /// What kernels of one launch alone see becomes that of launches which others do not wait for.
+    /// Switches to the scratch and counters of launches off the critical path.
     fn take_aside(&mut self) {
         match self {
             Argument::Scratch => *self = Argument::ScratchAside,
@@ -360,12 +362,12 @@ impl Argument {
     }
 }
 
-/// Lists that are walked, each of an item's.
+/// The lists of a walk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WalkedLists {
-    /// Edges of each vertex.
+    /// The edges of each vertex.
     Edges(Direction),
-    /// What sparse features keep of each row, or of each column.
+    /// The nonzeros of each row, or column, of sparse features.
     Entries(BufferName, bool),
 }
 
@@ -392,10 +394,10 @@ pub enum ListPart {
     Value,
 }
 
-/// A list of groups, or how many there are.
+/// A list of neighbour groups, or their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grouped {
-    /// Row of each group: groups of a row follow each other.
+    /// Row of each group: groups of a row are consecutive.
     Row,
     /// First slot of each group.
     Start,
@@ -403,7 +405,7 @@ pub enum Grouped {
     End,
     /// Number of groups.
     Count,
-    /// Each row whose groups lie in several blocks.
+    /// Each row whose groups span several blocks.
     SpanRow,
     /// The first of these blocks.
     SpanBlock,
@@ -414,33 +416,33 @@ pub enum Grouped {
 }
 
 impl Grouped {
-    /// Whether it is a number and no list.
+    /// Whether it is a number and not a list.
     pub fn is_count(self) -> bool {
         matches!(self, Grouped::Count | Grouped::SpanCount)
     }
 }
 
-/// Which items.
+/// A size class of items (rows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tier {
-    /// Several blocks each.
+    /// Several blocks each (heavy rows).
     Hub,
-    /// No item: how many blocks each of those has.
+    /// Not a class: the number of blocks of each heavy row.
     Pieces,
     /// A block each.
     Block,
     /// A warp each.
     Warp,
-    /// All.
+    /// All items.
     All,
 }
 
-/// What has no kernel.
+/// A launch for which no kernel can be emitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoKernel {
     /// Name of the launch.
     pub launch: String,
-    /// What it asks for.
+    /// The unsupported operation.
     pub what: String,
 }
 
@@ -456,13 +458,13 @@ impl fmt::Display for NoKernel {
     }
 }
 
-/// The source of a list that trains, or is computed once.
+/// The source of a list that trains, or that runs once.
 pub fn emit(list: &LaunchList, target: GpuTarget) -> Result<Emitted, NoKernel> {
     emit_in_groups(list, target, &[])
 }
 
-/// The same, where launches that walk edges cut them so, in the order of the list; as far as they
-/// can (`groups`): all others have rows.
+/// The same, with edge walks split into these neighbour groups, in the order of the list, where
+/// supported (`groups`); all others process whole rows.
 pub fn emit_in_groups(
     list: &LaunchList,
     target: GpuTarget,
@@ -548,7 +550,7 @@ pub fn emit_in_groups(
     Ok(emitted)
 }
 
-/// Lines set in by the braces around them.
+/// Indents lines by the braces around them.
 fn indented(source: &str) -> String {
     let (mut text, mut depth) = (String::with_capacity(source.len() + source.len() / 8), 0usize);
     for line in source.lines() {
@@ -567,8 +569,8 @@ fn indented(source: &str) -> String {
     text
 }
 
-/// A definition with its names numbered as they come: definitions that differ in names alone are
-/// one.
+/// A definition with its names numbered in order of appearance: definitions that differ in names
+/// alone are equal.
 fn anonymous(definition: &str) -> String {
     let (mut numbers, mut text, mut word): (BTreeMap<String, usize>, String, String) =
         (BTreeMap::new(), String::new(), String::new());
@@ -598,6 +600,7 @@ fn anonymous(definition: &str) -> String {
     }
     text
 }
+
 
 /// A kernel of a launch, in text.
 struct KernelText<'a> {
@@ -638,41 +641,43 @@ impl KernelText<'_> {
 }
 
 /// The kernels of one launch, as they are written.
+
 struct Unit<'a> {
     list: &'a LaunchList,
     target: GpuTarget,
-    /// How its edges are cut into groups, if that is asked for.
+    /// The neighbour groups of its edges, if requested.
     groups: Option<Groups>,
-    /// Sums over rows that others make, and outer products.
+    /// Sums over rows computed by other launches, and outer products.
     beside: &'a shared_read_sums::SharedSums,
     twins: &'a shared_read_sums::Twins,
-    /// Exponentials of softmaxes, by name.
+    /// Names of softmax exponentials.
     shares: &'a BTreeSet<String>,
-    /// Products that one kernel may make, and, as it goes on, launches that others make, with
-    /// these, and what nobody puts down.
+    /// Products merged into one kernel and, as emission proceeds, launches merged with these, and
+    /// buffers that are never materialised.
     joined: &'a MergedLaunches,
     elsewhere: BTreeMap<usize, usize>,
     unmade: Vec<BufferName>,
     number: usize,
     launch: &'a Launch,
-    /// Names of definitions that were written, by what they are without names.
+    /// Names of emitted definitions, by their anonymous text.
     known: BTreeMap<String, String>,
     kernels: Vec<Kernel>,
     source: String,
     /// Which parameters kernels write through.
     writes: BTreeMap<String, Vec<bool>>,
     scratch_bytes: u64,
-    /// How the launch is done.
+    /// How the launch is executed.
     schedules: BTreeSet<ScheduleKind>,
 }
 
 impl Unit<'_> {
-    /// Notes ways in which the launch is done, each where it is.
+    /// Records schedules, each if its condition holds.
     fn note<const N: usize>(&mut self, ways: [(ScheduleKind, bool); N]) {
         self.schedules.extend(ways.into_iter().filter(|(_, is)| *is).map(|(way, _)| way));
     }
 
-    /// Adds a kernel.
+    
+/// Adds a kernel.
     fn add_kernel(&mut self, kernel: KernelText) {
         let name = self.define(&kernel);
         self.kernels.push(Kernel {
@@ -685,9 +690,12 @@ impl Unit<'_> {
     }
 
     /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
-    fn define(&mut self, kernel: &KernelText) -> String {
-        let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
-        let waits = if *waits { "" } else { "after_others();\n" };
+    
+fn define(&mut self, kernel: &KernelText) -> String {
+        let KernelText { maker, suffix, threads, tables, body, waits, .. } 
+= kernel;
+        
+let waits = if *waits { "" } else { "after_others();\n" };
         let resident = match kernel.resident {
             few @ ..=2 => few.to_string(),
             many => format!("ON_HOPPER({many})"),
@@ -711,8 +719,7 @@ impl Unit<'_> {
             text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)
         ));
         self.known.insert(anonymous, name.clone());
-        // Who is given a place of something else in the same kernel's text writes through the same
-        // parameters.
+        // If the text of an equal kernel is reused, it writes through the same parameters.
         self.writes.insert(name.clone(), kernel.parameters.written());
         name
     }
@@ -743,10 +750,12 @@ impl Unit<'_> {
                 self.note([(ScheduleKind::TableScatter, true)]);
                 self.scatter(*transposed)
             }
-            // Sparse features as dense rows: whoever has them puts them down.
+            // Sparse features as dense rows: their readers materialise them.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
-            // `WalkLowering::lower_step` names the operations that no walk has.
-            Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
+            
+// `WalkLowering::lower_step` names the operations that no walk has.
+            
+Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }
             | Operation::ProductOverRows { .. }
@@ -758,7 +767,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A kernel's name: readable, and unlike all others.
+    /// A kernel's name: readable, and unique.
     fn name(&self, suffix: &str) -> String {
         let plain: String = self
             .launch
@@ -778,7 +787,7 @@ impl Unit<'_> {
             .map_or(1, |buffer| buffer.stride(self.target.bytes_per_real))
     }
 
-    /// What the launch is, in front of its kernel.
+    /// Describes the launch in a comment above its kernel.
     fn header(&mut self) {
         let text = self.launch.operation.described();
         self.source.push_str("\n// ");
@@ -789,7 +798,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Lines of the program that ask for it.
+    /// The program lines that it comes from.
     fn lines(&self) -> String {
         let writes = self.launch.operation.steps().iter().flat_map(Operation::writes);
         let lines: BTreeSet<u32> =
@@ -802,7 +811,7 @@ impl Unit<'_> {
         }
     }
 
-    /// How its kernel goes about it, below what it is.
+    /// Describes the kernel's schedule, below the launch.
     fn schedule(&mut self, words: &str) {
         self.source.push_str(&format!("//   ({words})\n"));
     }
@@ -812,7 +821,7 @@ fn is_product(step: &Operation) -> bool {
     matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. })
 }
 
-/// Which loss a list trains with, and columns of its result.
+/// The loss that a list trains with, and the columns of its result.
 pub fn loss_of(list: &LaunchList) -> Option<(LossKind, u64)> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind, result, .. } = &train.loss.operation else { return None };

@@ -1,10 +1,10 @@
-//! fusion_groups: which launches of a part become one.
+//! fusion_groups: which launches of a part are fused.
 //!
-//! promises  a group can be done vertex by vertex (or edge by edge) in any order; launches outside
-//!           of groups come as early as they can, so that groups grow; work on rows waits for the
-//!           group that reads it, where nothing is gained by doing it before (a bool of a relu's
-//!           row is made where the gradient is, and is stored nowhere); the order depends on the
-//!           list alone
+//! promises  a group can run vertex by vertex (or edge by edge) in any order; launches outside of
+//!           groups are scheduled as early as possible, so that groups grow; row operations are
+//!           deferred to the group that reads them where running them earlier gains nothing (the
+//!           mask of a relu is computed next to the gradient, and never stored); the order depends
+//!           on the list alone
 mod gpu_fusion_rules;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,30 +16,30 @@ use crate::launch::{
 };
 use crate::tuning;
 
-/// A launch that is to be placed.
+/// A launch that is not scheduled yet.
 #[derive(Clone)]
 struct Item<'a> {
     launch: &'a Launch,
     kind: FusionKind,
     reading: Reading,
-    /// The edges that it reduces.
+    /// The direction of the edges that it reduces.
     direction: Option<Direction>,
     part: usize,
 }
 
-/// Launches that become one.
+/// A group of launches to fuse.
 pub(super) struct Group<'a> {
     members: Vec<Item<'a>>,
     over: Option<Over>,
-    /// Buffers that it reads and does not make.
+    /// Buffers that it reads and does not compute.
     pub reads: BTreeSet<BufferName>,
     made: BTreeSet<&'a str>,
-    /// What it adds up over all vertices: there when all are done.
+    /// Sums over all vertices: complete only when the launch ends.
     totals: BTreeSet<&'a str>,
     columns: u64,
 }
 
-/// The launches of a part in groups, in an order in which they can be done.
+/// Splits the launches of a part into groups, in a valid order.
 pub(super) fn grouped<'a>(
     values: &ListValues<'a>,
     part: usize,
@@ -68,7 +68,7 @@ pub(super) fn grouped<'a>(
         let first = apart.or(following).or(in_time).or_else(|| ready.first().copied()).unwrap_or(0);
         let grown = |first: usize| grown(values, &waiting, &unmade, &late, first);
         let mut members = grown(first);
-        // Another group may be what this one's rows should wait for.
+        // Another group may be the one that these rows should be deferred to.
         if members.len() == 1 && can_wait(values, &waiting, &members, first) {
             let others =
                 ready.iter().filter(|at| **at != first && !late[**at]).map(|at| grown(*at));
@@ -78,7 +78,7 @@ pub(super) fn grouped<'a>(
                 .unwrap_or(members);
         }
         let mut group = Group::new();
-        // In the order in which they were found: each is ready when it comes.
+        // In the order in which they were found: the dependencies of each precede it.
         members.iter().for_each(|at| group.add(values, &waiting[*at]));
         let mut at = 0..waiting.len();
         waiting.retain(|_| !at.next().is_some_and(|at| members.contains(&at)));
@@ -91,8 +91,7 @@ pub(super) fn grouped<'a>(
     groups
 }
 
-/// Positions of the launches that become one with that at `first`, in an order in which they can be
-/// done.
+/// Positions of the launches that are fused with the one at `first`, in a valid order.
 fn grown<'a>(
     values: &ListValues<'a>,
     waiting: &[Item<'a>],
@@ -112,7 +111,7 @@ fn grown<'a>(
         {
             group.add(values, &waiting[at]);
             members.push(at);
-            // What was passed over may have waited for this.
+            // A launch that was skipped may have depended on this one.
             at = 0;
         } else {
             at += 1;
@@ -126,15 +125,15 @@ fn grown<'a>(
     members
 }
 
-/// By position: whether a reduction had better wait for another over the same edges, which reads
-/// the same far rows and wants nothing but work on rows to be done before it: the rows are then
-/// read once for both.
+/// By position: whether a reduction is better deferred until another over the same edges that reads
+/// the same far rows and depends only on row operations is ready: the rows are then read once for
+/// both.
 fn late(values: &ListValues, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<bool> {
     let makes: BTreeMap<&str, usize> = (0..waiting.len())
         .flat_map(|at| waiting[at].writes().into_iter().map(move |name| (name, at)))
         .collect();
-    // Whether all that is unmade of what this reads comes from work on rows, and some of it is read
-    // of other vertices.
+    // Whether all unscheduled inputs of this launch come from row operations, and some are read
+    // from other vertices.
     let waits_for_rows = |at: usize| {
         let (mut open, mut seen, mut is_far_read) = (vec![at], BTreeSet::new(), false);
         while let Some(next) = open.pop() {
@@ -187,9 +186,9 @@ fn late(values: &ListValues, waiting: &[Item], unmade: &BTreeSet<&str>) -> Vec<b
     late
 }
 
-/// Whether a member of a group, work on rows that no other member reads, is better done by those
-/// that read it: they read no more then than they would read of it, and do it where its rows are at
-/// hand.
+/// Whether a member of a group, a row operation that no other member reads, is better deferred to
+/// its readers: they read no more than its result would take, and compute it while its rows are in
+/// cache.
 fn can_wait(values: &ListValues, waiting: &[Item], members: &[usize], at: usize) -> bool {
     let item = &waiting[at];
     let Operation::Evaluate { out, op, .. } = &item.launch.operation else { return false };
@@ -228,7 +227,7 @@ fn can_wait(values: &ListValues, waiting: &[Item], members: &[usize], at: usize)
     let mut names: Vec<&str> = item.reading.leaves.iter().map(|(name, _)| name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    // What only this reads of what the group makes would have to be stored for it.
+    // Inputs that the group computes for this launch alone would have to be stored.
     let is_made_here =
         |name: &str| members.iter().any(|other| waiting[*other].writes().contains(&name));
     let lies_anyway = |name: &str| {
@@ -256,7 +255,7 @@ impl<'a> Item<'a> {
         Item { launch, kind, reading: values.reading(&launch.operation, part), direction, part }
     }
 
-    /// Whether all that it reads is there, or made by the group.
+    /// Whether all its inputs are available, or computed by the group.
     fn is_ready(&self, unmade: &BTreeSet<&str>, group: &Group) -> bool {
         self.reading
             .leaves
@@ -278,7 +277,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Whether a view, in a walk over the edges of vertices in this direction, is of another vertex.
+/// Whether a view, in a walk over edges in this direction, is of another vertex.
 fn is_far(view: View, direction: Option<Direction>) -> bool {
     match view {
         View::Own => false,
@@ -305,7 +304,7 @@ impl<'a> Group<'a> {
         if let Some(Over::EdgesOf(direction)) = self.over { Some(direction) } else { None }
     }
 
-    /// Whether a launch, which is ready, can be done in the same walk.
+    /// Whether a ready launch can join the walk.
     fn takes(&self, values: &ListValues, item: &Item) -> bool {
         let fits = match (self.over, item.kind) {
             (Some(Over::Edges(rows)), FusionKind::Edge(wanted)) => rows == wanted,
@@ -348,7 +347,7 @@ impl<'a> Group<'a> {
         self.members.push(item.clone());
     }
 
-    /// The launch that does all of it; `is_read_outside` says what must lie somewhere.
+    /// The fused launch; `is_read_outside` tells which results must be materialised.
     pub fn launch(
         &self,
         values: &ListValues<'a>,
@@ -398,7 +397,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Columns of rows of vertices that a launch adds to a group.
+/// Columns that a launch adds to the vertex rows of a group.
 fn columns(values: &ListValues, item: &Item) -> u64 {
     let of = |name: &str| {
         values
@@ -409,12 +408,12 @@ fn columns(values: &ListValues, item: &Item) -> u64 {
     item.writes().iter().map(|name| of(name)).sum()
 }
 
-/// Name of a value of edges where it is made again: its own where it lies nowhere.
+/// Name of an edge value where it is recomputed: its own if it is not stored.
 fn local_name(values: &ListValues, name: &str) -> BufferName {
     if values.is_stored(name) { name_of_again(name) } else { name.to_owned() }
 }
 
-/// A step that makes and reads buffers under other names.
+/// A step with its buffers renamed.
 pub(super) fn renamed(
     operation: &Operation,
     made: &dyn Fn(&str) -> BufferName,

@@ -1,23 +1,22 @@
-//! half_precision_rows: rows that are kept in 16 bits, where a run asks for it.
+//! half_precision_rows: which rows are stored as 16-bit floats, if a run asks for it.
 //!
-//! promises  sums, products and all else stay in the run's type: a number is rounded only when its
-//!           row is put down and widened when it is read again, and a walk goes on with what it
-//!           made itself unrounded; only rows of vertices or edges of `COLUMNS_LEAST` columns or
-//!           more that nothing but fused walks writes and reads, and dense features that only they
-//!           read, are halves: parameters, their gradients, scores, statistics of a softmax and
-//!           whatever is returned are not
-//! never     changes an operation; touches a list with supersteps, where what was rounded would be
-//!           rounded again and again
+//! promises  all arithmetic stays in the run's type: a number is rounded when its row is stored and
+//!           widened when it is loaded, and a walk continues with its own results unrounded; only
+//!           vertex or edge rows of at least `COLUMNS_LEAST` columns that only fused walks write
+//!           and read, and dense features that only they read, are stored so: parameters, their
+//!           gradients, scores, softmax statistics and results are not
+//! never     changes an operation; touches a list with supersteps, where rounding errors would
+//!           accumulate
 use std::collections::BTreeSet;
 
 use crate::facts::GraphFacts;
 use crate::launch::{Body, Buffer, Element, Half, Launch, LaunchList, Operation, Role, Rows};
 
-/// Columns of a row at least: of fewer, as many bytes come with a cache line.
+/// Minimum columns of a row: fewer share a cache line anyway.
 const COLUMNS_LEAST: u64 = 16;
 
-/// Makes halves of what can be such. Gradients of rows are small, as the loss is a mean, and want
-/// the range of bf16 in any case.
+/// Changes the storage type of such rows. Gradients of rows are small, since the loss is a mean,
+/// and need the range of bf16 in any case.
 pub(super) fn halve(list: &mut LaunchList, facts: &GraphFacts) {
     let Some(half) = facts.half else { return };
     let backward = match &list.body {

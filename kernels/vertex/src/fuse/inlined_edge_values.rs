@@ -1,4 +1,4 @@
-//! inlined_edge_values: which values of edges are made where they are read, and what a launch reads
+//! inlined_edge_values: which edge values are computed where they are read, and what a launch reads
 //! then.
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::launch::{
 };
 use crate::tuning;
 
-/// Launches that fusing may join, part by part, in the order of the list.
+/// The parts of a list within which launches may be fused, in order.
 pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
     match &list.body {
         Body::Train(train) => vec![&train.prepare, &train.forward, &train.backward],
@@ -28,7 +28,7 @@ pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {
 pub(super) struct ListValues<'a> {
     pub facts: &'a GraphFacts,
     buffers: BTreeMap<&'a str, &'a Buffer>,
-    /// What must lie somewhere, whoever reads it.
+    /// Values that must be materialised, whoever reads them.
     kept: BTreeSet<BufferName>,
     edges: BTreeMap<&'a str, EdgeValue<'a>>,
     /// The last part that reads each buffer.
@@ -36,7 +36,7 @@ pub(super) struct ListValues<'a> {
     is_training: bool,
 }
 
-/// A value of edges that could be made where it is read.
+/// An edge value that could be computed where it is read.
 struct EdgeValue<'a> {
     operation: &'a Operation,
     /// Position among all launches.
@@ -48,18 +48,18 @@ struct EdgeValue<'a> {
 /// How a launch can be fused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FusionKind {
-    /// Work on rows of vertices, or a reduction over edges to them.
+    /// A row operation on vertices, or a reduction over edges to them.
     Vertex,
-    /// Something added up over all vertices.
+    /// A sum over all vertices.
     Total,
-    /// Work on rows of edges that are stored.
+    /// A row operation on stored edge rows.
     Edge(Rows),
     /// Not at all.
     Other,
 }
 
-/// A product of two values of the same vertex that need lie nowhere for its own sake, and all who
-/// read it, in the same part of the list.
+/// A product of two values of the same vertex that need not be materialised itself, and all its
+/// readers, in the same part of the list.
 pub(super) struct InlinedProduct<'l> {
     pub out: &'l BufferName,
     pub shape: &'l [u64],
@@ -67,12 +67,12 @@ pub(super) struct InlinedProduct<'l> {
     pub readers: Vec<&'l Launch>,
 }
 
-/// What a launch reads when values of edges are made where they are read.
+/// The inputs of a launch if edge values are computed where they are read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
-    /// Values of edges to be made, in order.
+    /// Edge values to compute, in order.
     pub steps: Vec<BufferName>,
-    /// Buffers, and where they are seen from.
+    /// Input buffers, and the view that each is read through.
     pub leaves: Vec<(BufferName, View)>,
 }
 
@@ -115,8 +115,8 @@ impl<'a> ListValues<'a> {
         for (part, launch) in &all {
             let makes_it_again = values.makes_again(&launch.operation);
             for name in launch.operation.reads() {
-                // The backward part makes again what the forward part made; all else that outlives
-                // its part is stored.
+                // The backward part recomputes edge values of the forward part; all others that
+                // outlive their part are stored.
                 let crosses =
                     |value: &EdgeValue| value.part != *part && !(is_training && value.part > 0);
                 if let Some(value) = values.edges.get_mut(&*name) {
@@ -136,7 +136,7 @@ impl<'a> ListValues<'a> {
         values
     }
 
-    /// The product that a launch is, if it is such a one; `here` is its part of all launches.
+    /// The product that a launch is, if it is such a one; `here` is its part among all launches.
     pub fn product<'l>(
         &self,
         all: &[&Launch],
@@ -156,7 +156,7 @@ impl<'a> ListValues<'a> {
         }
         let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == out);
         let readers: Vec<&Launch> = here.iter().filter(|launch| reads(launch)).collect();
-        // What another part reads stays where it is.
+        // A value that another part reads stays materialised.
         let is_apart = all.iter().filter(|launch| reads(launch)).count() > readers.len();
         (!readers.is_empty() && !is_apart).then_some(InlinedProduct {
             out,
@@ -166,7 +166,7 @@ impl<'a> ListValues<'a> {
         })
     }
 
-    /// Whether a launch could make the values of edges that it reads.
+    /// Whether a launch could compute the edge values that it reads.
     fn makes_again(&self, operation: &Operation) -> bool {
         let Operation::Evaluate { op, .. } = operation else { return false };
         match self.kind(operation) {
@@ -189,12 +189,12 @@ impl<'a> ListValues<'a> {
         self.last.get(name).is_some_and(|last| *last > part)
     }
 
-    /// Whether a value of edges lies somewhere; so does all that is none.
+    /// Whether a value is stored; all but edge values are.
     pub fn is_stored(&self, name: &str) -> bool {
         self.edges.get(name).is_none_or(|value| value.stored)
     }
 
-    /// The launch that makes a value of edges.
+    /// The launch that computes an edge value.
     pub fn edge_operation(&self, name: &str) -> Option<&'a Operation> {
         self.edges.get(name).map(|value| value.operation)
     }
@@ -210,7 +210,7 @@ impl<'a> ListValues<'a> {
                     && self.buffers.get(rows.buffer.as_str()).is_some_and(|held| wanted(held.rows))
             })
         };
-        // Lanes hold a row, and many rows are added up by many blocks: a kernel of its own.
+        // Lanes hold a row, and sums over many rows take many blocks: a kernel of its own.
         let is_total = |op: &Op| is_total(op) && !self.facts.lanes;
         let of_nodes = |rows: &Rowed| {
             rows.view == View::Own
@@ -220,7 +220,7 @@ impl<'a> ListValues<'a> {
                     .is_some_and(|held| held.rows == Rows::Nodes)
         };
         match made.rows {
-            // Loops end by totals, and are few columns wide: theirs are taken apart.
+            // Loops end with totals of few columns, which are not fused.
             Rows::Fixed(_) if self.is_training && is_total(op) && made.element == Element::Real => {
                 if inputs
                     .iter()
@@ -232,7 +232,7 @@ impl<'a> ListValues<'a> {
                 }
             }
             Rows::Nodes if is_row_wise(op) || reduced(op).is_some() => FusionKind::Vertex,
-            // A product of values of edges is one of many rows with a small matrix: by itself.
+            // A product of edge values has many rows and a small matrix: a launch of its own.
             Rows::Edges | Rows::EdgesTwice if matches!(op, Op::Product { .. }) => FusionKind::Other,
             Rows::Edges | Rows::EdgesTwice
                 if is_row_wise(op) && !rows_read(&|rows| matches!(rows, Rows::Graphs(_))) =>
@@ -243,7 +243,7 @@ impl<'a> ListValues<'a> {
         }
     }
 
-    /// What a launch reads: itself, and through the values of edges that it makes.
+    /// The inputs of a launch, its own and those of the edge values that it computes.
     pub fn reading(&self, operation: &Operation, part: usize) -> Reading {
         let mut reading = Reading::default();
         let mut steps: BTreeSet<(usize, &str)> = BTreeSet::new();
@@ -274,7 +274,7 @@ impl<'a> ListValues<'a> {
         reading
     }
 
-    /// Whether a value of edges is made where this part reads it.
+    /// Whether an edge value is recomputed where this part reads it.
     fn is_made_again(&self, name: &str, part: usize) -> bool {
         let Some(value) = self.edges.get(name) else { return false };
         let is_wide = self
@@ -285,7 +285,7 @@ impl<'a> ListValues<'a> {
     }
 }
 
-/// What is read after its part, by name.
+/// Buffers that are read after their part, by name.
 fn kept_buffers(list: &LaunchList) -> BTreeSet<BufferName> {
     let mut kept: BTreeSet<BufferName> =
         list.results.iter().map(|result| result.buffer.clone()).collect();

@@ -1,12 +1,10 @@
-//! keep_input_features: rows that stand in the data set are not written anew, times a number each,
-//! to be reduced over edges before the first epoch: edges see both.
-//!
-//! promises  the same products, made where they are reduced; only before the first epoch, where a
-//!           product made once an edge costs less than rows that lie beside the data set's for a
-//!           whole run. Where a weight of edges is among the factors, they are multiplied in
-//!           another order
-//! never     moves a launch, or makes a product where someone reads it as it is, or in another
-//!           shape
+//! keep_input_features: does not store scaled copies of features only to reduce them over edges
+//! before the first epoch: the reduction reads features and factor.
+//! promises  the same products, computed in the reduction; only before the first epoch, where a
+//!           product per edge costs less than a copy of the features that stays in memory for the
+//!           whole run. Where an edge weight is among the factors, they are multiplied in another
+//!           order
+//! never     moves a launch; inlines a product that another launch reads, or in another shape
 use super::inlined_edge_values::{InlinedProduct, ListValues};
 use crate::gir::Op;
 use crate::launch::{
@@ -14,7 +12,7 @@ use crate::launch::{
 };
 use crate::tuning;
 
-/// The list with such products where they are reduced.
+/// The list with such products inlined into their reductions.
 pub(super) fn multiply_in_place(list: &LaunchList, values: &ListValues) -> LaunchList {
     let mut made = list.clone();
     let Body::Train(train) = &mut made.body else { return made };
@@ -69,8 +67,8 @@ fn product(
     found.then(|| (out.clone(), factors.map(Rowed::clone)))
 }
 
-/// Whether a launch is a reduction over edges that reads these rows at the far ends of its edges
-/// alone, and as they are shaped.
+/// Whether a launch is a reduction over edges that reads these rows only at the far ends of its
+/// edges, and in this shape.
 fn reduces(launch: &Launch, name: &str, shape: &[u64]) -> bool {
     let Operation::Evaluate { op: Op::Reduce(..), inputs, .. } = &launch.operation else {
         return false;

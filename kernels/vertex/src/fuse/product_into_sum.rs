@@ -1,17 +1,15 @@
-//! product_into_sum: products of rows that are only added up over all vertices are made where they
-//! are added up.
+//! product_into_sum: inlines products of rows that are only summed over all vertices into the sum.
 //!
-//! promises  the same products, added up; a product is made there only where less is read and
-//!           written then: one of its factors lies somewhere anyway, the other is narrow or the
-//!           same for all
-//! never     moves a launch, or makes a product twice that someone else reads
+//! promises  the same sum of the same products; a product is inlined only if that reads and writes
+//!           less: one of its factors is stored anyway, the other is narrow or the same for all
+//! never     moves a launch, or computes a product twice that has another reader
 use super::inlined_edge_values::{InlinedProduct, ListValues};
 use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Launch, LaunchList, Operand, Operation, Role, Rows, View, is_row_wise, width,
 };
 
-/// The list with such products where they are added up.
+/// The list with such products inlined into their sums.
 pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList {
     let mut made = list.clone();
     let Body::Train(train) = &mut made.body else { return made };
@@ -38,7 +36,7 @@ pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList 
     made
 }
 
-/// A product that is better made where it is added up: its name, and what is added up instead.
+/// A product that is better inlined: its name, and its factors.
 fn product(
     values: &ListValues,
     all: &[&Launch],
@@ -65,7 +63,8 @@ fn product(
             .filter(|buffer| buffer.rows == Rows::Nodes)
             .map_or(0, |buffer| buffer.columns * width(buffer.element, values.facts))
     };
-    // What others read than work on rows of the same part lies somewhere; so does what is no value.
+    // Values with other readers than row operations of the same part are stored; so are buffers
+    // that are no values.
     let takes_rows = |launch: &Launch, name: &str| match &launch.operation {
         Operation::Evaluate { op, inputs, .. } => {
             is_row_wise(op)

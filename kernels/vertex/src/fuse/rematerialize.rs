@@ -1,13 +1,11 @@
-//! rematerialize: rows that a launch reads beside what they were made of are made again where they
-//! are read.
+//! rematerialize: recomputes rows where they are read, if their inputs are read there anyway.
 //!
-//! promises  the same operations on the same rows, so the same bits; nothing is read in their place
-//!           but parameters; only launches over rows of vertices, going backward, make anything
-//!           again
-//! never     makes again what is drawn, or takes more than a few operations an element
+//! promises  the same operations on the same rows, so the same bits; only parameters are read
+//!           instead; only backward launches over vertex rows recompute
+//! never     recomputes random numbers, or more than a few operations per element
 //!
-//! An attention's hidden rows and the weighted sums that they are made of are both read where the
-//! slope of the one becomes that of the other.
+//! For example, the backward pass of an attention layer reads both the hidden rows and the weighted
+//! sums that they are computed from.
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fusion_groups::renamed;
@@ -18,8 +16,7 @@ use crate::launch::{
 };
 use crate::tuning;
 
-/// Makes rows again, where that reads less; `buffers` are those of the list before launches were
-/// joined.
+/// Recomputes rows where that reads less; `buffers` are those of the list before fusion.
 pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer>) {
     let Body::Train(train) = &mut list.body else { return };
     let steps_of = |launch: &Launch| match &launch.operation {
@@ -43,7 +40,7 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
                 .into_iter()
                 .filter(|other| *other != name)
                 .collect();
-            // What is made again for others is there.
+            // Rows recomputed for other readers are available.
             let there: BTreeSet<String> = buffers
                 .keys()
                 .filter(|name| locals.iter().any(|local| local.name == name_of_again(name)))
@@ -69,7 +66,7 @@ pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer
             let anew = |steps: &[Operation]| {
                 steps.iter().map(|step| renamed(step, &named, &named)).collect::<Vec<_>>()
             };
-            // Behind the product, and what it is made of.
+            // After the product, and its inputs.
             let start = steps.iter().rposition(|step| {
                 is_product(step)
                     || step
@@ -94,8 +91,8 @@ fn is_product(step: &Operation) -> bool {
     matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. })
 }
 
-/// Rows of vertices that work behind a product, or all work where there is none, reads and does not
-/// make: each vertex's own.
+/// Vertex rows that operations after a product, or all operations if there is none, read and do not
+/// compute: each vertex's own.
 fn read_of_vertices(steps: &[Operation], buffers: &BTreeMap<&str, &Buffer>) -> BTreeSet<String> {
     let made: BTreeSet<_> = steps.iter().flat_map(Operation::writes).collect();
     let inputs = |step: &Operation| match step {
@@ -127,8 +124,8 @@ fn read_of_vertices(steps: &[Operation], buffers: &BTreeMap<&str, &Buffer>) -> B
     own.filter(|name| !of_products.contains(name)).collect()
 }
 
-/// What is known where rows are made again: the operation that makes each value, all buffers, and
-/// what is read in any case.
+/// The inputs of recomputation: the operation that computes each value, all buffers, and what is
+/// read in any case.
 #[derive(Clone, Copy)]
 struct Known<'a> {
     makers: &'a BTreeMap<&'a str, &'a Operation>,
@@ -136,7 +133,8 @@ struct Known<'a> {
     read: &'a BTreeSet<String>,
 }
 
-/// The operations, in order, that make a row of what is read as well; whether there are such.
+/// Collects the operations, in order, that compute a row from rows that are read as well; false if
+/// there are none.
 fn remake(name: &str, known: Known<'_>, steps: &mut Vec<Operation>) -> bool {
     let Known { makers, buffers, read } = known;
     let is_made = |step: &Operation| step.writes().iter().any(|made| made == name);
@@ -149,7 +147,7 @@ fn remake(name: &str, known: Known<'_>, steps: &mut Vec<Operation>) -> bool {
     if is_parameter || steps.len() > tuning::recomputed_steps() {
         return is_parameter;
     }
-    // What is the same for all rows is no row of a walk.
+    // A value that is the same for all rows is no row of a walk.
     if buffers.get(name).is_none_or(|held| held.rows != Rows::Nodes) {
         return false;
     }

@@ -1,10 +1,10 @@
-//! build: makes nodes, and says where a node's parts do not fit.
+//! build: creates nodes, and checks that operands fit.
 //!
-//! promises  every node's place, type and shape follow from its inputs by the rules of `fit`; what
-//!           does not fit is refused with expected, found and a hint; element-wise work on S alone,
-//!           or on one vertex's rows seen from edges, is done once a vertex; a node equal to an
-//!           earlier one of the same region is that node
-//! never     knows the program's text (spans are set by who builds); simplifies numbers (passes do)
+//! promises  every node's place, type and shape follow from its inputs by the rules of
+//!           `row_shapes`; a mismatch is refused with expected, found and a hint; element-wise
+//!           operations on S alone, or on one vertex's rows seen from edges, are computed once per
+//!           vertex; a node equal to an earlier one of the same region is that node
+//! never     knows the program's text (the caller sets spans); simplifies (passes do)
 use std::collections::HashMap;
 use std::fmt;
 
@@ -14,10 +14,10 @@ use super::{
     Type, Unary,
 };
 
-/// Parts that do not fit together.
+/// Operands that do not fit together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Misfit {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
     /// What would fit.
     pub expected: String,
@@ -56,11 +56,11 @@ impl std::error::Error for Misfit {}
 /// Result of making a node.
 pub type NodeResult = Result<NodeId, Misfit>;
 
-/// A program while it is being made. Nodes are added to the region that was set last.
+/// A program under construction. Nodes are added to the current region.
 pub struct Builder<'a> {
     /// What is known of the data set.
     pub data: &'a Data,
-    /// What has been made so far.
+    /// The program so far.
     pub gir: Gir,
     /// Region of new nodes.
     pub region: Option<usize>,
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         Builder { data, gir, region: None, span: Span::default(), known: HashMap::new() }
     }
 
-    /// Goes on with a program that exists.
+    /// Continues an existing program.
     pub fn resume(gir: Gir, data: &'a Data) -> Self {
         let mut builder =
             Builder { data, gir, region: None, span: Span::default(), known: HashMap::new() };
@@ -95,18 +95,18 @@ impl<'a> Builder<'a> {
         self.gir.node(id)
     }
 
-    /// A number known when compiled.
+    /// A compile-time constant.
     pub fn constant(&mut self, number: Number) -> NodeId {
         let row = Row { place: Place::C, kind: number.kind(), shape: Vec::new() };
         self.push_node(Op::Constant(number), &[], row)
     }
 
-    /// A real number known when compiled.
+    /// A float constant.
     pub fn real(&mut self, number: f64) -> NodeId {
         self.constant(Number::Real(number))
     }
 
-    /// A learned tensor or running statistic, declared now.
+    /// Declares a learned tensor or running statistic.
     pub fn parameter(&mut self, parameter: super::Parameter) -> NodeId {
         let shape = parameter.shape.clone();
         self.gir.parameters.push(parameter);
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         self.push_node(Op::Parameter(self.gir.parameters.len() - 1), &[], row)
     }
 
-    /// The node of a parameter that was declared before, by its position.
+    /// The node of a declared parameter, by its position.
     pub fn declared(&mut self, position: usize) -> NodeId {
         let row = Row {
             place: Place::P,
@@ -124,8 +124,8 @@ impl<'a> Builder<'a> {
         self.push_node(Op::Parameter(position), &[], row)
     }
 
-    /// Starts a loop and makes it the region of new nodes: gives its number and the nodes that read
-    /// its states, which are `(name, first value)`. `end_loop` closes it.
+    /// Begins a loop and makes it the region of new nodes: returns its number and the nodes that
+    /// read its states, which are `(name, first value)`. `end_loop` closes it.
     pub fn begin_loop(&mut self, states: &[(String, NodeId)]) -> (usize, Vec<NodeId>) {
         let number = self.gir.loops.len();
         self.gir.loops.push(super::Loop {
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         (number, made)
     }
 
-    /// Closes a loop: next values of its states, and when it stops. Gives the nodes that hold the
+    /// Closes a loop: next values of its states, and its stop condition. Returns the nodes of the
     /// states after it.
     pub fn end_loop(
         &mut self,
@@ -207,8 +207,8 @@ impl<'a> Builder<'a> {
         format!("{row} {place}")
     }
 
-    /// Makes a node whose row follows from its inputs. For `Reshape`, `Expand` and `Scatter` see
-    /// `make_shaped`.
+    /// Creates a node whose row shape follows from its inputs. For `Reshape`, `Expand` and
+    /// `Scatter` see `make_shaped`.
     pub fn make(&mut self, op: Op, inputs: &[NodeId]) -> NodeResult {
         if let Some(moved) = self.moved_to_vertices(&op, inputs) {
             return moved;
@@ -217,8 +217,8 @@ impl<'a> Builder<'a> {
         Ok(self.push_node(op, inputs, row))
     }
 
-    /// Makes a dropout that is or was of this place: one of edges is drawn by the edge also of what
-    /// is seen from an end of it, which `make` draws once a vertex.
+    /// Creates a dropout of this place: dropout of an edge view draws per edge here, where `make`
+    /// would draw once per vertex.
     pub fn dropout_at(&mut self, place: Place, dropout: &Op, input: NodeId) -> NodeResult {
         let is_of_edges =
             matches!(place, Place::E(rows) if self.node(input).place.edge_rows() == Some(rows));
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
         Ok(self.push_node(dropout.clone(), &[input], row))
     }
 
-    /// Makes a node of a given shape: `Reshape`, `Expand` or `Scatter`.
+    /// Creates a node of a given shape: `Reshape`, `Expand` or `Scatter`.
     pub fn make_shaped(&mut self, op: Op, inputs: &[NodeId], shape: &[u64]) -> NodeResult {
         if let (Op::Reshape | Op::Expand, &[input]) = (&op, inputs) {
             if self.node(input).shape == shape {
@@ -280,12 +280,12 @@ impl<'a> Builder<'a> {
         Ok(self.push_node(op, inputs, row))
     }
 
-    /// Of one value.
+    /// A unary operator.
     pub fn unary(&mut self, operator: Unary, a: NodeId) -> NodeResult {
         self.make(Op::Unary(operator), &[a])
     }
 
-    /// Of two values; bool and int are made real where the other is, bool is made int for
+    /// A binary operator; bool and int are cast to float if the other is one, bool to int for
     /// arithmetic.
     pub fn binary(&mut self, operator: Binary, a: NodeId, b: NodeId) -> NodeResult {
         let (a, b) = self.same_kind(operator, a, b)?;
@@ -312,19 +312,19 @@ impl<'a> Builder<'a> {
         self.binary(Binary::Divide, a, b)
     }
 
-    /// `yes` where the condition holds; types are made equal as in `binary`.
+    /// `yes` where the condition holds, else `no`; types are promoted as in `binary`.
     pub fn select(&mut self, condition: NodeId, yes: NodeId, no: NodeId) -> NodeResult {
         let kind = self.common_kind(yes, no)?;
         let (yes, no) = (self.cast(kind, yes)?, self.cast(kind, no)?);
         self.make(Op::Select, &[condition, yes, no])
     }
 
-    /// The same as another type; itself if it has that type.
+    /// A cast; the node itself if it has that type.
     pub fn cast(&mut self, kind: Type, a: NodeId) -> NodeResult {
         if self.node(a).kind == kind { Ok(a) } else { self.make(Op::Cast(kind), &[a]) }
     }
 
-    /// Over edges, with or without a mask.
+    /// A reduction over edges, with or without a mask.
     pub fn reduce(
         &mut self,
         reduction: Reduction,
@@ -336,8 +336,7 @@ impl<'a> Builder<'a> {
         self.make(Op::Reduce(reduction, edges), &inputs)
     }
 
-    /// The value summed over what broadcasting repeated, so that it has this shape again: the
-    /// gradient of `Expand`.
+    /// Sums over broadcast axes, so that the value has this shape again: the gradient of `Expand`.
     pub fn unbroadcast(&mut self, mut a: NodeId, shape: &[u64]) -> NodeResult {
         while self.node(a).shape.len() > shape.len() {
             a = self.make(Op::Axis(Pooling::Sum, 0), &[a])?;
@@ -351,7 +350,7 @@ impl<'a> Builder<'a> {
         self.make_shaped(Op::Reshape, &[a], shape)
     }
 
-    /// Sum over the last axis, which stays with length 1.
+    /// Sum over the last axis, which keeps length 1.
     pub fn sum_last(&mut self, a: NodeId) -> NodeResult {
         let mut shape = self.node(a).shape.clone();
         let Some(last) = shape.last_mut() else { return Ok(a) };
@@ -361,7 +360,7 @@ impl<'a> Builder<'a> {
         self.make_shaped(Op::Reshape, &[sum], &shape)
     }
 
-    /// The value as one of S or E over these edges: rows of vertices are those of the owner.
+    /// The value broadcast to S or E over these edges: vertex rows are those of the owner.
     pub fn broadcast_to_edges(&mut self, edges: EdgeSet, a: NodeId) -> NodeResult {
         match self.node(a).place {
             Place::S(_) | Place::E(_) => Ok(a),
@@ -377,7 +376,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The value as one of D: shared rows are given to every vertex.
+    /// The value broadcast to D: shared rows are repeated for every vertex.
     pub fn broadcast_to_vertices(&mut self, a: NodeId) -> NodeResult {
         match self.node(a).place {
             Place::G => self.make(Op::Give, &[a]),
@@ -386,8 +385,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// A shared row given to every vertex, without arithmetic that could change it: a select on
-    /// what always holds.
+    /// A shared row broadcast to every vertex by a select whose condition is always true: no
+    /// arithmetic that could change it.
     fn constant_rows(&mut self, a: NodeId) -> NodeResult {
         let id = self.make(Op::Input(Input::Id), &[])?;
         let holds = self.make(Op::Binary(Binary::Equal), &[id, id])?;
@@ -395,8 +394,8 @@ impl<'a> Builder<'a> {
     }
 
     fn push_node(&mut self, op: Op, inputs: &[NodeId], row: Row) -> NodeId {
-        // A node of a loop whose inputs are all of the outside is made outside: it does not change
-        // between supersteps.
+        // A node of a loop all of whose inputs are outside is created outside: it is
+        // loop-invariant.
         let inside = inputs.iter().any(|input| self.node(*input).region.is_some())
             || matches!(op, Op::State(_));
         let region = if inside {
@@ -426,8 +425,8 @@ impl<'a> Builder<'a> {
         id
     }
 
-    /// Element-wise work whose row values all come from one end of the same edges is done once a
-    /// vertex.
+    /// Element-wise operations whose row operands all come from one end of the same edges are
+    /// computed once per vertex.
     fn moved_to_vertices(&mut self, op: &Op, inputs: &[NodeId]) -> Option<NodeResult> {
         let rowwise = matches!(
             op,
@@ -472,7 +471,7 @@ impl<'a> Builder<'a> {
         Some(self.make(op.clone(), &inner).and_then(|made| self.make(view, &[made])))
     }
 
-    /// Both as one type: what an operator's operands must have.
+    /// Promotes two operands to one type.
     fn same_kind(
         &mut self,
         operator: Binary,

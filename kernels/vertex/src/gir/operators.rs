@@ -1,36 +1,36 @@
-//! operators: the element-wise operators, one row each: how it is called, the types that it takes,
-//! its value, its gradient and its CUDA text.
+//! operators: the element-wise operators, one row each: its call syntax, operand types, value,
+//! gradient and CUDA text.
 //!
-//! promises  a row that lacks one of these does not compile; all other code asks the row for them,
-//!           so that a new operator is a row here and an arm of the CPU loops in
+//! promises  a row that lacks one of these does not compile; all other code takes them from the
+//!           row, so that a new operator is a row here and an arm of the CPU loops in
 //!           `kernels/ops/src/operators.rs`
-//! never     says how a node is made or walked
+//! never     defines how a node is created or executed
 //!
 //! A row of `unary_operators!`, in this order:
 //!
 //! - `call`: how a program calls it; none: it has a sign, or other operators' gradients need it;
-//! - `takes`: types of its operand; the result has the same;
-//! - `has`: what else is known of it (`Property`);
-//! - `value`: of a real number, and, `integers`, of an integer;
+//! - `takes`: its operand types; the result has the same;
+//! - `has`: further properties (`Property`);
+//! - `value`: for floats, and, `integers`, for integers;
 //! - `gradient`: what `a` gains, where `y` is the value and `g` the gradient of the value;
-//! - `cuda`: an expression of real numbers or integers; `prelude.cuh` has the functions.
+//! - `cuda`: an expression for floats or integers; `prelude.cuh` has the functions.
 use serde::{Deserialize, Serialize};
 
 use super::{NodeId, Type};
 use crate::interpret::integer_arithmetic as integers;
 
-/// What is known of an operator of one value, beside what its row computes.
+/// Properties of a unary operator that its value does not show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Property {
     /// The function of a `fold` may call it.
     InFold,
-    /// Of a constant it is a constant.
+    /// It folds constants.
     OfConstants,
     /// Its value is never -0.
     NeverMinusZero,
     /// Infinite at 0.
     PoleAtZero,
-    /// Constant but for its jumps: its gradient is 0.
+    /// Piecewise constant: its gradient is 0.
     Flat,
     /// A GPU computes it in few instructions.
     FewInstructions,
@@ -38,9 +38,9 @@ pub enum Property {
 
 use Property::{FewInstructions, Flat, InFold, NeverMinusZero, OfConstants, PoleAtZero};
 
-/// What the gradients of the rows are made with.
+/// The operations that gradients of the rows are built from.
 pub(crate) trait GradientSteps {
-    /// Why a node cannot be made.
+    /// Why a node cannot be created.
     type Misfit;
     /// A real number.
     fn real(&mut self, number: f64) -> NodeId;
@@ -55,15 +55,15 @@ pub(crate) trait GradientSteps {
         yes: NodeId,
         no: NodeId,
     ) -> Result<NodeId, Self::Misfit>;
-    /// Gradient times a slope; 0 where the gradient is 0.
+    /// Gradient times a derivative; 0 where the gradient is 0.
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> Result<NodeId, Self::Misfit>;
     /// Gradient over a value; 0 where the gradient is 0.
     fn divide(&mut self, gradient: NodeId, value: NodeId) -> Result<NodeId, Self::Misfit>;
-    /// The number, where a node is a real constant.
+    /// The number, if a node is a float constant.
     fn constant(&self, id: NodeId) -> Option<f64>;
-    /// Whether a gradient is wanted of it.
+    /// Whether a gradient of it is needed.
     fn carries(&self, id: NodeId) -> bool;
-    /// Adds a part of the gradient of an operand.
+    /// Adds a contribution to the gradient of an operand.
     fn give(&mut self, to: NodeId, part: NodeId) -> Result<(), Self::Misfit>;
 }
 
@@ -92,30 +92,30 @@ macro_rules! unary_operators {
             cuda: |$text:ident| $cuda:expr,
         }
     )+) => {
-        /// Element-wise functions of one value.
+        /// Element-wise functions of one operand.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Unary {
             $($(#[doc = $doc])+ $name $(($kind))?,)+
         }
 
-        // A row need not read every argument of its closures: many gradients need only `a`.
+        // A row need not use every argument of its closures: many gradients need only `a`.
         #[allow(unused_variables)]
         impl Unary {
-            /// Every operator, with its setting where a program gives none.
+            /// Every operator, with its default parameter.
             pub const ALL: &[Unary] = &[$(Unary::$name $(($default))?),+];
 
-            /// How a program calls it, if it can.
+            /// Its call syntax, if a program can call it.
             pub fn call(self) -> Option<&'static str> {
                 match self { $(Unary::$name $(($setting))? => $call,)+ }
             }
 
-            /// Types of its operand.
+            /// Its operand types.
             pub fn takes(self) -> &'static [Type] {
                 match self { $(Unary::$name $(($setting))? => $takes,)+ }
             }
 
-            /// Whether this is known of it.
+            /// Whether it has this property.
             pub fn has(self, property: Property) -> bool {
                 let properties: &[Property] =
                     match self { $(Unary::$name $(($setting))? => $has,)+ };
@@ -431,40 +431,40 @@ macro_rules! binary_operators {
             cuda: |$is_real:ident, $first:ident, $second:ident| $cuda:expr,
         }
     )+) => {
-        /// Element-wise functions of two values of one type.
+        /// Element-wise functions of two operands of one type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Binary {
             $($(#[doc = $doc])+ $name,)+
         }
 
-        // As of `Unary`: a row need not read every argument.
+        // As for `Unary`: a row need not use every argument.
         #[allow(unused_variables)]
         impl Binary {
             /// Every operator.
             pub const ALL: &[Binary] = &[$(Binary::$name),+];
 
-            /// Types of its operands.
+            /// Its operand types.
             pub fn takes(self) -> &'static [Type] {
                 match self { $(Binary::$name => $takes,)+ }
             }
 
-            /// Whether it gives bools; else what it takes.
+            /// Whether the result is a bool; else it has the type of the operands.
             pub fn is_condition(self) -> bool {
                 match self { $(Binary::$name => $is_condition,)+ }
             }
 
-            /// Its value at real numbers; of a condition 0 or 1.
+            /// Its value for floats; for a condition 0 or 1.
             pub fn value(self, a: f64, b: f64) -> f64 {
                 match self { $(Binary::$name => { let ($x, $z) = (a, b); $value })+ }
             }
 
-            /// Its value at integers, ids or bools, if it takes any.
+            /// Its value for integers, ids or bools, if it takes any.
             pub fn integer_value(self, a: i64, b: i64) -> Option<i64> {
                 match self { $(Binary::$name => of_integers!((a, b), $(|$i, $k| $integer)?),)+ }
             }
 
-            /// Hands the gradient `g` of the value `y` on to the operands.
+            /// Propagates the gradient `g` of the value `y` to the operands.
             pub(crate) fn gradient<S: GradientSteps>(
                 self,
                 steps: &mut S,
@@ -480,7 +480,7 @@ macro_rules! binary_operators {
                 }
             }
 
-            /// Its value as a CUDA expression of real numbers, or of other types.
+            /// Its value as a CUDA expression, for floats or other types.
             pub(crate) fn cuda(self, is_real: bool, a: &str, b: &str) -> String {
                 match self {
                     $(Binary::$name => {
@@ -569,7 +569,7 @@ binary_operators! {
         is_condition: false,
         value: |a, b| floor_and_rest(a, b).0,
         integers: |a, b| integers::quotient(a, b),
-        // None: constant but for its jumps.
+        // None: piecewise constant.
         gradient: |steps, y, a, b, g| Ok(()),
         cuda: |is_real, a, b| format!("quotient({a}, {b})"),
     }
@@ -613,7 +613,7 @@ binary_operators! {
         is_condition: false,
         value: |a, b| if a.is_nan() || a < b { a } else { b },
         integers: |a, b| a.min(b),
-        // The operand that is the result, the first of equals, gains g; the other gets 0.
+        // The operand that is the result, the left one of ties, gains g; the other gets 0.
         gradient: |steps, y, a, b, g| {
             let first = steps.binary(Binary::LessEqual, a, b)?;
             give_chosen(steps, first, [a, b], g)
@@ -626,7 +626,7 @@ binary_operators! {
         is_condition: false,
         value: |a, b| if a.is_nan() || a > b { a } else { b },
         integers: |a, b| a.max(b),
-        // The operand that is the result, the first of equals, gains g; the other gets 0.
+        // The operand that is the result, the left one of ties, gains g; the other gets 0.
         gradient: |steps, y, a, b, g| {
             let first = steps.binary(Binary::LessEqual, b, a)?;
             give_chosen(steps, first, [a, b], g)
@@ -700,7 +700,7 @@ impl Unary {
         self.call()?.split('(').next()
     }
 
-    /// The type that an operand of this type is made before it is applied.
+    /// The type that an operand of this type is cast to.
     pub fn operand_type(self, from: Type) -> Type {
         match self.takes() {
             [only] => *only,
@@ -709,7 +709,7 @@ impl Unary {
         }
     }
 
-    /// Whether it is 0 at 0.
+    /// Whether it maps 0 to 0.
     pub fn keeps_zero(self) -> bool {
         self.value(0.0) == 0.0
     }
@@ -746,7 +746,7 @@ fn floor_and_rest(a: f64, b: f64) -> (f64, f64) {
     (if quotient - below > 0.5 { below + 1.0 } else { below }, rest)
 }
 
-/// A real number as a literal of CUDA.
+/// A float as a CUDA literal.
 pub(crate) fn cuda_real(value: f64) -> String {
     if value.is_nan() {
         "(real)ODD".to_owned()

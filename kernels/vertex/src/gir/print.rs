@@ -1,13 +1,13 @@
-//! print: a program as text, one line a value: `%7  D real [16] = multiply %3 %6   # h, 4:11`.
+//! print: prints a program, one value per line: `%7  D real [16] = multiply %3 %6   # h, 4:11`.
 //!
-//! promises  equal programs print equal; with the program's text, each value says the line and
-//!           column it was made of
+//! promises  equal programs print equal; with the program's text, each value has the line and
+//!           column that it comes from
 use std::fmt::Write;
 
 use super::{Gir, Input, Node, NodeId, Op, Span, StopTest};
 
 impl Gir {
-    /// All values in order, then what is returned. `text` is the program, for line and column.
+    /// Prints all values in order, then the results. `text` is the program, for line and column.
     pub fn print(&self, text: Option<&str>) -> String {
         let mut page = String::new();
         let _ = writeln!(page, "program {}", self.program);
@@ -92,7 +92,7 @@ impl Gir {
         }
     }
 
-    /// What a node does, as it is printed.
+    /// The operation of a node, as printed.
     pub(crate) fn operation(&self, node: &Node) -> String {
         match &node.op {
             Op::Parameter(index) => format!(
@@ -105,7 +105,7 @@ impl Gir {
 }
 
 impl Op {
-    /// What it does, without what it is done with.
+    /// The operation without its operands.
     pub fn describe(&self) -> String {
         let lower = |value: &dyn std::fmt::Debug| format!("{value:?}").to_lowercase();
         match self {

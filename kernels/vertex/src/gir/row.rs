@@ -1,7 +1,7 @@
-//! row: place, type and shape of a node to be, and how two shapes broadcast.
+//! row: place, type and shape of a new node, and how two shapes broadcast.
 use super::{Node, Place, Type};
 
-/// Place, type and shape of a node to be.
+/// Place, type and shape of a new node.
 pub(super) struct Row {
     pub(super) place: Place,
     pub(super) kind: Type,
@@ -26,7 +26,7 @@ impl Row {
     }
 }
 
-/// The shape that two rows have together; none: they do not broadcast.
+/// The shape that two rows broadcast to; none: they do not broadcast.
 pub fn broadcast(a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
     let axes = a.len().max(b.len());
     let at = |shape: &[u64], axis: usize| {

@@ -1,8 +1,8 @@
-//! row_shapes: what a node's row is, and what does not fit.
+//! row_shapes: infers place, type and shape of a node, and refuses operands that do not fit.
 //!
-//! promises  one rule for each operation: place, type and shape follow from the inputs; what does
-//!           not fit is refused with expected, found and a hint
-//! never     makes a node
+//! promises  one rule per operation: place, type and shape follow from the inputs; a mismatch is
+//!           refused with expected, found and a hint
+//! never     creates a node
 use super::row::{Row, broadcast};
 use super::{
     Binary, Builder, Function, Input, Misfit, Node, NodeId, Op, Place, Pooling, Reduction, Type,
@@ -10,7 +10,7 @@ use super::{
 };
 
 impl Builder<'_> {
-    /// Place, type and shape that a node would have, or why it does not fit.
+    /// Place, type and shape that a node would have, or why its operands do not fit.
     pub(super) fn row(&self, op: &Op, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let of = |position: usize| -> Result<&Node, Misfit> {
             inputs.get(position).map(|id| self.node(*id)).ok_or_else(|| {
@@ -157,7 +157,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Place and shape of values that meet element by element.
+    /// Place and shape of an element-wise operation.
     fn together(&self, what: &str, inputs: &[NodeId]) -> Result<Row, Misfit> {
         let first = self.node(*inputs.first().ok_or_else(|| Misfit::new(what, "values", "none"))?);
         let mut row = Row::like(first);
@@ -393,7 +393,7 @@ impl Builder<'_> {
                 *row.shape.last_mut().expect("it has an inner axis") = n;
                 row.place = if row.place == Place::C { Place::P } else { row.place };
                 // Rows that were S are no longer a view, but still a function of the far end:
-                // `moved_to_vertices` made it.
+                // `moved_to_vertices` created it.
                 Ok(row)
             }
             Op::Outer => {
@@ -430,7 +430,7 @@ impl Builder<'_> {
     }
 }
 
-/// Where two values meet element by element; none: they do not.
+/// The place of an element-wise operation on two places; none: they do not combine.
 pub(super) fn meet(a: Place, b: Place) -> Option<Place> {
     match (a, b) {
         _ if a == b && !matches!(a, Place::S(_)) => Some(a),
@@ -520,7 +520,7 @@ fn reduction_kind(reduction: Reduction, a: &Node) -> Result<Type, Misfit> {
     Ok(a.kind)
 }
 
-/// Type of what a fold's function gives for two arguments of this type.
+/// The result type of a fold's function for two arguments of this type.
 fn function_kind(function: &Function, argument: Type) -> Result<Type, Misfit> {
     match function {
         Function::Left | Function::Right => Ok(argument),

@@ -1,12 +1,12 @@
-//! types: places, types, numbers, sets of edges, losses and how parameters start.
+//! types: places, types, numbers, edge sets, losses and initial values of parameters.
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a row of a value stands for.
+/// What a row of a value corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Place {
-    /// Known when compiled: one row.
+    /// A compile-time constant: one row.
     C,
     /// Shared by all: one row.
     P,
@@ -20,18 +20,18 @@ pub enum Place {
     E(EdgeRows),
 }
 
-/// How often an edge has a row.
+/// How many rows an edge has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeRows {
-    /// Once: lists over in-edges and over out-edges.
+    /// One: lists over in-edges or over out-edges.
     Once,
-    /// Twice, all edges as in-edges and then all again as out-edges: lists over `v.nbs`.
+    /// Two, all edges as in-edges and then all again as out-edges: lists over `v.nbs`.
     Twice,
 }
 
 impl Place {
-    /// How often an edge has a row, for values of edges.
+    /// How many rows an edge has, for edge values.
     pub fn edge_rows(self) -> Option<EdgeRows> {
         match self {
             Place::S(rows) | Place::E(rows) => Some(rows),
@@ -61,10 +61,10 @@ impl fmt::Display for Place {
 pub enum Type {
     /// False or true.
     Bool,
-    /// 64 bit, signed; arithmetic wraps, but for the largest and the smallest, which stand for none
-    /// (`interpret::whole`).
+    /// 64-bit, signed; arithmetic wraps, except for the largest and the smallest, which stand for
+    /// infinities (`interpret::integer_arithmetic`).
     Int,
-    /// A vertex, by its row in nodes.parquet; u32::MAX is the sentinel beyond every vertex.
+    /// A vertex, by its row in nodes.parquet; u32::MAX is the sentinel, larger than every vertex.
     Id,
     /// The run's dtype.
     Real,
@@ -81,15 +81,15 @@ impl fmt::Display for Type {
     }
 }
 
-/// A number known when compiled.
+/// A compile-time constant.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Number {
     /// False or true.
     Bool(bool),
-    /// Whole.
+    /// Integer.
     Int(i64),
-    /// Real. Infinities are written as text, since JSON has none.
+    /// Float. Infinities are written as text, since JSON has none.
     Real(#[serde(with = "real_text")] f64),
 }
 
@@ -103,7 +103,7 @@ impl Number {
         }
     }
 
-    /// As a real number; bool is 0 or 1.
+    /// As a float; bool is 0 or 1.
     pub fn real(self) -> f64 {
         match self {
             Number::Bool(value) => f64::from(u8::from(value)),
@@ -137,7 +137,7 @@ mod real_text {
     }
 }
 
-/// Edges of a vertex: which, and in which order their two ends are near and far.
+/// A set of edges per vertex, and which of their ends is near and which far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EdgeSet {
     /// In-edges (near: target, far: source), out-edges (near: source, far: target), or both,
@@ -148,7 +148,7 @@ pub struct EdgeSet {
 }
 
 impl EdgeSet {
-    /// How often an edge has a row in a list over this set.
+    /// How many rows an edge has in a list over this set.
     pub fn rows(self) -> EdgeRows {
         if self.direction == Direction::Both { EdgeRows::Twice } else { EdgeRows::Once }
     }
@@ -175,17 +175,17 @@ impl fmt::Display for EdgeSet {
     }
 }
 
-/// Reals of 16 bits.
+/// 16-bit floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Half {
-    /// The upper half of an f32.
+    /// bfloat16: the upper half of an f32.
     Bf16,
     /// IEEE 754 binary16.
     F16,
 }
 
-/// How a parameter starts.
+/// The initial values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Init {
@@ -199,7 +199,7 @@ pub enum Init {
     Normal,
 }
 
-/// Which edges of a vertex are visited, and which end is read.
+/// The direction of an edge walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
@@ -219,7 +219,7 @@ pub enum LossKind {
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.
     MeanSquares,
-    /// Mean over training rows and columns of the binary cross entropy of the result's sigmoid with
-    /// a target in 0 to 1; elements whose target is not a number are unknown and do not count.
+    /// Mean over training rows and columns of the binary cross entropy with logits, with targets in
+    /// 0 to 1; elements whose target is NaN are unknown and do not count.
     Binary,
 }

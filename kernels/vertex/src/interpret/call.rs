@@ -1,26 +1,26 @@
-//! call: one operation with its inputs and the world, and how rows and columns of inputs belong to
+//! call: one operation with its inputs and the world, and how rows and columns of inputs map to
 //! those of the result.
 //!
-//! promises  a row's elements are in the order of its shape, the last axis running fastest
+//! promises  a row's elements are in row-major order, the last axis varying fastest
 //! never     knows what an operation means
 use super::input_data::World;
 use super::rows::{ElementRows, Scalar};
 use crate::gir::Node;
 
-/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: site, probability,
-/// row in the graph artifact (of values of edges: their row), column.
+/// The dropout factor of an element: 0, or 1 / (1 - probability). Arguments: site, probability, row
+/// in the graph artifact (of edge values: their row), column.
 pub type Draw<'a> = dyn Fn(u32, f64, u64, u64) -> f64 + 'a;
 
-/// What an operation depends on beside its inputs.
+/// The state that an operation depends on, apart from its inputs.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Whether this is a pass of training: dropout draws, and running statistics are not used.
+    /// Whether this is a training pass: dropout draws, and running statistics are not used.
     pub training: bool,
-    /// What dropout draws; none: the identity also in training.
+    /// The draws of dropout; none: the identity also in training.
     pub draw: Option<&'a Draw<'a>>,
 }
 
-/// One operation with all that it needs.
+/// One operation with all its inputs.
 pub(super) struct Call<'a> {
     pub node: &'a Node,
     pub inputs: &'a [&'a ElementRows],
@@ -40,18 +40,18 @@ impl Call<'_> {
         self.node.columns() as usize
     }
 
-    /// The row of an input that belongs to this row of the result.
+    /// The row of an input that this row of the result reads.
     pub fn input_row(&self, input: usize, row: usize) -> usize {
         self.world.map_row(self.input_nodes[input].place, self.node.place, row)
     }
 
-    /// Rows of one whole number, made by the row.
+    /// Rows of one integer, computed by row.
     pub fn whole_rows(&self, element: impl Fn(usize) -> i64) -> ElementRows {
         ElementRows::from_integers(self.rows(), 1, (0..self.rows()).map(element).collect())
     }
 
-    /// Each element made of those of up to three inputs, which broadcast as in numpy, its row and
-    /// its column.
+    /// Computes each element from those of up to three inputs, which broadcast as in numpy, its row
+    /// and its column.
     pub fn element_by_element(
         &self,
         element: impl Fn([Scalar; 3], usize, usize) -> Scalar,
@@ -71,8 +71,8 @@ impl Call<'_> {
     }
 }
 
-/// For each element of a row of shape `wide`, which element of a row of shape `narrow` stands
-/// there, as numpy broadcasts.
+/// For each element of a row of shape `wide`, the element of a row of shape `narrow` that it reads,
+/// by numpy's broadcasting rules.
 pub(super) fn broadcast_columns(wide: &[u64], narrow: &[u64]) -> Vec<usize> {
     let missing = wide.len().saturating_sub(narrow.len());
     let count: u64 = wide.iter().product();

@@ -1,7 +1,7 @@
-//! dense: products with shared matrices, sums over all rows, tables.
+//! dense: products with shared matrices, sums over all rows, table lookups.
 //!
 //! promises  each element is summed in the order of rows, from 0
-//! never     leaves out a product because a factor is 0, so that NaN and infinity spread
+//! never     skips a product because a factor is 0, so that NaN and infinity propagate
 use super::call::Call;
 use super::rows::{ElementRows, Scalar, Values};
 use super::scalar;
@@ -53,7 +53,7 @@ pub(super) fn outer(call: &Call) -> ElementRows {
     ElementRows::from_reals(1, height * width, sums)
 }
 
-/// A row, or a column, of a table for each index; zeros for an index outside.
+/// A row, or a column, of a table for each index; zeros for an index out of range.
 pub(super) fn lookup(call: &Call, transposed: bool) -> ElementRows {
     let (table, shape) = (call.inputs[0], &call.input_nodes[0].shape);
     ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
@@ -65,13 +65,13 @@ pub(super) fn lookup(call: &Call, transposed: bool) -> ElementRows {
     })
 }
 
-/// Each row added to a table at its index; rows whose index is outside are left out.
+/// Scatter-add of rows into a table by index; rows with an index out of range are ignored.
 pub(super) fn scatter(call: &Call, transposed: bool) -> ElementRows {
     let (rows, indices) = (call.inputs[0], call.inputs[1]);
     let (place, index_place) = (call.input_nodes[0].place, call.input_nodes[1].place);
     let mut sums = vec![0.0; call.columns()];
     let shared = |place| matches!(place, Place::C | Place::P);
-    // A shared row belongs to each index, and a row of a graph to each of its vertices.
+    // A shared row is used for each index, and a row of a graph for each of its vertices.
     let count = if shared(place) || (place == Place::G && !shared(index_place)) {
         indices.rows
     } else {
@@ -90,7 +90,7 @@ pub(super) fn scatter(call: &Call, transposed: bool) -> ElementRows {
     ElementRows { rows: 1, columns: call.columns(), values: Values::Real(sums) }
 }
 
-/// Where column `column` of the row (transposed: column) of this index lies in a table.
+/// The position of column `column` of the row (transposed: column) of this index in a table.
 fn table_column(shape: &[u64], transposed: bool, index: i64, column: usize) -> Option<usize> {
     let (height, width) = (shape[0] as usize, shape[1] as usize);
     let count = if transposed { width } else { height };
@@ -98,7 +98,7 @@ fn table_column(shape: &[u64], transposed: bool, index: i64, column: usize) -> O
     Some(if transposed { column * width + index } else { index * width + column })
 }
 
-/// Length of the last axis; a number is one long.
+/// Length of the last axis; 1 for a number.
 fn last(shape: &[u64]) -> usize {
     shape.last().copied().unwrap_or(1) as usize
 }

@@ -1,8 +1,8 @@
-//! edges: what goes along edges, and what the edges of a vertex become.
+//! edges: gathers along edges, and reductions over the edges of a vertex.
 //!
 //! promises  the edges of a vertex come in the order of their rows (edge ids; `Both`: in-edges,
-//!           then out-edges); an edge that a mask or the relation leaves out counts nowhere
-//! limits    memory of a row number for each edge
+//!           then out-edges); an edge that a mask or the relation excludes counts nowhere
+//! limits    stores a row number per edge
 use std::collections::BTreeSet;
 
 use super::call::{Call, broadcast_columns};
@@ -11,7 +11,7 @@ use super::rows::{ElementRows, Scalar};
 use super::scalar;
 use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
 
-/// On each edge the row of the vertex at one end.
+/// For each edge the row of the vertex at one end.
 pub(super) fn view(
     call: &Call,
     edges: EdgeSet,
@@ -22,7 +22,7 @@ pub(super) fn view(
     })
 }
 
-/// Rows of in-edges where those of out-edges stood, and the other way round.
+/// The rows of in-edges and of out-edges exchanged.
 pub(super) fn turn(call: &Call) -> ElementRows {
     let (rows, edges) = (call.rows(), call.world.edges());
     ElementRows::from_fn(call.node.kind, rows, call.columns(), |row, column| {
@@ -30,7 +30,7 @@ pub(super) fn turn(call: &Call) -> ElementRows {
     })
 }
 
-/// Rows of the edges of each vertex, in order; a mask is a value of edges with one column.
+/// Rows of the edges of each vertex, in order; a mask is an edge value with one column.
 fn rows_of_vertices(call: &Call, edges: EdgeSet, mask: Option<&ElementRows>) -> Vec<Vec<usize>> {
     let mut rows_of = vec![Vec::new(); call.world.nodes];
     for row in 0..call.world.rows(Place::E(edges.rows())) {
@@ -47,7 +47,7 @@ pub(super) fn degree(call: &Call, edges: EdgeSet) -> ElementRows {
     call.whole_rows(|vertex| rows_of[vertex].len() as i64)
 }
 
-/// The edges of each vertex as one value, column by column.
+/// Reduces the edges of each vertex, column by column.
 pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> ElementRows {
     let rows_of = rows_of_vertices(call, edges, call.inputs.get(1).copied());
     ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |vertex, column| {
@@ -57,8 +57,8 @@ pub(super) fn reduce(call: &Call, reduction: Reduction, edges: EdgeSet) -> Eleme
     })
 }
 
-/// Whether an edge holds the extremum of its vertex: the first of equals; where the extremum is
-/// NaN, the first NaN.
+/// Whether an edge attains the extremum of its vertex: the first of ties; if the extremum is NaN,
+/// the first NaN.
 pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> ElementRows {
     let (rows_of, kind) =
         (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.input_nodes[0].kind);
@@ -79,8 +79,8 @@ pub(super) fn winner(call: &Call, largest: bool, edges: EdgeSet) -> ElementRows 
     ElementRows::from_integers(call.rows(), call.columns(), wins)
 }
 
-/// Product over all other edges of the vertex; 0 on an edge that is left out, since the product
-/// does not depend on it.
+/// Product over all other edges of the vertex; 0 on an excluded edge, since the product does not
+/// depend on it.
 pub(super) fn multiply_other_edges(call: &Call, edges: EdgeSet) -> ElementRows {
     let (rows_of, kind) =
         (rows_of_vertices(call, edges, call.inputs.get(1).copied()), call.node.kind);
@@ -123,7 +123,7 @@ pub(super) fn common_neighbors(call: &Call) -> ElementRows {
     call.whole_rows(|edge| common[edge])
 }
 
-/// The same added up over the edges of each vertex.
+/// The same summed over the edges of each vertex.
 pub(super) fn common_neighbors_sum(call: &Call, edges: EdgeSet) -> ElementRows {
     let common = common_of_edges(call.world);
     let rows_of = rows_of_vertices(call, edges, None);
@@ -145,7 +145,7 @@ fn common_of_edges(world: &World) -> Vec<i64> {
     world.source.iter().zip(&world.target).map(common).collect()
 }
 
-/// The vertices of each graph as one value, column by column.
+/// Reduces the vertices of each graph, column by column.
 pub(super) fn pool(call: &Call, pooling: Pooling) -> ElementRows {
     let mut vertices_of = vec![Vec::new(); call.world.graphs];
     for vertex in 0..call.world.nodes {

@@ -1,13 +1,13 @@
-//! elementwise: what happens within a row: dropout, axes.
+//! elementwise: operations within a row: dropout, axes.
 //!
-//! promises  a row's elements are in the order of its shape, the last axis running fastest
+//! promises  a row's elements are in row-major order, the last axis varying fastest
 //! never     mixes rows
 use super::call::Call;
 use super::rows::{ElementRows, Scalar};
 use super::scalar;
 use crate::gir::{Place, Pooling};
 
-/// The identity out of training; in training an element whose factor is 0 is 0, also where it was
+/// The identity in evaluation; in training an element whose factor is 0 is 0, even if it was
 /// infinite.
 pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> ElementRows {
     let Some(draw) = call.context.draw.filter(|_| call.context.training) else {
@@ -27,8 +27,8 @@ pub(super) fn dropout(call: &Call, probability: f64, site: u32) -> ElementRows {
     })
 }
 
-/// A row's elements as `[before, length, after]`: what stands before an axis, the axis, what stands
-/// after it.
+/// A row's elements as `[before, length, after]`: the axes before an axis, the axis, the axes after
+/// it.
 struct AxisLengths {
     before: usize,
     length: usize,
@@ -50,7 +50,7 @@ impl AxisLengths {
         (before * self.length + place) * self.after + after
     }
 
-    /// Where an element stands: what is before, the place on the axis, what is after.
+    /// The position of an element: before, along and after the axis.
     fn place(&self, column: usize) -> (usize, usize, usize) {
         (column / self.after / self.length, column / self.after % self.length, column % self.after)
     }
@@ -61,7 +61,7 @@ impl AxisLengths {
     }
 }
 
-/// The elements along an axis as one.
+/// Reduces the elements along an axis.
 pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> ElementRows {
     let around = AxisLengths::new(&call.input_nodes[0].shape, axis);
     ElementRows::from_fn(call.node.kind, call.rows(), call.columns(), |row, column| {
@@ -73,7 +73,7 @@ pub(super) fn axis(call: &Call, pooling: Pooling, axis: usize) -> ElementRows {
     })
 }
 
-/// Rows side by side.
+/// Concatenates rows.
 pub(super) fn concat(call: &Call, axis: usize) -> ElementRows {
     let whole = AxisLengths::new(&call.node.shape, axis);
     ElementRows::from_fn(call.node.kind, call.rows(), whole.count(), |row, column| {
@@ -90,7 +90,7 @@ pub(super) fn concat(call: &Call, axis: usize) -> ElementRows {
     })
 }
 
-/// Some places of an axis.
+/// A slice of an axis.
 pub(super) fn slice(call: &Call, axis: usize, start: u64) -> ElementRows {
     let (part, whole) = (
         AxisLengths::new(&call.node.shape, axis),
@@ -102,7 +102,7 @@ pub(super) fn slice(call: &Call, axis: usize, start: u64) -> ElementRows {
     })
 }
 
-/// Zeros around the places of a slice.
+/// A slice padded with zeros.
 pub(super) fn unslice(call: &Call, axis: usize, start: u64) -> ElementRows {
     let (whole, part) = (
         AxisLengths::new(&call.node.shape, axis),

@@ -1,17 +1,17 @@
-//! evaluate: one operation on rows. This is what an operation means.
+//! evaluate: one operation on rows. This defines what an operation means.
 //!
-//! promises  the rows have the node's place, type and shape; the same bits on every run: sums go in
-//!           the order of rows and edge ids
-//! never     panics on numbers, whatever they are; checks a world or a node (`World::check` and
-//!           `Builder` have done that)
+//! promises  the rows have the node's place, type and shape; the same bits on every run: sums run
+//!           in the order of rows and edge ids
+//! never     panics on any numbers; checks a world or a node (`World::check` and `Builder` have
+//!           done that)
 use super::call::{Call, Context};
 use super::input_data::World;
 use super::rows::ElementRows;
 use super::{dense, edges, elementwise, loss, scalar};
 use crate::gir::{Input, Node, Op};
 
-/// The value of a node. `input_nodes` say place, type and shape of `inputs`. What a caller holds by
-/// itself, a parameter, a state or an ended state, is given as the one input of its node.
+/// The value of a node. `input_nodes` give place, type and shape of `inputs`. A value that the
+/// caller stores, a parameter, a state or an ended state, is given as the one input of its node.
 pub fn evaluate(
     node: &Node,
     inputs: &[&ElementRows],
@@ -62,7 +62,7 @@ pub fn evaluate(
     }
 }
 
-/// What the data set gives; that it is there was checked before.
+/// An input of the data set, which was checked before.
 fn input_rows(call: &Call, input: &Input) -> ElementRows {
     let (world, kept) = (call.world, "what a program reads was found in the world");
     match input {

@@ -1,8 +1,8 @@
 //! input_data: the data that a program is interpreted on.
 //!
-//! promises  `check` finds every length that does not fit and every number out of range, before
-//!           anything is computed
-//! never     reads files; changes what it is given
+//! promises  `check` finds every wrong length and every number out of range, before anything is
+//!           computed
+//! never     reads files; changes its data
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -10,8 +10,8 @@ use super::rows::{ElementRows, Scalar, Values};
 use crate::gir::{Data, EdgeRows, EdgeSet, Place};
 use crate::launch::Direction;
 
-/// A graph as a list of edges, the position of an edge being its id, with everything that a program
-/// can read.
+/// A graph as an edge list, in which the position of an edge is its id, with everything that a
+/// program can read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct World {
     /// Number of vertices.
@@ -30,19 +30,19 @@ pub struct World {
     pub graph_of_node: Vec<u32>,
     /// Number of graphs.
     pub graphs: usize,
-    /// Features of each vertex, dense also where a data set keeps them sparse.
+    /// Features of each vertex, dense even if the data set stores them sparse.
     pub features: Option<ElementRows>,
-    /// Kind of each vertex; empty: all are of one.
+    /// Kind of each vertex; empty: a single kind.
     pub kind_of_node: Vec<u32>,
-    /// Features of the vertices of a kind, in the order of the graph artifact, by its number; of
-    /// kinds that have them.
+    /// Features of the vertices of a kind, in the order of the graph artifact, by its number; for
+    /// kinds that have features.
     pub features_of_kind: BTreeMap<u32, ElementRows>,
     /// Further columns of the node table.
     pub columns: BTreeMap<String, ElementRows>,
     /// Rows in the graph artifact of the vertices that each vertex setting names.
     pub chosen: BTreeMap<String, BTreeSet<u64>>,
-    /// For each vertex (or graph, in a set of many) the class as a real number, or the values to
-    /// fit.
+    /// For each vertex (or graph, in a data set of many) the class as a float, or the regression
+    /// targets.
     pub targets: Option<ElementRows>,
     /// Vertices (or graphs) that the loss is taken over.
     pub training_rows: Vec<u32>,
@@ -51,10 +51,10 @@ pub struct World {
     pub artifact_rows: Vec<u32>,
 }
 
-/// Something given that does not fit.
+/// An input that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfit {
-    /// What was looked at.
+    /// What was checked.
     pub what: String,
     /// What it should be.
     pub expected: String,
@@ -102,7 +102,7 @@ impl World {
         }
     }
 
-    /// The row of a value of place `from` that belongs to this row of place `to`.
+    /// The row of a value of place `from` that this row of place `to` reads.
     pub fn map_row(&self, from: Place, to: Place, row: usize) -> usize {
         match (from, to) {
             (Place::C | Place::P, _) => 0,
@@ -121,7 +121,7 @@ impl World {
         self.artifact_rows.get(vertex).map_or(vertex as u64, |row| u64::from(*row))
     }
 
-    /// For each vertex its place among those of these kinds, as `Input::PlaceAmong` counts.
+    /// For each vertex its position among those of these kinds, as `Input::PlaceAmong` counts.
     pub fn places_among(&self, kinds: &[u32]) -> Vec<i64> {
         let mut places = vec![-1; self.nodes];
         let mut by_artifact: Vec<usize> = (0..self.nodes).collect();
@@ -150,14 +150,14 @@ impl World {
         if incoming { (target, source) } else { (source, target) }
     }
 
-    /// Whether the edge of this row is one of these edges, by its relation. Without relations no
-    /// edge is of any.
+    /// Whether the edge of this row has the relation of these edges. Without relations no edge has
+    /// any.
     pub fn has_relation(&self, edges: EdgeSet, row: usize) -> bool {
         let Some(relation) = edges.relation else { return true };
         !self.edge_type.is_empty() && self.edge_type[row % self.edges()] == relation
     }
 
-    /// Whether everything is as long as it should be, in range, and as the program was told.
+    /// Checks that every length and number is valid, and matches what the program was compiled for.
     pub fn check(&self, data: &Data) -> Result<(), Unfit> {
         same("nodes", data.nodes, self.nodes)?;
         same("sources of edges", data.edges, self.source.len())?;

@@ -1,16 +1,16 @@
-//! integer_arithmetic: arithmetic of ints.
+//! integer_arithmetic: arithmetic of integers, with two values that stand for infinities.
 //!
-//! promises  what lies beyond every number (the least of nothing, the largest of nothing) stays
-//!           there, as an infinity does: nothing comes back from it by adding, taking away or
-//!           turning round; but no times anything is 0, and of both kinds the upper one wins
-//! never     panics: all other numbers wrap around, and what is divided by 0 is 0
+//! promises  the minimum and the maximum over nothing behave like infinities: adding, subtracting
+//!           or negating never gives a number back; but 0 times anything is 0, and of both
+//!           infinities the positive one wins
+//! never     panics: all other numbers wrap around, and division by 0 gives 0
 
-/// Beyond every number: the least of nothing.
+/// Positive infinity: the minimum over nothing.
 pub const ABOVE: i64 = i64::MAX;
-/// Below every number: the largest of nothing.
+/// Negative infinity: the maximum over nothing.
 pub const BELOW: i64 = i64::MIN;
 
-/// Whether it stands for no number.
+/// Whether it stands for an infinity.
 #[inline(always)]
 pub fn is_beyond(a: i64) -> bool {
     a == ABOVE || a == BELOW
@@ -74,7 +74,7 @@ pub fn quotient(a: i64, b: i64) -> i64 {
     if inexact && (a < 0) != (b < 0) { toward_zero - 1 } else { toward_zero }
 }
 
-/// `a % b`, of the sign of `b`; beyond every number where `a` is.
+/// `a % b`, with the sign of `b`; infinite if `a` is.
 pub fn rest(a: i64, b: i64) -> i64 {
     if b == 0 || is_beyond(a) {
         return if b == 0 { 0 } else { a };
@@ -105,7 +105,7 @@ pub fn power(base: i64, exponent: i64) -> i64 {
     made
 }
 
-/// As a real number: an infinity where it stands for no number.
+/// As a float, with infinities.
 #[inline(always)]
 pub fn widened(a: i64) -> f64 {
     match a {

@@ -1,8 +1,8 @@
-//! loss: mean losses over the training rows, and their slopes.
+//! loss: mean losses over the training rows, and their gradients.
 //!
-//! promises  0 with slope 0 over no training rows; a row that is named twice counts twice; for the
-//!           binary loss an element whose target is not a number does not count
-//! never     looks at a row that does not train
+//! promises  loss and gradient 0 over no training rows; a row that is named twice counts twice; for
+//!           the binary loss an element whose target is NaN does not count
+//! never     reads a row that does not train
 use super::call::Call;
 use super::rows::ElementRows;
 use crate::gir::Loss;
@@ -20,11 +20,11 @@ pub(super) fn mean(call: &Call, kind: Loss) -> ElementRows {
         .iter()
         .map(|row| term(call, kind, *row as usize) / count)
         .sum::<f64>();
-    // A sum of nothing starts at -0.
+    // An empty sum starts at -0.
     ElementRows::from_reals(1, 1, vec![total + 0.0])
 }
 
-/// Gradient of the mean by the result.
+/// Gradient of the mean with respect to the result.
 pub(super) fn slope(call: &Call, kind: Loss) -> ElementRows {
     let (count, columns) = (terms(call, kind), call.columns());
     let mut slopes = vec![0.0; call.rows() * columns];
@@ -42,7 +42,7 @@ pub(super) fn slope(call: &Call, kind: Loss) -> ElementRows {
     ElementRows::from_reals(call.rows(), columns, slopes)
 }
 
-/// What the sum over training rows is divided by.
+/// The divisor of the sum over training rows.
 fn terms(call: &Call, kind: Loss) -> f64 {
     let (rows, columns) = (&call.world.training_rows, call.inputs[0].columns);
     let count = match kind {
@@ -56,7 +56,7 @@ fn terms(call: &Call, kind: Loss) -> f64 {
     count as f64
 }
 
-/// Loss of one row: for the kinds with a value in each column their sum.
+/// Loss of one row: for kinds with a value in each column their sum.
 fn term(call: &Call, kind: Loss, row: usize) -> f64 {
     let scores = scores(call, row);
     match kind {
@@ -85,7 +85,7 @@ fn term(call: &Call, kind: Loss, row: usize) -> f64 {
     }
 }
 
-/// Slope of the loss of one row by one column of the result.
+/// Derivative of the loss of one row by one column of the result.
 fn slope_of_term(call: &Call, kind: Loss, row: usize, column: usize) -> f64 {
     let scores = scores(call, row);
     match kind {
@@ -105,7 +105,7 @@ fn normaliser(scores: &[f64]) -> (f64, f64) {
     (largest, scores.iter().map(|score| (score - largest).exp()).sum())
 }
 
-/// Row of the result that belongs to a row of the target.
+/// The row of the result for a row of the target.
 fn scores(call: &Call, row: usize) -> Vec<f64> {
     let seen = call.world.map_row(call.input_nodes[0].place, call.input_nodes[1].place, row);
     (0..call.inputs[0].columns).map(|column| call.inputs[0].at(seen, column).real()).collect()
@@ -115,7 +115,7 @@ fn is_known(call: &Call, row: usize, column: usize) -> bool {
     !target(call, row, column).is_nan()
 }
 
-/// What a column of a row should be; a single column stands for all.
+/// The target of a column of a row; a single column broadcasts.
 fn target(call: &Call, row: usize, column: usize) -> f64 {
     let column = if call.inputs[1].columns == 1 { 0 } else { column };
     call.inputs[1].at(row, column).real()

@@ -1,52 +1,52 @@
-//! rows: values of a program while it is interpreted, a rectangle of elements.
+//! rows: the values of an interpreted program, matrices of elements.
 //!
-//! promises  element `column` of row `row` lies at `row * columns + column`; a row of shape `[a,
-//!           b]` has `a * b` columns, the last axis running fastest
-//! never     knows what a row stands for
+//! promises  element `column` of row `row` is at `row * columns + column`; a row of shape `[a, b]`
+//!           has `a * b` columns, the last axis varying fastest
+//! never     knows what a row corresponds to
 use super::integer_arithmetic;
 use crate::gir::{Number, Type};
 
-/// A rectangle of elements.
+/// A matrix of elements.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ElementRows {
     /// How many rows.
     pub rows: usize,
     /// Elements of a row.
     pub columns: usize,
-    /// Row after row.
+    /// Row-major elements.
     pub values: Values,
 }
 
 /// Elements, all of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Real numbers.
+    /// Floats.
     Real(Vec<f64>),
-    /// Bools (0 and 1), ints and ids.
+    /// Bools (0 and 1), integers and ids.
     Whole(Vec<i64>),
 }
 
 /// One element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
-    /// A real number.
+    /// A float.
     Real(f64),
     /// A bool (0 or 1), an int or an id.
     Whole(i64),
 }
 
 impl ElementRows {
-    /// Real numbers; their number is `rows * columns`.
+    /// Floats; their number is `rows * columns`.
     pub fn from_reals(rows: usize, columns: usize, values: Vec<f64>) -> ElementRows {
         ElementRows { rows, columns, values: Values::Real(values) }
     }
 
-    /// Whole numbers; their number is `rows * columns`.
+    /// Integers; their number is `rows * columns`.
     pub fn from_integers(rows: usize, columns: usize, values: Vec<i64>) -> ElementRows {
         ElementRows { rows, columns, values: Values::Whole(values) }
     }
 
-    /// Elements of this type, each made by its row and column.
+    /// Elements of this type, computed from row and column.
     pub fn from_fn(
         kind: Type,
         rows: usize,
@@ -67,14 +67,14 @@ impl ElementRows {
         self.values.at(row * self.columns + column)
     }
 
-    /// Whether there are as many elements as rows and columns say.
+    /// Whether the number of elements matches rows and columns.
     pub fn is_whole_rectangle(&self) -> bool {
         self.rows.checked_mul(self.columns) == Some(self.values.len())
     }
 }
 
 impl Values {
-    /// None yet.
+    /// An empty vector.
     fn with_capacity(kind: Type, count: usize) -> Values {
         match kind {
             Type::Real => Values::Real(Vec::with_capacity(count)),
@@ -110,7 +110,7 @@ impl Values {
         }
     }
 
-    /// All as real numbers.
+    /// All as floats.
     pub fn reals(&self) -> Vec<f64> {
         match self {
             Values::Real(values) => values.clone(),
@@ -133,7 +133,7 @@ impl Default for Values {
 }
 
 impl Scalar {
-    /// As a real number.
+    /// As a float.
     pub fn real(self) -> f64 {
         match self {
             Scalar::Real(value) => value,
@@ -141,8 +141,7 @@ impl Scalar {
         }
     }
 
-    /// As a whole number: the fraction is dropped, what is too large becomes the largest, NaN
-    /// becomes 0.
+    /// As an integer: truncated and saturated, NaN becomes 0.
     pub fn integer(self) -> i64 {
         match self {
             Scalar::Real(value) => value as i64,
@@ -150,7 +149,7 @@ impl Scalar {
         }
     }
 
-    /// Whether it holds, as a bool.
+    /// Whether it is true, as a bool.
     pub fn holds(self) -> bool {
         match self {
             Scalar::Real(value) => value != 0.0,

@@ -1,9 +1,9 @@
-//! run: a whole program, node after node; its loops, parameters and running statistics.
+//! run: interprets a whole program, node by node; its loops, parameters and running statistics.
 //!
-//! promises  a node is computed after its inputs, those of a loop anew in each superstep; a loop is
-//!           run when one of its ended states is needed; parameters stay until they are set,
-//!           updated or stepped
-//! never     runs what no result, loss, gradient, update or loop needs
+//! promises  a node is computed after its inputs, those of a loop anew in each superstep; a loop
+//!           runs when one of its ended states is needed; parameters keep their values until they
+//!           are set, updated or stepped
+//! never     computes what no result, loss, gradient, update or loop needs
 use std::collections::BTreeMap;
 
 use super::call::{Context, Draw};
@@ -18,9 +18,9 @@ use crate::reference::{Adam, Change, Ending};
 pub struct Interpreter<'a> {
     gir: &'a Gir,
     world: &'a World,
-    /// Whether `run` is a pass of training.
+    /// Whether `run` is a training pass.
     pub training: bool,
-    /// What dropout draws in training; none: the identity.
+    /// The draws of dropout in training; none: the identity.
     pub draw: Option<Box<Draw<'a>>>,
     needed: Vec<bool>,
     parameters: Vec<Vec<f64>>,
@@ -33,8 +33,8 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// Checks that the world is as the program was told. Parameters that start with zeros or ones
-    /// do so, others are NaN until they are set.
+    /// Checks that the world matches the program. Parameters initialised with zeros or ones have
+    /// these, others are NaN until they are set.
     pub fn new(gir: &'a Gir, data: &Data, world: &'a World) -> Result<Self, Unfit> {
         world.check(data)?;
         let needed = needed(gir);
@@ -96,7 +96,7 @@ impl<'a> Interpreter<'a> {
             .collect()
     }
 
-    /// Computes everything that is needed, each loop with at most so many supersteps. Gives how
+    /// Computes everything that is needed, each loop with at most this many supersteps. Returns how
     /// each loop ended, by its number; none: nothing needs it.
     pub fn run(&mut self, supersteps_max: u64) -> Vec<Option<Ending>> {
         self.supersteps_max = supersteps_max;
@@ -151,7 +151,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Makes sure that a node outside of loops, or of the loop that is being run, has its value.
+    /// Computes a node outside of loops, or of the running loop, if it has no value yet.
     fn require(&mut self, id: NodeId) {
         if self.values[id.index()].is_some() {
             return;
@@ -193,7 +193,7 @@ impl<'a> Interpreter<'a> {
         evaluate(node, &inputs, &input_nodes, self.world, context)
     }
 
-    /// Supersteps until the loop's condition holds, at most so many.
+    /// Runs supersteps until the loop's condition holds, at most this many.
     fn run_loop(&mut self, number: usize) {
         let gir = self.gir;
         let repeated = &gir.loops[number];
@@ -234,8 +234,8 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-/// How far elements moved: summed absolute differences, and how many differ. Equal values, also
-/// infinities, have not moved; NaN always has. Whole numbers are compared exactly.
+/// The change of elements: sum of absolute differences, and how many differ. Equal values, also
+/// infinities, have change 0; NaN always counts as changed. Integers are compared exactly.
 pub fn change(before: &ElementRows, after: &ElementRows) -> Change {
     let mut change = Change { summed: 0.0, changed: 0 };
     match (&before.values, &after.values) {
@@ -259,7 +259,7 @@ pub fn change(before: &ElementRows, after: &ElementRows) -> Change {
     change
 }
 
-/// Whether each node is a root or an input, direct or not, of one.
+/// Whether each node is a root, or a direct or indirect input of one.
 fn needed(gir: &Gir) -> Vec<bool> {
     let mut needed = vec![false; gir.nodes.len()];
     let mut open = gir.roots();
@@ -271,7 +271,7 @@ fn needed(gir: &Gir) -> Vec<bool> {
     needed
 }
 
-/// Whether the world has what a node reads.
+/// Checks that the world has what a node reads.
 fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
     let there = |what: String, found: Option<&ElementRows>| match found {
         None => Err(Unfit::new(what, "some, since the program reads it", "none")),
@@ -314,7 +314,7 @@ fn check_node(gir: &Gir, node: &Node, world: &World) -> Result<(), Unfit> {
     }
 }
 
-/// Whether each training row has a row of the result and something to be compared with.
+/// Checks that each training row has a row of the result and a target.
 fn check_loss(kind: Loss, result: &Node, target: &Node, world: &World) -> Result<(), Unfit> {
     let meets = result.place == target.place
         || matches!((result.place, target.place), (Place::C | Place::P, _) | (Place::G, Place::D));

@@ -1,12 +1,12 @@
-//! scalar: what the element-wise operators do to single numbers.
+//! scalar: the element-wise operators on single numbers.
 //!
-//! promises  what the operator's row in `gir/operators.rs` says; of whole numbers as
-//!           `integer_arithmetic` has it; NaN spreads through minimum and maximum
-//! never     panics: what has no value (division of an int by 0) has one by definition
+//! promises  as the operator's row in `gir/operators.rs` defines; for integers as
+//!           `integer_arithmetic` does; NaN propagates through minimum and maximum
+//! never     panics: undefined operations (division of an int by 0) have a defined value
 use super::{integer_arithmetic, rows::Scalar};
 use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
 
-/// An operator of one value.
+/// A unary operator.
 pub fn unary(operator: Unary, a: Scalar) -> Scalar {
     let integer = match a {
         Scalar::Whole(a) => operator.integer_value(a),
@@ -16,7 +16,7 @@ pub fn unary(operator: Unary, a: Scalar) -> Scalar {
     integer.map_or_else(|| Scalar::Real(operator.value(a.real())), Scalar::Whole)
 }
 
-/// An operator of two values; a whole number beside a real one is made real.
+/// A binary operator; an integer operand is cast to float if the other is one.
 pub fn binary(operator: Binary, a: Scalar, b: Scalar) -> Scalar {
     if let (Scalar::Whole(a), Scalar::Whole(b)) = (a, b)
         && let Some(value) = operator.integer_value(a, b)
@@ -27,7 +27,7 @@ pub fn binary(operator: Binary, a: Scalar, b: Scalar) -> Scalar {
     if operator.is_condition() { (value != 0.0).into() } else { Scalar::Real(value) }
 }
 
-/// The same number as another type; what no id can be becomes the sentinel.
+/// A cast; what is no valid id becomes the sentinel.
 pub fn cast(kind: Type, a: Scalar) -> Scalar {
     match kind {
         Type::Real => Scalar::Real(a.real()),
@@ -53,7 +53,7 @@ pub fn apply(function: &Function, left: Scalar, right: Scalar) -> Scalar {
     }
 }
 
-/// Numbers of this type, in order, as one.
+/// Reduces numbers of this type, in order.
 pub fn reduce(reduction: Reduction, kind: Type, values: &[Scalar]) -> Scalar {
     match reduction {
         Reduction::Sum => fold(Binary::Add, cast(kind, Scalar::Whole(0)), values),
@@ -71,8 +71,7 @@ pub fn reduce(reduction: Reduction, kind: Type, values: &[Scalar]) -> Scalar {
     }
 }
 
-/// Numbers of this type, in order, as one: 0, the largest or the smallest; over nothing as a
-/// reduction.
+/// Pools numbers of this type, in order; over nothing: 0 for a sum, else as the reduction.
 pub fn pool(pooling: Pooling, kind: Type, values: &[Scalar]) -> Scalar {
     match pooling {
         Pooling::Sum => reduce(Reduction::Sum, kind, values),
@@ -100,7 +99,7 @@ fn nothing(reduction: Reduction, kind: Type) -> Scalar {
     }
 }
 
-/// Most frequent, the smallest of equals; NaN if any is.
+/// Most frequent, the smallest of ties; NaN if any is.
 fn mode(values: &[Scalar]) -> Scalar {
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| match (a, b) {

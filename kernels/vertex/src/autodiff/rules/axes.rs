@@ -1,8 +1,8 @@
-//! axes: gradients of sums over rows and of work along the axes of a row.
+//! axes: gradients of sums over rows and of operations along the axes of a row.
 use super::super::{GradientWalk, Refusal};
 use crate::gir::{Binary, Misfit, Node, NodeId, NodeResult, Number, Op, Pooling, Type, Unary};
 
-/// Sums over vertices or all rows, and rows given back.
+/// Sums over vertices or all rows, and broadcasts from graphs.
 pub(super) fn rows(
     walk: &mut GradientWalk<'_>,
     y: NodeId,
@@ -16,7 +16,7 @@ pub(super) fn rows(
             let part = walk.builder.make(Op::Give, &[g])?;
             walk.give(a, part)?;
         }
-        // a += g of its graph where a is the result, in equal shares among equals
+        // a += g of its graph where a is the result, split equally among ties
         Op::Pool(Pooling::Maximum | Pooling::Minimum) => {
             let best = walk.builder.make(Op::Give, &[y])?;
             let holds = walk.builder.binary(Binary::Equal, a, best)?;
@@ -39,7 +39,7 @@ pub(super) fn rows(
     Ok(())
 }
 
-/// Work along an axis.
+/// Operations along an axis.
 pub(super) fn rule(
     walk: &mut GradientWalk<'_>,
     y: NodeId,
@@ -59,15 +59,15 @@ pub(super) fn rule(
         }
         // a += g in a's shape
         Op::Reshape => walk.reshaped(g, &shape)?,
-        // a += sum of g over what was repeated
+        // a += sum of g over broadcast axes
         Op::Expand => walk.builder.unbroadcast(g, &shape)?,
-        // each input += its places of g
+        // each input += its slice of g
         Op::Concat(axis) => return Ok(concat(walk, *axis, &node.inputs, g)?),
-        // a += g at the places of the slice, 0 elsewhere
+        // a += g at the positions of the slice, 0 elsewhere
         Op::Slice { axis, start, .. } => walk
             .builder
             .make(Op::Unslice { axis: *axis, start: *start, total: shape[*axis] }, &[g])?,
-        // a += the places of g
+        // a += the slice of g
         Op::Unslice { axis, start, .. } => walk
             .builder
             .make(Op::Slice { axis: *axis, start: *start, length: shape[*axis] }, &[g])?,
@@ -94,7 +94,7 @@ fn concat(
     Ok(())
 }
 
-/// A row without an axis, repeated along it to this shape.
+/// A row without an axis, broadcast along it to this shape.
 fn restored(walk: &mut GradientWalk<'_>, a: NodeId, shape: &[u64], axis: usize) -> NodeResult {
     let mut thin = shape.to_vec();
     thin[axis] = 1;
@@ -102,8 +102,7 @@ fn restored(walk: &mut GradientWalk<'_>, a: NodeId, shape: &[u64], axis: usize) 
     walk.builder.make_shaped(Op::Expand, &[thin], shape)
 }
 
-/// Whether an element is the first along the axis that holds its maximum or minimum: its place is
-/// the smallest of those that do.
+/// Whether an element is the first along the axis that attains its maximum or minimum.
 fn winner(
     walk: &mut GradientWalk<'_>,
     pooling: Pooling,

@@ -1,4 +1,4 @@
-//! dense: gradients of products with shared matrices, of tables, and of the loss.
+//! dense: gradients of products with shared matrices, of table lookups, and of the loss.
 use super::super::{GradientWalk, Refusal};
 use super::axes;
 use crate::gir::{Misfit, Node, NodeId, NodeResult, Op};
@@ -9,7 +9,7 @@ pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Resul
     match node.op {
         Op::Product { transposed } => product(walk, transposed, inputs, g)?,
         Op::Outer => outer(walk, inputs, g)?,
-        // table += g, added up at the rows of the index
+        // table += g, scatter-added at the index
         Op::Lookup { transposed } => {
             let shape = walk.builder.node(inputs[0]).shape.clone();
             let part =
@@ -21,7 +21,7 @@ pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Resul
             let part = walk.builder.make(Op::Lookup { transposed }, &[g, inputs[1]])?;
             walk.give(inputs[0], part)?;
         }
-        // result += g * slope of the loss; g is 1 unless the program goes on after its loss
+        // result += g * gradient of the loss; g is 1 unless the program continues after its loss
         Op::Loss(loss) => {
             let slope = walk.builder.make(Op::LossSlope(loss), &inputs)?;
             let one = walk.builder.real(1.0);
@@ -64,8 +64,8 @@ fn outer(walk: &mut GradientWalk<'_>, [a, b]: [NodeId; 2], g: NodeId) -> Result<
     Ok(())
 }
 
-/// Rows that a gradient is multiplied with: 0 where the gradient's row is all 0 and theirs may be
-/// infinite, as in `Walk::times`.
+/// The rows that a gradient is multiplied with: 0 where the gradient's row is all 0 and theirs may
+/// be infinite, as in `GradientWalk::times`.
 fn still_rows(walk: &mut GradientWalk<'_>, g: NodeId, rows: NodeId) -> NodeResult {
     if !walk.finite.is_kept(walk.current) || !walk.finite.may_not_be(&walk.builder.gir, rows) {
         return Ok(rows);

@@ -1,21 +1,21 @@
-//! edges: gradients of what goes from vertices to edges and back.
+//! edges: gradients of gathers (vertices to edges) and scatters (edges to vertices).
 //!
 //! A row by edge id is the same row for in-edges and out-edges, so that an edge value's gradient
 //! needs no renumbering: the sum over the far end's own edges is a sum over the reversed set. Over
-//! `Both` an edge has two rows, and seen from its other end they change places (`Turn`). A view has
+//! `Both` an edge has two rows, which are exchanged as seen from its other end (`Turn`). A view has
 //! rows for all edges, whatever the relation of its list; a reduction over one relation reads the
-//! rows of that relation, so that others get 0 from it. The sum over all edges that a view hands on
-//! is then narrowed to the relation by `orient`.
+//! rows of that relation, so that others get 0 from it. `reverse_edges` narrows the sum over all
+//! edges that a view propagates to that relation.
 use super::super::{GradientWalk, Refusal};
 use crate::gir::{
     Binary, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, NodeResult, Number, Op, Reduction,
 };
 
-/// Views, and reductions to vertices.
+/// Views (gathers), and reductions to vertices.
 pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
     let a = node.inputs[0];
     match &node.op {
-        // a += sum of g over the edges whose far end the vertex is
+        // a += sum of g over the edges whose far end is the vertex
         Op::Far(edges) => {
             let seen = if edges.rows() == EdgeRows::Twice {
                 walk.builder.make(Op::Turn, &[g])?
@@ -30,7 +30,7 @@ pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Resul
             )?;
             walk.give(a, part)?;
         }
-        // a += sum of g over the edges whose near end the vertex is
+        // a += sum of g over the edges whose near end is the vertex
         Op::Near(edges) => {
             let part = walk.builder.reduce(
                 Reduction::Sum,
@@ -51,7 +51,7 @@ pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Resul
     Ok(())
 }
 
-/// Of `[a]` or `[a, mask]`; each edge that counts sees its vertex's g.
+/// Of `[a]` or `[a, mask]`; each edge that counts reads the g of its vertex.
 fn reduce(
     walk: &mut GradientWalk<'_>,
     reduction: Reduction,
@@ -69,7 +69,7 @@ fn reduce(
             let others = walk.builder.make(Op::Others(edges), &node.inputs)?;
             walk.times(seen, others)?
         }
-        // a += g on the edge that holds the result, the smallest edge id of equals
+        // a += g on the edge that attains the result, the smallest edge id of ties
         Reduction::Minimum | Reduction::Maximum => {
             let winner = walk
                 .builder
@@ -77,7 +77,7 @@ fn reduce(
             let zero = walk.builder.real(0.0);
             walk.builder.select(winner, seen, zero)?
         }
-        // Whole numbers and bools carry no gradient; `mode` is refused before the walk.
+        // Integers and bools carry no gradient; `mode` is refused before the walk.
         Reduction::Any
         | Reduction::All
         | Reduction::Count
@@ -111,8 +111,8 @@ fn mask_relation(walk: &mut GradientWalk<'_>, edges: EdgeSet, value: NodeId) -> 
         let number = walk.builder.constant(Number::Int(i64::from(relation)));
         walk.builder.binary(Binary::Equal, kind, number)?
     } else {
-        // Types have a row for each edge, lists over `Both` have two. A product of ones over the
-        // others is 1, and 0 on edges left out.
+        // Edge types have a row per edge, lists over `Both` have two. A product of ones over the
+        // other edges is 1, and 0 on masked edges.
         let one = walk.builder.real(1.0);
         let ones = walk.builder.broadcast_to_edges(EdgeSet::BOTH, one)?;
         let others = walk.builder.make(Op::Others(edges), &[ones])?;

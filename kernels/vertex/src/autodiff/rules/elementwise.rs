@@ -1,5 +1,5 @@
-//! elementwise: what passes an element on, and what the gradients of the element-wise operators,
-//! which stand in their rows in `gir/operators.rs`, are made with.
+//! elementwise: gradients of copies and selects, and the building blocks for those of the
+//! element-wise operators, which are defined in `gir/operators.rs`.
 use super::super::{GradientWalk, Refusal};
 use crate::gir::{
     Binary, GradientSteps, Misfit, Node, NodeId, NodeResult, Number, Op, Unary, give_chosen,
@@ -48,7 +48,7 @@ impl GradientSteps for GradientWalk<'_> {
     }
 }
 
-/// Of one value.
+/// One operand.
 pub(super) fn unary(
     walk: &mut GradientWalk<'_>,
     operator: Unary,
@@ -62,7 +62,7 @@ pub(super) fn unary(
     }
 }
 
-/// Of two values.
+/// Two operands.
 pub(super) fn binary(
     walk: &mut GradientWalk<'_>,
     operator: Binary,
@@ -73,18 +73,18 @@ pub(super) fn binary(
     Ok(operator.gradient(walk, y, operands, g)?)
 }
 
-/// What hands an element on, or leaves it out.
+/// Operations that copy an element, or leave it out.
 pub(super) fn passed(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {
     let a = node.inputs[0];
     match &node.op {
-        // yes += g where the condition holds, no += g where it does not; 0 else
+        // yes += g where the condition holds, no += g where it does not; 0 elsewhere
         Op::Select => give_chosen(walk, a, [node.inputs[1], node.inputs[2]], g)?,
-        // a += the same draws of g: they follow from seed, epoch, site and place alone
+        // a += g with the same dropout draws: they depend on seed, epoch, site and position alone
         Op::Dropout { .. } => {
             let part = walk.builder.dropout_at(node.place, &node.op, g)?;
             walk.give(a, part)?;
         }
-        // a += g: of reals to reals, and of the value in training
+        // a += g: floats cast to floats, and the training value
         _ => walk.give(a, g)?,
     }
     Ok(())

@@ -1,11 +1,11 @@
-//! gpu_fusion_rules: what may become one launch where a row is a group's of lanes, and products are
-//! tiles of many rows.
+//! gpu_fusion_rules: which launches may be fused on a GPU, where a row is processed by a group of
+//! lanes, and products are tiles of many rows.
 //!
-//! promises  a launch is one of these: work on rows whose widths go into each other; a walk over
-//!           edges with such work before and after it; a product, with work on the rows of its
-//!           result and sums along their last axis (scores of an attention); a narrow product of
-//!           rows that a product makes comes right behind these (`Followers`)
-//! never     decides more than that: what is at hand, and what waits, is the same for all devices
+//! promises  a launch is one of these: row operations whose widths divide each other; a walk over
+//!           edges with such operations before and after it; a product, with operations on the rows
+//!           of its result and sums along their last axis (attention scores); a narrow product of
+//!           rows that a product computes follows it immediately (`Followers`)
+//! never     decides more than that: readiness and deferral are the same for all devices
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Group, Item};
@@ -14,7 +14,7 @@ use crate::gir::Op;
 use crate::launch::{Operand, Operation, Rowed, Rows, View, reduced, width};
 use crate::tuning;
 
-/// Lanes of a group at most: that many hold a row of a product that is added up along an axis.
+/// Maximum lanes per group: as many hold a row of a product that is summed along an axis.
 const LANES: u64 = 32;
 
 /// Whether a launch may join these.
@@ -58,19 +58,19 @@ pub(super) fn take(values: &ListValues, members: &[Item], item: &Item) -> bool {
     })
 }
 
-/// Products that had better be made as soon as their rows are, with which a product's kernel then
-/// multiplies them (`joined`): of narrow matrices, so that work on their result that waits for
-/// something else reads that in place of these rows.
+/// Products that are best scheduled right after their rows, so that the kernel that computes the
+/// rows multiplies them too (merged kernel): those of narrow matrices, so that deferred operations
+/// on their result read that instead of the rows.
 #[derive(Default)]
 pub(super) struct Followers<'a> {
     /// How many products of the part multiply these rows.
     multiplied: BTreeMap<&'a str, usize>,
-    /// What was made together with a product.
+    /// Results computed together with a product.
     made: BTreeSet<&'a str>,
 }
 
 impl<'a> Followers<'a> {
-    /// Of a part that nothing was made of.
+    /// For a part of which nothing is scheduled yet.
     pub fn new(waiting: &[Item<'a>]) -> Self {
         let mut followers = Followers::default();
         for (rows, _) in waiting.iter().filter_map(multiplied) {
@@ -79,15 +79,15 @@ impl<'a> Followers<'a> {
         followers
     }
 
-    /// A group was made.
+    /// Records a scheduled group.
     pub fn note(&mut self, group: &Group<'a>) {
         if group.members.iter().any(is_product) {
             self.made.extend(&group.made);
         }
     }
 
-    /// Whether this is such a product; not where more multiply its rows than a kernel takes along,
-    /// all results of which would wait.
+    /// Whether this is such a product; not if more products multiply its rows than a kernel can
+    /// merge, since all their results would be deferred.
     pub fn has(&self, values: &ListValues, item: &Item<'a>) -> bool {
         let Some((rows, inner)) = multiplied(item) else { return false };
         let made = columns(values, item);
@@ -98,7 +98,7 @@ impl<'a> Followers<'a> {
     }
 }
 
-/// The rows of vertices that a product multiplies, and their elements.
+/// The vertex rows that a product multiplies, and their elements.
 fn multiplied<'a>(item: &Item<'a>) -> Option<(&'a str, u64)> {
     let Operation::Evaluate { op: Op::Product { .. }, inputs, .. } = &item.launch.operation else {
         return None;
@@ -109,7 +109,7 @@ fn multiplied<'a>(item: &Item<'a>) -> Option<(&'a str, u64)> {
     Some((buffer, shape.iter().product()))
 }
 
-/// Whether work on rows may wait for launches that read it: all of these can take it.
+/// Whether a row operation may be deferred to its readers: all of them can take it.
 pub(super) fn can_wait(waiting: &[Item], at: usize) -> bool {
     let Some(Operation::Evaluate { out, op, .. }) =
         waiting.get(at).map(|item| &item.launch.operation)
@@ -133,7 +133,7 @@ pub(super) fn is_product(item: &Item) -> bool {
     matches!(op(item), Some(Op::Product { .. }))
 }
 
-/// Element by element.
+/// Element-wise.
 fn is_plain(op: &Op) -> bool {
     matches!(
         op,
@@ -150,7 +150,7 @@ fn is_plain(op: &Op) -> bool {
     )
 }
 
-/// Along the last axis: lanes that have it are neighbours.
+/// Along the last axis, which consecutive lanes hold.
 fn is_last_axis(op: &Op, item: &Item) -> bool {
     let (Op::Axis(_, axis), Operation::Evaluate { inputs, .. }) = (op, &item.launch.operation)
     else {
@@ -159,19 +159,19 @@ fn is_last_axis(op: &Op, item: &Item) -> bool {
     inputs.first().is_some_and(|input| axis + 1 == input.shape().len())
 }
 
-/// Elements of the rows that a product multiplies. Short ones are no work for tensor cores: its
-/// kernel is one of rows then, each a group's of lanes, and others arrive in it as in any.
+/// Elements of the rows that a product multiplies. Short ones do not suit tensor cores: the kernel
+/// then processes rows by groups of lanes, and other operations are fused as in any such kernel.
 fn inner(product: &Item) -> u64 {
     multiplied(product).map_or(u64::MAX, |(_, inner)| inner)
 }
 
-/// Whether one of these makes a buffer.
+/// Whether one of these computes a buffer.
 fn make(members: &[Item], name: &str) -> bool {
     members.iter().any(|member| member.writes().contains(&name))
 }
 
-/// What work reads that these make and that is narrower than so many columns: sums along their
-/// rows, and what was made of such.
+/// Inputs that these launches compute and that are narrower than this many columns: sums along
+/// their rows, and what follows from such.
 fn narrow_reads<'a>(
     values: &ListValues,
     members: &[Item],
@@ -186,10 +186,10 @@ fn narrow_reads<'a>(
     inputs.iter().flat_map(Operand::rows).filter(is_narrow).collect()
 }
 
-/// Whether sums along rows of so many columns, and whoever reads them, lie over lanes in one way:
-/// all sums are of rows of one shape, and what is narrower has one number for each of them, which
-/// rows of that shape see beside each of their elements. A product's lanes have its elements in
-/// order; what is put down lies as the rows with most axes do.
+/// Whether sums along rows of this many columns, and their readers, have one mapping to lanes: all
+/// sums are of rows of one shape, and narrower values have one number per sum, which broadcasts to
+/// each of its elements. A product's lanes hold its elements in order; stored rows are laid out as
+/// those with most axes.
 fn same_lane_layout(values: &ListValues, members: &[Item], item: &Item, wide: u64) -> bool {
     let mut sums = members.iter().chain([item]).filter_map(summed_shape);
     let Some(row) = sums.next() else { return true };
@@ -201,7 +201,7 @@ fn same_lane_layout(values: &ListValues, members: &[Item], item: &Item, wide: u6
     let is_of_numbers = |shape: &[u64]| {
         shape == numbers || matches!(shape.split_last(), Some((1, before)) if before == numbers)
     };
-    // Beside each element: along an axis of 1, or one number for all.
+    // A broadcast operand: along an axis of 1, or one number for all.
     let is_beside =
         |shape: &[u64]| is_of_numbers(shape) && (numbers.is_empty() || shape.len() == row.len());
     let (own, narrow) = (summed_shape(item), narrow_reads(values, members, item, wide));
@@ -224,7 +224,7 @@ fn same_lane_layout(values: &ListValues, members: &[Item], item: &Item, wide: u6
     fits && sums.all(|other| other == row) && members.iter().chain([item]).all(is_laid_so)
 }
 
-/// The shape of the rows that are added up along an axis, if this does that.
+/// The shape of the rows that this launch sums along an axis, if it does.
 fn summed_shape(item: &Item) -> Option<Vec<u64>> {
     let (Some(Op::Axis(..)), Operation::Evaluate { inputs, .. }) =
         (op(item), &item.launch.operation)
@@ -234,8 +234,8 @@ fn summed_shape(item: &Item) -> Option<Vec<u64>> {
     inputs.first().map(Operand::shape)
 }
 
-/// Whether work behind a product reads no rows of vertices but those that are made there: others
-/// arrive late in its kernel, and two launches take less.
+/// Whether operations after a product read only vertex rows that are computed there: other rows
+/// would arrive late in its kernel, and two launches are faster.
 fn reads_nothing(values: &ListValues, members: &[Item]) -> bool {
     let is_of_vertex =
         |name: &str| values.buffer(name).is_none_or(|buffer| buffer.rows == Rows::Nodes);
@@ -246,8 +246,8 @@ fn reads_nothing(values: &ListValues, members: &[Item]) -> bool {
     leaves.into_iter().all(|(name, _)| make(members, name) || !is_of_vertex(name))
 }
 
-/// Whether this is a sum along the last axis of rows so wide, each of which a group of lanes can
-/// hold.
+/// Whether this is a sum along the last axis of rows of this width, each of which fits a group of
+/// lanes.
 fn is_sum_of_row(values: &ListValues, item: &Item, wide: u64) -> bool {
     let Operation::Evaluate { out, op, inputs, .. } = &item.launch.operation else { return false };
     let most =
@@ -271,7 +271,7 @@ fn columns(values: &ListValues, item: &Item) -> u64 {
         .unwrap_or(1)
 }
 
-/// Elements that lie over the lanes.
+/// Elements that are distributed over the lanes.
 fn frame(values: &ListValues, item: &Item) -> u64 {
     let Operation::Evaluate { op, inputs, .. } = &item.launch.operation else { return 1 };
     let read = matches!(op, Op::Axis(..))
