@@ -1,14 +1,13 @@
-//! The launch list: what a plan tells an executor to do, in order, and nothing that is particular
-//! to a device.
+//! The launch list: what a plan tells an executor to do, in order, independent of any device.
 //!
 //! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON
-//!           and reads back equal; `LaunchList::validate` finds undeclared names, shapes that do
-//!           not fit and writes to inputs
-//! never     says how many threads or blocks there are; holds data
+//!           and reads back equal; `LaunchList::validate` finds undeclared names, shape mismatches
+//!           and writes to inputs
+//! never     says how many threads or blocks there are; contains data
 //!
 //! Values are rows: a buffer has `rows` x `columns` elements, row-major, in the order of the
-//! permuted graph. Element-wise work is an `Expression`, either a launch of its own or the epilogue
-//! of a sum or a product, applied to each element while it is still at hand.
+//! permuted graph. Element-wise arithmetic is an `Expression`, either a launch of its own or the
+//! epilogue of a sum or a product, applied to each element while it is in registers.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -63,25 +62,26 @@ pub struct LaunchList {
     pub program: String,
     /// Every buffer that a launch names.
     pub buffers: Vec<Buffer>,
-    /// Learned tensors, in the order of their first use; each has buffers `parameter.NAME` and,
-    /// when training, `gradient.NAME`.
+    /// Learned tensors, in the order of their first use; each has buffers `parameter.NAME` and, in
+    /// training, `gradient.NAME`.
     pub parameters: Vec<Parameter>,
-    /// What is done, in order.
+    /// The launches, in order.
     pub body: Body,
     /// What the program returns.
     pub results: Vec<ResultColumn>,
-    /// Where everything lies that launches make, for a graph and dtype known when planning.
+    /// The memory layout of everything that launches write, for a graph and dtype known when
+    /// planning.
     pub arena: Arena,
-    /// Each choice that was made, why, and what else was possible.
+    /// Each choice, its reason, and the alternatives.
     pub reasons: Vec<Reason>,
-    /// Line of the program's text that asks for what a buffer holds, for who reads what was made of
-    /// it; kept in no plan, whose bytes a comment above a program does not change.
+    /// The program line that each buffer comes from, for display; no plan contains it, so that a
+    /// comment in a program does not change a plan's bytes.
     #[serde(skip)]
     pub lines: BTreeMap<BufferName, u32>,
 }
 
 impl LaunchList {
-    /// Fills in the bytes and the schedule of every launch, and where what they make lies.
+    /// Fills in the bytes and the schedule of every launch, and the arena.
     pub(crate) fn reckon(&mut self, facts: &GraphFacts) {
         let buffers = std::mem::take(&mut self.buffers);
         let index: BTreeMap<&str, &Buffer> =
@@ -111,7 +111,7 @@ impl LaunchList {
     }
 }
 
-/// One array of the program.
+/// A buffer of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buffer {
@@ -123,11 +123,11 @@ pub struct Buffer {
     pub columns: u64,
     /// Type of an element.
     pub element: Element,
-    /// Where its contents come from.
+    /// The source of its contents.
     pub role: Role,
 }
 
-/// Number of rows of a buffer, by what a row stands for.
+/// Number of rows of a buffer, by what a row corresponds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rows {
@@ -138,20 +138,20 @@ pub enum Rows {
     /// Two rows per edge: all edges as in-edges, then all again as out-edges, each in edge-id
     /// order.
     EdgesTwice,
-    /// One row per graph of the set, of which there are so many.
+    /// One row per graph of a data set, with this many graphs.
     Graphs(u64),
     /// A fixed number, for shared values and parameters.
     Fixed(u64),
 }
 
-/// Bytes of a line of a GPU's cache.
+/// Bytes of a cache line of a GPU.
 const LINE: u64 = 128;
 
 impl Buffer {
-    /// Elements from one row to the next on a GPU, for reals of so many bytes: wide rows of
-    /// vertices begin at a multiple of 16 bytes, so that no row lies in more lines than it has to
-    /// and all are read in the widest vectors; long ones at a line of the cache, since they are
-    /// read piece by piece. What lies beyond the columns is nobody's.
+    /// Elements from one row to the next on a GPU, for floats of this size: wide vertex rows are
+    /// aligned to 16 bytes, so that no row touches more cache lines than necessary and all are read
+    /// by the widest vector loads; long rows are aligned to a cache line, since they are read piece
+    /// by piece. The padding is unused.
     pub fn stride(&self, bytes_per_real: u64) -> u64 {
         let is_row =
             self.rows == Rows::Nodes && self.element == Element::Real && !self.role.is_sparse();
@@ -166,7 +166,7 @@ impl Buffer {
 }
 
 impl Rows {
-    /// How many that is.
+    /// The number of rows.
     pub fn count(self, nodes: u64, edges: u64) -> u64 {
         match self {
             Rows::Nodes => nodes,
@@ -181,45 +181,42 @@ impl Rows {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Element {
-    /// What the run computes with, f32 or f64.
+    /// The run's dtype, f32 or f64.
     Real,
-    /// The same, kept in 16 bits; only fused walks write and read it.
+    /// The same, stored as 16-bit floats; only fused walks write and read it.
     Half(Half),
-    /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel beyond every id.
+    /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel, larger than every id.
     Id,
-    /// A bool (0 or 1), an int or an id, kept as a signed whole number of 64 bits; never
-    /// `Type::Real`.
+    /// A bool (0 or 1), an int or an id, stored as a signed 64-bit integer; never `Type::Real`.
     Whole(gir::Type),
 }
 
-/// Where a buffer's contents come from.
+/// The source of a buffer's contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Node features of the graph artifact, dense; read only.
+    /// Dense node features of the graph artifact; read only.
     Features,
-    /// Node features of the graph artifact, kept as offsets, indices and values; read only, and
-    /// only by sparse products.
+    /// Sparse node features of the graph artifact (CSR); read only, and only by sparse products.
     SparseFeatures,
-    /// Node features of one kind, kept so; a row for each of its vertices, in the order of the
-    /// graph artifact.
+    /// Sparse node features of one kind; a row for each of its vertices, in the order of the graph
+    /// artifact.
     SparseFeaturesOf {
         /// Number of the kind.
         kind: u32,
         /// Nonzeros.
         entries: u64,
     },
-    /// The training target: class as a real number in one column, or the values to fit; read only.
+    /// The training target: class as a float in one column, or regression targets; read only.
     Target,
-    /// Something else that the data set gives: a column, degrees, weights of edges and so on; read
-    /// only.
+    /// Another input of the data set: a column, degrees, edge weights and so on; read only.
     Given(gir::Input),
     /// A learned tensor, written by the optimiser only, or a running statistic, written after a
-    /// pass of training.
+    /// training pass.
     Parameter,
-    /// Gradient of the loss by a parameter.
+    /// Gradient of the loss with respect to a parameter.
     Gradient,
-    /// Made by launches.
+    /// Written by launches.
     Value,
 }
 
@@ -231,9 +228,9 @@ pub struct Parameter {
     pub name: String,
     /// Shape as saved; weights are `[out, in]`. A bias has one axis and its buffer has one row.
     pub shape: Vec<u64>,
-    /// How it starts; drawn from (seed, name), so that an edit elsewhere changes nothing.
+    /// Its initial values; drawn from (seed, name), so that an edit elsewhere changes nothing.
     pub init: Init,
-    /// Whether the optimiser changes it; a running statistic is saved with the others and follows
+    /// Whether the optimiser updates it; a running statistic is saved with the others and follows
     /// `Train::statistics`.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub learned: bool,
@@ -248,7 +245,7 @@ fn is_yes(flag: &bool) -> bool {
     *flag
 }
 
-/// What is done.
+/// The launches of a program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "a list has one body")]
@@ -259,15 +256,14 @@ pub enum Body {
     Iterate(Iterate),
 }
 
-/// Launches of training; of inference when `backward` and `update` are empty, and then nothing
-/// draws.
+/// Launches of training; of inference if `backward` and `update` are empty, and then nothing draws.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
-    /// Once, before the first epoch: what does not depend on parameters.
+    /// Once, before the first epoch: values that do not depend on parameters.
     pub prepare: Vec<Launch>,
-    /// Each epoch: from features to the program's result. Run with dropout for training and without
-    /// for measuring.
+    /// Each epoch: from features to the program's result. With dropout in training and without in
+    /// evaluation.
     pub forward: Vec<Launch>,
     /// The loss over the training rows and the gradient of the result.
     pub loss: Launch,
@@ -278,19 +274,18 @@ pub struct Train {
     /// Running statistics and their next values, copied at the end of each epoch of training.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics: Vec<Commit>,
-    /// Whether a pass of training differs from one of measuring, by dropout or by statistics: if
+    /// Whether a training pass differs from an evaluation pass, by dropout or by statistics: if
     /// not, one serves both.
     pub draws: bool,
 }
 
-/// Loops one after the other; without any, a program that is computed once, with parameters that
-/// were learned before if it has such.
+/// Loops in sequence; without any, a program that runs once (with learned parameters: inference).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Iterate {
-    /// Each is run to its end before the next.
+    /// Each runs to its end before the next.
     pub loops: Vec<Loop>,
-    /// Once, after the last loop: from the states to what is returned.
+    /// Once, after the last loop: from the states to the results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub finish: Vec<Launch>,
 }
@@ -299,19 +294,19 @@ pub struct Iterate {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Loop {
-    /// Once: first values of the states and what does not change between supersteps.
+    /// Once: initial states and loop-invariant values.
     pub prepare: Vec<Launch>,
     /// Each superstep; reads states, writes their successors.
     pub superstep: Vec<Launch>,
-    /// Pairs whose contents are exchanged at the end of a superstep, after the condition was
-    /// tested.
+    /// Buffers that are exchanged at the end of a superstep, after the stop condition was tested.
     pub commit: Vec<Commit>,
-    /// When to stop.
+    /// The stop condition.
     pub until: StopCondition,
-    /// A shorter way to where the supersteps end, if one is proved.
+    /// A faster algorithm for the same fixed point, if one is proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub course: Option<Course>,
-    /// The edges along which changes are read, where a superstep need make only what reads one.
+    /// The edges along which changes propagate, if a superstep need only recompute the rows that
+    /// read one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frontier: Option<Direction>,
 }
@@ -326,19 +321,19 @@ pub struct Commit {
     pub next: BufferName,
 }
 
-/// When a loop stops; tested after each superstep, before its commits.
+/// The stop condition of a loop, tested after each superstep, before its commits.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopCondition {
-    /// The summed absolute change of this state is at most this; equal infinities have change 0.
+    /// The sum of absolute changes of this state is at most this; equal infinities have change 0.
     ChangeAtMost(BufferName, f64),
     /// No value of these states changed.
     Unchanged(Vec<BufferName>),
-    /// This buffer of bools holds nowhere.
+    /// This buffer of bools is false everywhere.
     Nowhere(BufferName),
 }
 
-/// One step: what, how, and what it should move.
+/// One launch: its operation, how it is split, and its cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -346,13 +341,13 @@ pub struct Launch {
     pub name: String,
     /// What is computed.
     pub operation: Operation,
-    /// How the work is divided.
+    /// How it is split into units.
     pub schedule: Schedule,
-    /// Bytes read and written at least, for a graph and dtype known when planning.
+    /// Minimum bytes read and written, for a graph and dtype known when planning.
     pub bytes: u64,
 }
 
-/// How the work of a launch is divided; the executor decides only who does which unit.
+/// How a launch is split into units; the executor only assigns units to threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Schedule {
@@ -368,26 +363,26 @@ pub enum Schedule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Combine {
-    /// Sum; 0 over nothing. In the order of the row, or another that only the row's length and the
-    /// number of columns decide.
+    /// Sum; 0 over nothing. In the order of the row, or another that depends only on the row's
+    /// length and the number of columns.
     Sum,
-    /// Smallest; infinity (ids: the sentinel) over nothing.
+    /// Minimum; infinity (ids: the sentinel) over nothing.
     Min,
-    /// Largest; minus infinity over nothing. Reals only.
+    /// Maximum; minus infinity over nothing. Floats only.
     Max,
 }
 
-/// What a message is multiplied with.
+/// The factor of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeFactor {
-    /// Nothing.
+    /// None.
     One,
     /// The edge's weight.
     Weight,
 }
 
-/// The kinds of work.
+/// The operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operation {
@@ -400,11 +395,11 @@ pub enum Operation {
         source: Option<BufferName>,
         /// Which edges.
         direction: Direction,
-        /// How messages meet.
+        /// How messages are combined.
         combine: Combine,
-        /// What a message is multiplied with.
+        /// The factor of a message.
         factor: EdgeFactor,
-        /// Applied to each element made.
+        /// Applied to each element of the result.
         epilogue: Expression,
     },
     /// `out = epilogue(left @ right)` with left rows x k and right k x columns; `right_transposed`:
@@ -412,13 +407,13 @@ pub enum Operation {
     Product {
         /// Written.
         out: BufferName,
-        /// Many rows.
+        /// A tall matrix.
         left: BufferName,
         /// A parameter.
         right: BufferName,
         /// Whether right is stored `[columns of out, k]`.
         right_transposed: bool,
-        /// Applied to each element made.
+        /// Applied to each element of the result.
         epilogue: Expression,
     },
     /// `out = left^T @ right`, summed over all rows in a fixed order: the gradient of a `[out, in]`
@@ -431,7 +426,7 @@ pub enum Operation {
         /// rows x n.
         right: BufferName,
     },
-    /// `Product` with the sparse features as left, each value passed through dropout first.
+    /// `Product` with the sparse features as left operand, after dropout of each value.
     SparseProduct {
         /// Written.
         out: BufferName,
@@ -441,10 +436,10 @@ pub enum Operation {
         right: BufferName,
         /// Dropout of the features, if any.
         dropout: Option<Dropout>,
-        /// Applied to each element made.
+        /// Applied to each element of the result.
         epilogue: Expression,
     },
-    /// `ProductOverRows` with the sparse features as right, passed through the same dropout.
+    /// `ProductOverRows` with the sparse features as right operand, after the same dropout.
     SparseProductOverRows {
         /// Written, columns of left x columns of the features.
         out: BufferName,
@@ -459,7 +454,7 @@ pub enum Operation {
     Elementwise {
         /// Written.
         out: BufferName,
-        /// What.
+        /// The expression.
         expression: Expression,
     },
     /// `out[0, c] = sum over rows of source[r, c]`, in a fixed order.
@@ -469,49 +464,50 @@ pub enum Operation {
         /// Read.
         source: BufferName,
     },
-    /// `out = op(inputs)`, what the operation means by `interpret`. Inputs and constants need no
+    /// `out = op(inputs)`, as `interpret` defines the operation. Inputs and constants need no
     /// launch of their own.
     Evaluate {
         /// Written.
         out: BufferName,
-        /// Shape of a row of `out`; where there is one row for all, its shape.
+        /// Shape of a row of `out`; for a single shared row, its shape.
         shape: Vec<u64>,
-        /// What is computed.
+        /// The operation.
         op: gir::Op,
-        /// What it is computed from, in the order of the operation.
+        /// Its operands, in the order of the operation.
         inputs: Vec<Operand>,
     },
-    /// Evaluated operations in one walk: vertex by vertex, or edge by edge, each row goes through
-    /// all of them while it is at hand.
+    /// Several evaluated operations fused into one walk: vertex by vertex, or edge by edge, each
+    /// row passes through all of them while it is in registers or cache.
     Fused {
-        /// What is walked.
+        /// What the walk iterates over.
         over: Over,
-        /// What only the steps read: it lies nowhere.
+        /// Values that only the steps read: they are never materialised.
         locals: Vec<Buffer>,
         /// Each an `evaluate`, in order.
         steps: Vec<Operation>,
     },
-    /// The mean loss over the training rows, and its gradient by the result (0 in other rows).
+    /// The mean loss over the training rows, and its gradient with respect to the result (0 in
+    /// other rows).
     Loss {
-        /// Which.
+        /// The kind of loss.
         kind: LossKind,
         /// The program's result.
         result: BufferName,
         /// Buffer of role `target`.
         target: BufferName,
-        /// Written: gradient by the result.
+        /// Written: gradient with respect to the result.
         gradient: BufferName,
         /// Written: one element.
         value: BufferName,
     },
-    /// One step of the optimiser of the run, for one parameter; its moments belong to the executor.
+    /// One optimiser step for one parameter; its moments belong to the executor.
     Optimize {
         /// The parameter's name (buffers `parameter.NAME`, `gradient.NAME`).
         parameter: String,
     },
 }
 
-/// What a fused launch walks.
+/// What a fused launch iterates over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
@@ -523,50 +519,50 @@ pub enum Over {
     Edges(Rows),
 }
 
-/// What an evaluated operation reads. Rows of vertices can be read as they are seen from edges, and
-/// never lie anywhere as rows of edges.
+/// An operand of an evaluated operation. Vertex rows can be read through edges (gathered), and are
+/// never materialised as edge rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operand {
-    /// The same number everywhere.
+    /// A constant.
     Number(gir::Number),
     /// Rows of a buffer.
     Rows(Rowed),
-    /// The product of two operands, element by element, made where it is read; for `Reduce` and
-    /// sums along an axis.
+    /// The element-wise product of two operands, computed where it is read; for `Reduce` and sums
+    /// along an axis.
     Times(Box<Operand>, Box<Operand>),
 }
 
-/// Rows of a buffer, their shape, and where they are seen from.
+/// Rows of a buffer, their shape, and the view that they are read through.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rowed {
     /// Read.
     pub buffer: BufferName,
-    /// Shape of a row; as many elements as the buffer has in one, or in all where there is one row
-    /// for all.
+    /// Shape of a row; it has as many elements as a row of the buffer, or as the whole buffer for a
+    /// single shared row.
     pub shape: Vec<u64>,
-    /// Whether edges see it.
+    /// The view.
     #[serde(default, skip_serializing_if = "View::is_own")]
     pub view: View,
 }
 
-/// Where rows are seen from.
+/// The view that rows are read through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum View {
-    /// As they are.
+    /// The row itself.
     #[default]
     Own,
-    /// Rows of vertices: on each edge that of its far end.
+    /// Vertex rows: for each edge that of its far end.
     Far(gir::EdgeSet),
-    /// Rows of vertices: on each edge that of the vertex that owns it.
+    /// Vertex rows: for each edge that of the vertex that owns it.
     Near(gir::EdgeSet),
 }
 
 /// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph
-/// artifact, column), so that device, threads, reordering and sharding change nothing; the identity
-/// when measuring.
+/// artifact, column), so that it is independent of device, threads, node order and partition; the
+/// identity in evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dropout {
@@ -581,19 +577,19 @@ pub struct Dropout {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Expression {
-    /// What the launch itself has just made for this element.
+    /// The element that the launch computed before its epilogue.
     Made,
-    /// A number.
+    /// A constant.
     Constant(f64),
     /// An element of a buffer.
     Load(BufferName),
     /// The node's row in the graph artifact: `v.id`. Only for `Element::Id`.
     Id,
-    /// One operand.
+    /// A unary operator.
     Unary(#[serde(with = "expression_names::unary")] Unary, Box<Expression>),
-    /// Two operands.
+    /// A binary operator.
     Binary(#[serde(with = "expression_names::binary")] Binary, Box<Expression>, Box<Expression>),
-    /// Second where the first is not 0, else third.
+    /// The second where the first is not 0, else the third.
     Select(Box<Expression>, Box<Expression>, Box<Expression>),
     /// Dropout of the operand.
     Dropout(Dropout, Box<Expression>),
@@ -605,9 +601,9 @@ pub enum Expression {
 pub struct ResultColumn {
     /// Name in the result table.
     pub name: String,
-    /// Where it lies.
+    /// Its buffer.
     pub buffer: BufferName,
-    /// For values of edges: the list that they were made over.
+    /// For edge values: the list that they were computed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edges: Option<gir::EdgeSet>,
 }
@@ -616,30 +612,30 @@ pub struct ResultColumn {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// What was to be chosen: `order of layer 1`.
+    /// What was chosen: `order of layer 1`.
     pub what: String,
-    /// What was: `product first`.
+    /// The choice: `product first`.
     pub chosen: String,
-    /// Why, with the numbers.
+    /// The reason, with the numbers.
     pub why: String,
-    /// What else there was, with its predicted cost in bytes, the chosen one included.
+    /// The alternatives with their predicted cost in bytes, including the chosen one.
     pub alternatives: BTreeMap<String, u64>,
 }
 
 impl Role {
-    /// Whether the contents are kept as offsets, indices and values.
+    /// Whether the contents are stored sparse (CSR).
     pub fn is_sparse(&self) -> bool {
         matches!(self, Role::SparseFeatures | Role::SparseFeaturesOf { .. })
     }
 }
 
 impl View {
-    /// Whether rows are read as they are.
+    /// Whether rows are read without a view.
     pub fn is_own(&self) -> bool {
         *self == View::Own
     }
 
-    /// The edges that see the rows, if any do.
+    /// The edges of the view, if any.
     pub fn edges(self) -> Option<gir::EdgeSet> {
         match self {
             View::Own => None,
@@ -665,7 +661,7 @@ impl Operand {
         Operand::Times(Box::new(first), Box::new(second))
     }
 
-    /// With something in place of rows.
+    /// With rows replaced.
     pub(crate) fn changed(&self, change: &dyn Fn(&Rowed) -> Operand) -> Operand {
         match self {
             Operand::Number(number) => Operand::Number(*number),
@@ -689,7 +685,7 @@ impl Operand {
 }
 
 impl Expression {
-    /// The epilogue that leaves things as they are.
+    /// The identity epilogue.
     pub fn identity() -> Self {
         Expression::Made
     }
@@ -699,12 +695,12 @@ impl Expression {
         Expression::Load(name.into())
     }
 
-    /// One operand.
+    /// A unary operator.
     pub fn unary(operator: Unary, operand: Expression) -> Self {
         Expression::Unary(operator, Box::new(operand))
     }
 
-    /// Two operands.
+    /// A binary operator.
     pub fn binary(operator: Binary, left: Expression, right: Expression) -> Self {
         Expression::Binary(operator, Box::new(left), Box::new(right))
     }
@@ -719,7 +715,7 @@ impl Expression {
         Expression::binary(Binary::Add, self, right)
     }
 
-    /// Dropout of `self`, or `self` where there is none.
+    /// Dropout of `self`, or `self` without dropout.
     pub fn dropped(self, dropout: Option<Dropout>) -> Self {
         match dropout {
             Some(dropout) => Expression::Dropout(dropout, Box::new(self)),

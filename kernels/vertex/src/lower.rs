@@ -1,13 +1,13 @@
-//! lower: from the graph of a program to its launch list, one launch for each value that must lie
-//! somewhere.
+//! lower: translates the graph of a program to its launch list, one launch per value that must be
+//! materialised.
 //!
 //! promises  a list without flaws that means what the program means; equal programs and data sets
-//!           give equal lists; rows of vertices are read where edges see them and are never stored
-//!           by the edge; a product that is only summed over edges or along an axis is made where
-//!           it is summed; sparse features stay sparse where they meet a weight; what depends on no
-//!           parameter is done once
+//!           give equal lists; vertex rows are read through edges and never materialised per edge;
+//!           a product that is only summed over edges or along an axis is computed where it is
+//!           summed; sparse features stay sparse where they meet a weight; values that depend on no
+//!           parameter are computed once
 //! never     fuses element-wise launches; knows a device
-//! limits    a program that is trained has no `while`
+//! limits    a program that trains has no `while`
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -27,11 +27,11 @@ use uses::Uses;
 /// Why a program has no launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What it is about.
+    /// What was refused.
     pub what: String,
     /// What to do about it.
     pub hint: String,
-    /// Where in the program's text.
+    /// Its place in the program's text.
     pub span: Span,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// The launch list of a program; gradients, if there are any, have been made.
+/// The launch list of a program, including its gradients if it has any.
 pub fn lower(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let mut list = if data.training { train::list(gir, data)? } else { iterate::list(gir, data)? };
     list.set_courses();
@@ -51,19 +51,19 @@ pub fn lower(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     Ok(list)
 }
 
-/// Where the launches of a value go.
+/// The phase that the launches of a value belong to.
 type LaunchPhase = usize;
 
-/// What a value is to its users.
+/// How the users of a value read it.
 #[derive(Clone, Debug, PartialEq)]
 enum LoweredValue {
-    /// Something that launches read.
+    /// As an operand of launches.
     Operand(Operand),
-    /// Sparse features, of all vertices or of a kind, with dropout or without.
+    /// As sparse features, of all vertices or of a kind, with dropout or without.
     Sparse(Option<u32>, Option<Dropout>),
 }
 
-/// Where rows lie, their type, and the shape of one.
+/// Place, type and shape of stored rows.
 #[derive(Clone, Copy)]
 struct RowType<'a> {
     place: Place,
@@ -71,7 +71,7 @@ struct RowType<'a> {
     shape: &'a [u64],
 }
 
-/// A launch list while it is made.
+/// A launch list under construction.
 struct Lowering<'a> {
     gir: &'a Gir,
     data: &'a Data,
@@ -80,7 +80,7 @@ struct Lowering<'a> {
     /// Launches by phase.
     phases: Vec<Vec<Launch>>,
     held: BTreeMap<NodeId, LoweredValue>,
-    /// Names that some values must have: successors of states, gradients, slopes.
+    /// Buffer names that some values must have: successors of states, gradients.
     wanted: BTreeMap<NodeId, (BufferName, Role)>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Lowering<'a> {
         self.declare(name, rows, columns, element_of(kind), role)
     }
 
-    /// Makes a value, if it needs a launch, in this phase.
+    /// Lowers a value in this phase, if it needs a launch.
     fn visit(&mut self, id: NodeId, phase: LaunchPhase) {
         let node = self.gir.node(id);
         let held = match self.alias(id, node, phase) {
@@ -167,7 +167,7 @@ impl<'a> Lowering<'a> {
         self.held.insert(id, held);
     }
 
-    /// What needs no launch of its own.
+    /// Values that need no launch of their own.
     fn alias(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Option<LoweredValue> {
         if self.wanted.contains_key(&id) {
             return None;
@@ -185,7 +185,7 @@ impl<'a> Lowering<'a> {
                 Some(LoweredValue::Sparse(Some(*kind), None))
             }
             Op::Input(given) => Some(self.input_buffer(given, node)),
-            // Nothing is drawn where nothing is trained.
+            // Dropout is the identity without training.
             Op::Dropout { .. } if !self.data.training => input(),
             Op::WhenTraining if !self.data.training && self.is_like(node.inputs[1], node) => {
                 self.held.get(&node.inputs[1]).cloned()
@@ -232,7 +232,7 @@ impl<'a> Lowering<'a> {
         (value.place, &value.shape) == (node.place, &node.shape)
     }
 
-    /// The buffer of something that the data set gives.
+    /// The buffer of an input of the data set.
     fn input_buffer(&mut self, input: &Input, node: &Node) -> LoweredValue {
         let (name, role) = match input {
             Input::Features => ("x".to_owned(), Role::Features),
@@ -247,7 +247,7 @@ impl<'a> Lowering<'a> {
         rows(name, &node.shape)
     }
 
-    /// What launches read of a value that is no sparse matrix.
+    /// The operand of a value that is no sparse matrix.
     fn operand(&self, id: NodeId) -> Option<Operand> {
         match self.held.get(&id)? {
             LoweredValue::Operand(operand) => Some(operand.clone()),
@@ -255,7 +255,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What launches read of a value; sparse features are written out first.
+    /// The operand of a value; sparse features are densified first.
     fn read(&mut self, id: NodeId, phase: LaunchPhase) -> Operand {
         match self.held.get(&id).cloned() {
             Some(LoweredValue::Operand(operand)) => operand,
@@ -328,7 +328,7 @@ impl<'a> Lowering<'a> {
         self.data.kinds.get(kind as usize).and_then(|kind| kind.sparse_features)
     }
 
-    /// A launch of its own, and what it leaves.
+    /// Adds a launch for a value, and records its buffer.
     fn launch(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Operand {
         let (name, role) =
             self.wanted.get(&id).cloned().unwrap_or_else(|| (name_of(id, node), Role::Value));
@@ -346,7 +346,7 @@ impl<'a> Lowering<'a> {
             self.phases[phase].push(Launch::unreckoned(name, operation));
             return made;
         }
-        // A choice between equals, and what has a name of its own here, is a copy.
+        // A select between equal values, and a value that needs this buffer name, is a copy.
         let copied = match &node.op {
             Op::Select => uses::copied(self.gir, node),
             Op::Far(_)
@@ -370,7 +370,7 @@ impl<'a> Lowering<'a> {
         made
     }
 
-    /// What a leaf or a view is, where it also has to lie in a buffer.
+    /// A leaf or a view that also has to be in a buffer.
     fn leaf(&mut self, id: NodeId, node: &Node, phase: LaunchPhase) -> Operand {
         let wanted = self.wanted.remove(&id);
         let held = self.alias(id, node, phase);
@@ -379,7 +379,7 @@ impl<'a> Lowering<'a> {
         self.read(id, phase)
     }
 
-    /// The product or outer product of sparse features, where there is one.
+    /// The product or outer product with sparse features, if it is one.
     fn sparse_product(&mut self, node: &Node, out: &str) -> Option<Operation> {
         let at = |lowering: &Self, position: usize| {
             node.inputs.get(position).and_then(|input| lowering.held.get(input)).cloned()
@@ -412,7 +412,7 @@ impl<'a> Lowering<'a> {
                 let right = self.sparse(kind);
                 let rows = self.buffers.iter().find(|buffer| buffer.name == right)?.rows;
                 let held = self.buffers.iter().find(|buffer| buffer.name == left.buffer)?;
-                // Rows of the table and of the gradient are the same.
+                // The rows of table and gradient have the same order.
                 let is_plain = left.view == View::Own
                     && held.rows == rows
                     && left.shape.last() == Some(&held.columns);
@@ -442,7 +442,7 @@ impl<'a> Lowering<'a> {
             .push(Launch::unreckoned(out.clone(), Operation::Evaluate { out, shape, op, inputs }));
     }
 
-    /// A value in a buffer that a launch has written, of this place: itself or a copy of this name.
+    /// A value of this place in a buffer that a launch has written: its own or a copy of this name.
     fn written(&mut self, id: NodeId, place: Place, name: &str, phase: LaunchPhase) -> BufferName {
         let node = self.gir.node(id);
         let operand = self.read(id, phase);
@@ -460,7 +460,7 @@ impl<'a> Lowering<'a> {
         self.copy(operand, op, RowType { place, kind: node.kind, shape: &node.shape }, name, phase)
     }
 
-    /// Writes an operand into a buffer of this name.
+    /// Copies an operand to a buffer of this name.
     fn copy(
         &mut self,
         operand: Operand,
@@ -500,14 +500,14 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// What the buffer of a value is called.
+/// The buffer name of a value.
 fn name_of(id: NodeId, node: &Node) -> BufferName {
     let words =
         || node.op.describe().split([' ', '.', '(', '[']).next().unwrap_or("value").to_owned();
     format!("{}.{}", node.name.clone().unwrap_or_else(words), id.0)
 }
 
-/// Lines of a program's text by the names of the buffers that hold what they ask for.
+/// Lines of a program's text, by the names of the buffers that they lead to.
 pub fn lines_of(text: &str, gir: &Gir) -> BTreeMap<BufferName, u32> {
     let ends: Vec<u32> =
         text.bytes().zip(0..).filter(|(byte, _)| *byte == b'\n').map(|(_, at)| at).collect();
@@ -530,7 +530,7 @@ fn rows(buffer: BufferName, shape: &[u64]) -> LoweredValue {
     LoweredValue::Operand(Operand::Rows(Rowed { buffer, shape: shape.to_vec(), view: View::Own }))
 }
 
-/// Rows of vertices as edges see them.
+/// Vertex rows through a view.
 fn view_rows(operand: Operand, view: View) -> Option<LoweredValue> {
     match operand {
         Operand::Rows(rows) if rows.view == View::Own => {
@@ -540,7 +540,7 @@ fn view_rows(operand: Operand, view: View) -> Option<LoweredValue> {
     }
 }
 
-/// Axes of rows of features: those of a kind are one table.
+/// Axes of feature rows: those of a kind are one table.
 fn axes_of_features(kind: Option<u32>) -> usize {
     if kind.is_some() { 2 } else { 1 }
 }

@@ -1,15 +1,15 @@
-//! passes: what makes a program cheaper, each a function from a program to a program, in one order.
+//! passes: optimisation passes, each a function from a program to a program, in one order.
 //!
-//! promises  a cleaned program means what it meant: `Numbers::Kept` passes keep every value bit for
-//!           bit, `Numbers::Reordered` ones add or multiply the same real numbers in another order;
-//!           results, loss, gradients, updates, loops and parameters stay, with their names; a pass
-//!           that chooses says so in words, with the bytes of both ways
-//! never     measures, or knows a device; changes what is returned, or by what a gradient is taken
+//! promises  a cleaned program has the same meaning: `Numbers::Kept` passes keep every value bit
+//!           for bit, `Numbers::Reordered` ones add or multiply the same real numbers in another
+//!           order; results, loss, gradients, updates, loops and parameters stay, with their names;
+//!           a pass that chooses reports its choice, with the bytes of both alternatives
+//! never     measures, or knows a device; changes results, or the leaves of gradients
 //!
-//! `PASSES` is the order. A program is cleaned before `autodiff`, so that its gradient is made of
-//! the better form, and again after it; `Stage` says which passes run when. Inlining of functions
-//! and unrolling of `for` come before all of them and are the tracer's: it runs a program's text as
-//! written, once for each call and each value of a counter.
+//! `PASSES` is the order. A program is cleaned before `autodiff`, so that gradients are derived
+//! from the better form, and again after it; `Stage` says which passes run when. Inlining of
+//! functions and unrolling of `for` come before all of them and are done by the tracer: it executes
+//! a program's text as written, once for each call and each value of a counter.
 mod common_subexpressions;
 mod constant_folding;
 mod dead_code;
@@ -33,7 +33,7 @@ pub use loop_invariants::{ComputePhase, phases};
 
 use crate::gir::{Data, Gir, NodeId};
 
-/// A step from a program to a cheaper one.
+/// An optimisation pass.
 #[derive(Clone, Copy, Debug)]
 pub struct Pass {
     /// Name, as `--show` prints it.
@@ -42,27 +42,27 @@ pub struct Pass {
     pub reason: &'static str,
     /// When it runs.
     pub stage: Stage,
-    /// What it does to values.
+    /// Its effect on values.
     pub numbers: Numbers,
-    /// Does it; choices that it weighed are added to the list.
+    /// The pass; the choices it weighed are added to the list.
     pub run: fn(Gir, &Data, &mut Vec<Choice>) -> Gir,
 }
 
 /// When a pass runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// On every program, and again once it has gradients.
+    /// On every program, and again after gradients are added.
     Always,
-    /// Only before there are gradients: they follow the form that it chose.
+    /// Only before gradients are added, so that they follow its choice.
     Program,
     /// Only on a program with gradients.
     Gradients,
 }
 
-/// What a pass does to values.
+/// The effect of a pass on values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// Every value stays, bit for bit (a NaN stays a NaN).
+    /// Every value is kept, bit for bit (a NaN stays a NaN).
     Kept,
     /// The same real numbers, rounded in another order.
     Reordered,
@@ -77,28 +77,28 @@ pub struct Applied {
     pub nodes_before: usize,
     /// Nodes after it.
     pub nodes_after: usize,
-    /// What it weighed, for passes that choose.
+    /// Its choices, for passes that choose.
     pub choices: Vec<Choice>,
 }
 
-/// Two ways to compute a value, and which was taken.
+/// Two alternatives to compute a value, and which was taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// The value, as the program before the pass numbers it.
     pub node: NodeId,
-    /// Its name, or what it is.
+    /// Its name, or its operation.
     pub value: String,
-    /// Whether the other way was taken.
+    /// Whether the other alternative was taken.
     pub taken: bool,
-    /// Why, in words.
+    /// The reason.
     pub reason: String,
-    /// Bytes that an epoch (or one prediction) moves for it as it stood.
+    /// Bytes per epoch (or prediction) as written.
     pub bytes_before: u64,
-    /// Bytes for it the other way.
+    /// Bytes of the alternative.
     pub bytes_after: u64,
 }
 
-/// All passes in their order. Some stand twice: what they do, another pass makes room for.
+/// All passes in their order. Some run twice: other passes create new opportunities for them.
 pub const PASSES: &[Pass] = &[
     FOLD,
     SIMPLIFY,
@@ -171,7 +171,7 @@ pub const PASSES: &[Pass] = &[
         run: loop_invariants::run,
     },
     DEAD,
-    // Of what is left: who reads a value counts.
+    // Runs late: it depends on which users of a value remain.
     Pass {
         name: "quotients",
         reason: "what is divided for others is added up as its quotient",

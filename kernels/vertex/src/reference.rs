@@ -1,18 +1,17 @@
 //! reference: the slow, obvious executor in f64. It DEFINES what a launch list means; every other
 //! executor is compared with it.
 //!
-//! promises  one naive loop for each operation, in the order of edge ids and rows; the same bits on
+//! promises  one naive loop per operation, in the order of edge ids and rows; the same bits on
 //!           every run; any buffer can be read by name at any time; a list with flaws or data that
 //!           do not fit are refused before anything runs
-//! never     uses threads, blocks or a partition; reorders anything; is fast (bound: work as
-//!           written, memory 8 bytes an element, ids and sparse features included, which are kept
+//! never     uses threads, blocks or a partition; reorders anything; is fast (it does the work as
+//!           written, with 8 bytes per element, ids and sparse features included, which are stored
 //!           as dense rows of f64)
 //!
-//! What the operations mean where numbers are not ordinary: NaN spreads through `min`, `max`,
-//! `relu` and reductions; an element of a binary loss whose target is NaN does not count;
-//! `positive` of NaN is 0; a `select` whose condition is NaN takes its second; the loss over no
-//! training rows is 0 with gradient 0; equal infinities have change 0 and NaN always counts as
-//! changed.
+//! Special values: NaN propagates through `min`, `max`, `relu` and reductions; an element of a
+//! binary loss whose target is NaN does not count; `positive` of NaN is 0; a `select` whose
+//! condition is NaN takes its second; the loss over no training rows is 0 with gradient 0; equal
+//! infinities have change 0 and NaN always counts as changed.
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -24,11 +23,11 @@ use crate::launch::{
     gradient_buffer, parameter_buffer,
 };
 
-/// Factor of one element at a dropout: 0, or 1 / (1 - probability). Arguments: the dropout, row in
+/// The dropout factor of an element: 0, or 1 / (1 - probability). Arguments: the dropout, row in
 /// the graph artifact, column.
 pub type Draw = Box<dyn Fn(Dropout, u64, u64) -> f64>;
 
-/// A graph as a list of edges; the position is the edge id.
+/// A graph as an edge list; the position is the edge id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReferenceGraph {
     /// Number of nodes.
@@ -41,12 +40,12 @@ pub struct ReferenceGraph {
     pub weight: Option<Vec<f64>>,
 }
 
-/// What a program is given; absent parts are empty.
+/// The inputs of a program; absent parts are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    /// Dense feature rows, also where the list says that they are sparse.
+    /// Dense feature rows, even if the list has sparse features.
     pub features: Vec<f64>,
-    /// Target rows: the class as a number, or the values to fit.
+    /// Target rows: the class as a number, or the regression targets.
     pub target: Vec<f64>,
     /// Rows that the loss is taken over.
     pub training_rows: Vec<u32>,
@@ -58,7 +57,7 @@ pub struct Inputs {
     pub edge_type: Vec<u32>,
     /// Features of each edge, row-major; empty without.
     pub edge_features: Vec<f64>,
-    /// Further columns of the node table; whole numbers as reals.
+    /// Further columns of the node table; integers as floats.
     pub columns: BTreeMap<String, Vec<f64>>,
     /// Rows in the graph artifact of the nodes that each vertex setting names.
     pub chosen: BTreeMap<String, BTreeSet<u64>>,
@@ -71,10 +70,10 @@ pub struct Inputs {
     pub features_of_kind: BTreeMap<u32, Vec<f64>>,
 }
 
-/// Adam as torch has it: the decay is added to the gradient.
+/// Adam as in PyTorch: weight decay is added to the gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Adam {
-    /// Step size.
+    /// Learning rate.
     pub learning_rate: f64,
     /// Decay of the first moment.
     pub beta1: f64,
@@ -82,11 +81,11 @@ pub struct Adam {
     pub beta2: f64,
     /// Added to the root of the second moment.
     pub epsilon: f64,
-    /// Times the parameter, added to the gradient.
+    /// Weight decay: times the parameter, added to the gradient.
     pub weight_decay: f64,
 }
 
-/// How far a superstep moved the states.
+/// The change of the states in a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// Sum of absolute differences.
@@ -104,14 +103,14 @@ pub struct Ending {
     pub converged: bool,
 }
 
-/// Why something cannot be executed.
+/// Why a list cannot be executed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReferenceError {
-    /// The list is wrong in itself.
+    /// The list has flaws.
     Flawed(Vec<Flaw>),
-    /// Something given does not fit the list or the graph.
+    /// An input does not fit the list or the graph.
     Unfit {
-        /// What was looked at.
+        /// What was checked.
         what: String,
         /// What it should be.
         expected: String,
@@ -147,9 +146,9 @@ pub struct Reference<'a> {
     steps: i32,
     draw: Option<Draw>,
     world: World,
-    /// The loop that supersteps are of.
+    /// The current loop.
     at: usize,
-    /// What lives only while a fused launch is at work.
+    /// Local values of the current fused launch.
     locals: Vec<Buffer>,
 }
 
@@ -216,7 +215,7 @@ impl<'a> Reference<'a> {
         Ok(reference)
     }
 
-    /// Dropout from now on; none: the identity, as when measuring.
+    /// Sets the draws of dropout; none: the identity, as in evaluation.
     pub fn set_draw(&mut self, draw: Option<Draw>) {
         self.draw = draw;
     }
@@ -236,7 +235,7 @@ impl<'a> Reference<'a> {
         Ok(())
     }
 
-    /// Runs what is done once.
+    /// Runs the launches before the first epoch.
     pub fn prepare(&mut self) {
         match &self.list.body {
             Body::Train(train) => self.launches(&train.prepare),
@@ -251,7 +250,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Runs the loss after a forward pass and gives its value; NaN for an iteration.
+    /// Runs the loss after a forward pass and returns its value; NaN for an iteration.
     pub fn loss(&mut self) -> f64 {
         let Body::Train(train) = &self.list.body else { return f64::NAN };
         self.launch(&train.loss);
@@ -283,7 +282,8 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Begins a loop with what is done once before it, or, beyond the last, ends the program.
+    /// Enters a loop and runs its preparation, or, beyond the last, runs the launches after the
+    /// loops.
     fn enter(&mut self, number: usize) {
         let Body::Iterate(iterate) = &self.list.body else { return };
         self.at = number;
@@ -298,7 +298,7 @@ impl<'a> Reference<'a> {
         iterate.loops.get(self.at)
     }
 
-    /// One superstep of the loop at hand: launches, change of what its end is tested on, commit.
+    /// One superstep of the current loop: launches, change of the tested states, commit.
     pub fn superstep(&mut self) -> Change {
         let mut change = Change { summed: 0.0, changed: 0 };
         let Some(repeated) = self.repeated() else { return change };
@@ -332,13 +332,13 @@ impl<'a> Reference<'a> {
         change
     }
 
-    /// Goes on to the next loop, or to what is done after the last.
+    /// Enters the next loop, or runs the launches after the last.
     pub fn enter_next(&mut self) {
         self.enter(self.at + 1);
     }
 
-    /// Supersteps of all loops until their conditions hold, at most so many in all. `prepare` comes
-    /// before.
+    /// Runs supersteps of all loops until their conditions hold, at most this many in all.
+    /// `prepare` comes first.
     pub fn iterate(&mut self, supersteps_max: u64) -> Ending {
         let mut supersteps = 0;
         while let Some(repeated) = self.repeated() {
@@ -368,7 +368,7 @@ impl<'a> Reference<'a> {
         self.operation(&launch.operation);
     }
 
-    /// One step after the other, each for all rows.
+    /// Runs one step after the other, each for all rows.
     fn fused(&mut self, locals: &[Buffer], steps: &[Operation]) {
         self.locals = locals.to_vec();
         for local in locals {
@@ -482,7 +482,7 @@ impl<'a> Reference<'a> {
         for row in 0..made.rows {
             for inner in 0..across.columns {
                 let element = across.at(row, inner);
-                // What a sparse matrix does not store is neither drawn for nor multiplied.
+                // A zero of a sparse matrix is not stored: dropout draws nothing for it.
                 if sparse && element == 0.0 {
                     continue;
                 }
@@ -602,7 +602,7 @@ impl<'a> Reference<'a> {
         self.moments.insert(parameter.to_owned(), moments);
     }
 
-    /// Applies the expression to each element made and puts the buffer back.
+    /// Applies the expression to each element and stores the buffer.
     fn finish(&mut self, out: &str, mut made: Rectangle, expression: &Expression) {
         for row in 0..made.rows {
             for column in 0..made.columns {
@@ -643,7 +643,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// Factor of a dropout of an element in a buffer whose rows are those of `like`.
+    /// Dropout factor of an element in a buffer whose rows are those of `like`.
     fn factor(&self, dropout: Dropout, like: &str, row: usize, column: usize) -> f64 {
         let Some(draw) = &self.draw else { return 1.0 };
         let row = match self.buffer(like).rows {
@@ -653,7 +653,7 @@ impl<'a> Reference<'a> {
         draw(dropout, row, column as u64)
     }
 
-    /// What an operation means is what the interpreter makes of it.
+    /// Runs an operation by the interpreter, which defines it.
     fn evaluated(&mut self, out: &str, shape: &[u64], op: &Op, inputs: &[Operand]) {
         let made = self.buffer(out).clone();
         if let (Op::Input(Input::Features | Input::FeaturesOf(_)), [Operand::Rows(rows)]) =
@@ -684,7 +684,7 @@ impl<'a> Reference<'a> {
         interpret::evaluate(node, rows, nodes, &self.world, context)
     }
 
-    /// What an operand holds, and a node of its place, type and shape.
+    /// The value of an operand, and a node of its place, type and shape.
     fn part(&self, operand: &Operand) -> (Node, interpret::ElementRows) {
         match operand {
             Operand::Number(number) => {
@@ -724,7 +724,7 @@ impl<'a> Reference<'a> {
         }
     }
 
-    /// What the data set gives for a buffer.
+    /// The input of a buffer.
     fn input_values(&self, buffer: &Buffer, input: &Input) -> Vec<f64> {
         let shape = if buffer.columns == 1 { Vec::new() } else { vec![buffer.columns] };
         let node =
@@ -761,7 +761,7 @@ impl<'a> Reference<'a> {
         Rectangle { rows, columns, elements: vec![f64::NAN; rows * columns] }
     }
 
-    /// A class that the result has no column for would be read out of bounds.
+    /// A class without a column would be read out of bounds.
     fn check_classes(&self) -> Result<(), ReferenceError> {
         let Body::Train(train) = &self.list.body else { return Ok(()) };
         let Operation::Loss { kind: LossKind::CrossEntropy, result, target, .. } =
@@ -789,7 +789,7 @@ impl Rectangle {
         self.elements[row * self.columns + column]
     }
 
-    /// The element, with a single row or column standing for all.
+    /// The element; a single row or column broadcasts.
     fn broadcast(&self, row: usize, column: usize) -> f64 {
         let row = if self.rows == 1 { 0 } else { row };
         let column = if self.columns == 1 { 0 } else { column };
@@ -828,7 +828,7 @@ fn whole_or_real(
     }
 }
 
-/// The interpreter's world of a graph and inputs; everything that the list reads is there.
+/// The interpreter's world of a graph and inputs, with everything that the list reads.
 fn world(
     list: &LaunchList,
     graph: &ReferenceGraph,
@@ -928,7 +928,7 @@ fn check_graph(graph: &ReferenceGraph) -> Result<(), ReferenceError> {
     check_rows("target of an edge", &graph.target, graph.nodes)
 }
 
-/// Rows that train are those of the target, if there is one.
+/// Training rows must be rows of the target, if there is one.
 fn check_training_rows(
     list: &LaunchList,
     graph: &ReferenceGraph,

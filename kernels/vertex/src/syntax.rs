@@ -1,7 +1,7 @@
-//! syntax: a program's text as a tree of its own, and what is said about a wrong one.
+//! syntax: the syntax tree of a program, and diagnostics.
 //!
-//! promises  every part of the tree knows its bytes of the text; a tree holds only what the
-//!           language has, so nobody after `parse` meets a construct that has no meaning
+//! promises  every node of the tree knows its bytes of the text; a tree contains only constructs of
+//!           the language, so that later stages need not reject any
 //! never     knows a data set or a graph; runs anything
 mod diagnostic;
 mod nearest;
@@ -15,7 +15,7 @@ pub use parse::parse;
 
 use crate::gir::Span;
 
-/// A name and where it stands.
+/// A name and its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
     /// The name.
@@ -24,7 +24,7 @@ pub struct Name {
     pub span: Span,
 }
 
-/// A whole text.
+/// A source file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
     /// Its functions, in order.
@@ -37,8 +37,7 @@ impl File {
         self.functions.iter().find(|function| function.name.text == name)
     }
 
-    /// Whether anything is done until something holds, which takes as many supersteps as the graph
-    /// asks for.
+    /// Whether it has a `while`, which takes as many supersteps as the graph needs.
     pub fn repeats(&self) -> bool {
         fn has_while(body: &[Statement]) -> bool {
             body.iter().any(|statement| match &statement.kind {
@@ -63,7 +62,7 @@ pub struct Definition {
     pub parameters: Vec<DefParameter>,
     /// Its docstring.
     pub doc: Option<String>,
-    /// What it does.
+    /// Its statements.
     pub body: Vec<Statement>,
 }
 
@@ -72,20 +71,20 @@ pub struct Definition {
 pub struct DefParameter {
     /// Its name.
     pub name: Name,
-    /// Its value when none is given.
+    /// Its default value.
     pub default: Option<Expression>,
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// What it is.
+    /// Its kind.
     pub kind: StatementKind,
     /// Its bytes.
     pub span: Span,
 }
 
-/// What a statement is.
+/// The kinds of statements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StatementKind {
     /// `a = b = value`.
@@ -100,7 +99,7 @@ pub enum StatementKind {
     While(Expression, Vec<Statement>),
     /// `return value`.
     Return(Option<Expression>),
-    /// An expression for what it does.
+    /// An expression statement.
     Do(Expression),
     /// `pass`.
     Pass,
@@ -109,13 +108,13 @@ pub enum StatementKind {
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// Its kind.
     pub kind: ExpressionKind,
     /// Its bytes.
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kinds of expressions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// `True`.
@@ -156,17 +155,17 @@ pub enum ExpressionKind {
 /// A comprehension with one `for`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comprehension {
-    /// What is made of each.
+    /// The element.
     pub element: Expression,
-    /// Name, or names, of each.
+    /// The loop variables.
     pub target: Expression,
-    /// What is walked over.
+    /// What it iterates over.
     pub over: Expression,
-    /// What is left out.
+    /// The `if` conditions.
     pub conditions: Vec<Expression>,
 }
 
-/// Operators of one value.
+/// Unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// `-a`.
@@ -177,7 +176,7 @@ pub enum Sign {
     Not,
 }
 
-/// Arithmetic of two values.
+/// Binary arithmetic operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `+`.
@@ -199,7 +198,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// As it is written.
+    /// Its spelling.
     pub fn sign(self) -> &'static str {
         match self {
             Operator::Add => "+",
@@ -236,7 +235,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// As it is written.
+    /// Its spelling.
     pub fn sign(self) -> &'static str {
         match self {
             Comparison::Equal => "==",

@@ -1,11 +1,11 @@
-//! trace: a program's tree to its GIR, by walking it once with values that stand for rows.
+//! trace: translates a program's tree to its GIR, by executing it once with symbolic rows.
 //!
-//! promises  what is known when compiled is decided here: `if`, `for`, functions, settings, widths,
-//!           relations; the GIR has none of them. Every node knows its bytes of the text, every
-//!           parameter its name. A text that is wrong gives a diagnostic that says where, what was
-//!           expected and what was found
-//! never     panics, whatever the text; takes unbounded time or memory (`STEPS_MOST`,
-//!           `NODES_MOST`); simplifies (passes do); holds rows
+//! promises  everything known at compile time is evaluated here: `if`, `for`, functions, settings,
+//!           widths, relations; the GIR has none of them. Every node knows its bytes of the text,
+//!           every parameter its name. An invalid program gives a diagnostic with its place, what
+//!           was expected and what was found
+//! never     panics on any text; takes unbounded time or memory (`STEPS_MOST`, `NODES_MOST`);
+//!           simplifies (passes do); contains rows
 mod assign;
 mod calls;
 mod constants;
@@ -37,30 +37,30 @@ pub use settings::{SettingOf, VertexSetting, settings_of, vertex_settings_of};
 use crate::gir::{Data, Gir};
 use crate::syntax::{self, Diagnostic};
 
-/// Steps of the walk: expressions and statements, each time they are reached.
+/// Maximum steps of the walk: expressions and statements, each time they are reached.
 const STEPS_MOST: usize = 2_000_000;
-/// Values of a program.
+/// Maximum values of a program.
 const NODES_MOST: usize = 20_000;
-/// Statements, expressions and calls within each other.
+/// Maximum nesting of statements, expressions and calls.
 const LEVELS_MOST: usize = 160;
 
-/// A program for a data set.
+/// A program traced for a data set.
 #[derive(Clone, Debug)]
 pub struct Traced {
     /// Its values.
     pub gir: Gir,
-    /// Its settings, given ones and defaults.
+    /// All its settings, given or default.
     pub settings: BTreeMap<String, serde_json::Value>,
     /// Docstring of the entry.
     pub doc: Option<String>,
-    /// What is hardly meant.
+    /// Probable mistakes.
     pub warnings: Vec<Diagnostic>,
 }
 
 /// Traces the function `entry` of a text with these settings.
 ///
-/// With `data.training`, the loss of what it returns is made too, and the only result are the
-/// scores.
+/// With `data.training` it also creates the loss of the returned value, and the only results are
+/// the scores.
 pub fn trace(
     text: &str,
     entry: &str,

@@ -1,11 +1,11 @@
-//! tuning: every threshold of emission, fusion and execution, a row each of `tuning.csv`.
+//! tuning: every threshold of emission, fusion and execution, one row each in `tuning.csv`.
 //!
-//! promises  a row has a name, a value, what values are allowed, a unit, the record of
+//! promises  a row has a name, a value, the allowed values, a unit, the record of
 //!           `tests/bench/record` that it comes from (or `unrecorded`) and what it decides; a name
-//!           without a row, or a row without a name, does not read; a process has one table: the
-//!           rows that are compiled in, or those of a file in their place (`replace`), never first
-//!           one and then another
-//! never     holds a fact of hardware, or a number that changes what is computed and not only how
+//!           without a row, or a row without a name, is an error; a process has one table: the
+//!           compiled-in rows, or those of a file that replace them (`replace`), and never switches
+//!           between them
+//! never     has a hardware constant, or a number that affects what is computed and not only how
 //!           fast: those are constants where they are used
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// The rows that are compiled in.
+/// The compiled-in rows.
 pub const ROWS: &str = include_str!("tuning.csv");
 
-/// Declares the rows: a field of `Table`, and a function that gives the value in this process.
+/// Declares the rows: a field of `Table`, and a function that returns the value in this process.
 macro_rules! rows {
     ($($name:ident: $kind:ty,)*) => {
         /// The value of every row.
@@ -233,17 +233,17 @@ rows! {
     upload_bytes: usize,
 }
 
-/// Rows that a file has in place of those that are compiled in: values by name.
+/// Rows of a file that replace compiled-in ones: values by name.
 pub type Replaced = BTreeMap<String, String>;
 
 /// A row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// What it is looked up by.
+    /// Its name.
     pub name: &'a str,
-    /// What it is.
+    /// Its value.
     pub value: &'a str,
-    /// What it may be: `least..=most`, or values with bars between them.
+    /// The allowed values: `least..=most`, or alternatives separated by bars.
     pub allowed: &'a str,
     /// Its unit.
     pub unit: &'a str,
@@ -253,16 +253,16 @@ pub struct Row<'a> {
     pub decides: &'a str,
 }
 
-/// What is wrong with rows.
+/// An invalid row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// Number of the line, from 1, where there is one.
+    /// Line number, from 1, if known.
     pub line: Option<usize>,
-    /// The name that stands there, or what stands there in place of one.
+    /// The name, or the text in place of one.
     pub name: String,
-    /// What should be there.
+    /// What was expected.
     pub expected: String,
-    /// What is there.
+    /// What was found.
     pub found: String,
 }
 
@@ -275,10 +275,10 @@ impl fmt::Display for Misfit {
 
 impl std::error::Error for Misfit {}
 
-/// Another table is in use.
+/// Another table is already in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlreadyInUse {
-    /// The rows that differ from those that are compiled in, in use.
+    /// The rows in use that replace compiled-in ones.
     pub replaced: &'static Replaced,
 }
 
@@ -290,7 +290,7 @@ struct InUse {
 
 static IN_USE: OnceLock<InUse> = OnceLock::new();
 
-/// The table in use. Whoever asks first without having set another gets what is compiled in.
+/// The table in use. The first call fixes it: without `replace` before, the compiled-in one.
 fn in_use() -> &'static InUse {
     IN_USE.get_or_init(|| {
         let table = table(&Replaced::new()).expect("a test reads the rows that are compiled in");
@@ -298,13 +298,13 @@ fn in_use() -> &'static InUse {
     })
 }
 
-/// The rows that this process has in place of those that are compiled in.
+/// The rows of this process that replace compiled-in ones.
 pub fn replaced() -> &'static Replaced {
     &in_use().replaced
 }
 
-/// Takes these rows in place of those that are compiled in, for as long as the process lives; what
-/// is in use already stays, and has to be the same.
+/// Replaces compiled-in rows for the lifetime of the process; if a table is already in use, it has
+/// to be the same.
 pub fn replace(replaced: &Replaced) -> Result<(), ReplaceError> {
     let table = table(replaced).map_err(ReplaceError::Misfit)?;
     let found = IN_USE.get_or_init(|| InUse { table, replaced: replaced.clone() });
@@ -314,22 +314,22 @@ pub fn replace(replaced: &Replaced) -> Result<(), ReplaceError> {
     Err(ReplaceError::AlreadyInUse(AlreadyInUse { replaced: &found.replaced }))
 }
 
-/// Why rows are not replaced.
+/// Why rows cannot be replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplaceError {
-    /// They do not fit.
+    /// They are invalid.
     Misfit(Misfit),
-    /// The process has others.
+    /// The process uses others.
     AlreadyInUse(AlreadyInUse),
 }
 
-/// All rows that are compiled in, in their order.
+/// All compiled-in rows, in order.
 pub fn rows() -> impl Iterator<Item = Row<'static>> {
     ROWS.lines().skip(1).filter_map(row)
 }
 
-/// The rows of a file: `name,value` on each line. Empty lines and those that begin with `#` are
-/// passed over; values that are compiled in anyway replace nothing.
+/// Parses a file of rows: `name,value` on each line. Empty lines and lines that begin with `#` are
+/// ignored; values equal to the compiled-in ones replace nothing.
 pub fn read(text: &str) -> Result<Replaced, Misfit> {
     let known: BTreeMap<&str, Row> = rows().map(|row| (row.name, row)).collect();
     let (mut replaced, mut seen) = (Replaced::new(), BTreeMap::new());
@@ -356,14 +356,14 @@ pub fn read(text: &str) -> Result<Replaced, Misfit> {
         if value != row.value {
             replaced.insert(name.to_owned(), value.to_owned());
         }
-        // One row by itself: what is wrong with it is said with its line.
+        // Validates the row alone, so that an error has its line.
         let alone = Replaced::from([(name.to_owned(), value.to_owned())]);
         table(&alone).map_err(|found| Misfit { line: Some(line), ..found })?;
     }
     Ok(replaced)
 }
 
-/// The values of the rows that are compiled in, or of those in their place.
+/// The values of the compiled-in rows, or of their replacements.
 fn table(replaced: &Replaced) -> Result<Table, Misfit> {
     let rows: BTreeMap<&str, Row> = rows().map(|row| (row.name, row)).collect();
     let unknown = replaced.keys().find(|name| !rows.contains_key(name.as_str()));
@@ -392,7 +392,7 @@ fn row(line: &str) -> Option<Row<'_>> {
     })
 }
 
-/// The value of a row, or of what stands in its place.
+/// The value of a row, or of its replacement.
 fn value<T: FromStr + PartialOrd>(
     name: &str,
     rows: &BTreeMap<&str, Row>,
@@ -410,7 +410,7 @@ fn value<T: FromStr + PartialOrd>(
     value.ok_or_else(|| misfit(row.allowed, &format!("`{text}`")))
 }
 
-/// Whether a value is among those that a row allows.
+/// Whether a row allows a value.
 fn is_allowed<T: FromStr + PartialOrd>(allowed: &str, value: &T) -> bool {
     match allowed.split_once("..=") {
         Some((least, most)) => match (least.parse::<T>(), most.parse::<T>()) {

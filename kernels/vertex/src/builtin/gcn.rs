@@ -8,8 +8,8 @@
 //!   destination side   s[v], bias, relu and the next dropout are the epilogue of the sum (product
 //!                      first) or partly of the product (sum first); an unweighted graph so reads
 //!                      4 bytes per edge and the gathered rows
-//!   backward           the same sum along reversed edges; forward ones where the graph is symmetric
-//!                      and unweighted
+//!   backward           the same sum along reversed edges; forward ones where the graph is
+//!                      symmetric and unweighted
 //!
 //! promises  parameters `gcn.gcn.0.linear.K.weight` [out, in] and `gcn.gcn.0.bias.K` [out];
 //!           isolated vertices get the bias

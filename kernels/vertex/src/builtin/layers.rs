@@ -4,8 +4,8 @@
 //! A layer is a sum over neighbours and a product with a weight, which commute:
 //!   product first   z = h W^T, then the sum: rows of `out` columns are gathered, forward and
 //!                   backward
-//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first layer
-//!                   only forward, since features need no gradient
+//!   sum first       a = sum of h, then a W^T: rows of `in` columns are gathered; in the first
+//!                   layer only forward, since features need no gradient
 //!
 //! promises  the order of each layer is the one whose launches move fewer bytes per epoch; the
 //!           reasons list both figures

@@ -1,16 +1,16 @@
-//! arena: one stretch of memory for all that launches make, in which buffers that are not wanted at
-//! the same time share bytes.
+//! arena: one allocation for everything that launches write, in which buffers with disjoint
+//! lifetimes share bytes.
 //!
-//! promises  two buffers whose lifetimes meet share no byte; every place starts at a line of any
-//!           device's cache; equal lists and facts give equal places, whatever the device has;
-//!           `validate` proves it of a list that was read back. For lanes, on a GPU, to which
-//!           features are copied, these lie here too where no epoch reads them, unless they are
-//!           kept apart: what epochs make is put over them. What kernels of a GPU put down nowhere,
-//!           since whoever needs it makes it, has no place once a plan says so (`leave_out`)
-//! never     moves a buffer while the list runs; holds other inputs or parameters, which live for
-//!           ever
-//! limits    places are found greedily, in two orders of which the smaller is taken: `live` says
-//!           how far from the least that is
+//! promises  two buffers with overlapping lifetimes share no byte; every offset is aligned to a
+//!           cache line of any device; equal lists and facts give equal offsets, on every device;
+//!           `validate` checks this for a list that was read back. On a GPU, to which features are
+//!           copied, those that no epoch reads are placed here as well, unless they are kept apart:
+//!           buffers of epochs reuse their bytes. Buffers that GPU kernels never materialise have
+//!           no offset once a plan says so (`leave_out`)
+//! never     moves a buffer while the list runs; contains other inputs or parameters, which live
+//!           for the whole run
+//! limits    offsets are found greedily, in two orders of which the better one is taken: `live`
+//!           shows how far from the lower bound that is
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -20,52 +20,53 @@ use super::liveness::{Lifetime, Timeline};
 use super::{BufferName, LaunchList, Role};
 use crate::facts::GraphFacts;
 
-/// Bytes that a place is a multiple of. A GPU fetches two lines of 128 bytes at once, and a row of
-/// 128 that begins in the middle of one is two of them.
+/// Alignment of offsets. A GPU fetches two lines of 128 bytes at once, and an unaligned row of 128
+/// bytes touches two of them.
 pub const ALIGNMENT: u64 = 256;
 
-/// Where in one stretch of memory everything lies that launches make.
+/// The layout of everything that launches write, in one allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arena {
-    /// Bytes in all.
+    /// Total bytes.
     pub bytes: u64,
     /// Values and gradients that launches name, and features that no epoch reads, in the order of
     /// the list.
     pub places: Vec<BufferPlace>,
-    /// Bytes of wanted buffers while each launch runs, in order of launches.
+    /// Live bytes during each launch, in order of launches.
     pub live: Vec<u64>,
-    /// Values and gradients without a place: of a plan for a GPU, whose kernels put them down
+    /// Values and gradients without an offset: those that the kernels of a plan for a GPU never
+    /// materialise.
     /// nowhere.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nowhere: Vec<BufferName>,
 }
 
-/// The bytes of one buffer.
+/// The byte range of one buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferPlace {
-    /// Whose.
+    /// Its name.
     pub buffer: BufferName,
     /// First byte.
     pub offset: u64,
-    /// How many.
+    /// Its size.
     pub bytes: u64,
 }
 
-/// A launch during which most is wanted, and what that is.
+/// The launch with the most live bytes, and its live buffers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Peak<'a> {
     /// Name of the launch.
     pub launch: &'a str,
-    /// Wanted bytes.
+    /// Live bytes.
     pub bytes: u64,
     /// Buffers and their bytes, largest first.
     pub buffers: Vec<(&'a str, u64)>,
 }
 
 impl Arena {
-    /// Places for everything that the launches of a list make.
+    /// Lays out everything that the launches of a list write.
     pub(super) fn new(list: &LaunchList, facts: &GraphFacts) -> Self {
         Arena::placed(list, facts, facts.lanes, Vec::new())
     }
@@ -126,8 +127,7 @@ impl Arena {
         }
     }
 
-    /// The same buffers one after the other: nothing is written over, so that every buffer can be
-    /// looked at afterwards.
+    /// Lays out the same buffers without reuse, so that every buffer can be inspected afterwards.
     #[must_use]
     pub fn without_reuse(&self) -> Self {
         let mut end = 0u64;
@@ -145,26 +145,26 @@ impl Arena {
         }
     }
 
-    /// Where a buffer lies.
+    /// The byte range of a buffer.
     pub fn place(&self, buffer: &str) -> Option<&BufferPlace> {
         self.places.iter().find(|place| place.buffer == buffer)
     }
 }
 
 impl LaunchList {
-    /// Takes features out of the arena: they lie elsewhere. All that launches make has a place
-    /// again.
+    /// Removes features from the arena: they are stored elsewhere. Everything that launches write
+    /// has an offset again.
     pub fn keep_features_apart(&mut self, facts: &GraphFacts) {
         self.arena = Arena::placed(self, facts, false, Vec::new());
     }
 
-    /// Gives these buffers no place in the arena: kernels put them down nowhere.
+    /// Removes these buffers from the arena: kernels never materialise them.
     pub fn leave_out(&mut self, nowhere: &[BufferName], facts: &GraphFacts) {
         let with_features = self.features_in_arena().is_some();
         self.arena = Arena::placed(self, facts, with_features, nowhere.to_vec());
     }
 
-    /// Features that lie in the arena.
+    /// The features in the arena.
     pub fn features_in_arena(&self) -> Option<&BufferName> {
         self.buffers
             .iter()
@@ -173,7 +173,7 @@ impl LaunchList {
             .find(|name| self.arena.place(name).is_some())
     }
 
-    /// The first launch during which most of the arena is wanted; none in a list without launches.
+    /// The first launch with the most live bytes; none in a list without launches.
     pub fn peak(&self) -> Option<Peak<'_>> {
         let launches = self.launches();
         let most = *self.arena.live.iter().max()?;
@@ -196,7 +196,7 @@ impl LaunchList {
         Some(Peak { launch: &launches.get(number)?.name, bytes: most, buffers })
     }
 
-    /// What is wrong with the arena: what was looked at, what it should be, what it is.
+    /// What is wrong with the arena: what was checked, what was expected, what was found.
     pub(super) fn arena_flaws(&self) -> Vec<(String, String, String)> {
         let mut flaws = Vec::new();
         let places: BTreeMap<&str, &BufferPlace> =
@@ -284,15 +284,15 @@ impl LaunchList {
     }
 }
 
-/// A buffer that wants a place.
+/// A buffer that needs an offset.
 struct BufferRequest<'a> {
     name: &'a str,
     bytes: u64,
     life: Lifetime,
 }
 
-/// Offsets, found one after the other in this order: each in the smallest gap that fits among what
-/// is wanted at the same time.
+/// Offsets, assigned in this order: each in the smallest gap that fits among the buffers that are
+/// live at the same time.
 fn placed(made: &[BufferRequest], order: &[usize]) -> Vec<u64> {
     let mut offsets = vec![0u64; made.len()];
     for (position, &index) in order.iter().enumerate() {

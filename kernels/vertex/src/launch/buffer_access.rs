@@ -1,9 +1,8 @@
-//! buffer_access: which buffers a launch reads and writes, and how parameters are named among the
-//! buffers.
+//! buffer_access: which buffers a launch reads and writes, and the buffer names of parameters.
 //!
-//! promises  every buffer that an executor touches for an operation is in `reads` or `writes`, each
-//!           once
-//! never     looks at shapes (`validate`) or sizes (`cost`)
+//! promises  every buffer that an executor accesses for an operation is in `reads` or `writes`,
+//!           each once
+//! never     checks shapes (`validate`) or sizes (`cost`)
 use std::borrow::Cow;
 
 use super::{Body, BufferName, Expression, Launch, LaunchList, Operation, Schedule};
@@ -13,7 +12,7 @@ pub fn parameter_buffer(parameter: &str) -> BufferName {
     format!("parameter.{parameter}")
 }
 
-/// Name of the buffer that holds the gradient of the loss by a parameter.
+/// Name of the buffer that holds the gradient of the loss with respect to a parameter.
 pub fn gradient_buffer(parameter: &str) -> BufferName {
     format!("gradient.{parameter}")
 }
@@ -39,7 +38,7 @@ impl LaunchList {
 }
 
 impl Launch {
-    /// A launch whose bytes are not reckoned yet.
+    /// A launch whose bytes are not computed yet.
     pub(crate) fn unreckoned(name: String, operation: Operation) -> Self {
         Launch { name, operation, schedule: Schedule::Whole, bytes: 0 }
     }
@@ -74,7 +73,7 @@ impl Operation {
                     .collect()
             }
             Operation::Loss { result, target, .. } => vec![result.into(), target.into()],
-            // The parameter itself is read and written: it stands among the writes.
+            // The parameter itself is read and written: it is among the writes.
             Operation::Optimize { parameter } => vec![gradient_buffer(parameter).into()],
         };
         if let Some(expression) = self.expression() {
@@ -133,7 +132,7 @@ impl Operation {
 }
 
 impl Expression {
-    /// Calls `visit` with this expression and every part of it, outside first, left to right.
+    /// Calls `visit` with this expression and all of its parts, outermost first, left to right.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expression)) {
         visit(self);
         match self {

@@ -1,8 +1,8 @@
-//! cost: what each launch must move and compute, reckoned from shapes and facts alone.
+//! cost: the bytes and flops of each launch, estimated from shapes and facts alone.
 //!
-//! promises  a figure counts each operand once from memory, and a gathered row once for each edge
-//!           or nonzero: no cache is assumed to keep a gathered row, none to lose anything else;
-//!           gathers are a part of the bytes; sums saturate, never wrap
+//! promises  a figure counts each operand once from memory, and a gathered row once per edge or
+//!           nonzero: gathered rows are assumed to miss every cache, everything else to be read
+//!           once; gathers are a part of the bytes; sums saturate, never wrap
 //! never     measures; knows a rate or a device; counts the ids of the training rows, the
 //!           partition's tables or an executor's scratch
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::tuning;
 const INDEX: u64 = 4;
 
 impl GraphFacts {
-    /// How many rows that is.
+    /// The number of rows.
     pub fn count(&self, rows: Rows) -> u64 {
         rows.count(self.nodes, self.edges)
     }
@@ -32,8 +32,8 @@ impl LaunchList {
     }
 }
 
-/// What evaluated operations, and tables of returned lists, need of the edges: lists by vertex in
-/// the order of edge ids, and the ends and relations of edges by their id.
+/// The edge lists that evaluated operations, and tables of returned lists, need: lists by vertex in
+/// the order of edge ids, and the ends and relations of edges by id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListNeeds {
     /// In-edges of each vertex.
@@ -44,7 +44,7 @@ pub struct ListNeeds {
     pub ends: bool,
     /// Relation of each edge.
     pub relations: bool,
-    /// Which vertices each graph of a set of many has, and the graph of each vertex.
+    /// The vertices of each graph of a data set of many, and the graph of each vertex.
     pub graphs: bool,
 }
 
@@ -54,7 +54,7 @@ impl ListNeeds {
         ListNeeds::from_launches(list, &list.launches())
     }
 
-    /// The same where loops with a course take it: nothing for their supersteps.
+    /// The same if loops use their shortcut algorithms: without their supersteps.
     pub fn with_shortcuts(list: &LaunchList) -> Self {
         let Body::Iterate(iterate) = &list.body else { return ListNeeds::from_list(list) };
         let of_loop = |repeated: &'_ super::Loop| {
@@ -80,7 +80,7 @@ impl ListNeeds {
             .buffers
             .iter()
             .any(|buffer| matches!(buffer.rows, Rows::Graphs(count) if count != 1));
-        // The table of a returned list names both ends of each edge.
+        // The table of a returned list has both ends of each edge.
         for edges in list.results.iter().filter_map(|result| result.edges) {
             lists.ends = true;
             lists.relations |= edges.relation.is_some();
@@ -88,8 +88,7 @@ impl ListNeeds {
         lists
     }
 
-    /// What an evaluated operation needs, alone or in such a walk, which has the ends of its edges
-    /// at hand.
+    /// The needs of an evaluated operation, alone or in a walk, which knows the ends of its edges.
     fn add_step(&mut self, operation: &Operation, over: Option<Over>) {
         let Operation::Evaluate { op, inputs, .. } = operation else { return };
         let walked = match (op, over) {
@@ -114,7 +113,7 @@ impl ListNeeds {
         self.ends |= (seen && !at_hand) || matches!(op, Op::Winner(..) | Op::Others(_));
     }
 
-    /// Bytes of these lists as a run on a CPU makes them.
+    /// Bytes of these lists as a run on a CPU builds them.
     pub(super) fn bytes(self, facts: &GraphFacts) -> u64 {
         let list = facts
             .nodes
@@ -148,7 +147,7 @@ impl CsrReads {
     }
 }
 
-/// Bytes that an operation reads and writes at least. Names that are not declared count nothing.
+/// Minimum bytes that an operation reads and writes. Names that are not declared count as 0.
 pub(super) fn moved(
     operation: &Operation,
     index: &BTreeMap<&str, &Buffer>,
@@ -166,7 +165,7 @@ pub(super) fn moved(
     let size = |name: &str| index.get(name).map_or(0, |buffer| buffer_bytes(buffer, facts));
     let columns = |name: &str| index.get(name).map_or(0, |buffer| buffer.columns);
     let reads = operation.reads();
-    // A source that is gathered is counted by the edge or the nonzero, all else once.
+    // A gathered source counts per edge or nonzero, everything else once.
     let gathered: Option<&str> = match operation {
         Operation::NeighbourReduce { source, .. } => source.as_deref(),
         Operation::SparseProduct { right, .. } => Some(right),
@@ -202,14 +201,14 @@ pub(super) fn moved(
         Operation::SparseProductOverRows { left, right, .. } => {
             gathered_by_nonzero(columns(left), index.get(right.as_str()).copied(), facts)
         }
-        // The parameter is read and written, and so are its two moments.
+        // The parameter and its two moments are read and written.
         Operation::Optimize { .. } => written.saturating_mul(5),
         _ => 0,
     };
     sum([once, written, extra])
 }
 
-/// Bytes of an evaluated operation: what edges see is counted by the edge, all else once.
+/// Bytes of an evaluated operation: gathered operands count per edge, everything else once.
 fn evaluated(
     out: &str,
     op: &Op,
@@ -241,7 +240,7 @@ fn evaluated(
                 .saturating_add(facts.edges.saturating_mul(INDEX))
                 .saturating_mul(passes)
         }
-        // Which vertices a graph has, or which graph a vertex has.
+        // The vertices of each graph, or the graph of each vertex.
         Op::Pool(_) | Op::Give
             if inputs
                 .iter()
@@ -257,8 +256,8 @@ fn evaluated(
     sum([reads, written, walk])
 }
 
-/// Bytes of a fused launch: what its steps see of other vertices once by the edge, all else that it
-/// does not make itself once.
+/// Bytes of a fused launch: rows of other vertices that its steps gather once per edge, everything
+/// else that it does not compute itself once.
 fn fused(
     over: Over,
     steps: &[Operation],
@@ -310,7 +309,7 @@ fn gathered_by_nonzero(columns: u64, features: Option<&Buffer>, facts: &GraphFac
         .saturating_mul(facts.bytes_per_real)
 }
 
-/// How an operation is divided: edges by the partition, rows in blocks, what is small at once.
+/// How an operation is split: edges by the partition, rows in blocks, small operations not at all.
 pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) -> Schedule {
     let writes = operation.writes();
     let Some(out) = writes.first().and_then(|name| index.get(&**name)) else {
@@ -343,7 +342,7 @@ pub(super) fn divided(operation: &Operation, index: &BTreeMap<&str, &Buffer>) ->
     }
 }
 
-/// Bytes of a whole buffer; sparse features as offsets, indices and values.
+/// Bytes of a whole buffer; sparse features as CSR.
 pub(super) fn buffer_bytes(buffer: &Buffer, facts: &GraphFacts) -> u64 {
     let rows = facts.count(buffer.rows);
     if buffer.role.is_sparse() {
@@ -369,21 +368,21 @@ pub(super) fn sum(parts: impl IntoIterator<Item = u64>) -> u64 {
     parts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// What a launch moves and computes.
+/// The cost of a launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// Bytes in all.
+    /// Total bytes.
     pub bytes: u64,
-    /// Rows that are read wherever edges point.
+    /// Randomly accessed rows.
     pub gathers: Vec<Gathered>,
-    /// Additions and multiplications of products.
+    /// Additions and multiplications of matrix products.
     pub flops: u64,
 }
 
-/// Rows of one table.
+/// A gather from one table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gathered {
-    /// How often a row is read.
+    /// Number of rows read.
     pub count: u64,
     /// Bytes of a row.
     pub row_bytes: u64,
@@ -391,24 +390,24 @@ pub struct Gathered {
     pub table_bytes: u64,
 }
 
-/// What one walk of a launch over its rows reads of a buffer.
+/// What one walk of a launch reads of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BufferReads {
-    /// Bytes of its rows, each read once.
+    /// Bytes of its rows, each read once, in order.
     pub in_order: u64,
-    /// Bytes of its rows, read as edges come by.
+    /// Bytes of its rows, read per edge.
     pub by_edges: u64,
 }
 
 impl Gathered {
-    /// Bytes that are read.
+    /// Total bytes read.
     pub fn bytes(self) -> u64 {
         self.count.saturating_mul(self.row_bytes)
     }
 }
 
 impl LaunchList {
-    /// What a launch of this list moves and computes.
+    /// The cost of a launch of this list.
     pub fn work(&self, launch: &Launch, facts: &GraphFacts) -> Work {
         let index = self.index();
         let looked = GatherFinder { index: &index, facts };
@@ -476,14 +475,14 @@ fn unnamed(gathers: Vec<(&str, Gathered)>) -> Vec<Gathered> {
     gathers.into_iter().map(|(_, gathered)| gathered).collect()
 }
 
-/// Finds what is gathered, for a launch's work and for its bytes.
+/// Finds gathers, for a launch's cost and bytes.
 struct GatherFinder<'a> {
     index: &'a BTreeMap<&'a str, &'a Buffer>,
     facts: &'a GraphFacts,
 }
 
 impl GatherFinder<'_> {
-    /// Rows of a buffer, read so often; nothing of what no buffer holds.
+    /// A gather of this many rows of a buffer; none for a value that is in no buffer.
     fn rows(&self, name: &str, count: u64) -> Option<Gathered> {
         let buffer = self.index.get(name)?;
         let row_bytes = buffer.columns.saturating_mul(width(buffer.element, self.facts));
@@ -494,7 +493,7 @@ impl GatherFinder<'_> {
         self.index.get(features).map_or(0, |buffer| nonzeros(buffer, self.facts))
     }
 
-    /// A weight is `[out, in]`: what a nonzero reads of it is a column.
+    /// A weight is `[out, in]`: a nonzero reads a column of it.
     fn rows_of_weight(&self, features: &str, weight: &str) -> Vec<Gathered> {
         let Some(buffer) = self.index.get(weight) else { return Vec::new() };
         let row_bytes =
@@ -506,8 +505,8 @@ impl GatherFinder<'_> {
         }]
     }
 
-    /// What edges see of other vertices, each table and view once: by each edge of the view, or so
-    /// often.
+    /// Gathers of rows of other vertices, each table and view once: a row per edge of the view, or
+    /// this many.
     fn gathered_reads<'rows>(
         &self,
         inputs: impl Iterator<Item = &'rows Operand>,
@@ -531,7 +530,7 @@ impl GatherFinder<'_> {
             .collect()
     }
 
-    /// What the steps of one walk see of other vertices, together.
+    /// Gathers of rows of other vertices by all steps of one walk.
     fn gathered_by_steps<'rows>(
         &self,
         over: Over,
@@ -543,7 +542,7 @@ impl GatherFinder<'_> {
         self.gathered_reads(inputs, Some(self.walked(over)))
     }
 
-    /// How many edges a walk comes by.
+    /// The number of edges that a walk visits.
     fn walked(&self, over: Over) -> u64 {
         match over {
             Over::Vertices => 0,
@@ -576,7 +575,7 @@ impl GatherFinder<'_> {
                 twice(rows.saturating_mul(shape.iter().product()), inner)
             }
             Operation::Evaluate { op: Op::Outer, inputs, .. } => {
-                // What only a walk knows is rows of its vertices.
+                // Values local to a walk are rows of its vertices.
                 let local = |rows: &super::Rowed| {
                     self.facts.nodes.saturating_mul(rows.shape.iter().product())
                 };

@@ -1,5 +1,4 @@
-//! expression_names: the operators that expressions of the lists written by hand have, by the names
-//! that they have there.
+//! expression_names: the names of operators in expressions of hand-written lists.
 //!
 //! promises  plans and printed lists keep these names, some of which are shorter than those of
 //!           `gir`; an operator without a name here is in no list
@@ -32,7 +31,7 @@ const BINARY: [(&str, Binary); 6] = [
 ];
 const BINARY_NAMES: [&str; 6] = ["add", "subtract", "multiply", "divide", "min", "max"];
 
-/// The name of an operator of one value; of one that no expression has: what `gir` calls it.
+/// The name of a unary operator; if no expression has it, its name in `gir`.
 pub fn unary_name(operator: Unary) -> String {
     known_unary(operator).map_or_else(|| format!("{operator:?}").to_lowercase(), str::to_owned)
 }
@@ -41,7 +40,7 @@ fn known_unary(operator: Unary) -> Option<&'static str> {
     UNARY.iter().find(|(_, known)| *known == operator).map(|(name, _)| *name)
 }
 
-/// The name of an operator of two values; of one that no expression has: what `gir` calls it.
+/// The name of a binary operator; if no expression has it, its name in `gir`.
 pub fn binary_name(operator: Binary) -> String {
     known_binary(operator).map_or_else(|| format!("{operator:?}").to_lowercase(), str::to_owned)
 }
@@ -50,7 +49,7 @@ fn known_binary(operator: Binary) -> Option<&'static str> {
     BINARY.iter().find(|(_, known)| *known == operator).map(|(name, _)| *name)
 }
 
-/// Of one value, as it is written in plans.
+/// A unary operator, as plans spell it.
 pub(super) mod unary {
     use super::*;
 
@@ -69,7 +68,7 @@ pub(super) mod unary {
     }
 }
 
-/// Of two values, as it is written in plans.
+/// A binary operator, as plans spell it.
 pub(super) mod binary {
     use super::*;
 

@@ -1,14 +1,14 @@
-//! frontier: which loops need not make a row again that reads nothing that changed.
+//! frontier: which loops need only recompute rows that read a changed row.
 //!
-//! promises  a loop is found only where the next values of a vertex depend on nothing but what
-//!           stays, its own values and those at the other ends of its edges: then what reads no
-//!           change is what it was, to the bit, whatever the reduction
-//! never     says that it is faster: how many rows read a change is seen as the loop goes,
+//! promises  a loop is found only if the next values of a vertex depend on nothing but
+//!           loop-invariant values, its own values and those at the other ends of its edges: then a
+//!           row that reads no change keeps its value, bit for bit, whatever the reduction
+//! never     claims that it is faster: how many rows read a change is known only at run time,
 //!           superstep by superstep
 //!
-//! One walk over edges ends the superstep: what a second walk reads of the first would need rows
-//! marked for it in turn. What the walk reads of launches before it, which make rows of vertices of
-//! their own rows alone, is made for all of them: that goes in order.
+//! One walk over edges ends the superstep: rows that a second walk reads of the first would need
+//! marks of their own. Launches before the walk, which compute vertex rows from their own rows
+//! alone, run for all rows, sequentially in memory.
 use std::collections::BTreeMap;
 
 use super::{
@@ -18,8 +18,7 @@ use super::{
 use crate::gir::Op;
 
 impl LaunchList {
-    /// Finds the loops that go by frontiers, and says of each loop among the reasons why it does or
-    /// does not.
+    /// Finds the loops with frontiers, and adds a reason for each loop why it has one or not.
     pub(crate) fn set_frontiers(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
         let found: Vec<FrontierChoice> =
@@ -45,7 +44,7 @@ impl LaunchList {
         }
     }
 
-    /// Says beside each shorter way of a loop what a whole superstep moves, once that is known.
+    /// Adds the bytes of a whole superstep to each loop's alternatives, once they are known.
     pub(crate) fn weigh_loops(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
         for (number, repeated) in iterate.loops.iter().enumerate() {
@@ -62,10 +61,10 @@ impl LaunchList {
     }
 }
 
-/// The edges along which a change is read, or why all rows are made each time.
+/// The edges along which changes propagate, or why all rows are recomputed each time.
 type FrontierChoice = Result<Direction, &'static str>;
 
-/// The edges along which a change is read, where only what reads one has to be made again.
+/// The edges along which changes propagate, if only rows that read one have to be recomputed.
 pub fn frontier(list: &LaunchList, repeated: &Loop) -> Option<Direction> {
     look(list, repeated).ok()
 }
@@ -99,7 +98,7 @@ fn look(list: &LaunchList, repeated: &Loop) -> FrontierChoice {
     Ok(*direction)
 }
 
-/// Whether a step reads nothing from further than the ends of an edge, and draws nothing.
+/// Whether a step reads nothing further away than the ends of an edge, and draws nothing.
 fn is_near(step: &Operation) -> bool {
     let is_far = |op: &Op| {
         is_total(op)
@@ -108,7 +107,7 @@ fn is_near(step: &Operation) -> bool {
     matches!(step, Operation::Evaluate { op, .. } if !is_far(op))
 }
 
-/// Whether a launch makes rows of vertices of these vertices' own rows.
+/// Whether a launch computes vertex rows from rows of the same vertices.
 fn is_own(operation: &Operation) -> bool {
     match operation {
         Operation::Fused { over, steps, .. } => *over == Over::Vertices && steps.iter().all(is_own),

@@ -1,14 +1,14 @@
-//! host_memory: what a run of a list takes on a CPU: memory of its process, and pages of mapped
-//! files apart.
+//! host_memory: predicts the memory of a run on a CPU: that of its process, and, separately, pages
+//! of mapped files.
 //!
-//! promises  `Stored::is_mapped` is the one rule of what is read where its file is mapped, and
-//!           `Needs` of which edges are walked: a run follows them, and what is predicted is
-//!           counted by them. A use is counted while it is there: when inputs are loaded, when
-//!           buffers are made, while launches run, or when results are written; the peak is that of
-//!           the moment at which most is wanted. Sums saturate, never wrap
-//! never     measures; counts the scratch of other launches than those that look for triangles: a
-//!           few MiB a thread
-//! limits    where values turn out not to allow the algorithm that replaces supersteps, these take
+//! promises  `Stored::is_mapped` is the single rule of which data is read from a mapped file, and
+//!           `Needs` of which edges are walked: both the run and this prediction follow them. A use
+//!           counts while it is live: while inputs are loaded, buffers are allocated, launches run,
+//!           or results are written; the peak is that of the worst of these phases. Sums saturate,
+//!           never wrap
+//! never     measures; counts scratch of launches, except for triangle counting: it is a few MiB
+//!           per thread
+//! limits    if values do not meet the requirements of a shortcut algorithm, the supersteps take
 //!           more
 use serde::{Deserialize, Serialize};
 
@@ -21,46 +21,43 @@ use crate::facts::GraphFacts;
 use crate::gir::{Input, Op};
 
 // These are fitted: tests/bench/record/2026-11-28-amd-epyc-2-cores-peak-memory.
-/// What a process takes before it opens a graph, its first thread included.
+/// Memory of a process before it opens a graph, including its first thread.
 const PROCESS: u64 = 5 << 20;
-/// What each further thread takes: its stack, and the buffers of kernels.
+/// Memory of each further thread: its stack, and the buffers of kernels.
 pub const BYTES_PER_THREAD: u64 = 5 << 19;
 /// Pages of the program itself.
 const CODE: u64 = 26 << 20;
-/// Arrays of fewer bytes stay with the process when they are freed: the allocator keeps their room.
+/// Smaller arrays stay with the process when they are freed: the allocator keeps them.
 const KEPT_BELOW: u64 = 32 << 20;
-/// The arena of so many bytes or fewer is there at once; pages of a larger one as they are first
-/// written.
+/// An arena up to this size is resident at once; pages of a larger one when they are first written.
 pub const TOUCHED_AT_ONCE: u64 = 64 << 20;
 /// Rows of results that are encoded before they are written.
 const ROWS_WRITTEN: u64 = 1 << 20;
-/// What a table takes while it is written beside its encoded rows, at most: a piece of each column,
-/// dictionaries, the compressor; of a small one so many times its bytes.
+/// Maximum memory of writing a table, in addition to its encoded rows: a part of each column,
+/// dictionaries, the compressor; for a small one this many times its bytes.
 const TABLE_WRITER: u64 = 12 << 20;
 const TABLE_WRITER_TIMES: u64 = 4;
 
-/// What an edge takes where triangles are counted: each pair of neighbours once, in parts and
-/// joined.
+/// Bytes per edge of triangle counting: each pair of neighbours once, in parts and combined.
 const EDGE_OF_PAIRS: u64 = 6;
-/// What a node takes there: its rank, its first pair, and marks and counts of two threads.
+/// Bytes per node there: rank, first pair, and marks and counts of two threads.
 const NODE_OF_PAIRS: u64 = 26;
-/// Copies of the parameters while their file is put together.
+/// Copies of the parameters while their file is assembled.
 const PARAMETERS_WRITTEN: u64 = 4;
 
-/// How rows of the data set are stored, as far as it decides whether a run copies them.
+/// How rows of the data set are stored, as far as that decides whether a run copies them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stored {
-    /// Whether nodes have other numbers than in the data set.
+    /// Whether nodes are renumbered relative to the data set.
     pub renumbered: bool,
-    /// Bytes of a node in the tables that loading reads, decoded and as vectors.
+    /// Bytes per node of the tables that loading reads, decoded and as vectors.
     pub node_bytes: u64,
-    /// Those of them that a run keeps.
+    /// The part of them that a run keeps.
     pub node_bytes_kept: u64,
 }
 
 impl Stored {
-    /// Whether rows of reals are read where their file is mapped: it holds f32, in the order of the
-    /// data set.
+    /// Whether float rows are read from the mapped file: it has f32, in the order of the data set.
     pub fn is_mapped(self, rows: Rows, bytes_per_real: u64) -> bool {
         bytes_per_real == 4 && !(self.renumbered && rows == Rows::Nodes)
     }
@@ -70,21 +67,21 @@ impl Stored {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// Most memory of the process at any time, with one thread.
+    /// Peak memory of the process, with one thread.
     pub bytes_peak: u64,
-    /// Most pages of mapped files at any time.
+    /// Peak pages of mapped files.
     pub bytes_mapped: u64,
-    /// The bytes of `bytes_peak` by what they are for.
+    /// The bytes of `bytes_peak` by use.
     pub uses: Vec<(String, u64)>,
 }
 
-/// What a use is called that stands for all that launches make.
+/// The name of the use for everything that launches write.
 pub const MADE: &str = "values of launches";
 
-/// What a use is called that stands for the tables that loading reads.
+/// The name of the use for the tables that loading reads.
 const NODE_TABLES: &str = "tables of nodes";
 
-/// Which parts of a graph the launches walk.
+/// Which parts of a graph the launches read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// In-edges.
@@ -99,18 +96,18 @@ pub struct Needs {
     pub sparse_by_columns: bool,
     /// Edges in the order of their ids.
     pub lists: ListNeeds,
-    /// What of these only supersteps need that a course is to replace.
+    /// The part of these lists that only supersteps need, which a shortcut algorithm replaces.
     pub lists_later: Option<ListNeeds>,
 }
 
 impl Needs {
-    /// What the launches of a list walk.
+    /// What the launches of a list read.
     pub fn from_list(list: &LaunchList) -> Self {
         let mut needs = Needs { lists: ListNeeds::from_list(list), ..Needs::default() };
         if let Body::Iterate(iterate) = &list.body
             && iterate.loops.iter().any(|repeated| repeated.frontier.is_some())
         {
-            // From what changed to what reads it, and back.
+            // From changed rows to their readers, and back.
             (needs.incoming, needs.outgoing) = (true, true);
         }
         for launch in list.launches() {
@@ -128,7 +125,7 @@ impl Needs {
         needs
     }
 
-    /// The same, where loops take their courses, which walk both directions.
+    /// The same, if loops use their shortcut algorithms, which walk both directions.
     pub fn with_shortcuts(list: &LaunchList) -> Self {
         let mut needs = Needs::from_list(list);
         let Body::Iterate(iterate) = &list.body else { return needs };
@@ -142,7 +139,8 @@ impl Needs {
     }
 }
 
-/// When a use is there: while inputs are loaded, buffers made, launches run, results written.
+/// The phases in which a use is live: loading inputs, allocating buffers, running launches, writing
+/// results.
 type When = [bool; 4];
 
 const ALWAYS: When = [true; 4];
@@ -150,12 +148,12 @@ const LOADING: When = [true, false, false, false];
 const MAKING: When = [false, true, false, false];
 const UNTIL_RUN: When = [true, true, true, false];
 const RUNNING: When = [false, false, true, true];
-/// Mapped rows are read when the first launch reads them, not before.
+/// Mapped rows become resident when the first launch reads them.
 const FROM_BUFFERS: When = [false, true, true, false];
 const FROM_MAKING: When = [false, true, true, true];
 const WRITING: When = [false, false, false, true];
 
-/// Uses, each with when it is there.
+/// Uses, each with the phases in which it is live.
 #[derive(Default)]
 struct MemoryUses {
     own: Vec<(String, u64, When)>,
@@ -167,8 +165,8 @@ impl MemoryUses {
         self.own.push((name.into(), bytes, when));
     }
 
-    /// Rows of the data set, in a file: where they are mapped, or copied with so many bytes an
-    /// element. Whether they are mapped.
+    /// Rows of the data set, in a file: mapped, or copied with this many bytes per element. Returns
+    /// whether they are mapped.
     fn rows(&mut self, name: &str, elements: u64, copied: u64, is_mapped: bool) {
         self.mapped
             .push((elements.saturating_mul(4), if is_mapped { FROM_BUFFERS } else { LOADING }));
@@ -177,7 +175,7 @@ impl MemoryUses {
         }
     }
 
-    /// The moment at which the process takes most, and what it takes by use.
+    /// The phase with the most memory, and its bytes by use.
     fn peak(&self) -> (u64, Vec<(String, u64)>) {
         let at = |moment: usize| {
             self.own.iter().filter(move |(_, bytes, when)| when[moment] && *bytes > 0)
@@ -196,7 +194,7 @@ impl MemoryUses {
 }
 
 impl LaunchList {
-    /// Predicted memory of a run on a CPU, whose launches walk these edges.
+    /// Predicted memory of a run on a CPU, whose launches read these edges.
     pub fn memory(&self, facts: &GraphFacts, stored: Stored, needs: Needs) -> Memory {
         let mut uses = MemoryUses::default();
         uses.own("process", PROCESS, ALWAYS);
@@ -230,7 +228,7 @@ impl LaunchList {
         Memory { bytes_peak, bytes_mapped: uses.mapped(), uses: by_use }
     }
 
-    /// Whether a launch looks for neighbours that two vertices share.
+    /// Whether a launch counts common neighbours.
     fn counts_triangles(&self) -> bool {
         let is_of = |launch: &&Launch| {
             matches!(
@@ -241,17 +239,17 @@ impl LaunchList {
         self.launches().iter().any(is_of)
     }
 
-    /// Edges as they are mapped, and what is made of them.
+    /// Mapped edges, and the lists that are built from them.
     fn edges(&self, uses: &mut MemoryUses, needs: Needs, facts: &GraphFacts) {
         let GraphFacts { nodes, edges, .. } = *facts;
         let offsets = nodes.saturating_add(1).saturating_mul(8);
-        // Loading proves every id of both directions, ids of edges included.
+        // Loading checks every id of both directions, edge ids included.
         uses.mapped.push((sum([offsets, edges.saturating_mul(12)]).saturating_mul(2), LOADING));
         let sides = u64::from(needs.incoming) + u64::from(needs.outgoing);
         uses.mapped.push((sum([offsets, edges.saturating_mul(4)]).saturating_mul(sides), RUNNING));
         let weights = if needs.weights && facts.weighted { edges } else { 0 };
         uses.mapped.push((weights.saturating_mul(4), UNTIL_RUN));
-        // Weights stand in the order of in-edges, as f32.
+        // Weights are in the order of in-edges, as f32.
         let turned =
             u64::from(needs.outgoing) + u64::from(needs.incoming && facts.bytes_per_real != 4);
         uses.own(
@@ -267,13 +265,13 @@ impl LaunchList {
         let lists = needs.lists.bytes(facts);
         uses.own("lists of edges", lists, ALWAYS);
         if lists > 0 {
-            // Ends of edges are made for the lists, and let go of where nothing else reads them.
+            // Ends of edges are computed for the lists, and freed if nothing else reads them.
             let ends = if needs.lists.ends { 0 } else { edges.saturating_mul(8) };
             uses.own("lists on the way", sum([ends, offsets]), LOADING);
         }
     }
 
-    /// What the data set gives for a buffer: where it is mapped, or its copy.
+    /// The input of a buffer: mapped, or its copy.
     fn inputs(
         &self,
         uses: &mut MemoryUses,
@@ -312,7 +310,7 @@ impl LaunchList {
         }
     }
 
-    /// Parameters, the best ones so far, and the moments of the optimiser.
+    /// Parameters, their best checkpoint, and the moments of the optimiser.
     fn learned(&self, uses: &mut MemoryUses, facts: &GraphFacts) {
         let parameters = self.buffers.iter().filter(|buffer| buffer.role == Role::Parameter);
         for buffer in parameters {
@@ -333,7 +331,7 @@ impl LaunchList {
         uses.own("best parameters", bytes, [false, false, true, false]);
     }
 
-    /// What is put together and encoded of results before it is written.
+    /// Results that are assembled and encoded before they are written.
     fn written(&self, facts: &GraphFacts, stored: Stored) -> u64 {
         // An id, and a class.
         const NAMED: u64 = 12;

@@ -1,14 +1,13 @@
-//! liveness: from when to when the contents of a buffer are wanted, over the order in which a list
-//! is executed.
+//! liveness: the lifetimes of buffers, over the order in which a list is executed.
 //!
-//! promises  what a part reads that an earlier part made is wanted in between, and, where the part
-//!           is repeated, in all of it; states and successors of a loop are wanted until nothing
-//!           reads them; what a walk that makes some rows leaves of the others is wanted from
-//!           superstep to superstep; what is read between two launches (results, conditions,
-//!           statistics, checkpoints) counts as read features that only launches before the first
-//!           epoch read are wanted until the last of these, by who asks for them
-//! never     looks at sizes; counts other things that no launch writes, or parameters
-//! limits    one span a buffer: what is written twice is wanted in between
+//! promises  a value that crosses parts is live between them, and, if its reader's part is
+//!           repeated, during all of that part; states and successors of a loop are live until
+//!           their last reader; if a walk recomputes only some rows, the others are live from
+//!           superstep to superstep; accesses between two launches (results, conditions,
+//!           statistics, checkpoints) count as reads; features that only launches before the first
+//!           epoch read are live until the last of these, if the caller asks for them
+//! never     looks at sizes; includes inputs or parameters
+//! limits    one interval per buffer: between two writes it is live too
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,44 +19,44 @@ use super::{
 };
 use crate::gir::Op;
 
-/// Moments from the first to the last at which a buffer's contents are wanted.
+/// The first and the last moment at which a buffer is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// The launch that writes it first.
+    /// The first launch that writes it.
     pub first: usize,
-    /// What reads it last.
+    /// Its last reader.
     pub last: usize,
 }
 
 impl Lifetime {
-    /// Whether two buffers are wanted at the same moment.
+    /// Whether two lifetimes overlap.
     pub fn meets(self, other: Lifetime) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
-    /// Whether a buffer is wanted at a moment.
+    /// Whether a buffer is live at a moment.
     pub fn covers(self, moment: usize) -> bool {
         self.first <= moment && moment <= self.last
     }
 
-    /// From the first moment of both to the last.
+    /// The union of both, with what is between them.
     #[must_use]
     pub fn union(self, other: Lifetime) -> Lifetime {
         Lifetime { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 }
 
-/// What is done when.
+/// The accesses of an execution, in order.
 #[derive(Debug, Default)]
 pub struct Timeline<'a> {
     moments: Vec<Moment<'a>>,
-    /// Moments that are gone through again and again.
+    /// Moments that are repeated.
     rounds: Vec<Range<usize>>,
-    /// Buffers whose contents are exchanged: each lies where the other did.
+    /// Buffers that are exchanged: each takes the place of the other.
     exchanged: Vec<&'a Commit>,
     /// Moment of each launch, in order of launches.
     launches: Vec<usize>,
-    /// Moments at which rows are added up over all vertices.
+    /// Moments of sums over all vertices.
     sums: Vec<usize>,
 }
 
@@ -69,7 +68,7 @@ struct Moment<'a> {
 }
 
 impl<'a> Timeline<'a> {
-    /// Of a list.
+    /// The accesses of a list.
     pub fn new(list: &'a LaunchList) -> Self {
         let mut timeline = Timeline::default();
         let results: Vec<&str> = list.results.iter().map(|result| result.buffer.as_str()).collect();
@@ -105,7 +104,7 @@ impl<'a> Timeline<'a> {
             .push(Moment { reads: names.into_iter().map(Cow::from).collect(), writes: Vec::new() });
     }
 
-    /// Scores are measured after the loss, and after the last epoch nothing follows the forward
+    /// Metrics are computed after the loss, and nothing follows the forward part of the last epoch.
     /// part.
     fn train(&mut self, train: &'a Train, results: &[&'a str]) {
         self.part(&train.prepare);
@@ -122,7 +121,7 @@ impl<'a> Timeline<'a> {
         self.rounds.push(start..self.moments.len());
     }
 
-    /// Who has a kernel for it adds up the rows of the loss's gradient where they are made.
+    /// Kernels that support it sum the rows of the loss's gradient where they compute them.
     fn make_beside(&mut self, train: &'a Train) {
         let (Operation::Loss { gradient, .. }, Some(loss)) =
             (&train.loss.operation, self.moments.last_mut())
@@ -143,8 +142,8 @@ impl<'a> Timeline<'a> {
         );
     }
 
-    /// So are rows that a launch of the backward part makes: their sums, which are small, have
-    /// their places from then on.
+    /// Likewise for rows that a backward launch computes: their sums, which are small, are live
+    /// from then on.
     fn make_where_made(&mut self, start: usize) {
         for sum in start..self.moments.len() {
             let Moment { reads, writes } = &self.moments[sum];
@@ -158,16 +157,15 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// Products may be made with others: what these read lies there until then, and what they make
-    /// has its place from then on.
+    /// Products may be merged with others: their inputs are live until then, and their results from
+    /// then on.
     fn join(&mut self, joined: &MergedLaunches) {
         for (first, second) in joined.firsts.iter().chain(&joined.twins).chain(&joined.sums) {
             let [first, second] = [first, second].map(|launch| self.launches[*launch]);
             let reads = self.moments[first].reads.clone();
             self.moments[second].reads.extend(reads);
         }
-        // Rows that are made where they are multiplied: what they are made of lies there until
-        // then.
+        // Rows that are computed where they are multiplied: their inputs are live until then.
         for (maker, last) in &joined.sources {
             let of_maker = [Some(*maker), joined.first_of(*maker)].into_iter().flatten();
             let reads: Vec<_> = of_maker
@@ -182,8 +180,8 @@ impl<'a> Timeline<'a> {
         }
     }
 
-    /// What is made while others are: what it reads and makes lies there as long as there are
-    /// others.
+    /// Launches off the critical path: their inputs and results are live as long as other launches
+    /// run.
     fn keep_aside(&mut self, list: &LaunchList) {
         let Body::Train(train) = &list.body else { return };
         let last = self.launches[train.prepare.len() + train.forward.len() + train.backward.len()];
@@ -201,7 +199,7 @@ impl<'a> Timeline<'a> {
             if repeated.frontier.is_some() {
                 self.keep_rows();
             }
-            // A checkpoint holds the states of this loop and of all before it.
+            // A checkpoint has the states of this loop and of all before it.
             let states = iterate.loops[..=number]
                 .iter()
                 .flat_map(|repeated| &repeated.commit)
@@ -215,14 +213,14 @@ impl<'a> Timeline<'a> {
         self.look(results.iter().copied());
     }
 
-    /// The last launch makes some rows anew and keeps the others, so it reads what it writes.
+    /// The last launch recomputes some rows and keeps the others, so it reads what it writes.
     fn keep_rows(&mut self) {
         if let Some(last) = self.moments.last_mut() {
             last.reads.extend(last.writes.iter().cloned());
         }
     }
 
-    /// The lifetime of each value and gradient that something touches.
+    /// The lifetime of each value and gradient that is accessed.
     pub fn lifetimes(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
         let mut touched: BTreeMap<&str, Vec<(usize, Touch)>> = BTreeMap::new();
         for (moment, Moment { reads, writes }) in self.moments.iter().enumerate() {
@@ -253,8 +251,8 @@ impl<'a> Timeline<'a> {
         lifetimes
     }
 
-    /// How long features are wanted that no epoch reads, of a list that trains: from the start,
-    /// since they are there before it.
+    /// The lifetime of features that no epoch reads, in a list that trains: from the start, since
+    /// they are loaded before it.
     pub fn features_wanted_once(&self, list: &'a LaunchList) -> BTreeMap<&'a str, Lifetime> {
         let (Body::Train(train), Some(epoch)) = (&list.body, self.rounds.first()) else {
             return BTreeMap::new();
@@ -279,7 +277,7 @@ impl<'a> Timeline<'a> {
         let mut span = Lifetime { first: touches.first()?.0, last: touches.last()?.0 };
         for round in &self.rounds {
             let first = touches.iter().find(|(moment, _)| round.contains(moment));
-            // What is read before it is written stays from round to round.
+            // A value that is read before it is written is live across repetitions.
             if matches!(first, Some((_, Touch::Read))) {
                 span = span.union(Lifetime { first: round.start, last: round.end - 1 });
             }
@@ -294,7 +292,7 @@ enum Touch {
     Write,
 }
 
-/// The bools on which a loop's end is tested, where it is.
+/// The bools that a loop's stop condition tests.
 fn active(repeated: &Loop) -> Option<&str> {
     match &repeated.until {
         StopCondition::Nowhere(buffer) => Some(buffer),

@@ -1,12 +1,12 @@
-//! mergeable_products: products of rows that an executor may make together with another: of rows
-//! that a product or a walk over edges has just made, two that are added up, two outer products
-//! with a side in common, outer products of rows that a product of narrow ones makes or is followed
-//! by, and two sums of products with the same rows.
+//! mergeable_products: products of rows that an executor may compute in one kernel with another
+//! launch: of rows that a product or a walk over edges has just computed, two that are added, two
+//! outer products with a common operand, outer products of rows that a narrow product computes or
+//! is followed by, and two sums of products with the same rows.
 //!
-//! promises  what is joined stays in one part of the list; nothing in between reads or writes what
-//!           is made earlier or later for it, and the timeline (`liveness`) keeps everything in its
-//!           place for as long, whether an executor joins them or not
-//! never     looks at memory: who joins them knows what fits
+//! promises  merged launches are in one part of the list; no launch in between reads or writes what
+//!           is computed earlier or later for it, and the lifetimes (`liveness`) cover it, whether
+//!           an executor merges them or not
+//! never     considers memory: the executor knows what fits
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
@@ -17,50 +17,50 @@ use super::{
 use crate::gir::{Binary, EdgeRows, Number, Op};
 use crate::tuning;
 
-/// Columns of a follower at most, where four warps multiply as one.
+/// Maximum columns of a following product with warpgroup MMA.
 const WIDE_COLUMNS: u64 = 64;
 
-/// Launches that another may make, by their numbers among all.
+/// Launches that another launch may compute, by their numbers among all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergedLaunches {
-    /// Products that a later one adds to its own, and which: nobody else reads them, and that one
-    /// may make them in place of reading them.
+    /// Products that a later product adds to its own, and which: they have no other reader, and the
+    /// later one may compute them instead of reading them.
     pub firsts: BTreeMap<usize, usize>,
-    /// Products of rows that an earlier one makes, and which: whoever has these rows at hand may
-    /// multiply them. Those of one multiply the same rows.
+    /// Products of rows that an earlier product computes, and which: its kernel may multiply the
+    /// rows while it has them. Those of one product multiply the same rows.
     pub followers: BTreeMap<usize, usize>,
-    /// Outer products of rows of vertices that a later one may make as well, and which: one side of
-    /// both is the same, the others lie there.
+    /// Outer products of vertex rows that a later one may compute as well, and which: they share
+    /// one operand, and the others are stored.
     pub twins: BTreeMap<usize, usize>,
-    /// Products of narrow rows whose rows outer products alone read, beside sums of them, and the
-    /// last of these: it may make the rows where it multiplies them (`source`).
+    /// Products of narrow rows whose results only outer products read, and sums of them, and the
+    /// last of these: it may compute the rows where it multiplies them (`source`).
     pub sources: BTreeMap<usize, usize>,
-    /// Sums, going backward, over all rows of products of two, and a later one of products with the
-    /// same rows: it may make both.
+    /// Backward sums over all rows of products of two, and a later sum of products with the same
+    /// rows: it may compute both.
     pub sums: BTreeMap<usize, usize>,
-    /// Products of few columns of rows that a walk over edges makes, and that walk: it may multiply
-    /// them. One of a walk.
+    /// Products of few columns of rows that a walk over edges computes, and that walk: it may
+    /// multiply them. One per walk.
     pub walked: BTreeMap<usize, usize>,
-    /// Outer products of rows with narrow ones, and a later product of these, as wide as the rows
-    /// and with those at hand: it may make both. One of a product.
+    /// Outer products of rows with narrow ones, and a later product of the narrow rows that is as
+    /// wide as the rows and reads them: it may compute both. One per product.
     pub outers: BTreeMap<usize, usize>,
 }
 
-/// Rows that are made of a product of narrow rows, or of two that are added up, where other rows
-/// are positive, and are 0 elsewhere.
+/// Rows that are a product of narrow rows, or the sum of two, where other rows are positive, and 0
+/// elsewhere (the gradient of a relu).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NarrowSource<'a> {
-    /// Where they are put down.
+    /// The buffer that they would be stored in.
     pub out: &'a str,
     /// How many columns they have.
     pub columns: u64,
-    /// What is added up, in this order.
+    /// The terms, in this order.
     pub products: Vec<Narrow<'a>>,
-    /// Rows as wide that say where.
+    /// The rows, of the same width, whose sign decides.
     pub positive: &'a str,
 }
 
-/// Narrow rows times a matrix: `[k, n]`, or `[n, k]` where it is transposed.
+/// Narrow rows times a matrix: `[k, n]`, or `[n, k]` if it is transposed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrow<'a> {
     /// Buffer of the rows.
@@ -69,11 +69,11 @@ pub struct Narrow<'a> {
     pub inner: u64,
     /// Buffer of the matrix.
     pub matrix: &'a str,
-    /// Which of both it is.
+    /// Whether it is transposed.
     pub transposed: bool,
 }
 
-/// A launch that multiplies rows with a matrix, first of all.
+/// A launch that begins with a matrix product of rows.
 struct ProductLaunch<'a> {
     locals: &'a [Buffer],
     steps: &'a [Operation],
@@ -85,12 +85,12 @@ struct ProductLaunch<'a> {
 }
 
 impl MergedLaunches {
-    /// Of a list.
+    /// Finds those of a list.
     pub fn from_list(list: &LaunchList) -> Self {
         let (mut joined, launches) = (MergedLaunches::default(), list.launches());
         for part in parts(list) {
             joined.find_firsts(list, &launches, part.clone());
-            // What is narrow comes first: it is joined on every device.
+            // Narrow ones come first: every device merges them.
             joined.find_followers(list, &launches, part.clone(), 1..=tuning::merged_columns());
             joined.find_followers(
                 list,
@@ -109,7 +109,7 @@ impl MergedLaunches {
         joined
     }
 
-    /// Products of the rows that one makes, the narrow ones first: these are joined on every
+    /// Products of the rows that one computes, narrow ones first: every device merges these.
     /// device.
     pub fn followers_of(&self, list: &LaunchList, head: usize) -> Vec<usize> {
         let launches = list.launches();
@@ -144,14 +144,14 @@ impl MergedLaunches {
             let mut readers = (0..launches.len())
                 .filter(|other| launches[*other].operation.reads().iter().any(|read| read == made));
             let (Some(second), None) = (readers.next(), readers.next()) else { continue };
-            // Rows of one number would be added to each of the other's.
+            // A row of one number would be broadcast to the other's columns.
             let columns = |launch: usize| product(launches[launch]).map(|product| product.columns);
             let adds = product(launches[second]).is_some_and(|product| adds(&product, made))
                 && columns(first) == columns(second);
             let is_near = first < second
                 && part.contains(&second)
                 && stays(launches, first..second, launches[first]);
-            // Of three that are added up two are joined: the one between them is made, and adds the
+            // Of three that are added two are merged: the middle one is computed, and adds the
             // first.
             let is_joined = self.first_of(first).is_some() || self.first_of(second).is_some();
             if is_own && !is_result && adds && is_near && !is_joined {
@@ -192,7 +192,7 @@ impl MergedLaunches {
                 product(launches[*other]).is_some_and(|other| is_read(other.left, buffer))
             };
             let has_room = others.len() < tuning::merged_followers() && others.iter().all(is_same);
-            // A wide one follows what groups of warps make, in one slice.
+            // A wide one follows a warpgroup MMA product, in one slice.
             let is_wide = of.columns > tuning::merged_columns();
             let is_fit = !is_wide
                 || ((tuning::merged_columns() + 1..=WIDE_COLUMNS).contains(&made.columns)
@@ -256,7 +256,8 @@ impl MergedLaunches {
         }
     }
 
-    /// A product of the narrow rows of an outer product, whose launch has the other rows at hand.
+    /// A product of the narrow rows of an outer product, whose launch has the other rows in
+    /// registers.
     fn behind<'a>(
         &self,
         launches: &[&'a Launch],
@@ -275,7 +276,7 @@ impl MergedLaunches {
             .then_some(of)
     }
 
-    /// Whether a product is made with another already.
+    /// Whether a product is already merged with another.
     fn is_joined(&self, product: usize) -> bool {
         let is_head = self.followers.values().any(|head| *head == product);
         let makes_rows = self.sources.contains_key(&product) || self.walked.contains_key(&product);
@@ -325,7 +326,7 @@ impl MergedLaunches {
         }
     }
 
-    /// What a product makes, with the one that it adds, if that is the rows of a source.
+    /// The result of a product, with the one that it adds, if it is the rows of a source.
     pub fn source<'a>(&self, list: &'a LaunchList, maker: usize) -> Option<NarrowSource<'a>> {
         let launches = list.launches();
         let made = product(launches[maker])?;
@@ -379,7 +380,7 @@ impl MergedLaunches {
             }
             _ => false,
         };
-        // Nothing but these steps.
+        // No other steps.
         let is_all = steps.len() == products.len() + usize::from(products.len() == 2) + 2;
         let products =
             products.into_iter().map(|step| narrow(list, step)).collect::<Option<Vec<_>>>()?;
@@ -404,7 +405,7 @@ impl MergedLaunches {
         let sums: Vec<(usize, Added)> = part
             .filter_map(|number| Some((number, Added::try_new(&index, launches[number])?)))
             .collect();
-        // Of the loss's gradient there is a sum with the loss.
+        // The sum of the loss's gradient is computed with the loss.
         let of_loss = match &list.body {
             Body::Train(train) => train
                 .loss
@@ -419,8 +420,7 @@ impl MergedLaunches {
             |added: &Added| added.widest.iter().any(|rows| of_loss.contains(&rows.buffer));
         for is_of_same_rows in [true, false] {
             for (at, (sum, added)) in sums.iter().enumerate() {
-                // What is quickly asked is asked first: programs of many relations have hundreds of
-                // them.
+                // Cheap tests come first: programs of many relations have hundreds of them.
                 let fits = |(later, other): &&(usize, Added)| {
                     added.is_as_wide_as(other)
                         && if is_of_same_rows {
@@ -458,8 +458,7 @@ impl MergedLaunches {
         let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
         let mut joined: BTreeSet<usize> = BTreeSet::new();
         for (at, first) in outers.iter().enumerate().map(|(at, first)| (at, *first)) {
-            // What is quickly asked is asked first: programs of many relations have hundreds of
-            // them.
+            // Cheap tests come first: programs of many relations have hundreds of them.
             let fits = |later: &&usize| {
                 !joined.contains(later)
                     && differing(list, launches[first], launches[**later]).is_some()
@@ -477,7 +476,7 @@ impl MergedLaunches {
     }
 }
 
-/// Whether a launch goes over the edges of each vertex.
+/// Whether a launch walks the edges of each vertex.
 fn is_walk(launch: &Launch) -> bool {
     matches!(
         launch.operation,
@@ -486,8 +485,8 @@ fn is_walk(launch: &Launch) -> bool {
     )
 }
 
-/// Whether a launch that multiplies rows of vertices may do so where an earlier one makes them:
-/// what else it reads is there before, and what it makes is in nobody's way.
+/// Whether a launch that multiplies vertex rows may do so where an earlier one computes them: its
+/// other inputs are available, and its results overwrite nothing that is live.
 fn follows(list: &LaunchList, launches: &[&Launch], head: usize, follower: usize) -> bool {
     let Some(of) = product(launches[follower]) else { return false };
     let Operand::Rows(Rowed { buffer, shape, .. }) = of.left else { return false };
@@ -504,7 +503,7 @@ fn follows(list: &LaunchList, launches: &[&Launch], head: usize, follower: usize
     is_row && reads_once && is_apart(launches, head..follower, launches[follower])
 }
 
-/// A product of rows that lie there with a matrix.
+/// A product of stored rows with a matrix.
 fn narrow<'a>(list: &'a LaunchList, step: &'a Operation) -> Option<Narrow<'a>> {
     let Operation::Evaluate { op: Op::Product { transposed }, inputs, .. } = step else {
         return None;
@@ -514,7 +513,7 @@ fn narrow<'a>(list: &'a LaunchList, step: &'a Operation) -> Option<Narrow<'a>> {
     Some(Narrow { rows, inner, matrix: &matrix.buffer, transposed: *transposed })
 }
 
-/// The buffer of rows of vertices that launches make, one a vertex, where an operand is these.
+/// The buffer of an operand that is vertex rows computed by launches, one per vertex.
 fn rows_of_nodes<'a>(list: &'a LaunchList, operand: &'a Operand) -> Option<&'a str> {
     let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = operand else { return None };
     let is_made = |held: &Buffer| {
@@ -525,14 +524,14 @@ fn rows_of_nodes<'a>(list: &'a LaunchList, operand: &'a Operand) -> Option<&'a s
     list.buffers.iter().any(|held| held.name == *buffer && is_made(held)).then_some(buffer)
 }
 
-/// The operands of an outer product of one row a vertex each.
+/// The operands of an outer product of one row per vertex each.
 fn outer(launch: &Launch) -> Option<&[Operand]> {
     let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
     inputs.iter().all(|operand| operand.shape().len() == 1).then_some(inputs)
 }
 
-/// Which operand of two outer products of rows of vertices is not the same, if the other is, and
-/// these lie there.
+/// The operand in which two outer products of vertex rows differ, if the other is the same, and
+/// both are stored.
 pub fn differing(list: &LaunchList, one: &Launch, other: &Launch) -> Option<usize> {
     let ([first, second], [third, fourth]) = (outer(one)?, outer(other)?) else { return None };
     let side = match (first == third, second == fourth) {
@@ -546,13 +545,13 @@ pub fn differing(list: &LaunchList, one: &Launch, other: &Launch) -> Option<usiz
         .then_some(side)
 }
 
-/// Rows, or products of two, that a launch adds up over all.
+/// The sum over all rows of rows, or of products of two.
 struct Added<'a> {
     /// Elements of a row.
     elements: u64,
-    /// What there is a row for.
+    /// What a row corresponds to.
     rows: Option<Rows>,
-    /// The factors that have all elements: the widest are what counts.
+    /// The factors with all elements: only the widest count.
     widest: Vec<&'a Rowed>,
 }
 
@@ -572,17 +571,17 @@ impl<'a> Added<'a> {
         Some(Added { elements, rows: rows_among(index, std::slice::from_ref(sum)), widest })
     }
 
-    /// Whether both are of as wide rows of as many things.
+    /// Whether both have the same width and number of rows.
     fn is_as_wide_as(&self, other: &Added) -> bool {
         self.elements == other.elements && self.rows == other.rows
     }
 
-    /// Whether rows are so short that there is nothing to be read twice.
+    /// Whether rows are so short that reading them twice costs nothing.
     fn is_short(&self) -> bool {
         self.elements <= tuning::summed_columns()
     }
 
-    /// Whether both are of products with the same rows.
+    /// Whether both are sums of products with the same rows.
     fn is_of_rows_of(&self, other: &Added) -> bool {
         let is_same = |rows: &&Rowed| {
             other.widest.iter().any(|their| their.buffer == rows.buffer && their.view == rows.view)
@@ -591,7 +590,7 @@ impl<'a> Added<'a> {
     }
 }
 
-/// What rows of these operands stand for: those of the first that has many.
+/// What rows of these operands correspond to: those of the first with many rows.
 pub fn summed_rows(list: &LaunchList, inputs: &[Operand]) -> Option<Rows> {
     rows_among(&list.index(), inputs)
 }
@@ -607,7 +606,7 @@ fn rows_among(index: &BTreeMap<&str, &Buffer>, inputs: &[Operand]) -> Option<Row
     inputs.iter().flat_map(Operand::rows).find_map(rows)
 }
 
-/// Whether an operand is rows of vertices that lie there, each vertex's own.
+/// Whether an operand is stored vertex rows, each vertex's own.
 pub fn lies(list: &LaunchList, operand: &Operand) -> bool {
     let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = operand else { return false };
     list.buffers.iter().any(|held| held.name == *buffer && is_of_nodes(held))
@@ -617,7 +616,7 @@ fn is_of_nodes(buffer: &Buffer) -> bool {
     buffer.rows == Rows::Nodes && buffer.element == Element::Real
 }
 
-/// The parts of a list that are done from their first launch to their last.
+/// The parts of a list that run from their first launch to their last.
 fn parts(list: &LaunchList) -> Vec<Range<usize>> {
     match &list.body {
         Body::Train(train) => {
@@ -633,7 +632,7 @@ fn parts(list: &LaunchList) -> Vec<Range<usize>> {
     }
 }
 
-/// A launch over rows of vertices whose first step is a product, its only one.
+/// A launch over vertex rows whose first step is a product, its only one.
 fn product(launch: &Launch) -> Option<ProductLaunch<'_>> {
     let (locals, steps): (&[Buffer], &[Operation]) = match &launch.operation {
         Operation::Fused { over: Over::Vertices, locals, steps } => (locals, steps),
@@ -659,7 +658,7 @@ fn product(launch: &Launch) -> Option<ProductLaunch<'_>> {
     })
 }
 
-/// What a launch puts down that multiplies rows and does nothing more with them than add something.
+/// The result of a launch that multiplies rows and then only adds something.
 fn sum_of<'a>(product: &ProductLaunch<'a>) -> Option<&'a str> {
     match product.steps {
         [_] => Some(product.out),
@@ -673,8 +672,8 @@ fn sum_of<'a>(product: &ProductLaunch<'a>) -> Option<&'a str> {
     }
 }
 
-/// Whether a launch multiplies rows and adds what lies there to that, before anything else is done
-/// with either.
+/// Whether a launch multiplies rows and adds this stored value before it does anything else with
+/// either.
 fn adds(product: &ProductLaunch, other: &str) -> bool {
     let is_local = product.locals.iter().any(|local| local.name == product.out);
     let is_sum = |step: &Operation| {
@@ -692,8 +691,8 @@ fn adds(product: &ProductLaunch, other: &str) -> bool {
         && product.steps.iter().any(is_sum)
 }
 
-/// Whether a launch multiplies short rows, and adds up others along their axes, of which some are
-/// neither made by it nor multiplied.
+/// Whether a launch multiplies short rows, and sums others along their axes, some of which it
+/// neither computes nor multiplies (attention scores).
 pub fn is_attended(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> bool {
     let Operation::Fused { steps, .. } = operation else { return false };
     let steps_of: Vec<(&Op, &Vec<Operand>)> = steps
@@ -731,7 +730,7 @@ fn is_read(operand: &Operand, name: &str) -> bool {
     matches!(operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if buffer == name)
 }
 
-/// How often steps read a buffer.
+/// How many times steps read a buffer.
 fn reads(steps: &[Operation], name: &str) -> usize {
     let inputs = steps.iter().flat_map(|step| {
         if let Operation::Evaluate { inputs, .. } = step { inputs.as_slice() } else { &[] }
@@ -739,15 +738,15 @@ fn reads(steps: &[Operation], name: &str) -> usize {
     inputs.flat_map(Operand::rows).filter(|rows| rows.buffer == name).count()
 }
 
-/// Whether nothing after the first launch of a range, up to the end, writes what a launch reads.
+/// Whether nothing after the first launch of a range, up to the end, writes an input of a launch.
 fn stays(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
     let read = launch.operation.reads();
     (between.start + 1..=between.end)
         .all(|other| launches[other].operation.writes().iter().all(|made| !read.contains(made)))
 }
 
-/// Whether nothing between a launch and a later one writes what that one reads, or reads or writes
-/// what it makes.
+/// Whether nothing between a launch and a later one writes an input of the later one, or accesses
+/// its results.
 fn is_apart(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
     let (read, made): (BTreeSet<_>, BTreeSet<_>) = (
         launch.operation.reads().into_iter().collect(),

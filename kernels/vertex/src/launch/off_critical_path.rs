@@ -1,10 +1,10 @@
-//! off_critical_path: launches that an executor may make while it goes on with others, since nobody
-//! but the optimiser reads what they make.
+//! off_critical_path: launches that an executor may run concurrently with others, since only the
+//! optimiser reads their results.
 //!
-//! promises  what such a launch reads and makes lies there as long as the backward part goes on
-//!           (`liveness`), so that nothing need wait for it; launches over few rows alone: those
-//!           leave most of a device to others, and the memory is little
-//! never     says that a launch is aside: whoever takes it aside knows what waits for it
+//! promises  inputs and results of such a launch are live until the end of the backward part
+//!           (`liveness`), so that nothing need wait for it; only launches over few rows: they
+//!           leave most of a device to others, and need little memory
+//! never     takes a launch off the path: the executor does, and knows what waits for it
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 

@@ -1,17 +1,16 @@
-//! operand_shapes: whether an evaluated operation fits its operands, by the one set of rules that
-//! made its node.
+//! operand_shapes: checks an evaluated operation's operands, by the same rules that created its
+//! node.
 //!
 //! promises  place, type and shape of operands and result follow `gir::Builder`, so that a list
-//!           read back is as sound as the program that it was made of
-//! never     has a rule of its own but for copies of one row to all and of sparse features to dense
-//!           rows
+//!           read back is as valid as the program that it comes from
+//! never     has a rule of its own, except for broadcasts of one row to all and copies of sparse
+//!           features to dense rows
 use std::collections::BTreeMap;
 
 use super::{Buffer, Element, Operand, Operation, Role, Rowed, Rows, View};
 use crate::gir::{Builder, Data, EdgeRows, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 
-/// Rows and columns of a buffer with one value for all: two axes are rows and columns, all else is
-/// one row.
+/// Rows and columns of a shared buffer: two axes are rows and columns, any other shape is one row.
 pub fn fixed(shape: &[u64]) -> (u64, u64) {
     match shape {
         [rows, columns] => (*rows, *columns),
@@ -20,7 +19,7 @@ pub fn fixed(shape: &[u64]) -> (u64, u64) {
 }
 
 impl Rows {
-    /// What a row stands for.
+    /// What a row corresponds to.
     pub fn place(self) -> Place {
         match self {
             Rows::Nodes => Place::D,
@@ -33,7 +32,7 @@ impl Rows {
 }
 
 impl Element {
-    /// The type that the language calls it.
+    /// Its type in the language.
     pub fn kind(self) -> Type {
         match self {
             Element::Real | Element::Half(_) => Type::Real,
@@ -43,10 +42,10 @@ impl Element {
     }
 }
 
-/// What does not fit: what was looked at, what it should be, what it is.
+/// A mismatch: what was checked, what was expected, what was found.
 pub(super) type Unfit = (String, String, String);
 
-/// Compares an evaluated operation with its buffers; all names are declared.
+/// Checks an evaluated operation against its buffers; all names are declared.
 pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> Result<(), Unfit> {
     let Operation::Evaluate { out, shape, op, inputs } = operation else { return Ok(()) };
     let made = index[out.as_str()];
@@ -97,7 +96,7 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     }
 }
 
-/// Whether sparse features are written out as dense rows.
+/// Whether sparse features are copied to dense rows.
 fn is_dense_copy(index: &BTreeMap<&str, &Buffer>, op: &Op, inputs: &[Operand]) -> bool {
     let [Operand::Rows(Rowed { buffer, .. })] = inputs else { return false };
     match (op, &index[buffer.as_str()].role) {
@@ -186,7 +185,7 @@ impl Leaves<'_> {
         }
     }
 
-    /// A node of the buffer's place, type and shape, whatever it is made of.
+    /// A node of the buffer's place, type and shape, however it is computed.
     fn leaf(&mut self, buffer: &Buffer, shape: &[u64]) -> NodeId {
         let nodes = &mut self.builder.gir.nodes;
         let id = NodeId(nodes.len() as u32);

@@ -1,9 +1,9 @@
-//! render: a launch list as text, for people: one launch a line.
+//! render: prints a launch list for people: one launch per line.
 //!
-//! promises  every buffer, launch, result and reason is printed, and what is in the arena at its
-//!           fullest; equal lists give equal text; an epilogue is written around the sum or product
+//! promises  every buffer, launch, result and reason is printed, and the arena's contents at its
+//!           peak; equal lists give equal text; an epilogue is printed around the sum or product
 //!           that it is applied to
-//! never     is read back: the JSON is for machines
+//! never     is parsed: the JSON is for machines
 use std::fmt::Write;
 
 use super::expression_names::{binary_name, unary_name};
@@ -71,7 +71,7 @@ impl LaunchList {
         for commit in &repeated.commit {
             line(text, format_args!("  commit  {} <-> {}", commit.state, commit.next));
         }
-        // With one state there is nothing to name.
+        // A single state needs no name.
         let only = repeated.commit.len() == 1;
         match &repeated.until {
             StopCondition::ChangeAtMost(_, bound) if only => {
@@ -133,7 +133,7 @@ impl LaunchList {
         }
     }
 
-    /// How large the arena is, and what is in it when it is fullest.
+    /// The size of the arena, and its contents at the peak.
     fn render_arena(&self, text: &mut String) {
         let Some(peak) = self.peak() else { return };
         line(
@@ -187,7 +187,7 @@ impl LaunchList {
 }
 
 impl super::Operation {
-    /// What it does, a line for each step, as a list is printed.
+    /// The operation, one line per step, as in a printed list.
     pub fn described(&self) -> String {
         match self {
             super::Operation::Fused { locals, steps, .. } => {
@@ -201,13 +201,13 @@ impl super::Operation {
         }
     }
 
-    /// What kind of work it is.
+    /// The kind of operation.
     pub(crate) fn describe(&self) -> String {
         equation(self)
     }
 }
 
-/// Appends a line without white space at its end.
+/// Appends a line without trailing white space.
 fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = text.write_fmt(arguments);
@@ -223,7 +223,7 @@ fn schedule(schedule: Schedule) -> String {
     }
 }
 
-/// A step of a fused launch; what only others of its steps read has its shape here.
+/// A step of a fused launch; local values are printed with their shape.
 fn step_words(step: &Operation, locals: &[Buffer]) -> String {
     let writes = step.writes();
     let out = writes.first().map_or("", |out| out);
@@ -242,7 +242,7 @@ fn edges(direction: Direction) -> &'static str {
     }
 }
 
-/// The right side of the equation that an operation is.
+/// The operation as the right side of an equation.
 fn equation(operation: &Operation) -> String {
     match operation {
         Operation::NeighbourReduce { source, direction, combine, factor, epilogue, .. } => {
@@ -336,7 +336,7 @@ fn sparse(name: &str, dropout: Option<Dropout>) -> String {
     }
 }
 
-/// How tightly a text holds together, loosest first.
+/// Operator precedence, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Precedence {
     Choice,
@@ -346,7 +346,7 @@ enum Precedence {
     Atom,
 }
 
-/// What stands for what a launch makes, and how tightly it holds.
+/// The text of the launch's own result, and its precedence.
 #[derive(Clone, Copy)]
 struct MadeText<'a> {
     text: &'a str,
@@ -357,8 +357,7 @@ fn render_at_level(expression: &Expression, made: &str, level: Precedence) -> St
     infix(expression, MadeText { text: made, level }).0
 }
 
-/// Infix text of an expression and how tightly it holds, with `made` in place of what the launch
-/// makes.
+/// The infix text of an expression and its precedence, with `made` for the launch's own result.
 fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
     let at = |part: &Expression, least: Precedence| {
         let (text, level) = infix(part, made);
@@ -386,8 +385,8 @@ fn infix(expression: &Expression, made: MadeText<'_>) -> (String, Precedence) {
                     return (text, Precedence::Atom);
                 }
             };
-            // A matrix product beside `*` reads wrongly without parentheses, whatever the level
-            // says.
+            // A matrix product next to `*` needs parentheses to be readable, whatever the
+            // precedence.
             let product = |part: &Expression, least: Precedence| match part {
                 Expression::Made if level == Precedence::Product => at(part, Precedence::Atom),
                 _ => at(part, least),

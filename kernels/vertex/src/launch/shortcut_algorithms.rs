@@ -1,15 +1,14 @@
-//! shortcut_algorithms: which loops end where a shorter way ends too.
+//! shortcut_algorithms: which loops have a fixed point that a faster algorithm computes.
 //!
-//! promises  a course is found only where the fixed point of the superstep is the one that the
-//!           course's own algorithm computes, for any graph; what depends on values (no length
-//!           below zero, first values, lists that are the same both ways) is said with each course,
-//!           and whoever takes one looks at it first
-//! never     knows the program's name; says that a course is faster (on every graph that was
+//! promises  an algorithm is found only if the fixed point of the superstep is what it computes,
+//!           for any graph; its requirements on values (no negative length, initial values,
+//!           symmetric lists) are stated with it, and checked before it is used
+//! never     knows the program's name; claims that an algorithm is faster (on every graph that was
 //!           measured, it is)
 //!
-//! All courses are of the shape: one state of vertices, one number each, until nothing changes.
-//! `min` forgets no smaller value and takes none twice, so that the order in which messages come
-//! changes nothing; that rounding keeps order makes it true of sums of reals.
+//! All of them have one state, one number per vertex, and run until nothing changes. `min` is
+//! idempotent and commutative, so that the order of messages does not matter; since rounding is
+//! monotonic, this holds for sums of floats too.
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -20,7 +19,7 @@ use super::{
 };
 use crate::gir::{Binary, EdgeSet, Input, Number, Op, Reduction};
 
-/// A shorter way to the end of a loop.
+/// A faster algorithm for a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Course {
@@ -30,10 +29,11 @@ pub enum Course {
         state: BufferName,
         /// The edges that are read.
         direction: Direction,
-        /// What is added on the way.
+        /// What an edge adds.
         step: EdgeLength,
     },
-    /// `state = h-index over edges of the far end's state`, begun at the number of these edges.
+    /// `state = h-index over edges of the far end's state`, starting from the degree (core
+    /// numbers).
     Cores {
         /// The state.
         state: BufferName,
@@ -42,21 +42,22 @@ pub enum Course {
     },
 }
 
-/// What a value grows by on an edge.
+/// What a value grows by along an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EdgeLength {
-    /// Nothing: where every edge is read from both ends, the smallest value of each connected part.
+    /// Nothing: if every edge is read from both ends, the smallest value of each connected
+    /// component.
     Nothing,
-    /// The same number, above 0: where all values but the first ones are the largest, levels of a
+    /// The same number, above 0: if all values but the initial ones are the largest, levels of a
     /// breadth-first search.
     Number(Number),
-    /// The edge's weight: shortest paths, where no weight is below 0.
+    /// The edge's weight: shortest paths, if no weight is negative.
     Weight,
 }
 
 impl Course {
-    /// The state that it finds the end of.
+    /// The state whose fixed point it computes.
     pub fn state(&self) -> &str {
         match self {
             Course::Least { state, .. } | Course::Cores { state, .. } => state,
@@ -70,7 +71,7 @@ impl Course {
         }
     }
 
-    /// What it is called in plans and records.
+    /// Its name in plans and records.
     pub fn name(&self) -> &'static str {
         match self {
             Course::Least { step: EdgeLength::Nothing, .. } => "joined trees",
@@ -80,7 +81,7 @@ impl Course {
         }
     }
 
-    /// What must hold of values, and was not known when planning.
+    /// Its requirements on values, which are not known when planning.
     fn asks(&self) -> &'static str {
         match self {
             Course::Least { step: EdgeLength::Nothing, .. } => "every edge is read from both ends",
@@ -94,7 +95,7 @@ impl Course {
 }
 
 impl LaunchList {
-    /// Finds the course of every loop, and says so among the reasons.
+    /// Finds the algorithm of every loop, and adds it to the reasons.
     pub(crate) fn set_courses(&mut self) {
         let Body::Iterate(iterate) = &self.body else { return };
         let found: Vec<Option<Course>> =
@@ -118,7 +119,7 @@ impl LaunchList {
     }
 }
 
-/// The course of a loop, if one is proved.
+/// The algorithm of a loop, if one is proved.
 pub fn course(list: &LaunchList, repeated: &Loop) -> Option<Course> {
     let StopCondition::Unchanged(watched) = &repeated.until else { return None };
     let ([commit], [state]) = (repeated.commit.as_slice(), watched.as_slice()) else { return None };
@@ -133,7 +134,7 @@ pub fn course(list: &LaunchList, repeated: &Loop) -> Option<Course> {
     look.reduced().or_else(|| look.evaluated())
 }
 
-/// Every operation of a superstep, with those of fused launches.
+/// All operations of a superstep, including those of fused launches.
 fn steps(repeated: &Loop) -> Vec<&Operation> {
     let mut all = Vec::new();
     for launch in &repeated.superstep {
@@ -204,7 +205,7 @@ impl<'a> StepFinder<'a> {
         }
     }
 
-    /// What makes a value.
+    /// The operation that computes a value.
     fn producer(&self, name: &str) -> Option<(&'a Op, &'a [Operand])> {
         self.steps.iter().find_map(|step| match step {
             Operation::Evaluate { out, op, inputs, .. } if out == name => {
@@ -214,7 +215,7 @@ impl<'a> StepFinder<'a> {
         })
     }
 
-    /// What the state grows by on its way to being read so.
+    /// What the state grows by between two reads.
     fn step(&self, read: &Operand, edges: EdgeSet) -> Option<EdgeLength> {
         if let Some((far, seen)) = self.far(read) {
             if seen != edges {
@@ -251,7 +252,7 @@ impl<'a> StepFinder<'a> {
         }
     }
 
-    /// A value as edges see it at their far ends.
+    /// A value read at the far ends of edges.
     fn far<'o>(&self, operand: &'o Operand) -> Option<(&'o str, EdgeSet)> {
         match operand {
             Operand::Rows(Rowed { buffer, view: View::Far(edges), .. }) => Some((buffer, *edges)),
@@ -260,7 +261,7 @@ impl<'a> StepFinder<'a> {
     }
 }
 
-/// A value as it is.
+/// A value read without a view.
 fn own(operand: &Operand) -> Option<&str> {
     match operand {
         Operand::Rows(Rowed { buffer, view: View::Own, .. }) => Some(buffer),
@@ -268,7 +269,7 @@ fn own(operand: &Operand) -> Option<&str> {
     }
 }
 
-/// The direction, where edges of all relations are read.
+/// The direction, if edges of all relations are read.
 fn unfiltered_direction(edges: EdgeSet) -> Option<Direction> {
     edges.relation.is_none().then_some(edges.direction)
 }

@@ -1,11 +1,11 @@
-//! single_walk_rules: whether the steps of a fused launch can be done in one walk, vertex by vertex
+//! single_walk_rules: checks that the steps of a fused launch can run in one walk, vertex by vertex
 //! or edge by edge.
 //!
-//! promises  a launch that passes reads nothing of another vertex that it makes itself, so that
-//!           vertices can be done in any order and at the same time; a total over all vertices is
-//!           read by none of its steps; each step fits as `evaluated` says; what is local is
-//!           written before it is read
-//! never     says how many rows are at hand at once
+//! promises  a valid launch reads nothing of another vertex that it computes itself, so that
+//!           vertices can run in any order and in parallel; none of its steps reads a total over
+//!           all vertices; each step is valid by `operand_shapes`; local values are written before
+//!           they are read
+//! never     says how many rows run at once
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferName, Element, Operand, Operation, Over, Rows, View, operand_shapes};
@@ -14,7 +14,7 @@ use crate::gir::{EdgeSet, Op, Reduction};
 use operand_shapes::Unfit;
 
 impl Operation {
-    /// The operations that it consists of: those of a fused launch, or itself.
+    /// Its operations: those of a fused launch, or itself.
     pub fn steps(&self) -> &[Operation] {
         match self {
             Operation::Fused { steps, .. } => steps,
@@ -23,12 +23,12 @@ impl Operation {
     }
 }
 
-/// Name of what is made again beside what is stored.
+/// Name of a recomputed value, in addition to its stored one.
 pub fn name_of_again(name: &str) -> BufferName {
     format!("{name}.again")
 }
 
-/// Whether a step can be one of a fused launch, wherever its rows are.
+/// Whether a step can be part of a fused launch, wherever its rows are.
 pub fn is_row_wise(op: &Op) -> bool {
     matches!(
         op,
@@ -50,12 +50,12 @@ pub fn is_row_wise(op: &Op) -> bool {
     )
 }
 
-/// Whether a step of a fused launch adds up something over all its vertices.
+/// Whether a step of a fused launch sums over all its vertices.
 pub fn is_total(op: &Op) -> bool {
     matches!(op, Op::SumRows | Op::Outer)
 }
 
-/// The edges that a step reduces in a fused launch; none where it is no such reduction.
+/// The edges that a step reduces in a fused launch; none if it is no such reduction.
 pub fn reduced(op: &Op) -> Option<EdgeSet> {
     match op {
         Op::Reduce(Reduction::Mode | Reduction::HIndex, _) => None,
@@ -64,7 +64,7 @@ pub fn reduced(op: &Op) -> Option<EdgeSet> {
     }
 }
 
-/// Compares the steps of a fused launch with its walk and with the buffers that are declared.
+/// Checks the steps of a fused launch against its walk and the declared buffers.
 pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> Result<(), Unfit> {
     let Operation::Fused { over, locals, steps } = operation else { return Ok(()) };
     let mut index = index.clone();
@@ -125,7 +125,7 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
     Ok(())
 }
 
-/// Whether a view of what the same walk makes is of the vertex or edge at hand.
+/// Whether a view of a value of the same walk is of the current vertex or edge.
 fn is_at_hand(over: Over, view: View) -> bool {
     match (over, view) {
         (_, View::Own) => true,
@@ -137,7 +137,7 @@ fn is_at_hand(over: Over, view: View) -> bool {
     }
 }
 
-/// Whether a total can be taken in the walk: of reals, of rows of the vertices at hand.
+/// Whether a total can be computed in the walk: of floats, over rows of its vertices.
 fn totalled(
     over: Over,
     made: &Buffer,

@@ -1,9 +1,9 @@
-//! validate: finds everything in a launch list that an executor would have to guess about.
+//! validate: finds everything in a launch list that would make an executor guess or fail.
 //!
-//! promises  a list without flaws names only declared buffers, reads nothing before it is written,
-//!           writes no input, never reads what it writes in the same launch, fits in every shape
-//!           and element type, and has a place in the arena for each buffer that launches write,
-//!           apart from those wanted at the same time; all flaws are reported, not only the first
+//! promises  a valid list names only declared buffers, reads nothing before it is written, writes
+//!           no input, never reads what the same launch writes, matches in every shape and element
+//!           type, and has an offset in the arena for each buffer that launches write, disjoint
+//!           from those live at the same time; all flaws are reported, not only the first
 //! never     looks at data, sizes in bytes or speed; changes the list
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -16,13 +16,13 @@ use super::{
 };
 use crate::gir::{Binary, Op, Type};
 
-/// One thing that is wrong with a launch list.
+/// One flaw of a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flaw {
     /// Name of the launch, or of the part of the list: `buffers`, `parameters`, `results`,
     /// `commit`, `draws`, `arena`.
     pub launch: String,
-    /// What was looked at: `columns of h.1`.
+    /// What was checked: `columns of h.1`.
     pub what: String,
     /// What it should be.
     pub expected: String,
@@ -38,7 +38,7 @@ impl fmt::Display for Flaw {
 }
 
 impl LaunchList {
-    /// Proves that the list can be executed as it stands, or says everything that is wrong with it.
+    /// Checks that the list can be executed, or reports all of its flaws.
     pub fn validate(&self) -> Result<(), Vec<Flaw>> {
         let mut inspector = Inspector {
             list: self,
@@ -70,7 +70,7 @@ impl fmt::Display for Rows {
     }
 }
 
-/// Part of the list that a launch stands in.
+/// The part of the list that a launch is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListPhase {
     Prepare,
@@ -99,13 +99,13 @@ impl ListPhase {
 struct Inspector<'a> {
     list: &'a LaunchList,
     index: BTreeMap<&'a str, &'a Buffer>,
-    /// Buffers that some launch up to here has written.
+    /// Buffers written by a launch so far.
     written: BTreeSet<String>,
-    /// Names of the launches up to here.
+    /// Names of the launches so far.
     launches: BTreeSet<&'a str>,
-    /// Probability of each dropout site met.
+    /// Probability of each dropout site so far.
     sites: BTreeMap<u32, f64>,
-    /// Whether a launch tells training from measuring.
+    /// Whether a launch distinguishes training from evaluation.
     switches: bool,
     flaws: Vec<Flaw>,
 }
@@ -237,7 +237,7 @@ impl<'a> Inspector<'a> {
                     self.course(repeated);
                 }
                 self.phase(ListPhase::Finish, &iterate.finish);
-                // What was learned before can be applied once; nothing learned is iterated.
+                // Learned parameters can be used once (inference); loops have none.
                 if !self.list.parameters.is_empty() && !iterate.loops.is_empty() {
                     self.flaw(
                         "parameters",
@@ -354,7 +354,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// A course or a frontier that is taken is proved again.
+    /// Proves a shortcut algorithm or a frontier again.
     fn course(&mut self, repeated: &Loop) {
         let proved = super::course(self.list, repeated);
         if let Some(course) =
@@ -489,7 +489,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Halves are written and read by fused walks.
+    /// Only fused walks write and read 16-bit floats.
     fn half(&mut self, launch: &Launch, buffer: &Buffer) {
         if matches!(buffer.element, Element::Half(_))
             && !matches!(launch.operation, Operation::Fused { .. })
@@ -503,7 +503,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Names, roles and order of what is read and written.
+    /// Checks names, roles and the order of reads and writes.
     fn accesses(&mut self, phase: ListPhase, launch: &Launch) {
         let operation = &launch.operation;
         let writes = operation.writes();
@@ -561,7 +561,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Shapes and elements of the operands, then of the expression.
+    /// Checks shapes and elements of the operands, then of the expression.
     fn operation(&mut self, launch: &Launch) {
         let name = &launch.name;
         if let Operation::Optimize { parameter } = &launch.operation
@@ -574,7 +574,7 @@ impl<'a> Inspector<'a> {
                 "no such name",
             );
         }
-        // Undeclared names are reported by `accesses`; nothing more can be said of such a launch.
+        // Undeclared names are reported by `accesses`; such a launch cannot be checked further.
         let (reads, writes) = (launch.operation.reads(), launch.operation.writes());
         if !reads.iter().chain(&writes).all(|name| self.index.contains_key(&**name)) {
             return;
@@ -673,7 +673,7 @@ impl<'a> Inspector<'a> {
         self.role(name, target, &Role::Target);
     }
 
-    /// Whether an expression may be applied to the elements of `out`.
+    /// Checks whether an expression may be applied to the elements of `out`.
     fn expression(&mut self, launch: &Launch, out: &Buffer, expression: &Expression) {
         let name = &launch.name;
         let stands_alone = matches!(launch.operation, Operation::Elementwise { .. });
@@ -771,7 +771,7 @@ impl<'a> Inspector<'a> {
         }
     }
 
-    /// Compares a declared buffer's shape and element with what its use asks for.
+    /// Checks a declared buffer's shape and element against its use.
     fn shape(&mut self, launch: &str, name: &str, rows: Rows, columns: u64, wanted: Element) {
         let Some(buffer) = self.index.get(name).copied() else { return };
         if (buffer.rows, buffer.columns) != (rows, columns) {

@@ -1,5 +1,5 @@
-//! iterate: programs that learn nothing: loops one after the other, or none; without any, learned
-//! tensors may be given.
+//! iterate: programs that do not train: loops in sequence, or none; without any, learned tensors
+//! may be given (inference).
 use std::collections::BTreeSet;
 
 use super::{Lowering, Refusal, RowType};
@@ -9,7 +9,7 @@ use crate::launch::{
     StopCondition, View,
 };
 
-/// The phases: of loop k, 2 k is what is done once and 2 k + 1 the superstep; the last is after all
+/// The phases: of loop k, 2 k runs once and 2 k + 1 is the superstep; the last one follows all
 /// loops.
 pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     let count = gir.loops.len();
@@ -65,7 +65,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     Ok(lowering.list(parameters, Body::Iterate(Iterate { loops, finish }), results))
 }
 
-/// A parameter that something needs.
+/// A learned parameter that a value needs.
 fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, crate::gir::Span)> {
     gir.ids().filter(|id| lowering.uses.live[id.index()]).find_map(|id| match gir.node(id).op {
         Op::Parameter(index) => Some((index, gir.node(id).span)),
@@ -75,7 +75,7 @@ fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, crate::gir::Span)> 
 
 /// Names of the states of each loop.
 fn states(gir: &Gir) -> Vec<Vec<BufferName>> {
-    // Names of what the data set gives.
+    // Names of inputs of the data set.
     let mut taken = BTreeSet::from(["x", "x.dense"].map(str::to_owned));
     let mut name = |name: &str, number: usize, position: usize| {
         let free = [name.to_owned(), format!("{name}.loop{number}")]
@@ -110,12 +110,12 @@ fn hold_state(lowering: &mut Lowering, id: NodeId, name: &str) {
     lowering.held.insert(id, super::rows(buffer, &node.shape));
 }
 
-/// Values known when compiled lie where shared ones do.
+/// Compile-time constants are stored like shared values.
 fn stored_place(place: Place) -> Place {
     if place == Place::C { Place::P } else { place }
 }
 
-/// First values, successors and the end of a loop; its launches are put in later.
+/// Initial states, successors and stop condition of a loop; its launches are inserted later.
 fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
     let repeated = lowering.gir.loops[number].clone();
     let mut commit = Vec::new();
@@ -145,7 +145,7 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
             let place = stored_place(lowering.gir.node(*node).place);
             let buffer =
                 lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);
-            // A state is no value of the superstep: it would be tested as of its start.
+            // A state is no value of the superstep: the test would read its old value.
             let is_state = names.contains(&buffer);
             StopCondition::Nowhere(if is_state { format!("{buffer}.next") } else { buffer })
         }

@@ -1,5 +1,4 @@
-//! train: programs that learn: what is done once, the forward pass, the loss, the backward pass,
-//! the optimiser.
+//! train: programs that train: preparation, forward pass, loss, backward pass, optimiser.
 use super::{Lowering, Refusal, RowType, rows_of};
 use crate::gir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
 use crate::launch::{
@@ -78,7 +77,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
     ))
 }
 
-/// In which part a value is made.
+/// The part in which a value is computed.
 struct Phases {
     of: Vec<usize>,
 }
@@ -104,8 +103,8 @@ impl Phases {
             .chain(gir.updates.iter().map(|update| update.1));
         ends.for_each(|end| forward[end.index()] = true);
         mark(gir, slope, &mut forward);
-        // A sum over edges that only gradients read is taken where the forward pass reads the rows
-        // of these edges anyway.
+        // A sum over edges that only gradients read is computed in the forward pass, which reads
+        // the rows of these edges anyway.
         let edges_of = |id: NodeId| {
             if let Op::Reduce(_, edges) = gir.node(id).op { Some(edges) } else { None }
         };
@@ -135,7 +134,7 @@ impl Phases {
     }
 }
 
-/// Marks all that marked values are made of.
+/// Marks the transitive inputs of marked values.
 fn mark(gir: &Gir, slope: Option<NodeId>, marked: &mut [bool]) {
     for id in gir.ids().rev().filter(|id| Some(*id) != slope) {
         if marked[id.index()] {
@@ -144,7 +143,7 @@ fn mark(gir: &Gir, slope: Option<NodeId>, marked: &mut [bool]) {
     }
 }
 
-/// The gradient of a parameter lies where the optimiser looks for it.
+/// Names the gradients of parameters as the optimiser expects.
 fn want_gradients(lowering: &mut Lowering) {
     for gradient in &lowering.gir.gradients {
         let node = lowering.gir.node(gradient.node);
@@ -203,7 +202,8 @@ fn target(lowering: &mut Lowering, loss: NodeId) -> String {
     }
 }
 
-/// Copies what is not yet in its buffer, fills what nothing leads to with 0, and steps.
+/// Copies gradients to their buffers where necessary, fills those of unused parameters with 0, and
+/// adds the optimiser steps.
 fn gradients(lowering: &mut Lowering) -> Vec<Launch> {
     if lowering.gir.gradients.is_empty() {
         return Vec::new();

@@ -1,6 +1,6 @@
-//! uses: who reads which value, and what that allows.
+//! uses: the users of each value, and what they allow.
 //!
-//! promises  only what leads to a result, a loss, a gradient, a statistic or a loop counts
+//! promises  only users that lead to a result, a loss, a gradient, a statistic or a loop count
 use crate::gir::{
     Binary, Data, Gir, Input, Node, NodeId, Op, Place, Pooling, Reduction, broadcast,
 };
@@ -14,7 +14,7 @@ pub(super) struct Uses {
     sparse: bool,
 }
 
-/// Most factors of a product that is made where it is summed.
+/// Maximum factors of a product that is computed where it is summed.
 const FACTORS_MAX: usize = 3;
 
 impl Uses {
@@ -44,12 +44,12 @@ impl Uses {
         }
     }
 
-    /// Whether a value is the sparse features' dropout and only meets weights.
+    /// Whether a value is dropout of the sparse features and only multiplied with weights.
     pub fn is_sparse_only(&self, id: NodeId) -> bool {
         self.sparse && !self.roots[id.index()]
     }
 
-    /// Whether every user of a repeated row would repeat it itself.
+    /// Whether every user of a broadcast row would broadcast it itself.
     pub fn is_broadcast(&self, gir: &Gir, id: NodeId) -> bool {
         let small = &gir.node(gir.node(id).inputs[0]).shape;
         let repeats = |user: &NodeId| {
@@ -67,8 +67,8 @@ impl Uses {
         !self.roots[id.index()] && self.users[id.index()].iter().all(repeats)
     }
 
-    /// Whether a product of edges is only summed, over edges or along an axis, as often as it would
-    /// be made.
+    /// Whether an edge product is only summed, over edges or along an axis, as often as it would be
+    /// computed.
     pub fn is_only_summed(&self, gir: &Gir, id: NodeId) -> bool {
         let node = gir.node(id);
         let summed = |user: &NodeId| {
@@ -91,7 +91,7 @@ impl Uses {
     }
 }
 
-/// Factors that a product may come to, if those of its inputs are made where they are summed too.
+/// The number of factors of a product, if those of its inputs are inlined too.
 fn factors(gir: &Gir, id: NodeId) -> usize {
     let node = gir.node(id);
     match node.op {
@@ -104,8 +104,8 @@ fn is_training_only(op: &Op) -> bool {
     matches!(op, Op::Loss(_) | Op::LossSlope(_) | Op::Input(Input::Target))
 }
 
-/// What a choice between equals is a copy of: it does not ask. Rows of a graph that go to its
-/// vertices are more than a copy.
+/// The value that a select between equal values copies. A broadcast from graphs to vertices is more
+/// than a copy.
 pub fn copied(gir: &Gir, node: &Node) -> Option<NodeId> {
     let equal = node.op == Op::Select && node.inputs[1] == node.inputs[2];
     (equal
@@ -114,7 +114,7 @@ pub fn copied(gir: &Gir, node: &Node) -> Option<NodeId> {
         .then(|| node.inputs[1])
 }
 
-/// What a value is really computed from.
+/// The actual inputs of a value.
 fn inputs(gir: &Gir, id: NodeId) -> Vec<NodeId> {
     let node = gir.node(id);
     copied(gir, node).map_or_else(|| node.inputs.clone(), |copied| vec![copied])

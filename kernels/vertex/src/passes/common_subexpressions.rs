@@ -1,12 +1,12 @@
-//! common_subexpressions: values that are equal by the order of their operands alone, or by drawing
-//! the same numbers, are computed once.
+//! common_subexpressions: computes values once that are equal up to the order of operands, or that
+//! draw the same random numbers.
 //!
 //! reason    `Builder` shares nodes that are written alike; it does not know that a + b is b + a,
 //!           nor that a dropout of the same site draws the same numbers (a gradient repeats its
 //!           mask)
-//! keeps     every value, bit for bit: sums and products of two IEEE numbers do not depend on their
-//!           order. Minimum and maximum of reals stay as written, since of 0 and -0 either may be
-//!           given, and a gradient goes to the first of equals
+//! keeps     every value, bit for bit: sums and products of two IEEE numbers are commutative.
+//!           Minimum and maximum of floats stay as written, since of 0 and -0 either may be the
+//!           result, and a gradient goes to the first of ties
 use std::collections::HashMap;
 
 use super::{
@@ -37,7 +37,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Whether the result does not depend on the order of the operands, bit for bit.
+/// Whether an operator is commutative, bit for bit.
 fn commutes(operator: Binary, kind: Type) -> bool {
     match operator {
         Binary::Add

@@ -1,15 +1,15 @@
-//! constant_folding: numbers of numbers are computed once, here.
+//! constant_folding: evaluates arithmetic on constants at compile time.
 //!
 //! reason    settings, widths and unrolled counters leave arithmetic on constants behind
-//! keeps     every value as the interpreter gives it: reals in f64, whole numbers wrap at 64 bits.
-//!           On a device whose reals have 32 bits a folded number is rounded once, at the end,
-//!           where the unfolded one was rounded at each step
-//! never     does arithmetic of its own: it asks the interpreter
+//! keeps     every value as the interpreter computes it: floats in f64, integers wrap at 64 bits.
+//!           On a device with 32-bit floats a folded number is rounded once, at the end, where the
+//!           unfolded one was rounded at each step
+//! never     does arithmetic of its own: it calls the interpreter
 use super::{Choice, rebuild::rebuild};
 use crate::gir::{Binary, Builder, Data, Gir, NodeId, Number, Op, Type, Unary};
 use crate::interpret::{self, Scalar};
 
-/// The program with arithmetic on constants done.
+/// The program with constants folded.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| {
         let numbers: Option<Vec<Number>> =
@@ -27,7 +27,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// The number, when a node is one.
+/// The number, if a node is a constant.
 pub(super) fn constant(builder: &Builder<'_>, id: NodeId) -> Option<Number> {
     match builder.node(id).op {
         Op::Constant(number) => Some(number),
@@ -35,7 +35,7 @@ pub(super) fn constant(builder: &Builder<'_>, id: NodeId) -> Option<Number> {
     }
 }
 
-/// The operator's value, as the interpreter gives it; none: it takes no numbers of this type.
+/// The operator's value, from the interpreter; none: it takes no numbers of this type.
 pub(super) fn unary(operator: Unary, a: Number) -> Option<Number> {
     if operator.takes().contains(&a.kind()) {
         number(a.kind(), interpret::unary(operator, a.into()))
@@ -44,7 +44,7 @@ pub(super) fn unary(operator: Unary, a: Number) -> Option<Number> {
     }
 }
 
-/// The operator's value, as the interpreter gives it; none: the types differ.
+/// The operator's value, from the interpreter; none: the types differ.
 pub(super) fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
     let kind = if operator.is_condition() { Type::Bool } else { a.kind() };
     if a.kind() == b.kind() {
@@ -54,7 +54,7 @@ pub(super) fn binary(operator: Binary, a: Number, b: Number) -> Option<Number> {
     }
 }
 
-/// The number as another type; none: no constant is an id.
+/// The number cast to a type; none: no constant is an id.
 pub(super) fn cast(kind: Type, a: Number) -> Option<Number> {
     number(kind, interpret::cast(kind, a.into()))
 }

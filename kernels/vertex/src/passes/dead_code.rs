@@ -1,23 +1,23 @@
-//! dead_code: values that nothing reads are not computed.
+//! dead_code: removes values that nothing reads.
 //!
-//! reason    what a setting switched off, what another pass left behind, and gradients that nobody
-//!           asked for cost time and memory
+//! reason    code that a setting disabled, leftovers of other passes, and unused gradients cost
+//!           time and memory
 //! keeps     everything that results, loss, gradients, updates and the loops before them read, bit
-//!           for bit; the order of what is left; every parameter with its name and position, also
-//!           one that nothing reads: names are the user's, and a saved model has them all
+//!           for bit; the order of the rest; every parameter with its name and position, even if
+//!           unused: names belong to the user, and a saved model has them all
 //!
-//! A loop whose end nothing reads goes as a whole, with the question whether it ends; a loop that
-//! is read keeps all of its states, because each may be what its `until` tests.
+//! A loop whose end nothing reads is removed as a whole, even if it might not terminate; a loop
+//! that is read keeps all of its states, because its `until` may test each.
 use super::{Choice, rebuild::rebuild};
 use crate::gir::{Data, Gir, NodeId, Op, StopTest};
 
-/// The program without values that nothing reads.
+/// The program without dead values.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let live = live(&gir);
     rebuild(&gir, data, Some(&live), &mut |_, _| Ok(None))
 }
 
-/// For each node, whether anything reads it.
+/// For each node, whether it is live.
 pub(super) fn live(gir: &Gir) -> Vec<bool> {
     let mut live = vec![false; gir.nodes.len()];
     let mut loops = vec![false; gir.loops.len()];

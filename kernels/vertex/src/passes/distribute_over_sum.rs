@@ -1,9 +1,9 @@
-//! distribute_over_sum: an edge value as a sum of products, of what belongs to the vertex that sums
-//! over the edges and of what belongs to the edges.
+//! distribute_over_sum: writes an edge value as a sum of products of values of the summing vertex
+//! and values of the edges.
 //!
-//! promises  the terms add up to the value in the real numbers; what stands `around` a term is a
-//!           value of the vertex (or shared), its `rest` one of the edges
-//! never     knows whether taking it apart is worth anything
+//! promises  the terms add up to the value in the real numbers; the factors `around` a term are
+//!           values of the vertex (or shared), its `rest` is an edge value
+//! never     decides whether that pays
 use crate::gir::{
     Binary, Builder, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, Number, Op, Place, Pooling,
     Reduction, Type, Unary,
@@ -12,7 +12,7 @@ use crate::launch::Direction;
 
 use super::value_ranges::{is_zero, may_be_infinite, may_be_zero};
 
-/// What a term is multiplied with, divided by, or kept under.
+/// A factor, divisor or condition of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum TermFactor {
     /// Times this value.
@@ -25,7 +25,7 @@ pub(super) enum TermFactor {
     Unless(NodeId),
 }
 
-/// A product of what is the vertex's and what is the edges'.
+/// A product of vertex values and edge values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Term {
     pub negative: bool,
@@ -33,7 +33,7 @@ pub(super) struct Term {
     /// None: 1.
     pub rest: Option<NodeId>,
     pub dot: Option<Dot>,
-    /// A dropout that all of it went through: a factor of each element, 0 or one number.
+    /// A dropout applied to all of it: a factor of each element, 0 or one number.
     pub dropout: Option<Box<Node>>,
 }
 
@@ -43,12 +43,12 @@ pub(super) struct Dot {
     pub axis: usize,
     /// Shape of the term before its axis is summed.
     pub shape: Vec<u64>,
-    /// Whether the axis stays with length 1.
+    /// Whether the axis is kept with length 1.
     pub kept: bool,
     pub term: Box<Term>,
 }
 
-/// Whether this view shows, on the edges of the set, the row of the vertex that sums over them.
+/// Whether this view reads, on the edges of the set, the row of the vertex that sums over them.
 pub(super) fn is_own_row(op: &Op, edges: EdgeSet) -> bool {
     let once = edges.rows() == EdgeRows::Once;
     match *op {
@@ -65,7 +65,7 @@ pub(super) fn is_own_row(op: &Op, edges: EdgeSet) -> bool {
     }
 }
 
-/// The value as one term, its rest as large as need be.
+/// The value as one term, with as large a rest as necessary.
 pub(super) fn factors(
     builder: &mut Builder<'_>,
     edges: EdgeSet,
@@ -122,8 +122,8 @@ pub(super) fn factors(
             }
             None => Ok(whole),
         },
-        // A dropout keeps or leaves out each element, so that what all elements have in common
-        // stands outside of it.
+        // A dropout keeps or drops each element, so that a factor common to all elements commutes
+        // with it.
         (Op::Dropout { .. }, &[a]) => {
             let term = factors(builder, edges, a)?;
             match term.rest.filter(|_| !term.is_bare()) {
@@ -136,7 +136,7 @@ pub(super) fn factors(
     }
 }
 
-/// The dropout of another value in the same way; none where that would draw for other rows.
+/// The same dropout of another value; none where that would draw for other rows.
 fn dropped(
     builder: &mut Builder<'_>,
     like: &Node,
@@ -151,7 +151,7 @@ fn dropped(
     Ok(Some(made).filter(|_| node.op == like.op && node.place == like.place))
 }
 
-/// The value as a sum of terms whose rests pass a test (`is_known`); none when it is no such sum.
+/// The value as a sum of terms whose rests pass a test (`is_known`); none if it is no such sum.
 pub(super) fn terms(
     builder: &mut Builder<'_>,
     edges: EdgeSet,
@@ -253,7 +253,7 @@ impl Term {
         self
     }
 
-    /// With its dropout among the rest, which has a row for each edge.
+    /// With its dropout moved into the rest, which has a row for each edge.
     fn drawn(&self, builder: &mut Builder<'_>) -> Result<Term, Misfit> {
         let Some(dropout) = &self.dropout else { return Ok(self.clone()) };
         let rest = self.rest.map_or(Ok(None), |rest| dropped(builder, dropout, rest))?;
@@ -300,8 +300,8 @@ impl Term {
     }
 }
 
-/// A choice on a condition that passes the test. Where one side is the other times a number, the
-/// number is chosen (both slopes of a leaky relu); else each side is 0 where it is not chosen.
+/// A select on a condition that passes the test. If one side is the other times a number, the
+/// number is selected (both slopes of a leaky relu); else each side is 0 where it is not selected.
 fn chosen(
     builder: &mut Builder<'_>,
     edges: EdgeSet,
@@ -395,9 +395,9 @@ fn dots(
 }
 
 impl Dot {
-    /// A factor of the dot as a factor of what it sums: with an axis of length 1 where the sum
-    /// runs. Refused when the factor is no number along that axis, or repeats the dot along axes
-    /// that it does not have.
+    /// A factor of the dot product as a factor of its summands: with an axis of length 1 where the
+    /// sum runs. Refused if the factor varies along that axis, or broadcasts the dot product along
+    /// axes that it does not have.
     fn reshape_factor(&self, builder: &mut Builder<'_>, factor: NodeId) -> Result<NodeId, Misfit> {
         let mut shape = builder.node(factor).shape.clone();
         let behind = self.shape.len() - self.axis;
@@ -423,7 +423,7 @@ impl Dot {
     }
 }
 
-/// A sum over edges in whose terms the vertex's own part stands outside.
+/// A sum over edges with the vertex factors of its terms hoisted.
 pub(super) struct EdgeSums {
     pub edges: EdgeSet,
     pub mask: Option<NodeId>,
@@ -431,7 +431,7 @@ pub(super) struct EdgeSums {
 }
 
 impl EdgeSums {
-    /// The sum of one term. The new sums over edges are added to the list.
+    /// The sum of one term. New sums over edges are added to the list.
     pub fn sum_term(
         &self,
         builder: &mut Builder<'_>,
@@ -516,7 +516,7 @@ impl EdgeSums {
         Ok(value)
     }
 
-    /// The factor at a vertex with an edge (of the mask), and this number at others.
+    /// The factor at a vertex that has an edge (under the mask), and this number at others.
     fn select_with_edges(
         &self,
         builder: &mut Builder<'_>,
@@ -540,8 +540,8 @@ impl EdgeSums {
         builder.select(has_edges, factor, other)
     }
 
-    /// The number that a value of vertices is, in all of its row, at a vertex without an edge (of
-    /// the mask); none: it depends.
+    /// The constant that a vertex value has in all of its row at a vertex without an edge (under
+    /// the mask); none: it varies.
     fn value_without_edges(&self, builder: &Builder<'_>, id: NodeId) -> Option<Number> {
         let node = builder.node(id);
         let part = |position: usize| self.value_without_edges(builder, node.inputs[position]);

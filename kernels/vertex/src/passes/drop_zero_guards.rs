@@ -1,11 +1,11 @@
-//! drop_zero_guards: a guard of a gradient's 0 against an infinity that cannot come is left out.
+//! drop_zero_guards: removes guards of a gradient's 0 against infinities that cannot occur.
 //!
-//! reason    behind a choice `autodiff` writes `where(g == 0, 0, g * slope)` wherever it does not
-//!           know that the slope is finite; on edges each costs a comparison and a choice an edge,
-//!           and hides a product that other passes could take apart. A softmax guards its total
-//!           against a vertex without edges, and so does its gradient, which only edges look at:
-//!           its test would be kept from forward to backward, a whole number for each row and head
-//! keeps     every value, but for the sign of a 0, while inputs and parameters are finite
+//! reason    behind a choice `autodiff` emits `where(g == 0, 0, g * slope)` wherever it cannot
+//!           prove that the derivative is finite; each guard costs a comparison and a select per
+//!           edge, and hides a product from other passes. A softmax guards its total against a
+//!           vertex without edges, and so does its gradient, which only edges read: the guard's
+//!           mask would be stored from forward to backward, an integer per row and head
+//! keeps     every value, except for the sign of a 0, while inputs and parameters are finite
 use super::{
     Choice,
     rebuild::rebuild,
@@ -45,8 +45,8 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Rows that meet a gradient's in an outer product, without the 0 that stands for them where the
-/// gradient's row is 0.
+/// Rows multiplied with a gradient's in an outer product, without the guard that replaces them by 0
+/// where the gradient's row is 0.
 fn unguarded(builder: &Builder<'_>, rows: NodeId, gradient: NodeId) -> NodeId {
     let only = |id: NodeId, op: &Op| {
         Some(builder.node(id)).filter(|node| node.op == *op).map(|node| node.inputs[0])
@@ -66,8 +66,7 @@ fn unguarded(builder: &Builder<'_>, rows: NodeId, gradient: NodeId) -> NodeId {
     if is_guard && !may_be_infinite(builder, inner) { inner } else { rows }
 }
 
-/// Whether the value is the one tested for 0, times something that is finite, or divided by
-/// something that is not 0.
+/// Whether the value is the tested one times a finite value, or divided by one that is not 0.
 fn is_needless(builder: &Builder<'_>, condition: NodeId, value: NodeId) -> bool {
     let (condition, value) =
         (inside(builder, condition, value).0, inside(builder, value, condition).0);
@@ -82,7 +81,7 @@ fn is_needless(builder: &Builder<'_>, condition: NodeId, value: NodeId) -> bool 
         return false;
     };
     let gradient = if is_zero(builder, b) { a } else { return false };
-    // The gradient itself, or what both it and its test are seen as from an end of the edges.
+    // The gradient itself, or the value beneath the view that it and its test share.
     let is_gradient = |id: NodeId| match &view {
         Some(view) => builder.node(id).op == *view && builder.node(id).inputs[0] == gradient,
         None => id == gradient,
@@ -95,9 +94,9 @@ fn is_needless(builder: &Builder<'_>, condition: NodeId, value: NodeId) -> bool 
     }
 }
 
-/// Whether the condition says that a softmax's total over these edges is 0, which none of them
-/// finds: the largest score is one of theirs, so that its exponential is 1. Edges of one relation
-/// are seen among all others, which may find it.
+/// Whether the condition is that a softmax's total over these edges is 0, which is false for each
+/// of them: the largest score is one of theirs, so that its exponential is 1. Edges of one relation
+/// are tested among all others, for which it may hold.
 fn is_without_edges(builder: &Builder<'_>, condition: NodeId, edges: EdgeSet) -> bool {
     let only = |id: NodeId, op: &Op| {
         Some(builder.node(id))
@@ -116,7 +115,7 @@ fn is_without_edges(builder: &Builder<'_>, condition: NodeId, edges: EdgeSet) ->
         return false;
     };
     let mut largest = only(shift, &Op::Near(edges));
-    // Over no edges the largest is -inf, for which 0 is taken off.
+    // Over no edges the maximum is -inf, and 0 is subtracted instead.
     if let Some((Op::Select, &[nothing, _, real])) =
         largest.map(|id| (&builder.node(id).op, builder.node(id).inputs.as_slice()))
     {
@@ -138,7 +137,7 @@ fn is_without_edges(builder: &Builder<'_>, condition: NodeId, edges: EdgeSet) ->
         && !may_be_infinite(builder, score)
 }
 
-/// What two views of the same end of the same edges show; else the values themselves.
+/// The value beneath two views of the same end of the same edges; else the values themselves.
 fn inside(builder: &Builder<'_>, id: NodeId, other: NodeId) -> (NodeId, NodeId) {
     let (node, beside) = (builder.node(id), builder.node(other));
     let views = matches!(node.op, Op::Near(_) | Op::Far(_)) && node.op == beside.op;

@@ -1,18 +1,18 @@
-//! forward_sums: sums over edges that the backward pass needs, taken in the forward pass that
+//! forward_sums: computes sums over edges that the backward pass needs in the forward pass, which
 //! already reads the rows.
 //!
-//! reason    `sum over edges of f_e * dot(a_v, z_u)` is `dot(a_v, sum of f_e * z_u)`: when only
-//!           `a_v` is a gradient, what is left of the sum is known going forward. The backward pass
-//!           then reads a row a vertex, and not a row an edge: GAT's gradient of the destination's
+//! reason    `sum over edges of f_e * dot(a_v, z_u)` is `dot(a_v, sum of f_e * z_u)`: if only `a_v`
+//!           is a gradient, the remaining sum is known in the forward pass. The backward pass then
+//!           reads a row per vertex instead of a row per edge: GAT's gradient of the destination's
 //!           score needs no second pass over the edges
 //! keeps     the sum as a real number; it is rounded in another order. Over no edge it is 0 (see
-//!           factor)
-//! weighs    the edges' bytes of the backward sum against the rows of the new sums, written going
-//!           forward and read going backward; a far row or edge value that no forward sum over
-//!           these edges reads anyway counts an edge's bytes again
+//!           hoist_row_factors)
+//! weighs    the edge bytes of the backward sum against the rows of the new sums, written forward
+//!           and read backward; a far row or edge value that no forward sum over these edges reads
+//!           anyway adds its bytes per edge
 //!
 //! A value that is no sum of such products (a maximum, a function that is not linear in the
-//! gradient) stays as it is.
+//! gradient) is unchanged.
 use super::{
     Choice,
     distribute_over_sum::{EdgeSums, Term, terms},
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::gir::{Builder, Data, EdgeSet, Gir, Misfit, NodeId, Op, Reduction};
 
-/// The program with such sums taken going forward.
+/// The program with such sums computed in the forward pass.
 pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
     let after_loss = loop_invariants::depends_on_loss(&gir);
     let forward_reads = forward_reads(&gir, &after_loss);
@@ -65,12 +65,12 @@ fn forward_reads(gir: &Gir, after_loss: &[bool]) -> Vec<(EdgeSet, NodeId)> {
     reads
 }
 
-/// For each node so far, whether it does not depend on the slope of the loss.
+/// For each node so far, whether it is independent of the gradient of the loss.
 fn forward_flags(builder: &Builder<'_>) -> Vec<bool> {
     loop_invariants::depends_on_loss(&builder.gir).into_iter().map(|depends| !depends).collect()
 }
 
-/// The value made of sums of the forward pass, and whether that moves fewer bytes.
+/// The value computed from sums of the forward pass, and whether that moves fewer bytes.
 fn taken_forward(
     builder: &mut Builder<'_>,
     site: &Site<'_>,

@@ -1,15 +1,15 @@
-//! hoist_dot_products: a dot product with the summing vertex's own row leaves the sum over edges,
-//! where the far rows are added up anyway.
+//! hoist_dot_products: hoists a dot product with the summing vertex's own row out of the sum over
+//! edges, where the far rows are summed anyway.
 //!
-//! reason    `sum over edges of f_e * dot(z_v, a_u)` is `dot(z_v, sum of f_e * a_u)`. As written
-//!           each edge needs a dot product, whose parts lie in several lanes; taken apart it is one
-//!           multiplication more an element, beside a sum that reads `a_u` in any case. GAT's
-//!           gradient of the source's score is such a sum, beside the gradient of the source's row
+//! reason    `sum over edges of f_e * dot(z_v, a_u)` is `dot(z_v, sum of f_e * a_u)`. As written,
+//!           each edge needs a dot product across several lanes; hoisted, it is one more
+//!           multiplication per element, next to a sum that reads `a_u` in any case. GAT's gradient
+//!           of the source's score is such a sum, next to the gradient of the source's row
 //! keeps     the sum as a real number; it is rounded in another order
-//! also      the sign of what is summed along an axis stands outside of the sum: a row less that is
-//!           written only to be read
-//! weighs    nothing: it is done only where another sum over the same edges, which waits for the
-//!           loss no less, reads the same far rows
+//! also      hoists the sign of a summand along an axis: one row less that is written only to be
+//!           read
+//! weighs    nothing: it is done only where another sum over the same edges that depends on the
+//!           loss as well reads the same far rows
 use super::{
     Choice,
     distribute_over_sum::{EdgeSums, Term, is_own_row, terms},
@@ -20,7 +20,7 @@ use crate::gir::{
     Binary, Builder, Data, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary,
 };
 
-/// The program with such dot products outside of their sums.
+/// The program with such dot products hoisted.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let after_loss = loop_invariants::depends_on_loss(&gir);
     let sums: Vec<(EdgeSet, NodeId, Vec<NodeId>)> = gir
@@ -52,7 +52,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
         if terms.iter().all(|term| term.dot.is_none()) {
             return Ok(None);
         }
-        // What others read of far rows over these edges, in numbers of the new program.
+        // Far rows over these edges that other sums read, in numbers of the new program.
         let beside = sums
             .iter()
             .filter(|(over, id, _)| *over == edges && *id != site.id)
@@ -83,13 +83,13 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// What a view shows: the far end of an out-edge is the near end of the same in-edge.
+/// The viewed value: the far end of an out-edge is the near end of the same in-edge.
 fn shown(builder: &Builder<'_>, leaf: NodeId) -> NodeId {
     let node = builder.node(leaf);
     if matches!(node.op, Op::Far(_) | Op::Near(_)) { node.inputs[0] } else { leaf }
 }
 
-/// For each value so far, whether it is one of edges and linear in a product of the summing
+/// For each value so far, whether it is an edge value and linear in a product of the summing
 /// vertex's row with another.
 fn linear_in_own_rows(builder: &Builder<'_>, edges: EdgeSet) -> Vec<bool> {
     let mut has_own_row = vec![false; builder.gir.nodes.len()];
@@ -114,7 +114,7 @@ fn linear_in_own_rows(builder: &Builder<'_>, edges: EdgeSet) -> Vec<bool> {
     has_own_row
 }
 
-/// Whether a value of edges is the summing vertex's row times what is of the edges.
+/// Whether an edge value is the summing vertex's row times values of the edges.
 fn is_product_with_own_row(builder: &Builder<'_>, edges: EdgeSet, id: NodeId) -> bool {
     let node = builder.node(id);
     let is_own = |id: NodeId| is_own_row(&builder.node(id).op, edges);

@@ -1,19 +1,18 @@
-//! hoist_row_factors: what belongs to the vertex that sums stands outside of its sum over edges.
+//! hoist_row_factors: hoists factors of the summing vertex out of its sum over edges.
 //!
 //! reason    `sum(e.w * a_v * b_u * z_u)` is `a_v * sum(e.w * (b_u * z_u))`: a factor (or divisor)
-//!           of either vertex is applied once a row and not once an edge, GCN's normalised sum
-//!           becomes an unweighted one (4 bytes less an edge), and the softmax's division is done
-//!           once a vertex; the gradient then follows the better form
-//! keeps     the sum as a real number; it is rounded in another order. Sums only: a maximum would
-//!           turn with a negative factor
+//!           of either vertex is applied once per row and not once per edge, GCN's normalised sum
+//!           becomes an unweighted one (4 bytes less per edge), and the softmax's division is done
+//!           once per vertex; the gradient then follows the better form
+//! keeps     the sum as a real number; it is rounded in another order. Sums only: a negative factor
+//!           would turn a maximum into a minimum
 //! trap      over no edge a sum is 0, whatever its factors are; `0 * (1 / 0)` is NaN. A divisor
 //!           that may be 0 at a vertex without edges is therefore 1 there, and a factor that may be
-//!           infinite 0. Inputs and parameters are taken as finite, sums and products of finite
-//!           values too, as by `autodiff`
+//!           infinite is 0. Inputs and parameters are assumed finite, and sums and products of
+//!           finite values too, as in `autodiff`
 //!
-//! Where a factor of a vertex with edges is infinite or NaN (or a divisor 0), its row has no finite
-//! value before and after; NaN and infinity may then change places. A sum that is 0 may have the
-//! other sign.
+//! Where a factor of a vertex with edges is infinite or NaN (or a divisor 0), its row is not finite
+//! before and after; NaN and infinity may then be exchanged. The sign of a zero sum may change.
 use super::{
     Choice,
     distribute_over_sum::{EdgeSums, Term, factors},
@@ -21,7 +20,7 @@ use super::{
 };
 use crate::gir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
 
-/// The program with its sums factored.
+/// The program with factors hoisted.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| {
         let Op::Reduce(Reduction::Sum, edges) = site.node.op else { return Ok(None) };
@@ -37,9 +36,8 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// The product of edge values with all that is the far vertex's as one row of it: each vertex
-/// applies its factor once, where the row is computed. A row that stands in the data set is not
-/// written anew for that.
+/// The product of edge values with all factors of the far vertex combined into one row: each vertex
+/// applies its factor once, where the row is computed. Input features are not copied for that.
 fn grouped(builder: &mut Builder<'_>, rest: Option<NodeId>) -> Result<Option<NodeId>, Misfit> {
     let Some(rest) = rest else { return Ok(None) };
     let (mut waiting, mut far, mut others) = (vec![rest], Vec::new(), Vec::new());

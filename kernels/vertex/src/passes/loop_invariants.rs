@@ -1,24 +1,24 @@
-//! loop_invariants: what does not change from one superstep to the next is computed before the
-//! loop; and what changes how often, for all values.
+//! loop_invariants: moves loop-invariant values before the loop; and tells for all values how often
+//! they are computed.
 //!
 //! reason    a loop's degrees, scales and weighted features are the same in every superstep; a
 //!           training run's sums of the features are the same in every epoch
 //! keeps     every value, bit for bit
 //! never     moves a value across a dropout, whose draw is the epoch's
 //!
-//! The moving is `Builder`'s: a value of a loop whose inputs are all from outside of it is made
-//! outside. Other passes can take the last thing from a value that tied it to its loop, so the
-//! program is remade once more here, at the end.
+//! `Builder` does the moving: a value of a loop whose inputs are all outside of it is created
+//! outside. Other passes may remove the last dependency of a value on its loop, so the program is
+//! rebuilt once more here, at the end.
 use super::{Choice, rebuild::rebuild};
 use crate::gir::{Data, Gir, NodeId, Op, StopTest};
 
 /// How often a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ComputePhase {
-    /// Once for a run: it depends on no parameter, dropout or training flag.
+    /// Once per run: it depends on no parameter, dropout or training flag.
     Once,
-    /// In each forward pass. Also a sum over edges that only gradients read, when it does not
-    /// depend on the loss: the forward pass reads the rows anyway.
+    /// In each forward pass. Also a sum over edges that only gradients read, if it does not depend
+    /// on the loss: the forward pass reads the rows anyway.
     Forward,
     /// In each backward pass: only gradients read it.
     Backward,
@@ -26,13 +26,13 @@ pub enum ComputePhase {
     Superstep(usize),
 }
 
-/// The program with nothing in a loop that does not change there.
+/// The program without loop-invariant values in loops.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |_, _| Ok(None))
 }
 
-/// For each node, how often it is computed. A value that once was computed stays for as long as
-/// something reads it.
+/// For each node, how often it is computed. A value that is computed once is stored while it has
+/// readers.
 pub fn phases(gir: &Gir) -> Vec<ComputePhase> {
     let constant = constant_in_a_run(gir);
     let after_loss = depends_on_loss(gir);
@@ -48,8 +48,7 @@ pub fn phases(gir: &Gir) -> Vec<ComputePhase> {
 
 /// For each node, whether it is the same in every epoch.
 pub(super) fn constant_in_a_run(gir: &Gir) -> Vec<bool> {
-    // A loop is taken to be constant until something that it starts from or takes up turns out to
-    // change.
+    // A loop is assumed constant until one of its initial or read values turns out to change.
     let mut changing = vec![false; gir.loops.len()];
     loop {
         let mut constant = vec![true; gir.nodes.len()];
@@ -78,7 +77,7 @@ pub(super) fn constant_in_a_run(gir: &Gir) -> Vec<bool> {
     }
 }
 
-/// For each node, whether it depends on the slope of the loss: a gradient, or part of one.
+/// For each node, whether it depends on the gradient of the loss: a gradient, or part of one.
 pub(super) fn depends_on_loss(gir: &Gir) -> Vec<bool> {
     let mut depends = vec![false; gir.nodes.len()];
     for id in gir.ids() {

@@ -1,9 +1,9 @@
-//! powers: a power of a small whole number is a product.
+//! powers: replaces powers of small integers by products.
 //!
 //! reason    a general power costs a logarithm and an exponential; `x ** 2` is one multiplication
 //! keeps     the value as a real number: the product is rounded correctly, where a library's power
-//!           may be off by its last place
-//! never     makes a root of `x ** 0.5`: they differ at -0 and -inf
+//!           may be off in the last place
+//! never     replaces `x ** 0.5` by a square root: they differ at -0 and -inf
 use super::{Choice, constant_folding::constant, rebuild::rebuild};
 use crate::gir::{Binary, Data, Gir, Number, Op, Unary};
 

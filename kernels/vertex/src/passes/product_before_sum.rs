@@ -1,21 +1,21 @@
-//! product_before_sum: a sum over edges on the narrower side of a dense product, where that moves
-//! fewer bytes.
+//! product_before_sum: moves a sum over edges to the narrower side of a dense product, where that
+//! moves fewer bytes.
 //!
 //! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product
-//!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row an edge, so its
-//!           width decides What is added to the sum goes through the product with it, where it is
+//!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row per edge, so its
+//!           width decides. A term added to the sum passes through the product with it, if it is
 //!           the summing vertex's row of the same value (`own`)
 //! keeps     the value as a real number; it is rounded in another order. Between product and sum
-//!           only numbers of a vertex or an edge (rows of shape []) may stand, as factor, divisor
+//!           only numbers of a vertex or an edge (rows of shape []) are allowed, as factor, divisor
 //!           or condition
-//! weighs    all that an epoch (or one prediction) moves for both values. Going backward the sum
-//!           runs once more along the reversed edges: after the product always, before it only when
-//!           a gradient by x is wanted. A sum of what no epoch changes is made once, before the
-//!           first epoch, and counts nothing
+//! weighs    all bytes that an epoch (or one prediction) moves for both values. In the backward
+//!           pass the sum runs once more along the reversed edges: after the product always, before
+//!           it only if a gradient of x is needed. A sum of values that no epoch changes is
+//!           computed once, before the first epoch, and counts nothing
 //!
-//! It runs before `autodiff`, so that the gradient follows the order that was chosen: each forward
-//! sum is one backward sum of the same width. It does not run after it: a backward sum often serves
-//! two gradients, and would be made twice.
+//! It runs before `autodiff`, so that the gradient follows the chosen order: each forward sum is
+//! one backward sum of the same width. It does not run after it: a backward sum often serves two
+//! gradients, and would be computed twice.
 mod self_row_product;
 
 use super::{
@@ -52,17 +52,17 @@ pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// A number that a row is multiplied with, divided by, or kept under.
+/// A factor, divisor or condition of a row.
 #[derive(Clone, Copy)]
 enum RowFactor {
     Times(NodeId),
     Over(NodeId),
-    /// Kept where the condition is (true) or is not.
+    /// Kept where the condition holds (true) or does not.
     Where(NodeId, bool),
     Negative,
 }
 
-/// A product and a sum over edges, with nothing but numbers between them. Ids are those of the old
+/// A product and a sum over edges, with only numbers between them. Ids are those of the old
 /// program.
 struct Chain {
     sum_was_first: bool,
@@ -72,7 +72,7 @@ struct Chain {
     matrix: NodeId,
     transposed: bool,
     view: Op,
-    /// From x outward, for each of: rows before they are seen from edges, edges, sums.
+    /// From x outward, the factors of: rows before the view, edges, sums.
     steps: [Vec<RowFactor>; 3],
 }
 
@@ -86,7 +86,7 @@ struct NodeFacts<'g> {
 
 impl<'g> NodeFacts<'g> {
     fn new(gir: &'g Gir) -> NodeFacts<'g> {
-        // Values that earlier passes left unread are no users.
+        // Dead values of earlier passes are no users.
         let live = dead_code::live(gir);
         let mut users = vec![0; gir.nodes.len()];
         let inputs = gir.ids().filter(|id| live[id.index()]).flat_map(|id| &gir.node(id).inputs);
@@ -171,8 +171,8 @@ impl<'g> NodeFacts<'g> {
         })
     }
 
-    /// Takes off numbers that a row is multiplied with and the like; `at` becomes what they were
-    /// put on. None of the values that are taken off is read elsewhere.
+    /// Strips numbers that a row is multiplied with and the like; `at` becomes the value beneath.
+    /// Fails if a stripped value has another reader.
     fn peel(&self, at: &mut NodeId) -> Option<Vec<RowFactor>> {
         let number = |id: NodeId| self.gir.node(id).shape.is_empty();
         let zero = |id: NodeId| matches!(self.gir.node(id).op, Op::Constant(number) if number.real() == 0.0);
@@ -234,7 +234,7 @@ impl<'g> NodeFacts<'g> {
         })
     }
 
-    /// Columns of the rows before a product, and of those it makes.
+    /// Columns of the rows before a product, and of its result.
     fn columns(&self, x: NodeId, matrix: NodeId, transposed: bool) -> (u64, u64) {
         let matrix = &self.gir.node(matrix).shape;
         let (inner, outer) =
@@ -243,7 +243,7 @@ impl<'g> NodeFacts<'g> {
         (wide, wide / inner.max(1) * outer)
     }
 
-    /// Bytes of rows as they are kept: sparse features by their nonzeros.
+    /// Bytes of stored rows: sparse features by their nonzeros.
     fn bytes_of(&self, x: NodeId, data: &Data) -> u64 {
         let node = self.gir.node(x);
         match data.sparse_features {
@@ -261,7 +261,7 @@ impl<'g> NodeFacts<'g> {
             && chain.summed_beside().all(|id| self.constant[id.index()])
     }
 
-    /// A choice by bytes, in words that `reason` makes of both figures.
+    /// A choice by bytes, with the text that `reason` makes of both figures.
     fn choice(
         &self,
         at: NodeId,
@@ -285,9 +285,9 @@ impl<'g> NodeFacts<'g> {
     }
 }
 
-/// What the parts of a chain move.
+/// The bytes of the parts of a chain.
 struct Bytes {
-    /// Rows before the product, as they are kept (sparse features by their nonzeros).
+    /// Rows before the product, as stored (sparse features by their nonzeros).
     read: u64,
     wide: u64,
     narrow: u64,
@@ -296,9 +296,9 @@ struct Bytes {
 }
 
 impl Bytes {
-    /// Sum, write its rows, read them for the product, write the product. Backward the product's
-    /// two gradients, and the sum along reversed edges when a gradient by the rows before it is
-    /// wanted.
+    /// Sum, write its rows, read them for the product, write the product. Backward: the product's
+    /// two gradients, and the sum along reversed edges if a gradient of the rows before it is
+    /// needed.
     fn sum_first(&self, free: bool, training: bool, wanted: bool) -> u64 {
         let sum = if free { 0 } else { self.wide_sum + self.wide };
         let forward = sum + self.wide + self.narrow;
@@ -307,9 +307,9 @@ impl Bytes {
         if training { forward + by_matrix + by_rows } else { forward }
     }
 
-    /// Read rows for the product, write it, sum, write. Backward the sum along reversed edges, then
-    /// the product's gradient by its matrix (a gradient by the rows moves the same in both orders
-    /// but for the sum, and is counted with the other).
+    /// Read rows for the product, write it, sum, write. Backward: the sum along reversed edges,
+    /// then the product's gradient by its matrix (a gradient of the rows moves the same in both
+    /// orders except for the sum, and is counted with the other).
     fn product_first(&self, training: bool, wanted: bool) -> u64 {
         let forward = self.read + self.narrow + self.narrow_sum + self.narrow;
         let by_matrix = self.narrow_sum + self.narrow + self.narrow + self.read;
@@ -354,7 +354,7 @@ impl Chain {
             + u64::from(self.mask.is_some())
     }
 
-    /// The chain with its product before the sum, or behind it.
+    /// The chain with its product before the sum, or after it.
     fn built(
         &self,
         builder: &mut Builder<'_>,
@@ -393,7 +393,7 @@ impl Chain {
         Ok(value)
     }
 
-    /// What is summed beside the rows.
+    /// Values that are read per edge in addition to the rows.
     fn summed_beside(&self) -> impl Iterator<Item = NodeId> {
         self.steps[0].iter().chain(&self.steps[1]).filter_map(RowFactor::value).chain(self.mask)
     }

@@ -1,37 +1,37 @@
-//! rebuild: a program made anew, node by node, with a rule that may put another value in a node's
-//! place.
+//! rebuild: rebuilds a program, node by node, with a rule that may substitute another value for a
+//! node.
 //!
-//! promises  nodes are visited in their order and remade through `Builder`, so places, shapes and
-//!           types are checked again and equal nodes become one; spans, names, parameters, loops
-//!           (states and until), results, the loss, gradients and updates are kept; a value that
-//!           the rule gives is taken only when place, type and shape are those of the node
+//! promises  nodes are visited in order and created through `Builder`, so places, shapes and types
+//!           are checked again and equal nodes become one; spans, names, parameters, loops (states
+//!           and until), results, the loss, gradients and updates are kept; a substitute is used
+//!           only if place, type and shape are those of the node
 //! never     calls the rule for leaves of loops and parameters (`State`, `Ended`, `Parameter`,
 //!           `Constant`)
 //!
 //! One trap is guarded here: a row of S that is no view (`Dropout` of a view) may not become a
-//! view, because what meets it would then move to the vertices and be S where it was E, and `Outer`
-//! takes rows of equal places alone.
+//! view, because operations on it would then move to the vertices and be S where they were E, and
+//! `Outer` requires rows of equal places.
 use crate::gir::{
     Builder, Data, Gir, Gradient, Misfit, Node, NodeId, NodeResult, Op, Output, Place, StopTest,
 };
 
-/// A node that is being remade.
+/// The node that is being rebuilt.
 pub(super) struct Site<'s> {
     /// Its number in the old program.
     pub id: NodeId,
-    /// What the nodes before it became.
+    /// The new numbers of earlier nodes.
     pub made: &'s [Option<NodeId>],
-    /// What it was.
+    /// The old node.
     pub node: &'s Node,
     /// Its inputs in the new program.
     pub inputs: &'s [NodeId],
 }
 
-/// What a rule gives: a value to take in the node's place, or none to remake the node. A misfit
-/// means none, too.
+/// The result of a rule: a substitute for the node, or none to rebuild the node. A misfit counts as
+/// none, too.
 pub(super) type Ruled = Result<Option<NodeId>, Misfit>;
 
-/// The program with the rule applied to each node of `live` (all, when there is none).
+/// The program with the rule applied to each node of `live` (all, if there is none).
 pub(super) fn rebuild(
     gir: &Gir,
     data: &Data,
@@ -57,7 +57,7 @@ pub(super) fn rebuild(
     work.finish()
 }
 
-/// The node as it was, of new inputs.
+/// The same node with new inputs.
 pub(super) fn remake(builder: &mut Builder<'_>, node: &Node, inputs: &[NodeId]) -> NodeResult {
     match node.op {
         Op::Reshape | Op::Expand | Op::Scatter { .. } => {
@@ -72,7 +72,7 @@ struct Rebuild<'a> {
     old: &'a Gir,
     builder: Builder<'a>,
     made: Vec<Option<NodeId>>,
-    /// New number of a loop, and whether it was closed.
+    /// New number of a loop, and whether it is closed.
     loops: Vec<Option<(usize, bool)>>,
 }
 

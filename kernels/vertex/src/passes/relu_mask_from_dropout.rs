@@ -1,16 +1,16 @@
-//! relu_mask_from_dropout: where a slope passes is told by the rows that a dropout left.
+//! relu_mask_from_dropout: takes the mask of a relu's gradient from the rows after dropout.
 //!
-//! reason    behind `dropout(relu(x))` the slope passes where the relu is positive, and the dropout
-//!           takes out the same elements of it: the relu's rows would be kept from forward to
-//!           backward for this choice alone, beside those of the dropout, which the next layer
-//!           multiplies or sums
-//! keeps     every value, but for the sign of a 0: what was taken out is 0 on both sides, what was
-//!           kept is positive where the relu is
-//! never     does so where something else reads the relu's rows: they would be kept all the same
+//! reason    behind `dropout(relu(x))` the gradient passes where the relu is positive, and the
+//!           dropout drops the same elements of it: the relu's rows would be stored from forward to
+//!           backward for this mask alone, in addition to those of the dropout, which the next
+//!           layer multiplies or sums
+//! keeps     every value, except for the sign of a 0: dropped elements are 0 on both sides, kept
+//!           ones are positive where the relu is
+//! never     does so if the relu's rows have another reader: they would be stored in any case
 use super::{Choice, rebuild::rebuild};
 use crate::gir::{Binary, Data, Gir, Node, NodeId, Number, Op};
 
-/// The program with such choices made by a dropout's rows.
+/// The program with such masks taken from a dropout's rows.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     rebuild(&gir, data, None, &mut |builder, site| match left(&gir, site.node)
         .and_then(|kept| site.made[kept.index()])
@@ -23,8 +23,8 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Of a choice between a slope that a dropout passes on and 0, by rows that are more than 0: what
-/// the same dropout left of these rows.
+/// For a select between a gradient after dropout and 0, by the sign of rows: the same dropout's
+/// result for these rows.
 fn left(gir: &Gir, choice: &Node) -> Option<NodeId> {
     let is_zero = |id: NodeId| matches!(gir.node(id).op, Op::Constant(Number::Real(0.0)));
     let (Op::Select, &[condition, slope, zero]) = (&choice.op, choice.inputs.as_slice()) else {

@@ -1,12 +1,12 @@
-//! share_softmax_quotients: what is added up over all vertices, and else only divided, is added up
-//! as its quotient times the divisor.
+//! share_softmax_quotients: a value that is summed over all vertices and otherwise only divided is
+//! summed as its quotient times the divisor.
 //!
-//! reason    an attention's slope is divided by the softmax's totals, and edges see the quotient;
-//!           the slope itself would be put down beside it, and read again, for the gradient of the
-//!           bias alone
+//! reason    an attention's gradient is divided by the softmax's totals, and edges read the
+//!           quotient; the gradient itself would be stored in addition, and read again, for the
+//!           gradient of the bias alone
 //! keeps     the sums up to rounding: the divisor is neither 0 nor infinite
-//! never     does so where the slope is made by a product of rows so short that its kernel adds
-//!           them up itself
+//! never     does so where the gradient is the result of a product of rows so short that its kernel
+//!           sums them itself
 use std::collections::BTreeSet;
 
 use super::{
@@ -74,7 +74,7 @@ pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     })
 }
 
-/// Whether rows are what a product of so long rows makes, after work on their elements.
+/// Whether rows are the result of a product of rows of this length, after element-wise operations.
 fn is_of_long_rows(gir: &Gir, rows: NodeId, least: u64) -> bool {
     let (mut open, mut seen, mut is_found) = (vec![rows], BTreeSet::new(), false);
     while let Some(id) = open.pop() {

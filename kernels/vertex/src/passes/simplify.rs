@@ -1,11 +1,10 @@
-//! simplify: work that changes nothing is left out.
+//! simplify: removes operations that have no effect.
 //!
-//! reason    settings of 1 and 0, casts that the language makes by itself, and gradients of views
-//!           leave steps without effect
-//! keeps     every value, bit for bit, with the sign of zero and NaN (but for the bits inside of a
-//!           NaN). So `x * 0` stays, since x may be infinite or -0; `x + 0` goes only where x is
-//!           never -0; `0 - x` is no negation, `-0 - x` is one
-//! also      once gradients are there, or are not wanted, `Detach` has nothing to say and goes
+//! reason    settings of 1 and 0, implicit casts, and gradients of views leave steps without effect
+//! keeps     every value, bit for bit, including the sign of zero and NaN (except for the payload
+//!           of a NaN). So `x * 0` stays, since x may be infinite or -0; `x + 0` is removed only if
+//!           x is never -0; `0 - x` is no negation, `-0 - x` is one
+//! also      removes `Detach` once gradients are added, or if none are needed
 use super::{
     Choice,
     constant_folding::constant,
@@ -16,10 +15,10 @@ use crate::gir::{
     Reduction, Type, Unary,
 };
 
-/// The program without such work.
+/// The program without such operations.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let differentiated = gir.loss.is_none() || !gir.gradients.is_empty();
-    // All weights are 1; as long as gradients are to come, one may be by the weights.
+    // All weights are 1; before gradients are added, one may be needed for the weights.
     let unweighted = !data.weighted && differentiated;
     rebuild(&gir, data, None, &mut |builder, site| match (&site.node.op, site.inputs) {
         (Op::Detach, &[a]) if differentiated || matches!(builder.node(a).op, Op::Detach) => {
@@ -55,12 +54,12 @@ fn is_weight(builder: &Builder<'_>, id: NodeId) -> bool {
     builder.node(id).op == Op::Input(Input::Weight)
 }
 
-/// Whether a value of edges is multiplied with their weights.
+/// Whether this is a product of an edge value with the weight of its edge.
 fn is_weight_of(builder: &Builder<'_>, value: NodeId, weight: NodeId) -> bool {
     is_weight(builder, weight) && builder.node(value).place.edge_rows().is_some()
 }
 
-/// Input of a node of this operation.
+/// The input of a node, if it has this operation.
 fn inside(builder: &Builder<'_>, id: NodeId, op: &Op) -> Option<NodeId> {
     let node = builder.node(id);
     (node.op == *op).then(|| node.inputs[0])
@@ -195,7 +194,7 @@ fn select(builder: &mut Builder<'_>, condition: NodeId, yes: NodeId, no: NodeId)
     }
 }
 
-/// A bool stays 0 or 1 on its way through other types; a whole number as a real need not.
+/// A cast of a bool to other types and back keeps it; a large integer cast to float may not.
 fn cast(builder: &mut Builder<'_>, kind: Type, a: NodeId) -> Ruled {
     let node = builder.node(a);
     if node.kind == kind {
@@ -219,7 +218,7 @@ fn repeated_view(builder: &mut Builder<'_>, site: &Site<'_>, a: NodeId) -> Ruled
     }
 }
 
-/// Element-wise work broadcasts by itself, so a row need not be repeated for it.
+/// Element-wise operations broadcast by themselves, so their operands need no expand.
 fn drop_expand(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
     for position in 0..site.inputs.len() {
         let Some(narrow) = inside(builder, site.inputs[position], &Op::Expand) else { continue };
@@ -237,7 +236,7 @@ fn axis(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
     let a = site.inputs[0];
     let node = builder.node(a).clone();
     match site.node.op {
-        // One element: nothing to choose from. A real sum starts at 0 and makes 0 of -0.
+        // One element: nothing to reduce. A float sum starts at 0 and turns -0 into 0.
         Op::Axis(pooling, axis) if node.shape[axis] == 1 => {
             let only = builder.make_shaped(Op::Reshape, &[a], &site.node.shape)?;
             if pooling != Pooling::Sum || node.kind != Type::Real {
@@ -254,7 +253,7 @@ fn axis(builder: &mut Builder<'_>, site: &Site<'_>) -> Ruled {
     }
 }
 
-/// A slice of a slice, of what was put side by side, or of what was put among zeros.
+/// A slice of a slice, of a concat, or of an unslice.
 fn slice(builder: &mut Builder<'_>, a: NodeId, axis: usize, start: u64, length: u64) -> Ruled {
     let node = builder.node(a).clone();
     match node.op {
@@ -297,7 +296,7 @@ fn sliced(
     }
 }
 
-/// Whether a real value is -0 nowhere, whatever its inputs are.
+/// Whether a float is never -0, whatever its inputs are.
 fn never_minus_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     let node = builder.node(id);
     match &node.op {

@@ -1,15 +1,15 @@
-//! triangles: common neighbours that are only added up over the edges of each vertex are counted by
-//! the vertex.
+//! triangles: counts common neighbours per vertex if they are only summed over the edges of each
+//! vertex.
 //!
-//! reason    a number for every edge is written, read again and forgotten; a triangle that is found
+//! reason    a count for every edge is written, read once and dropped; a triangle that is found
 //!           belongs to three vertices at once
 //! keeps     every number
-//! never     touches a sum under a mask or over one relation, or numbers that something else reads
+//! never     touches a sum under a mask or over one relation, or counts that have another reader
 use super::{Choice, rebuild::rebuild};
 use crate::gir::{Data, Gir, Op, Reduction};
 use crate::launch::Direction;
 
-/// The program with such sums counted by the vertex.
+/// The program with such sums counted per vertex.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {
     let mut users = vec![0; gir.nodes.len()];
     gir.ids().for_each(|id| gir.node(id).inputs.iter().for_each(|input| users[input.index()] += 1));

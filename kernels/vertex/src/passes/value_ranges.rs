@@ -1,10 +1,8 @@
-//! value_ranges: what can be infinite, NaN or 0 though everything that is given is an ordinary
-//! number.
+//! value_ranges: which values can be infinite, NaN or 0 for finite inputs.
 //!
-//! promises  says that a value is finite only when it is for all finite inputs and parameters; sums
-//!           and products of finite values count as finite, as in `autodiff`
-//! never     looks at numbers; proves more than a division, a root or a logarithm that was written
-//!           with care
+//! promises  a value counts as finite only if it is for all finite inputs and parameters; sums and
+//!           products of finite values count as finite, as in `autodiff`
+//! never     evaluates numbers; proves more than a guarded division, root or logarithm
 use crate::gir::{
     Binary, Builder, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
 };
@@ -14,13 +12,13 @@ pub(super) fn is_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     matches!(builder.node(id).op, Op::Constant(Number::Real(0.0) | Number::Int(0)))
 }
 
-/// Whether small operands near 0 have values that are not: poles, and the slope of a root.
+/// Whether an operator is unbounded near 0: poles, and the derivative of a root.
 fn is_steep_at_zero(operator: &Unary) -> bool {
     *operator == Unary::Sqrt || operator.has(Property::PoleAtZero)
 }
 
-/// Whether a value may be infinite or NaN where the data set, the parameters, and sums and products
-/// of ordinary numbers are not.
+/// Whether a value may be infinite or NaN if inputs, parameters, and sums and products of finite
+/// values are finite.
 pub(super) fn may_be_infinite(builder: &Builder<'_>, id: NodeId) -> bool {
     let (mut waiting, mut seen) = (vec![id], std::collections::BTreeSet::new());
     while let Some(id) = waiting.pop() {
@@ -47,7 +45,7 @@ pub(super) fn may_be_infinite(builder: &Builder<'_>, id: NodeId) -> bool {
             return true;
         }
         match (&node.op, node.inputs.as_slice()) {
-            // Chosen where what it is made of is positive, or is not infinite.
+            // Guarded: selected where its operand is positive, or is not infinite.
             (Op::Select, &[condition, yes, no]) => waiting.extend(
                 [yes, no]
                     .into_iter()
@@ -59,7 +57,7 @@ pub(super) fn may_be_infinite(builder: &Builder<'_>, id: NodeId) -> bool {
     false
 }
 
-/// Whether a divisor (or what a root or logarithm is taken of) may be 0 or NaN.
+/// Whether a divisor (or the operand of a root or logarithm) may be 0 or NaN.
 pub(super) fn may_be_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     let node = builder.node(id);
     let number = |id: NodeId| {
@@ -87,8 +85,8 @@ pub(super) fn may_be_zero(builder: &Builder<'_>, id: NodeId) -> bool {
     }
 }
 
-/// Whether an exponent is a difference from the largest, as a softmax's, or from a value without
-/// gradient: it is at most 0.
+/// Whether an exponent is a difference from the maximum, as in a softmax, or from a detached value:
+/// it is at most 0.
 fn is_shifted(builder: &Builder<'_>, id: NodeId) -> bool {
     let node = builder.node(id);
     let mut from =
@@ -105,8 +103,8 @@ fn is_shifted(builder: &Builder<'_>, id: NodeId) -> bool {
     )
 }
 
-/// Whether the condition compares with 0 (or an infinity) the very value that the side is, or is a
-/// root, logarithm or quotient of.
+/// Whether the condition compares with 0 (or an infinity) the selected value itself, or the operand
+/// of its root, logarithm or quotient.
 fn is_chosen_with_care(builder: &Builder<'_>, condition: NodeId, side: NodeId) -> bool {
     let (tested, node) = (builder.node(condition), builder.node(side));
     if !matches!(tested.op, Op::Binary(Binary::Less | Binary::Equal | Binary::NotEqual)) {

@@ -1,48 +1,48 @@
-//! diagnostic: what is said about a wrong program.
+//! diagnostic: errors and warnings about a program.
 //!
-//! promises  `render` shows the line of the text with a run of carets under the part that is meant,
-//!           tabs kept so that it stands under it; every span is safe, also one that is outside the
-//!           text or inside a character
+//! promises  `render` shows the line of the text with carets under the part in question, with tabs
+//!           kept so that they align; every span is safe, even if it is outside of the text or
+//!           inside a character
 //! never     prints; knows a terminal or its colours
 use std::fmt::Write;
 
 use crate::gir::{Span, line_and_column};
 
-/// Longest piece of a line that is shown; programs have short lines, damaged files may not.
+/// The longest part of a line that is shown; programs have short lines, damaged files may not.
 const CHARACTERS_MOST: usize = 240;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The program has no meaning.
+    /// The program is invalid.
     Error,
-    /// The program has a meaning that is hardly meant.
+    /// The program is valid, but probably a mistake.
     Warning,
 }
 
-/// A further line.
+/// A further line of a diagnostic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
-    /// What is said.
+    /// Its text.
     pub text: String,
-    /// Where, if somewhere.
+    /// Its place, if any.
     pub span: Option<Span>,
 }
 
-/// One thing that is wrong.
+/// An error or warning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// Where.
+    /// Its place.
     pub span: Span,
-    /// What is wrong, in a line.
+    /// What is wrong, in one line.
     pub what: String,
-    /// What stands beside the carets: expected and found.
+    /// The text beside the carets: expected and found.
     pub label: String,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Where it comes from.
+    /// Further lines.
     pub notes: Vec<Note>,
 }
 
@@ -64,14 +64,14 @@ impl Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(span, what, label) }
     }
 
-    /// With something to do.
+    /// With a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(hint.into());
         self
     }
 
-    /// With something to do, if there is something.
+    /// With a hint, if there is one.
     #[must_use]
     pub fn hint_if(mut self, hint: Option<String>) -> Diagnostic {
         self.hint = hint.or(self.hint);
@@ -85,7 +85,7 @@ impl Diagnostic {
         self
     }
 
-    /// As a user reads it. `file` is what the text is called.
+    /// As printed for a user. `file` is the name of the text.
     pub fn render(&self, file: &str, text: &str) -> String {
         let severity = if self.severity == Severity::Error { "error" } else { "warning" };
         let (line, column) = line_and_column(text, floor_char_boundary(text, self.span.start));
@@ -106,7 +106,7 @@ impl Diagnostic {
         page
     }
 
-    /// The line where the span starts, and carets under its part of that line.
+    /// The first line of the span, and carets under its part of that line.
     fn line_and_carets(&self, text: &str) -> (String, String) {
         let start = floor_char_boundary(text, self.span.start) as usize;
         let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -133,7 +133,7 @@ impl Diagnostic {
     }
 }
 
-/// The byte, or the start of the character that it is in, or the end of the text.
+/// The byte, or the start of its character, or the end of the text.
 fn floor_char_boundary(text: &str, byte: u32) -> u32 {
     let mut byte = (byte as usize).min(text.len());
     while !text.is_char_boundary(byte) {

@@ -1,12 +1,12 @@
-//! nearest: the name that somebody may have meant.
+//! nearest: suggests the name that was probably meant.
 //!
-//! promises  a name is suggested only when at most a third of its letters (one at least) must be
-//!           changed, or when the word begins or ends with it, as `dropout` does with `drop`
+//! promises  a name is suggested only if at most a third of its letters (at least one) differ, or
+//!           if the word begins or ends with it, as `dropout` does with `drop`
 
-/// The shortest name that a word is looked through for.
+/// The shortest name that is searched for within a word.
 const PART_MIN: usize = 3;
 
-/// The name that takes the fewest edits from `word`, if few enough; the first of equals.
+/// The name with the smallest edit distance from `word`, if small enough; the first of ties.
 pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let bound = (word.chars().count() / 3).max(1);
     let holds =
@@ -20,8 +20,7 @@ pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours from one word to another (optimal
-/// string alignment; Damerau 1964), letters in either case alike.
+/// Edit distance with transpositions (optimal string alignment; Damerau 1964), ignoring case.
 fn edits(from: &str, to: &str) -> usize {
     let letters = |word: &str| -> Vec<char> { word.to_lowercase().chars().take(64).collect() };
     let (from, to) = (letters(from), letters(to));

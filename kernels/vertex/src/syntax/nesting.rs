@@ -1,25 +1,24 @@
-//! nesting: refuses texts that are nested too deeply or are too long, before anything that calls
-//! itself reads them.
+//! nesting: refuses texts that are nested too deeply or too long, before any recursive code reads
+//! them.
 //!
-//! promises  what passes makes a tree of bounded depth, whatever the text is; one walk over the
-//!           bytes
-//! never     judges anything else: a text that is no program passes, and the parser says why
+//! promises  an accepted text has a tree of bounded depth; one pass over the bytes
+//! never     judges anything else: an invalid program passes, and the parser reports it
 //! limits    below
 use super::Diagnostic;
 use crate::gir::Span;
 
-/// Bytes of a text.
+/// Maximum bytes of a text.
 const BYTES_MOST: usize = 1 << 20;
-/// Brackets within brackets.
+/// Maximum nesting of brackets.
 const BRACKETS_MOST: usize = 100;
-/// Spaces before a line: a hundred levels of four, and each level takes one at least.
+/// Maximum spaces of an indent: a hundred levels of four, and each level takes at least one.
 const INDENT_MOST: usize = 400;
-/// Levels of indentation.
+/// Maximum levels of indentation.
 const LEVELS_MOST: usize = 100;
-/// Words and signs of one statement; its tree cannot be deeper than that.
+/// Maximum tokens of one statement; its tree cannot be deeper than that.
 const WORDS_MOST: usize = 2000;
 
-/// Nothing, or what is too large.
+/// Checks the limits; the error says what is too large.
 pub(super) fn check(text: &str) -> Result<(), Diagnostic> {
     if text.len() > BYTES_MOST {
         let label = format!("expected at most {BYTES_MOST} bytes, found {}", text.len());
@@ -109,8 +108,8 @@ impl NestingWalk<'_> {
         Ok(())
     }
 
-    /// Refuses a string that holds expressions, here already, since their nesting cannot be seen
-    /// from outside.
+    /// Refuses f-strings here already, since the nesting of their expressions cannot be seen from
+    /// outside.
     fn formatted(&self, start: usize) -> Result<(), Diagnostic> {
         let prefix = self.bytes[start..self.at].to_ascii_lowercase();
         let quote = matches!(self.bytes.get(self.at), Some(b'\'' | b'"'));
@@ -134,8 +133,8 @@ impl NestingWalk<'_> {
         at > 0 && self.bytes[at - 1] == b'\\'
     }
 
-    /// The rest of a string; one with a single quote ends with its line. Strings that hold
-    /// expressions were refused by `formatted`.
+    /// Skips the rest of a string; one with a single quote ends with its line. F-strings were
+    /// refused by `formatted`.
     fn quoted(&mut self, quote: u8) {
         let triple =
             self.bytes.get(self.at) == Some(&quote) && self.bytes.get(self.at + 1) == Some(&quote);

@@ -1,10 +1,10 @@
-//! parse: text to tree. The one place that knows the parser crate (Ruff's parser of Python), apart
-//! from the names in `refuse`.
+//! parse: parses a text to a syntax tree. The only file that knows the parser crate (Ruff's Python
+//! parser), except for `unsupported_python`.
 //!
-//! promises  a tree of the language or what is wrong, all refused constructs at once (at most
-//!           `ERRORS_MOST`); never panics; bounded depth, since `nesting` and a limit here go
-//!           before everything that calls itself
-//! never     judges names, places or shapes
+//! promises  a valid tree or the errors, all unsupported constructs at once (at most
+//!           `ERRORS_MOST`); never panics; bounded depth, since `nesting` and a limit here guard
+//!           all recursion
+//! never     checks names, places or shapes
 use ruff_python_ast::{self as python, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
@@ -15,12 +15,12 @@ use super::{
 };
 use crate::gir::Span;
 
-/// Constructs refused at once.
+/// Maximum number of reported constructs.
 const ERRORS_MOST: usize = 20;
-/// Levels of the tree.
+/// Maximum levels of the tree.
 const LEVELS_MOST: usize = 100;
 
-/// The text's functions, or what is wrong with it.
+/// Parses the functions of a text, or reports its errors.
 pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
     nesting::check(text).map_err(|found| vec![found])?;
     let parsed =
@@ -128,7 +128,7 @@ fn name(identifier: &python::Identifier) -> Name {
     Name { text: identifier.id.to_string(), span: span(identifier.range) }
 }
 
-/// Walks the parser's tree. What is refused is noted, and reading goes on with the next statement.
+/// Walks the parser's tree. An unsupported construct is recorded, and the next statement is read.
 struct Reader<'a> {
     errors: Vec<Diagnostic>,
     level: usize,
@@ -147,7 +147,7 @@ impl Reader<'_> {
         );
     }
 
-    /// The span's part of its first line: a refused block is not underlined whole.
+    /// The span's part of its first line: an unsupported block is not underlined as a whole.
     fn first_line(&self, span: Span) -> Span {
         let part = self.text.get(span.start as usize..span.end as usize).unwrap_or("");
         let line = part.lines().next().unwrap_or("").trim_end();
@@ -351,7 +351,7 @@ impl Reader<'_> {
     }
 
     fn expressions(&mut self, expressions: &[Expr]) -> Option<Vec<Expression>> {
-        // Each is read before any fails, so that all that is refused is found.
+        // All are read before any fails, so that every unsupported construct is found.
         let read: Vec<Option<Expression>> =
             expressions.iter().map(|expression| self.expression(expression)).collect();
         read.into_iter().collect()
@@ -369,7 +369,7 @@ impl Reader<'_> {
             Expr::Attribute(attribute) => {
                 ExpressionKind::Attribute(self.boxed(&attribute.value)?, name(&attribute.attr))
             }
-            // What stands before the brackets is the greater mistake.
+            // The value before the brackets is the more important error.
             Expr::Subscript(subscript)
                 if matches!(&*subscript.slice, Expr::Slice(_))
                     && is_call_of_sorted(&subscript.value) =>

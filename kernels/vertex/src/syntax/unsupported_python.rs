@@ -1,7 +1,7 @@
-//! unsupported_python: how each construct that Python has and the language lacks is called, and
-//! what to write instead.
+//! unsupported_python: the names of Python constructs that the language lacks, and what to write
+//! instead.
 //!
-//! promises  a name for every construct, and a hint that can be followed
+//! promises  a name for every construct, and a practical hint
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 /// A construct of Python that the language lacks.
@@ -12,7 +12,7 @@ pub(super) struct Construct {
     pub hint: &'static str,
 }
 
-/// The statement's name and what to do instead; none: the language has it.
+/// The statement's name and hint; none: the language has it.
 pub(super) fn statement(statement: &Stmt) -> Option<Construct> {
     let (name, hint) = match statement {
         Stmt::FunctionDef(function) if function.is_async => {
@@ -62,7 +62,7 @@ pub(super) fn statement(statement: &Stmt) -> Option<Construct> {
     Some(Construct { name, hint })
 }
 
-/// The expression's name and what to do instead; none: the language has it.
+/// The expression's name and hint; none: the language has it.
 pub(super) fn expression(expression: &Expr) -> Option<Construct> {
     let (name, hint) = match expression {
         Expr::Named(_) => ("`:=`", "assign in a statement of its own"),
@@ -90,7 +90,7 @@ pub(super) fn expression(expression: &Expr) -> Option<Construct> {
     Some(Construct { name, hint })
 }
 
-/// The operator's name and what to do instead; none: the language has it.
+/// The operator's name and hint; none: the language has it.
 pub(super) fn operator(operator: Operator) -> Option<Construct> {
     let (name, hint) = match operator {
         Operator::LShift => ("`<<`", "use  a * 2 ** n"),

@@ -1,14 +1,14 @@
 //! assign: `name = ...`, `v.name = ...`, `e.name = ...`.
 //!
-//! promises  an assignment makes a new value and changes none; every one is noted, so that what
-//!           nobody reads can be told
+//! promises  an assignment creates a new value and changes none; each is recorded, so that unused
+//!           ones can be reported
 use super::tracer::{Column, EdgeColumn, TraceResult, Tracer, Written};
 use super::value::Value;
 use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name};
 
 impl<'a> Tracer<'a> {
-    /// Assigns to a name, a column or a tuple of them. `at` is where the value stands.
+    /// Assigns to a name, a column or a tuple of them. `at` is the place of the value.
     pub fn assign(&mut self, target: &'a Expression, value: Value, at: Span) -> TraceResult<()> {
         match &target.kind {
             ExpressionKind::Name(name) => self.assign_name(name, value, target.span, at),
@@ -63,7 +63,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Gives the names of a `for` their values; columns are no targets there.
+    /// Binds the loop variables of a `for`; columns are no targets there.
     pub fn bind_target(
         &mut self,
         target: &'a Expression,
@@ -263,7 +263,7 @@ impl<'a> Tracer<'a> {
             (Some(number), None) => Some(vec![number]),
             (Some(number), Some(before)) => {
                 node = self.select_relation(at, number, node, before.node)?;
-                // Edges of other relations keep what was assigned before.
+                // Edges of other relations keep the previous value.
                 self.written[before.written].read = true;
                 before.known_on.map(|mut relations| {
                     relations.push(number);
@@ -295,7 +295,7 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.select(same, yes, no))
     }
 
-    /// The value as one of vertices, of this type if it widens to it.
+    /// The value as a vertex value of this type, if it can be promoted to it.
     pub fn as_state(
         &mut self,
         span: Span,

@@ -1,15 +1,15 @@
-//! calls: functions of the file, which are walked where they are called, and operators, each in one
-//! table.
+//! calls: functions of the file, which are inlined at each call, and operators, which are listed in
+//! one table.
 //!
-//! promises  arguments go to parameters as in Python; a wrong name gets the nearest one; recursion
-//!           is an error
+//! promises  arguments are passed to parameters as in Python; an unknown name is reported with the
+//!           nearest known one; recursion is an error
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{Applied, SpannedValue, Value};
 use crate::gir::{Span, Type, Unary};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
 
-/// Every operator that is not element-wise, and how it is called; those that are stand in
+/// Every operator that is not element-wise, with its call syntax; element-wise ones are in
 /// `gir/operators.rs`.
 const OPERATORS: [(&str, &str); 43] = [
     ("active", "while active(condition)"),
@@ -57,7 +57,7 @@ const OPERATORS: [(&str, &str); 43] = [
     ("list", "[... for u in v.innbs]"),
 ];
 
-/// What other systems call an operator, and what it is here.
+/// Names of operators in other systems, and their names here.
 const ELSEWHERE: [(&str, &str); 17] = [
     ("cat", "concat(a, b)"),
     ("stack", "concat(reshape(a, (1, n)), reshape(b, (1, n)), axis=0)"),
@@ -78,7 +78,7 @@ const ELSEWHERE: [(&str, &str); 17] = [
     ("parameter", "param(shape)"),
 ];
 
-/// What has no counterpart here, and what to do instead.
+/// Operators without a counterpart, and what to do instead.
 const NOWHERE: [(&[&str], &str); 6] = [
     (&["print"], "there is no output while a program runs; return the value instead"),
     (&["log_softmax"], "scores go out raw; the loss takes their logarithms itself"),
@@ -98,7 +98,7 @@ const NOWHERE: [(&[&str], &str); 6] = [
     ),
     (&["sorted", "sort", "argsort"], SORTED),
 ];
-/// Values of edges are in no order that a program could see.
+/// The order of edge values is not observable.
 pub(crate) const SORTED: &str = "values of edges have no order; use `min`, `max`, `mode` or `fold`";
 
 /// Whether the language has this operator.
@@ -106,13 +106,13 @@ pub(super) fn is_operator(name: &str) -> bool {
     Unary::of_name(name).is_some() || OPERATORS.iter().any(|(operator, _)| *operator == name)
 }
 
-/// How an operator is called.
+/// The call syntax of an operator.
 fn usage(name: &str) -> &'static str {
     let other = OPERATORS.iter().find(|(operator, _)| *operator == name).map(|(_, usage)| *usage);
     Unary::of_name(name).and_then(Unary::call).or(other).unwrap_or("")
 }
 
-/// The names of all operators in the order of the alphabet, then of what is no operator of this
+/// The names of all operators in alphabetical order, then names that are not operators of this
 /// language.
 fn operator_names() -> Vec<&'static str> {
     let element_wise = Unary::ALL.iter().filter_map(|operator| operator.name());
@@ -131,7 +131,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Gives the parameters of these names their arguments; the first `needed` must have one.
+    /// Assigns arguments to the parameters of these names; the first `needed` are required.
     pub fn take<const N: usize>(
         self,
         names: [&str; N],
@@ -195,7 +195,7 @@ impl Arguments {
         }
     }
 
-    /// Only values without names, at least one.
+    /// The positional arguments, if there are no named ones and at least one of these.
     pub fn values(&self) -> Option<&[SpannedValue]> {
         if self.named.is_empty() && !self.positional.is_empty() {
             Some(&self.positional)
@@ -204,13 +204,13 @@ impl Arguments {
         }
     }
 
-    /// Takes a named argument out.
+    /// Removes a named argument.
     pub fn remove(&mut self, name: &str) -> Option<SpannedValue> {
         let index = self.named.iter().position(|(known, ..)| known == name)?;
         Some(self.named.remove(index).2)
     }
 
-    /// Arguments without names.
+    /// The number of positional arguments.
     pub fn count(&self) -> usize {
         self.positional.len()
     }
@@ -527,7 +527,7 @@ impl<'a> Tracer<'a> {
         Ok(value)
     }
 
-    /// A default, which sees no names.
+    /// A default, which is evaluated without names in scope.
     pub fn default(&mut self, default: &'a Expression) -> TraceResult<Value> {
         self.open_function();
         let value = self.expression(default).map_err(|found| {

@@ -1,21 +1,21 @@
-//! constants: arithmetic on what is known when compiled, as Python does it.
+//! constants: arithmetic on compile-time constants, with Python's semantics.
 //!
-//! promises  whole numbers never wrap: what does not fit 64 bits is an error; `/` gives a real
-//!           number; `//` and `%` round down; truth, `and` and `or` are Python's
+//! promises  integers never wrap: overflow of 64 bits is an error; `/` gives a float; `//` and `%`
+//!           round down; truth, `and` and `or` are Python's
 use std::cmp::Ordering;
 
 use super::value::Value;
 use crate::syntax::{Comparison, Operator};
 
-/// Values in a tuple, and in the tuples inside it.
+/// Maximum values in a tuple, including nested tuples.
 pub(super) const TUPLE_MOST: usize = 100_000;
-/// Tuples inside of tuples.
+/// Maximum nesting of tuples.
 pub(super) const TUPLE_LEVELS_MOST: usize = 16;
 
 /// Why an operator gives no value for constants.
 pub(super) struct FoldError {
     pub what: String,
-    /// What stands beside the carets.
+    /// The text beside the carets.
     pub label: String,
 }
 
@@ -25,7 +25,7 @@ impl FoldError {
     }
 }
 
-/// The number, real; bools are 0 and 1.
+/// The number as a float; bools are 0 and 1.
 pub(super) fn real(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(value) => Some(f64::from(u8::from(*value))),
@@ -35,7 +35,7 @@ pub(super) fn real(value: &Value) -> Option<f64> {
     }
 }
 
-/// The number, if it is whole; bools are 0 and 1.
+/// The number, if it is an integer; bools are 0 and 1.
 pub(super) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Bool(value) => Some(i64::from(*value)),
@@ -44,7 +44,7 @@ pub(super) fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// Python's truth of a constant; none: it has none.
+/// Python's truth of a constant; none: it is no constant.
 pub(super) fn truth(value: &Value) -> Option<bool> {
     match value {
         Value::Text(text) => Some(!text.is_empty()),

@@ -1,7 +1,7 @@
-//! edges: what can be walked over, comprehensions, and indices.
+//! edges: iteration over edges and constants, comprehensions, and indices.
 //!
-//! promises  lists over different edges never meet; a comprehension over what is known when
-//!           compiled is unrolled
+//! promises  lists over different edge sets are never combined; a comprehension over constants is
+//!           unrolled
 use std::rc::Rc;
 
 use super::constants;
@@ -10,17 +10,17 @@ use super::value::{End, List, Value};
 use crate::gir::{Binary, EdgeSet, NodeId, Number, Op, Span};
 use crate::syntax::{Comprehension, Diagnostic, Expression, ExpressionKind, nearest};
 
-/// What `for` walks over.
+/// What `for` iterates over.
 pub(super) enum Iterable {
-    /// Values known to be so many.
+    /// A constant number of values.
     Known(Rc<[Value]>),
     /// Edges.
     Edges {
-        /// Which.
+        /// The edge set.
         edges: EdgeSet,
-        /// What the names of the `for` stand for.
+        /// The value of the loop variables.
         element: Value,
-        /// Which of them are left in.
+        /// The edges that pass the conditions.
         mask: Option<NodeId>,
     },
 }
@@ -312,7 +312,7 @@ impl<'a> Tracer<'a> {
             Value::Text(name) => {
                 match self.data.relations.iter().position(|relation| **relation == *name) {
                     Some(number) => Ok(number as u32),
-                    // Names as they end names of parameters will do.
+                    // The spelling in parameter names is accepted too.
                     None => match self.relation_labels.iter().position(|label| **label == *name) {
                         Some(number) => Ok(number as u32),
                         None => Err(self.unknown_relation(&name, index.span)),
@@ -384,7 +384,7 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    /// `x[..., i, j]`: places of the last axes, which are removed.
+    /// `x[..., i, j]`: indexes the last axes, which are removed.
     fn place_of_row(
         &mut self,
         node: NodeId,

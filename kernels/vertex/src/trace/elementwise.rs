@@ -1,6 +1,6 @@
-//! elementwise: functions of each number of a row.
+//! elementwise: functions of each element of a row.
 //!
-//! promises  a constant stays a constant where Python's mathematics gives a number for it
+//! promises  a constant stays a constant if Python's mathematics gives a number for it
 use super::calls::Arguments;
 use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
@@ -123,8 +123,8 @@ impl Tracer<'_> {
         Ok(Value::Node(self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))?))
     }
 
-    /// The larger of two ids: what stands for none is above all, so where it comes out the other
-    /// one is meant.
+    /// The larger of two ids: the sentinel is larger than every id, so where it would win, the
+    /// other one is the result.
     fn largest_id(&mut self, span: Span, [a, b]: [NodeId; 2]) -> TraceResult<NodeId> {
         let none = self.missing_id(span)?;
         self.make(span, |builder| {
@@ -135,13 +135,13 @@ impl Tracer<'_> {
         })
     }
 
-    /// What stands for no id.
+    /// The sentinel for no id.
     pub fn missing_id(&mut self, span: Span) -> TraceResult<NodeId> {
         let number = self.constant(span, Number::Int(u32::MAX.into()));
         self.make(span, |builder| builder.cast(Type::Id, number))
     }
 
-    /// A real number known when compiled.
+    /// A float constant.
     pub fn constant_real(&self, found: &SpannedValue, what: &str) -> TraceResult<f64> {
         constants::real(&found.value).ok_or_else(|| {
             let label = format!("expected a number, found {}", self.describe(&found.value));
@@ -152,18 +152,18 @@ impl Tracer<'_> {
         })
     }
 
-    /// A constant as a node, or rows.
+    /// A constant as a node.
     pub fn number(&mut self, span: Span, number: f64) -> NodeId {
         self.constant(span, Number::Real(number))
     }
 }
 
-/// The value of a function at a constant; none: it is made where the program runs.
+/// The value of a function of a constant; none: it is computed at run time.
 fn fold_constant(applied: Applied, x: &Value) -> Option<Value> {
     match (applied, constants::integer(x)) {
         (Applied::Cast(Type::Int), Some(whole)) => return Some(Value::Int(whole)),
         (Applied::Operator(operator), Some(whole)) if operator.takes().contains(&Type::Int) => {
-            // What is larger than any integer is none where it is known.
+            // Infinity as an integer is the sentinel.
             let value = match operator {
                 Unary::Absolute => whole.checked_abs(),
                 Unary::Square => whole.checked_mul(whole),

@@ -1,7 +1,7 @@
-//! expressions: names, operators, comparisons and choices.
+//! expressions: names, operators, comparisons and conditional expressions.
 //!
-//! promises  what is known when compiled is computed as Python does; of a choice by a constant only
-//!           the chosen side is walked
+//! promises  constants are evaluated as in Python; of a conditional expression with a constant
+//!           condition only one side is traced
 use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
 use super::value::{ImplicitRows, SpannedValue, Value};
@@ -63,7 +63,7 @@ impl<'a> Tracer<'a> {
         self.bounded(span.unwrap_or_default(), Value::tuple(values))
     }
 
-    /// The tuple, unless it holds too much.
+    /// The tuple, unless it is too large.
     pub fn bounded(&self, span: Span, tuple: Value) -> TraceResult<Value> {
         if tuple.levels() <= constants::TUPLE_LEVELS_MOST && tuple.size() <= constants::TUPLE_MOST {
             return Ok(tuple);
@@ -228,7 +228,7 @@ impl<'a> Tracer<'a> {
                 };
                 self.make(span, |builder| builder.unary(Unary::Square, number))?
             }
-            // Python gives a real number for a negative exponent.
+            // Python gives a float for a negative exponent.
             (Operator::Power, Some(..0)) => {
                 let base = self.make(span, |builder| builder.cast(Type::Real, first))?;
                 self.make(span, |builder| builder.binary(Binary::Power, base, second))?
@@ -240,8 +240,7 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(made))
     }
 
-    /// On a graph without vertices or edges, what divides by their number has no rows that could be
-    /// wrong.
+    /// On a graph without vertices or edges, a division by their number affects no rows.
     fn divided_by_nothing(&self, operator: Operator, a: &Value, b: &Value) -> Option<Value> {
         let nothing =
             (self.data.nodes == 0 || self.data.edges == 0) && constants::real(b) == Some(0.0);
@@ -254,7 +253,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Says in words of the program why an operator cannot be applied.
+    /// Explains in terms of the program why an operator cannot be applied.
     fn unfit_sides(
         &self,
         found: Box<Diagnostic>,
@@ -304,7 +303,7 @@ impl<'a> Tracer<'a> {
         self.make(span, |builder| builder.make(Op::Product { transposed: false }, &[a, b]))
     }
 
-    /// A bias whose shape is known by now is that tensor.
+    /// A bias whose shape has been inferred is a tensor.
     pub fn resolve_bias(&self, value: Value) -> Value {
         match value {
             Value::Bias(number) => {
@@ -318,7 +317,7 @@ impl<'a> Tracer<'a> {
         let mut so_far: Option<SpannedValue> = None;
         for part in parts {
             let before = so_far.take();
-            // Python stops at the first part that decides.
+            // Short-circuit evaluation, as in Python.
             if let Some(SpannedValue { value, span: at }) = &before
                 && let Some(holds) = constants::truth(value)
                 && holds != all
@@ -357,7 +356,7 @@ impl<'a> Tracer<'a> {
         Ok(value)
     }
 
-    /// The value as a node that is a bool.
+    /// The value as a bool node.
     pub fn condition_node(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         if self.kind(node) == Type::Bool { Ok(node) } else { Err(self.expected_bool(span, node)) }
@@ -445,7 +444,7 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(made))
     }
 
-    /// A relation, or a kind of vertices, is compared with names that there are.
+    /// A relation, or a kind of vertices, must be compared with an existing name.
     fn check_name_of(&self, named: &Value, name: &Value, at: Span) -> TraceResult<()> {
         match (named, name) {
             (Value::Relation(_), Value::Text(name))
@@ -462,7 +461,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The value as rows; a name beside numbers of kinds or relations is its number.
+    /// The value as rows; a name compared with numbers of kinds or relations is its number.
     fn node_beside(&mut self, at: Span, value: &Value, other: &Value) -> TraceResult<NodeId> {
         if let (Value::Text(name), Value::Node(other)) = (value, other) {
             let Some(names) = self.names_of(*other) else {
@@ -485,8 +484,8 @@ impl<'a> Tracer<'a> {
         self.node(at, value)
     }
 
-    /// Which vertices are those that a setting names. The run knows them, so that one plan serves
-    /// all.
+    /// Compares ids with the vertices that a setting names. The run looks them up, so that one plan
+    /// serves all.
     fn chosen(
         &mut self,
         span: Span,
@@ -523,8 +522,8 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(holds))
     }
 
-    /// `Input::Chosen` as an id is seen: of the vertex itself, or from an edge; none where it is
-    /// another id than `v.id`.
+    /// `Input::Chosen` for an id: of the vertex itself, or through a view; none for an id other
+    /// than `v.id`.
     fn is_chosen(&mut self, span: Span, setting: &str, id: NodeId) -> TraceResult<Option<NodeId>> {
         let seen = self.builder.node(id);
         let op = match &seen.op {
@@ -564,7 +563,7 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    /// A whole number that an id is compared with: a row of the node table.
+    /// An integer that an id is compared with: a row of the node table.
     pub fn row_number(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let wrong = |found: String| {
             let found = Diagnostic::error(

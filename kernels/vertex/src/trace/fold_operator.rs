@@ -1,8 +1,9 @@
 //! fold_operator: a function of the file as the body of `fold`, an expression of two values.
 //!
-//! promises  the function is walked with two values of one type; what it calls is walked in place
-//! never     reads a column, an edge or a local name of the caller: the function is applied where
-//!           none of them is
+//! promises  the function is traced with two values of one type; functions that it calls are
+//!           inlined
+//! never     reads a column, an edge or a local name of the caller: it is applied out of their
+//!           scope
 use std::collections::HashMap;
 
 use super::calls::is_operator;
@@ -14,10 +15,10 @@ use crate::syntax::{
     StatementKind, nearest,
 };
 
-/// A part of such a function, and its type.
+/// A subexpression of such a function, and its type.
 type OperatorPart = (Function, Type);
 
-/// Parts of parts of such a function.
+/// Maximum subexpressions of such a function.
 const PARTS_MOST: usize = 1000;
 
 impl<'a> Tracer<'a> {
@@ -100,7 +101,7 @@ impl<'a> Tracer<'a> {
         let mut kind =
             self.builder.common_kind(node, first).map_err(|misfit| unfit(start.span, misfit))?;
         let mut made = self.function_of(definition, kind, span)?;
-        // A function of whole numbers that gives real ones is one of real numbers.
+        // A function of integers that returns floats is one of floats.
         if kind < made.1 && made.1 == Type::Real {
             kind = Type::Real;
             made = self.function_of(definition, kind, span)?;
@@ -466,8 +467,8 @@ impl<'a> FoldWalk<'_, 'a> {
     }
 }
 
-/// The larger of two ids: where what stands for none comes out, which is above all, the other one
-/// is meant.
+/// The larger of two ids: where the sentinel, which is larger than every id, would win, the other
+/// one is the result.
 fn largest_id(a: Function, b: Function) -> Function {
     let of = |operator: Binary, a: Function, b: Function| {
         Function::Binary(operator, Box::new(a), Box::new(b))

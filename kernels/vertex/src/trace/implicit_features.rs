@@ -1,11 +1,11 @@
-//! implicit_features: `v.x` where rows of one width are not there: of a data set without features
-//! rows of the identity matrix, of one whose kinds of vertices have features of their own rows of a
-//! width for each kind. They are never made.
+//! implicit_features: `v.x` without common feature rows: in a data set without features one-hot
+//! rows of the identity matrix, in one with features per kind rows of a width per kind. They are
+//! never materialised.
 //!
 //! promises  `linear` of it, of its neighbours' sums and means, scaled or dropped, looks up columns
-//!           of the weight, of kinds with features rows of their product with the kind's weight:
-//!           the meaning is that of rows side by side for all kinds, zeros outside of the vertex's
-//!           own; features of a kind stay a table of its vertices. Anything else that would need
+//!           of the weight, or, for kinds with features, rows of their product with the kind's
+//!           weight: the meaning is that of concatenated rows for all kinds, with zeros outside of
+//!           the vertex's own; features of a kind stay a table of its vertices. Any other use of
 //!           whole rows is an error, unless all kinds have features of one width
 use std::rc::Rc;
 
@@ -15,7 +15,7 @@ use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, S
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, Operator};
 
-/// Parts of parts of such sums.
+/// Maximum nesting of such sums.
 const LEVELS_MOST: usize = 60;
 
 impl Tracer<'_> {
@@ -44,7 +44,7 @@ impl Tracer<'_> {
         Ok(Value::Unmade(Unmade { rows, levels: levels + 1, edges }.into()))
     }
 
-    /// `v.x` of a data set whose kinds have features of their own, or none.
+    /// `v.x` of a data set with features per kind, or without.
     pub fn rows_of_kinds(&mut self, span: Span) -> TraceResult<Value> {
         let mut tables = Vec::new();
         for (number, kind) in self.data.kinds.iter().enumerate() {
@@ -58,7 +58,7 @@ impl Tracer<'_> {
         self.unmade(span, ImplicitRows::OfKinds(KindRows { tables, kept: None }.into()))
     }
 
-    /// Whether such rows can be written out: all kinds have features of one width.
+    /// Whether such rows can be materialised: all kinds have features of one width.
     pub fn is_even(&self) -> bool {
         let widths: Vec<Option<u64>> = self.data.kinds.iter().map(|kind| kind.features).collect();
         widths
@@ -111,8 +111,8 @@ impl Tracer<'_> {
         Ok(made)
     }
 
-    /// Tables of kinds with features one below the other, and columns of the weights of others; of
-    /// each vertex its own.
+    /// Concatenates the tables of kinds with features, and columns of the weights of others, and
+    /// looks up the row of each vertex.
     fn product_of_kinds(
         &mut self,
         span: Span,
@@ -164,7 +164,7 @@ impl Tracer<'_> {
         sum.ok_or_else(|| self.expected_number(span, &Value::Nothing))
     }
 
-    /// `linear` of such rows: a weight and a bias for each kind.
+    /// `linear` of such rows: a weight and a bias per kind.
     pub fn linear_of_kinds(
         &mut self,
         span: Span,
@@ -193,8 +193,8 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.add(product, bias))
     }
 
-    /// To each row the bias of the kind of its vertex: of a neighbour's row the neighbour, else the
-    /// owner of the edges.
+    /// Adds to each row the bias of the kind of its vertex: for a neighbour's row that of the
+    /// neighbour, else of the owner of the edges.
     fn bias_of_kinds(
         &mut self,
         span: Span,
@@ -223,7 +223,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Of two parts of which one may be of vertices, and the other of these edges.
+    /// Combines two operands of which one may be of vertices, and the other of these edges.
     fn meet(
         &mut self,
         span: Span,
@@ -246,8 +246,8 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.binary(operator, nodes[0], nodes[1]))
     }
 
-    /// `+`, `-`, `*`, `/` and `@` where one side at least is such rows; what would need whole rows
-    /// writes them out if it can.
+    /// `+`, `-`, `*`, `/` and `@` where at least one side is such rows; an operation that needs
+    /// whole rows materialises them if possible.
     pub fn unmade_arithmetic(
         &mut self,
         span: Span,
@@ -397,7 +397,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Each table at a site of its own, and one more for rows of the identity matrix.
+    /// Dropout of each table at a site of its own, and one more for rows of the identity matrix.
     fn dropped_kinds(
         &mut self,
         span: Span,
@@ -428,12 +428,12 @@ impl Tracer<'_> {
         Ok(KindRows { tables, kept })
     }
 
-    /// Such rows, in words.
+    /// Describes such rows.
     pub fn unmade_in_words(&self) -> &'static str {
         if self.data.kinds.is_empty() { "one-hot rows" } else { "rows of `v.x`" }
     }
 
-    /// Why they are none of one width, for messages.
+    /// Explains why they have no common width, for messages.
     pub fn explain_widths(&self) -> String {
         if self.data.kinds.is_empty() {
             return "expected rows of numbers, since the data set has no features".to_owned();
@@ -441,7 +441,7 @@ impl Tracer<'_> {
         format!("expected rows of one width, found {}", self.widths_in_words())
     }
 
-    /// What each kind has: `paper 12, author one-hot`.
+    /// The width of each kind: `paper 12, author one-hot`.
     pub fn widths_in_words(&self) -> String {
         let width = |columns: Option<u64>| {
             columns.map_or_else(|| "one-hot".to_owned(), |columns| columns.to_string())

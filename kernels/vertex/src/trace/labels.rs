@@ -1,11 +1,11 @@
-//! labels: what ends the names of parameters of a relation or of a kind of vertices.
+//! labels: suffixes of parameter names for relations and kinds of vertices.
 //!
-//! promises  each is made of letters, digits, `_` and `-`, and no two are equal
+//! promises  each consists of letters, digits, `_` and `-`, and all are distinct
 use std::collections::{HashMap, HashSet};
 
-/// What stands for each of these names in names of parameters: letters, digits, `_` and `-`, each
-/// once. Of an address (`/`, `#`) it is the last part if no other name ends so, else the whole;
-/// other letters become `_`; what is still the same ends in its number.
+/// The suffixes for these names: letters, digits, `_` and `-`, all distinct. Of a URL (`/`, `#`) it
+/// is the last segment if no other name ends so, else the whole; other characters become `_`;
+/// duplicates get their number appended.
 pub(super) fn labels(names: &[String]) -> Vec<String> {
     let plain = |text: &str| {
         text.chars()

@@ -1,8 +1,8 @@
-//! learned_layers: what has parameters, and dropout.
+//! learned_layers: layers with parameters, and dropout.
 //!
-//! promises  weights are `[product of width, in]`, head-major; what is applied to the row of a
-//!           vertex seen from edges is applied once a vertex
-//! never     lets a parameter stand inside `while`
+//! promises  weights are `[product of width, in]`, head-major; layers applied to a vertex row seen
+//!           from edges are computed once per vertex
+//! never     allows a parameter inside `while`
 use super::calls::Arguments;
 use super::constants;
 use super::tracer::{PendingBias, TraceResult, Tracer};
@@ -11,7 +11,7 @@ use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
 use crate::launch::Init;
 use crate::syntax::{Diagnostic, nearest};
 
-/// How `param` can start.
+/// The initialisers of `param`.
 const INITS: [(&str, Init); 4] = [
     ("glorot_uniform", Init::GlorotUniform),
     ("zero", Init::Zero),
@@ -166,7 +166,7 @@ impl Tracer<'_> {
         self.reshape_last_axis(span, made, width)
     }
 
-    /// The last axis as these.
+    /// Splits the last axis into these.
     fn reshape_last_axis(
         &mut self,
         span: Span,
@@ -179,7 +179,7 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.make_shaped(Op::Reshape, &[made], &shape))
     }
 
-    /// A real row with at least one axis.
+    /// A float row with at least one axis.
     pub fn row(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         if self.kind(node) == Type::Id {
@@ -200,7 +200,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// `other + bias()`, of which these are the places of both sides.
+    /// `other + bias()`; `left` and `right` are the places of its operands.
     pub fn add_bias(
         &mut self,
         span: Span,
@@ -361,7 +361,7 @@ impl Tracer<'_> {
         self.dropouts += 1;
         if let Value::Unmade(rows) = &x.value {
             let rows = rows.clone();
-            // Tables of kinds are dropped at sites of their own.
+            // Tables of kinds have dropout sites of their own.
             self.dropouts += self.data.kinds.len() as u32;
             return if p == 0.0 { Ok(x.value) } else { self.unmade_dropout(span, &rows, p, site) };
         }
@@ -375,7 +375,7 @@ impl Tracer<'_> {
         .map(Value::Node)
     }
 
-    /// Applies to the rows of vertices what is applied to their view from edges.
+    /// Applies a layer to vertex rows instead of their view from edges.
     pub fn once_a_vertex(
         &mut self,
         span: Span,
@@ -397,7 +397,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Ones for each vertex, which dropout can be drawn on.
+    /// A column of ones for each vertex, to which dropout can be applied.
     pub fn ones(&mut self, span: Span) -> TraceResult<NodeId> {
         let one = self.constant(span, Number::Real(1.0));
         let ones = self.make(span, |builder| builder.broadcast_to_vertices(one))?;

@@ -1,10 +1,10 @@
 //! loops: `while`, a superstep that is repeated until its condition, tested after each pass, no
 //! longer holds.
 //!
-//! promises  what lives from pass to pass is every column that the body assigns and that was there
-//!           before; all else that the body makes is gone after it
-//! never     unrolls; has a loop inside of a loop, learned tensors inside, or a loop that changes
-//!           nothing
+//! promises  the loop-carried values are the columns that the body assigns and that existed before;
+//!           all other values of the body are out of scope after it
+//! never     unrolls; allows a loop inside of a loop, learned tensors inside, or a loop that
+//!           changes nothing
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::statements::Flow;
@@ -16,26 +16,26 @@ use crate::syntax::{
     StatementKind,
 };
 
-/// What a `while` tests, before its body is walked.
+/// The condition of a `while`, before its body is traced.
 enum Condition<'a> {
     Changed(Vec<(String, Span)>),
     Change((String, Span), f64),
     Active(&'a Expression),
 }
 
-/// Columns that a body assigns, those of functions it calls among them.
+/// Columns that a body assigns, including functions that it calls.
 #[derive(Default)]
 struct Assigned {
     columns: BTreeSet<String>,
     edge_columns: BTreeSet<String>,
 }
 
-/// What is known before the body is walked.
+/// What is known before the body is traced.
 struct LoopEntry {
     columns: BTreeMap<String, Column>,
     edge_columns: BTreeMap<String, EdgeColumn>,
     names: HashMap<String, super::tracer::Local>,
-    /// Columns that are states, by position; edge columns after those of vertices.
+    /// Loop-carried columns, by position; edge columns after those of vertices.
     states: Vec<(String, bool)>,
     inside: Vec<NodeId>,
     number: usize,
@@ -145,7 +145,7 @@ impl<'a> Tracer<'a> {
         Err(Box::new(found.hint(forms)))
     }
 
-    /// The column that a condition looks at: `v.a`.
+    /// The column that a condition tests: `v.a`.
     fn tested_column(&mut self, argument: &'a Expression) -> TraceResult<(String, Span)> {
         if let ExpressionKind::Attribute(base, name) = &argument.kind
             && let Value::Vertex = self.expression(base)?
@@ -277,7 +277,7 @@ impl<'a> Tracer<'a> {
         Ok(LoopEntry { columns, edge_columns, names, states, inside, number })
     }
 
-    /// The same row for each edge, of place E also when it was S.
+    /// The same row for each edge, of place E even if it was S.
     fn spread_to_edges(&mut self, span: Span, node: NodeId) -> TraceResult<NodeId> {
         use crate::gir::{Binary, Input, Op, Place};
         if !matches!(self.place(node), Place::S(_)) {
@@ -507,8 +507,8 @@ fn name_of(expression: &Expression) -> Option<&str> {
     if let ExpressionKind::Name(name) = &expression.kind { Some(name) } else { None }
 }
 
-/// Finds what a body may assign, branches not taken among it: a column that no pass changes is a
-/// harmless state.
+/// Finds the columns that a body may assign, including branches not taken: a column that no pass
+/// changes is a harmless state.
 fn assigned_in(file: &File, body: &[Statement]) -> Assigned {
     let mut search = Search {
         file,
@@ -525,7 +525,7 @@ struct Search<'a> {
     file: &'a File,
     found: Assigned,
     visited: BTreeSet<String>,
-    /// Names of `for`, which columns of edges are assigned through.
+    /// Loop variables over edges, through which edge columns are assigned.
     edges: Vec<String>,
     level: usize,
 }
@@ -590,7 +590,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is nested too deeply to be walked need not be searched either.
+    /// Code that is nested too deeply to be traced need not be searched either.
     fn expression(&mut self, expression: &'a Expression) {
         if self.level <= 2 * super::LEVELS_MOST {
             self.level += 1;

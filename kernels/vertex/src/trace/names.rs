@@ -1,10 +1,10 @@
-//! names: how learned tensors are called, `<entry>.<def>.<i>.<kind>.<j>`.
+//! names: the names of learned tensors, `<entry>.<def>.<i>.<kind>.<j>`.
 //!
 //! promises  i counts the calls of that function, j that kind within that call, both from 0 and
 //!           after unrolling; in a loop over relations, or over kinds of vertices, both are those
 //!           of its first pass, followed by the relation's name, so that relations can be added
-//!           without renaming (`labels` says how odd names are written); `name=` replaces
-//!           `<kind>.<j>`; equal names are an error
+//!           without renaming (`labels` sanitises names); `name=` replaces `<kind>.<j>`; duplicate
+//!           names are an error
 use std::collections::HashMap;
 
 use super::tracer::{Body, TraceResult, Tracer};
@@ -21,7 +21,7 @@ pub(super) struct NameCounts {
 }
 
 impl Tracer<'_> {
-    /// A call of a function begins.
+    /// Enters a function.
     pub fn begin_body(&mut self, function: &str) {
         let count = self.calls.entry(function.to_owned()).or_insert(0);
         let mut prefix = format!("{}.{function}.{count}", self.entry_name);
@@ -41,7 +41,7 @@ impl Tracer<'_> {
         self.bodies.pop();
     }
 
-    /// The name of the next learned thing of this kind.
+    /// The name of the next learned tensor of this kind.
     pub fn next_name(
         &mut self,
         span: Span,
@@ -67,7 +67,7 @@ impl Tracer<'_> {
         Ok(parts.join("."))
     }
 
-    /// Notes a name of a tensor; two equal ones are an error.
+    /// Declares the name of a tensor; a duplicate is an error.
     pub fn declare(&mut self, span: Span, name: &str) -> TraceResult<()> {
         if let Some(before) = self.declared.insert(name.to_owned(), span) {
             let found = Diagnostic::error(
@@ -81,7 +81,7 @@ impl Tracer<'_> {
         Ok(())
     }
 
-    /// A loop over these values begins, if they are relations or kinds of vertices.
+    /// Enters a loop over these values, if they are relations or kinds of vertices.
     pub fn begin_relations(&mut self, values: &[Value]) -> Option<NameCounts> {
         let all = |passes: fn(&Value) -> bool| !values.is_empty() && values.iter().all(passes);
         let relations = all(|value| matches!(value, Value::Relation(_)))
@@ -91,7 +91,7 @@ impl Tracer<'_> {
         Some(NameCounts { most_kinds: kinds.clone(), most_calls: calls.clone(), kinds, calls })
     }
 
-    /// One pass begins.
+    /// Enters a pass.
     pub fn begin_relation(&mut self, counts: Option<&NameCounts>, value: &Value) {
         let label = match value {
             Value::Relation(number) => self.relation_labels.get(*number as usize),
@@ -106,7 +106,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// One pass ends; after the last, counting goes on where the longest pass came to.
+    /// Leaves a pass; after the last, counting continues from the largest count of all passes.
     pub fn end_relation(&mut self, counts: Option<&mut NameCounts>) {
         let Some(counts) = counts else { return };
         let raise = |most: &mut HashMap<String, usize>, now: &mut HashMap<String, usize>| {

@@ -1,7 +1,7 @@
 //! normalise: `layer_norm` and `batch_norm`.
 //!
-//! promises  as in PyTorch: epsilon 1e-5, momentum 0.1, the variance that is kept is unbiased, the
-//!           one that divides is not
+//! promises  as in PyTorch: epsilon 1e-5, momentum 0.1, the running variance is unbiased, the one
+//!           that normalises is biased
 use super::calls::Arguments;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{SpannedValue, Value};
@@ -59,7 +59,7 @@ impl Tracer<'_> {
         self.scaled(span, centred, variance, name, &[length])
     }
 
-    /// Divides by the deviation, then applies a learned scale and shift.
+    /// Divides by the standard deviation, then applies a learned scale and shift.
     fn scaled(
         &mut self,
         span: Span,
@@ -84,7 +84,7 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.add(grown, tensors[1]))
     }
 
-    /// Over all rows when training, by the running mean and variance when not.
+    /// Over all rows in training, by the running mean and variance in evaluation.
     fn batch_norm(&mut self, span: Span, row: NodeId, name: &str) -> TraceResult<NodeId> {
         let rows = match self.place(row) {
             Place::D => self.data.nodes,
@@ -138,7 +138,7 @@ impl Tracer<'_> {
         self.scaled(span, centred, used[1], name, &shape)
     }
 
-    /// A running value a step further.
+    /// The next value of a running statistic.
     fn moved(&mut self, span: Span, running: NodeId, now: NodeId) -> TraceResult<NodeId> {
         let now = self.make(span, |builder| builder.make(Op::Detach, &[now]))?;
         let (kept, taken) = (self.number(span, 1.0 - MOMENTUM), self.number(span, MOMENTUM));

@@ -1,9 +1,8 @@
-//! program_result: from what the entry returns to results or the loss, and warnings about what has
-//! no effect.
+//! program_result: the returned values become results or the loss; warnings about assignments
+//! without effect.
 //!
-//! promises  a result is a row for each vertex, or for each edge; where there are many graphs, a
-//!           row for each graph if the labels are of graphs, or if nothing of a single vertex is
-//!           returned
+//! promises  a result is a row per vertex, or per edge; in a data set of many graphs, a row per
+//!           graph if the labels are of graphs, or if no returned value is of vertices
 use std::collections::{BTreeMap, HashSet};
 
 use super::statements::Flow;
@@ -12,7 +11,7 @@ use super::value::Value;
 use crate::gir::{EdgeSet, Input, NodeId, Op, Output, Place, Span, Type};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind};
 
-/// Columns that the tables of vertices and of edges have of themselves.
+/// Predefined columns of the tables of vertices and of edges.
 const COLUMNS_OF_VERTICES: &[&str] = &["id"];
 const COLUMNS_OF_EDGES: &[&str] = &["source", "target", "of"];
 
@@ -25,7 +24,7 @@ struct Result {
 }
 
 impl<'a> Tracer<'a> {
-    /// Walks the entry, whose parameters are bound.
+    /// Traces the entry, whose parameters are bound.
     pub fn entry(&mut self, function: &'a Definition) -> TraceResult<()> {
         self.begin_body(&function.name.text);
         let Flow::Return(value, Some(written)) = self.block(&function.body)? else {
@@ -220,7 +219,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    /// The scores as rows of what has labels: vertices, or graphs where there are many.
+    /// The scores as rows of what has labels: vertices, or graphs in a data set of many.
     fn placed_scores(&mut self, result: &Result, span: Span) -> TraceResult<NodeId> {
         let (wanted, found) = (self.data.target_place(), self.place(result.node));
         let wrong = |what: &str, expected: &str, hint: &str| {
@@ -246,7 +245,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Warns of assignments whose value reaches nothing, in all passes over them.
+    /// Warns of assignments whose value is never used, in any pass over them.
     fn warn_of_no_effect(&mut self) {
         let gir = &self.builder.gir;
         let mut reached: HashSet<NodeId> = gir.roots().into_iter().collect();

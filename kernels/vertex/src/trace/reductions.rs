@@ -1,7 +1,7 @@
-//! reductions: `sum`, `mean`, `softmax` and the rest, over edges, over a row's axis, over what is
-//! known, or of two values.
+//! reductions: `sum`, `mean`, `softmax` and the rest, over edges, over a row's axis, over
+//! constants, or of two values.
 //!
-//! promises  which of them is meant follows from the argument alone; over no edges there is never a
+//! promises  the argument alone decides which of them is meant; over no edges the result is never
 //!           NaN
 use super::calls::Arguments;
 use super::constants;
@@ -84,7 +84,7 @@ impl Tracer<'_> {
         Ok(result.value)
     }
 
-    /// Over what is known to be so many: unrolled.
+    /// Over a constant number of values: unrolled.
     fn reduce_unrolled(
         &mut self,
         name: &str,
@@ -238,7 +238,7 @@ impl Tracer<'_> {
         }))
     }
 
-    /// What is subtracted before `exp`: the maximum, without a gradient, 0 where it is -inf.
+    /// What is subtracted before `exp`: the maximum, detached, or 0 if it is -inf.
     fn finite_shift(&mut self, span: Span, largest: NodeId) -> TraceResult<NodeId> {
         let detached = self.make(span, |builder| builder.make(Op::Detach, &[largest]))?;
         let (lowest, zero) = (self.number(span, f64::NEG_INFINITY), self.number(span, 0.0));
@@ -246,7 +246,7 @@ impl Tracer<'_> {
         self.make(span, |builder| builder.select(nothing, zero, detached))
     }
 
-    /// The value, 1 where it is 0: what is divided by.
+    /// The value, or 1 if it is 0: a safe divisor.
     fn nonzero(&mut self, span: Span, total: NodeId) -> TraceResult<NodeId> {
         let (zero, one) = (self.number(span, 0.0), self.number(span, 1.0));
         let nothing = self.make(span, |builder| builder.binary(Binary::Equal, total, zero))?;

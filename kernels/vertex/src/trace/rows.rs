@@ -1,6 +1,6 @@
-//! rows: operators that know the shape of a row, and shapes and widths as arguments.
+//! rows: operators on the axes of a row, and arguments that are shapes or widths.
 //!
-//! promises  a number (shape `[]`) counts as a row of one where a row is needed
+//! promises  a number (shape `[]`) counts as a row of one element where a row is needed
 use super::calls::Arguments;
 use super::constants;
 use super::tracer::{TraceResult, Tracer, check_shape, unfit};
@@ -9,9 +9,9 @@ use crate::gir::{Misfit, NodeId, Op, Place, Pooling, Span, Type, Unary};
 use crate::launch::Direction;
 use crate::syntax::Diagnostic;
 
-/// Elements of a tensor.
+/// Maximum elements of a tensor.
 const ELEMENTS_MOST: u64 = 1 << 40;
-/// Values of a range.
+/// Maximum values of a range.
 const RANGE_MOST: i64 = 10_000;
 
 impl Tracer<'_> {
@@ -67,7 +67,7 @@ impl Tracer<'_> {
         }
     }
 
-    /// Arguments that `take` has made sure of.
+    /// The required arguments, which `take` has checked.
     pub fn required<const N: usize>(&self, taken: [Option<SpannedValue>; N]) -> [SpannedValue; N] {
         taken.map(|argument| argument.unwrap_or(SpannedValue::nothing(Span::default())))
     }
@@ -107,7 +107,7 @@ impl Tracer<'_> {
             *node = self.make(span, |builder| builder.cast(kind, inner))?;
         }
         self.together(span, &mut nodes)?;
-        // A row of a graph beside one of a vertex becomes the vertex's own.
+        // A row of a graph next to one of a vertex is broadcast to the vertices.
         if nodes.iter().any(|node| self.place(*node) == Place::D) {
             for node in &mut nodes {
                 let inner = *node;
@@ -124,7 +124,7 @@ impl Tracer<'_> {
         Ok(Value::Node(self.make(span, |builder| builder.make(Op::Concat(axis), &nodes))?))
     }
 
-    /// An axis of a row; negative ones count from the last.
+    /// An axis of a row; negative ones count from the end.
     pub fn axis(&self, axis: &SpannedValue, node: NodeId) -> TraceResult<usize> {
         let SpannedValue { value, span } = axis;
         let axes = self.shape(node).len() as i64;
@@ -197,7 +197,7 @@ impl Tracer<'_> {
         ))
     }
 
-    /// A width or shape: positive whole numbers known when compiled, with a bounded product.
+    /// A width or shape: positive constant integers with a bounded product.
     pub fn lengths(&self, found: &SpannedValue, what: &str) -> TraceResult<Vec<u64>> {
         let SpannedValue { value, span } = found;
         let parts: Vec<&Value> = match value {
@@ -313,7 +313,7 @@ impl Tracer<'_> {
         Ok(Value::Node(self.make(span, |builder| builder.divide(pooled, size))?))
     }
 
-    /// A count, real, and 1 where it is 0: what a sum is divided by.
+    /// A count as a float, or 1 if it is 0: the divisor of a sum.
     pub fn clamp_count(&mut self, span: Span, count: NodeId) -> TraceResult<NodeId> {
         let one = self.constant(span, crate::gir::Number::Int(1));
         let count =

@@ -1,8 +1,8 @@
 //! settings: the entry function, and its parameters after `v`.
 //!
-//! promises  a setting has the type of its default (a whole number may be given for a real one); a
-//!           wrong name gets the nearest right one; what was resolved says the value of every
-//!           setting
+//! promises  a setting has the type of its default (an integer may be given for a float); an
+//!           unknown name is reported with the nearest known one; the resolved settings include the
+//!           value of every setting
 use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
@@ -18,9 +18,9 @@ use crate::syntax::{self, Definition, Diagnostic, File, nearest};
 pub struct SettingOf {
     /// Its name, as in `plan.set.<name>`.
     pub name: String,
-    /// Its value when none is given.
+    /// Its default value.
     pub default: Json,
-    /// What the docstring says of it, in a line `name: ...`; empty when it says nothing.
+    /// Its description in the docstring, in a line `name: ...`; empty if there is none.
     pub doc: String,
 }
 
@@ -53,7 +53,7 @@ pub fn settings_of(text: &str, entry: &str) -> Result<Vec<SettingOf>, Vec<Diagno
         .collect())
 }
 
-/// The function that a program starts with.
+/// The entry function of a program.
 pub(super) fn entry_of<'a>(file: &'a File, entry: &str) -> TraceResult<&'a Definition> {
     if let Some(function) = file.function(entry) {
         return Ok(function);
@@ -83,13 +83,13 @@ pub(super) fn entry_of<'a>(file: &'a File, entry: &str) -> TraceResult<&'a Defin
 pub struct VertexSetting {
     /// Its name, as in `plan.set.<name>`.
     pub name: String,
-    /// What it names when nothing is given: rows, counted from 0, or ids as strings.
+    /// Its default: rows, counted from 0, or ids as strings.
     pub default: Json,
-    /// Whether it may name several: it is compared by `in` alone.
+    /// Whether it may name several: it is compared only by `in`.
     pub several: bool,
 }
 
-/// The vertex settings of a program, in the order of its parameters; none where the text is no
+/// The vertex settings of a program, in the order of its parameters; none if the text is no valid
 /// program.
 pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
     let (Ok(file), Ok(settings)) = (syntax::parse(text), settings_of(text, entry)) else {
@@ -104,7 +104,7 @@ pub fn vertex_settings_of(text: &str, entry: &str) -> Vec<VertexSetting> {
 }
 
 impl<'a> Tracer<'a> {
-    /// Binds `v` and the settings to the entry's parameters, and gives every setting with its
+    /// Binds `v` and the settings to the entry's parameters, and returns every setting with its
     /// value.
     pub fn settings(
         &mut self,
@@ -233,7 +233,7 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    /// The given value, if it has the default's type.
+    /// The given value, converted to the default's type.
     fn fitted(&self, json: &Json, default: &Value, name: &str, span: Span) -> TraceResult<Value> {
         let wrong = || {
             let label = format!(
@@ -254,8 +254,8 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// A vertex setting is an id of the data set, which the run looks up, or a row; where several may
-/// be named, a list of these.
+/// Checks a vertex setting: an id of the data set, which the run looks up, or a row; or a list of
+/// these, if it may name several.
 fn check_vertices(
     given: Option<&Json>,
     default: &Value,
@@ -288,7 +288,7 @@ fn check_vertices(
             _ => format!("the first row is  {name}=0"),
         })));
     }
-    // `1e5` and `true` are ids as they are written; who runs the program looks them up.
+    // `1e5` and `true` may be ids as they are spelled; the run looks them up.
     let is_id =
         |json: &Json| json.is_u64() || json.is_f64() || json.is_boolean() || json.is_string();
     let (fits, expected) = match given {
@@ -340,7 +340,7 @@ fn fit(json: &Json, default: &Value) -> Option<Value> {
     }
 }
 
-/// A value whose type no default fixes.
+/// A value for which no default gives the type.
 fn plain(json: &Json) -> Option<Value> {
     match json {
         Json::Bool(value) => Some(Value::Bool(*value)),

@@ -1,7 +1,7 @@
 //! statements: the body of a function, statement by statement.
 //!
-//! promises  a statement is complete for all rows before the next; `if` and `for` are decided here
-//!           and leave no trace
+//! promises  a statement is complete for all rows before the next; `if` and `for` are evaluated
+//!           here and are not in the GIR
 use super::edges::Iterable;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{SpannedValue, Value};
@@ -10,9 +10,9 @@ use crate::syntax::{Diagnostic, Expression, ExpressionKind, Statement, Statement
 
 /// How a block ended.
 pub(super) enum Flow<'a> {
-    /// At its end.
+    /// Falls through.
     On,
-    /// With this result, written so.
+    /// Returned this value, from this expression.
     Return(Value, Option<&'a Expression>),
 }
 
@@ -32,7 +32,7 @@ impl<'a> Tracer<'a> {
         Ok(Flow::On)
     }
 
-    /// Only a `return` of its own makes what follows dead; one inside of an `if` depends on
+    /// Only an unconditional `return` makes the rest dead code; one inside of an `if` depends on
     /// settings.
     fn dead_code(&mut self, statement: &Statement, dead: &Statement) {
         if matches!(statement.kind, StatementKind::Return(_))

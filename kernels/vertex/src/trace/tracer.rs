@@ -1,8 +1,7 @@
-//! tracer: what is known while a program is walked: columns, names, edges that are walked over, and
-//! bounds.
+//! tracer: the state of tracing: columns, names, iterations over edges, and limits.
 //!
-//! promises  a value of edges is read only where those edges are walked over; what reads an
-//!           assignment marks it as read
+//! promises  an edge value is read only inside an iteration over its edges; a read of an assignment
+//!           marks it as used
 use std::collections::{BTreeMap, HashMap};
 
 use super::labels::labels;
@@ -14,15 +13,15 @@ use crate::gir::{
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
 
-/// Result of a step: boxed, since it is handed up through many calls.
+/// Result of a step: boxed, since it propagates through many calls.
 pub(super) type TraceResult<T> = Result<T, Box<Diagnostic>>;
 
-/// Elements of a row; the product of two such numbers fits 64 bits.
+/// Maximum elements of a row; the product of two such numbers fits 64 bits.
 const COLUMNS_MOST: u64 = 1 << 31;
-/// Axes of a row.
+/// Maximum axes of a row.
 const AXES_MOST: usize = 8;
 
-/// A program while it is walked.
+/// A program during tracing.
 pub(super) struct Tracer<'a> {
     pub data: &'a Data,
     pub file: &'a File,
@@ -32,31 +31,32 @@ pub(super) struct Tracer<'a> {
     pub columns: BTreeMap<String, Column>,
     /// `e.name`.
     pub edge_columns: BTreeMap<String, EdgeColumn>,
-    /// Columns (`v.name`, `e.name`) and names that were made inside a loop that is over, and where.
+    /// Columns (`v.name`, `e.name`) and names that were assigned inside a loop that has ended, and
+    /// where.
     pub lost: BTreeMap<String, Span>,
     /// Local names, innermost last.
     pub scopes: Vec<Scope>,
-    /// Edges that are walked over, innermost last.
+    /// The current iterations over edges, innermost last.
     pub walks: Vec<EdgeWalk>,
-    /// Functions that are called, innermost last.
+    /// The current function calls, innermost last.
     pub bodies: Vec<Body>,
     /// How often each function was called.
     pub calls: HashMap<String, usize>,
-    /// Names of parameters, and where they were made.
+    /// Names of parameters, and where they were declared.
     pub declared: BTreeMap<String, Span>,
     /// Every `bias()`.
     pub biases: Vec<PendingBias>,
-    /// Every assignment that was done.
+    /// Every assignment.
     pub written: Vec<Written>,
-    /// The `while` that is walked.
+    /// The current `while`.
     pub repeating: Option<Repeating>,
     /// Dropouts so far.
     pub dropouts: u32,
-    /// What ends the names of parameters of each relation.
+    /// The suffix of parameter names for each relation.
     pub relation_labels: Vec<String>,
     /// Names of the kinds of vertices.
     pub kind_names: Vec<String>,
-    /// What ends the names of parameters of each kind.
+    /// The suffix of parameter names for each kind.
     pub kind_labels: Vec<String>,
     pub warnings: Vec<Diagnostic>,
     walks_begun: usize,
@@ -64,7 +64,7 @@ pub(super) struct Tracer<'a> {
     level: usize,
 }
 
-/// A function that is called.
+/// A function call.
 pub(super) struct Body {
     pub function: String,
     pub prefix: String,
@@ -83,18 +83,18 @@ pub(super) struct Column {
 #[derive(Clone)]
 pub(super) struct EdgeColumn {
     pub node: NodeId,
-    /// The relations on whose edges it is known; none: on all edges.
+    /// The relations on whose edges it is defined; none: on all edges.
     pub known_on: Option<Vec<u32>>,
     pub written: usize,
 }
 
-/// Names of a function, a comprehension or a loop over edges.
+/// The scope of a function, a comprehension or a loop over edges.
 #[derive(Default)]
 pub(super) struct Scope {
     pub names: HashMap<String, Local>,
-    /// The walk in which it was opened.
+    /// The iteration in which it was opened.
     walk: usize,
-    /// Whether names outside of it cannot be seen.
+    /// Whether it hides the names of outer scopes.
     closed: bool,
 }
 
@@ -105,22 +105,22 @@ pub(super) struct Local {
     pub written: Option<usize>,
 }
 
-/// Edges that are walked over.
+/// An iteration over edges.
 #[derive(Clone, Copy)]
 pub(super) struct EdgeWalk {
     number: usize,
     pub edges: EdgeSet,
 }
 
-/// A `while` that is walked.
+/// A `while` during tracing.
 pub(super) struct Repeating {
-    /// The scope of the function that it stands in.
+    /// The scope of the function that contains it.
     pub scope: usize,
-    /// Names that this scope had before.
+    /// Names that this scope had before the loop.
     pub before: Vec<String>,
 }
 
-/// A bias whose shape may not be known yet.
+/// A bias whose shape may not be inferred yet.
 pub(super) struct PendingBias {
     pub span: Span,
     pub name: String,
@@ -170,7 +170,7 @@ impl<'a> Tracer<'a> {
         (self.builder.gir, self.warnings)
     }
 
-    /// Counts a step into something that stands here; `leave` ends it.
+    /// Counts a step and a nesting level at this place; `leave` ends the level.
     pub fn enter(&mut self, span: Span) -> TraceResult<()> {
         self.steps += 1;
         self.level += 1;
@@ -205,7 +205,7 @@ impl<'a> Tracer<'a> {
         self.level -= 1;
     }
 
-    /// Builds at a place of the text, and bounds what was built.
+    /// Builds a node for a place of the text, and checks its limits.
     pub fn make(
         &mut self,
         span: Span,
@@ -220,7 +220,7 @@ impl<'a> Tracer<'a> {
         Ok(made)
     }
 
-    /// As `make`, of a table: a row for each of many, whose number is no width.
+    /// As `make`, for a table: its number of rows is no width.
     pub fn make_table(
         &mut self,
         span: Span,
@@ -230,7 +230,7 @@ impl<'a> Tracer<'a> {
         build(&mut self.builder).map_err(|misfit| unfit(span, misfit))
     }
 
-    /// Names of what a whole number counts: kinds or relations.
+    /// The names that an integer value numbers: kinds or relations.
     pub fn names_of(&self, node: NodeId) -> Option<&[String]> {
         let seen = self.builder.node(node);
         match seen.op {
@@ -259,7 +259,7 @@ impl<'a> Tracer<'a> {
         &self.builder.node(node).shape
     }
 
-    /// What a value is, in words.
+    /// Describes a value for messages.
     pub fn describe(&self, value: &Value) -> String {
         match value {
             Value::Node(node) => self.builder.describe(*node),
@@ -286,7 +286,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Edges in words: `in-edges`, `out-edges of relation \`cites\``.
+    /// Describes edges for messages: `in-edges`, `out-edges of relation \`cites\``.
     pub fn edges_in_words(&self, edges: EdgeSet) -> String {
         let words = match edges.direction {
             Direction::In => "in-edges",
@@ -315,7 +315,7 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    /// Says what to do with what is no number.
+    /// Explains what to do with a value that is no number.
     pub fn expected_number(&self, span: Span, value: &Value) -> Box<Diagnostic> {
         let label = self.describe(value);
         let hint = match value {
@@ -372,14 +372,14 @@ impl<'a> Tracer<'a> {
         )
     }
 
-    /// The value as rows of real numbers.
+    /// The value as float rows.
     pub fn real(&mut self, span: Span, value: &Value) -> TraceResult<NodeId> {
         let node = self.node(span, value)?;
         self.make(span, |builder| builder.cast(Type::Real, node))
     }
 
-    /// Rows that can meet element by element: inside of a walk over edges, rows of vertices become
-    /// those of the owner.
+    /// Broadcasts operands of an element-wise operation: inside an iteration over edges, vertex
+    /// rows become those of the owner.
     pub fn together(&mut self, span: Span, nodes: &mut [NodeId]) -> TraceResult<()> {
         let Some(walk) = self.walks.last().copied() else { return Ok(()) };
         if nodes.iter().any(|node| self.place(*node).edge_rows().is_some()) {
@@ -395,19 +395,19 @@ impl<'a> Tracer<'a> {
         Ok(())
     }
 
-    /// Opens names of a function, which sees no others.
+    /// Opens the scope of a function, which hides all others.
     pub fn open_function(&mut self) {
         let walk = self.walk_number();
         self.scopes.push(Scope { names: HashMap::new(), walk, closed: true });
     }
 
-    /// Opens names of a comprehension over something that is known.
+    /// Opens the scope of a comprehension over constants.
     pub fn open(&mut self) {
         let walk = self.walk_number();
         self.scopes.push(Scope { names: HashMap::new(), walk, closed: false });
     }
 
-    /// Walks over edges, with names of its own.
+    /// Begins an iteration over edges, with a scope of its own.
     pub fn open_walk(&mut self, edges: EdgeSet) {
         self.walks_begun += 1;
         self.walks.push(EdgeWalk { number: self.walks_begun, edges });
@@ -427,13 +427,13 @@ impl<'a> Tracer<'a> {
         self.walks.last().map_or(0, |walk| walk.number)
     }
 
-    /// Gives a name of the innermost scope a value.
+    /// Binds a name in the innermost scope.
     pub fn bind(&mut self, name: &str, value: Value, written: Option<usize>) {
         let scope = self.scopes.last_mut().expect("the outermost scope is never closed");
         scope.names.insert(name.to_owned(), Local { value, written });
     }
 
-    /// The value of a local name; none: there is none.
+    /// The value of a local name, if it is bound.
     pub fn local(&mut self, span: Span, name: &str) -> TraceResult<Option<Value>> {
         let walk = self.walk_number();
         let mut found = None;
@@ -464,7 +464,7 @@ impl<'a> Tracer<'a> {
         Ok(Some(local.value))
     }
 
-    /// Names that can be seen.
+    /// The names in scope.
     pub fn visible(&self) -> Vec<String> {
         let mut names = Vec::new();
         for scope in self.scopes.iter().rev() {
@@ -487,7 +487,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// An error unless all is outside of walks over edges.
+    /// An error inside an iteration over edges.
     pub fn outside_of_walks(&self, span: Span, what: &str, hint: &str) -> TraceResult<()> {
         match self.walks.last() {
             None => Ok(()),
@@ -503,7 +503,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// What does not fit, at a place of the text.
+/// A misfit, as a diagnostic at a place of the text.
 pub(super) fn unfit(span: Span, misfit: Misfit) -> Box<Diagnostic> {
     let label = format!("expected {}, found {}", misfit.expected, misfit.found);
     let hint = match misfit.what.as_str() {

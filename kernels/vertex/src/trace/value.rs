@@ -1,19 +1,18 @@
-//! value: what an expression can be while a program is traced.
+//! value: the values of expressions during tracing.
 //!
-//! promises  a value is cheap to copy; constants are exactly those values that are known when
-//!           compiled
+//! promises  a value is cheap to copy; constants are exactly the values known at compile time
 use std::rc::Rc;
 
 use crate::gir::{EdgeSet, NodeId, Span, Type, Unary};
 
-/// What an expression is.
+/// The value of an expression.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// A bool known when compiled.
+    /// A constant bool.
     Bool(bool),
-    /// A whole number known when compiled.
+    /// A constant integer.
     Int(i64),
-    /// A real number known when compiled.
+    /// A constant float.
     Real(f64),
     /// A string.
     Text(Rc<str>),
@@ -23,14 +22,14 @@ pub(super) enum Value {
     Relation(u32),
     /// A kind of vertices, by its number.
     Kind(u32),
-    /// A value with a row for each of something.
+    /// A symbolic value, with a row per vertex, edge or graph.
     Node(NodeId),
-    /// Rows that are never made, or sums of them: `v.x` of a data set without features, or with
-    /// features of each kind.
+    /// Rows that are never materialised, or sums of them: `v.x` of a data set without features, or
+    /// with features per kind.
     Unmade(Rc<Unmade>),
     /// A `bias()` by its number, whose shape is that of what it is added to.
     Bias(usize),
-    /// The vertices that the setting of this name names; the run knows which.
+    /// The vertices that the setting of this name names; known to the run.
     Chosen(Rc<str>),
     /// `v`.
     Vertex,
@@ -48,11 +47,11 @@ pub(super) enum Value {
     List(Rc<List>),
     /// `zip(...)` of these.
     Zip(Rc<[Value]>),
-    /// What a function without `return` gives.
+    /// The value of a function without `return`.
     Nothing,
 }
 
-/// A value and where it stands in the program.
+/// A value and its place in the program.
 #[derive(Clone, Debug)]
 pub(super) struct SpannedValue {
     pub value: Value,
@@ -64,7 +63,7 @@ impl SpannedValue {
         SpannedValue { value, span }
     }
 
-    /// No value, for a call at this place.
+    /// No value, at the place of a call.
     pub fn nothing(span: Span) -> Self {
         SpannedValue::new(Value::Nothing, span)
     }
@@ -84,9 +83,9 @@ pub(super) enum End {
 pub(super) struct List {
     /// The edges.
     pub edges: EdgeSet,
-    /// Their values; a value of vertices stands for the owner's.
+    /// Their values; a vertex value stands for that of the owner.
     pub element: Value,
-    /// Which edges are left in.
+    /// Which edges are included.
     pub mask: Option<NodeId>,
 }
 
@@ -101,7 +100,7 @@ impl Value {
         Value::Text(text.into())
     }
 
-    /// Whether it is known when compiled.
+    /// Whether it is a compile-time constant.
     pub fn is_constant(&self) -> bool {
         match self {
             Value::Bool(_)
@@ -115,7 +114,7 @@ impl Value {
         }
     }
 
-    /// Values in it, tuples counted whole.
+    /// The number of values in it, including nested tuples.
     pub fn size(&self) -> usize {
         match self {
             Value::Tuple(values) => values.iter().map(Value::size).fold(1, usize::saturating_add),
@@ -123,7 +122,7 @@ impl Value {
         }
     }
 
-    /// Tuples inside of it, itself among them.
+    /// The nesting depth of tuples, itself included.
     pub fn levels(&self) -> usize {
         match self {
             Value::Tuple(values) => 1 + values.iter().map(Value::levels).max().unwrap_or(0),
@@ -131,7 +130,7 @@ impl Value {
         }
     }
 
-    /// In words, for messages: `a string`, `the graph`.
+    /// A description for messages: `a string`, `the graph`.
     pub fn describe(&self) -> String {
         match self {
             Value::Bool(true) => "`True`".to_owned(),
@@ -171,27 +170,27 @@ impl Value {
     }
 }
 
-/// Weighted sums of rows that are never made: one-hot rows, and features of kinds.
+/// Weighted sums of rows that are never materialised: one-hot rows, and features of kinds.
 #[derive(Debug)]
 pub(super) struct Unmade {
     pub rows: ImplicitRows,
     pub levels: usize,
-    /// The edges that they are seen from.
+    /// The edges that they are viewed from.
     pub edges: Option<EdgeSet>,
 }
 
-/// How such rows are made.
+/// How such rows are composed.
 #[derive(Debug)]
 pub(super) enum ImplicitRows {
-    /// Of each vertex its own, of the identity matrix.
+    /// The vertex's own row of the identity matrix.
     Own,
-    /// Of each vertex its own among those of its kind.
+    /// The vertex's own row among those of its kind.
     OfKinds(Rc<KindRows>),
-    /// Seen from an end of each edge.
+    /// Viewed from an end of each edge.
     Seen(Rc<Unmade>, EdgeSet, End),
-    /// Times a number for each row.
+    /// Times a number per row.
     Scaled(Rc<Unmade>, NodeId),
-    /// One plus another.
+    /// The sum of two.
     Sum(Rc<Unmade>, Rc<Unmade>),
     /// Sum or mean over edges.
     Reduced { rows: Rc<Unmade>, edges: EdgeSet, mask: Option<NodeId>, mean: bool },
@@ -202,18 +201,18 @@ pub(super) enum ImplicitRows {
 pub(super) struct KindRows {
     /// By the kind's number; none: rows of the identity matrix.
     pub tables: Vec<Option<NodeId>>,
-    /// What rows of the identity matrix are scaled with, a number for each vertex.
+    /// The scale of rows of the identity matrix, a number per vertex (dropout).
     pub kept: Option<NodeId>,
 }
 
-/// What such rows are multiplied with.
+/// The matrix that such rows are multiplied with.
 #[derive(Clone, Copy)]
 pub(super) enum Matrix<'m> {
-    /// Of a data set without features: `[nodes, out]`, or when transposed `[out, nodes]`.
+    /// In a data set without features: `[nodes, out]`, or transposed `[out, nodes]`.
     Whole(NodeId, bool),
     /// A weight `[out, in]` for each kind.
     OfKinds(&'m [NodeId]),
-    /// Nothing: all kinds have features of one width, and the rows are written out.
+    /// None: all kinds have features of one width, and the rows are materialised.
     Nothing,
 }
 
@@ -228,17 +227,17 @@ impl Unmade {
         }
     }
 
-    /// Whether there is a row for each edge.
+    /// Whether it has a row per edge.
     pub fn is_of_edges(&self) -> bool {
         self.edges.is_some()
     }
 }
 
-/// What a call does to each number.
+/// The element-wise operation of a call.
 #[derive(Clone, Copy)]
 pub(super) enum Applied {
-    /// The same number as another type.
+    /// A cast.
     Cast(Type),
-    /// An operator of one value.
+    /// A unary operator.
     Operator(Unary),
 }

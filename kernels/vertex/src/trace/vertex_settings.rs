@@ -1,7 +1,7 @@
-//! vertex settings: which settings of a program stand for vertices of the data set.
+//! vertex settings: which settings of a program name vertices of the data set.
 //!
-//! promises  the answer follows from the text alone, so that a key can be made without a graph; a
-//!           setting whose value is compared with an id is a vertex setting, also through
+//! promises  the answer follows from the text alone, so that a key can be computed without a graph;
+//!           a setting whose value is compared with an id is a vertex setting, also through
 //!           functions, other names and columns that hold ids
 //! never     looks at a setting's value
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool
         flow.holds.insert((entry, name), BTreeSet::from([name]));
     }
     let parts: Vec<FunctionParts> = file.functions.iter().map(FunctionParts::new).collect();
-    // Each round can only add, and there are finitely many names.
+    // Each round only adds names, and there are finitely many: a fixed point.
     let mut grows = true;
     while grows {
         grows = false;
@@ -37,11 +37,11 @@ pub(super) fn several_by_name(file: &File, entry: &str) -> BTreeMap<String, bool
     found
 }
 
-/// What a function is made of, however deep it stands.
+/// The parts of a function, however deeply nested.
 struct FunctionParts<'a> {
     function: &'a str,
     expressions: Vec<&'a Expression>,
-    /// Targets and what they are given: assignments, `for`, comprehensions.
+    /// Targets and their values: assignments, `for`, comprehensions.
     given: Vec<(&'a Expression, &'a Expression)>,
     returned: Vec<&'a Expression>,
 }
@@ -103,7 +103,7 @@ impl<'a> FunctionParts<'a> {
     }
 }
 
-/// The expressions that stand directly inside of one.
+/// The direct subexpressions of an expression.
 fn parts_of(expression: &Expression) -> Vec<&Expression> {
     match &expression.kind {
         ExpressionKind::Bool(_)
@@ -129,7 +129,7 @@ fn parts_of(expression: &Expression) -> Vec<&Expression> {
     }
 }
 
-/// Where ids and settings are known to go.
+/// Where ids and settings flow.
 struct SettingFlow<'a> {
     file: &'a File,
     /// Names of columns that hold ids.
@@ -141,7 +141,7 @@ struct SettingFlow<'a> {
 }
 
 impl<'a> SettingFlow<'a> {
-    /// Follows every assignment and call once; whether anything is new.
+    /// Follows every assignment and call once; returns whether anything is new.
     fn pass(&mut self, parts: &FunctionParts<'a>) -> bool {
         let function = parts.function;
         let mut grown = false;
@@ -183,7 +183,7 @@ impl<'a> SettingFlow<'a> {
         }
     }
 
-    /// All of several; whether one of them was new.
+    /// All pairs; returns whether one of them was new.
     fn give_each(
         &mut self,
         function: &'a str,
@@ -196,7 +196,7 @@ impl<'a> SettingFlow<'a> {
         grown
     }
 
-    /// A name of a function takes the value of an expression of a function.
+    /// A local name of a function takes the value of an expression of a function.
     fn bind(
         &mut self,
         function: &'a str,
@@ -213,7 +213,7 @@ impl<'a> SettingFlow<'a> {
         is_new || held.len() > before
     }
 
-    /// Whether an expression is an id, as far as the text tells.
+    /// Whether an expression is an id, as far as the text shows.
     fn is_id(&self, function: &'a str, expression: &'a Expression) -> bool {
         match &expression.kind {
             ExpressionKind::Attribute(_, name) => self.ids.contains(name.text.as_str()),
@@ -240,7 +240,7 @@ impl<'a> SettingFlow<'a> {
         }
     }
 
-    /// The settings whose values an expression's value is made of.
+    /// The settings that flow into an expression's value.
     fn settings_in(
         &self,
         function: &'a str,
@@ -258,7 +258,7 @@ impl<'a> SettingFlow<'a> {
             ExpressionKind::Comprehension(inside) => {
                 self.settings_in(function, &inside.element, found)
             }
-            // A column, a condition and a count are no setting's value.
+            // The value of a column, a condition or a count is no setting's value.
             ExpressionKind::Attribute(..)
             | ExpressionKind::Compare(..)
             | ExpressionKind::Logical(..) => {}
@@ -274,7 +274,7 @@ impl<'a> SettingFlow<'a> {
         }
     }
 
-    /// Notes the settings that a function compares with ids.
+    /// Collects the settings that a function compares with ids.
     fn compared(&self, parts: &FunctionParts<'a>, found: &mut BTreeMap<String, bool>) {
         for expression in &parts.expressions {
             let ExpressionKind::Compare(first, others) = &expression.kind else { continue };

@@ -1,28 +1,28 @@
-//! vertices: what is read from a vertex, an edge and the graph: `v.h`, `u.h`, `e.src.h`, `e.w`,
+//! vertices: attributes of a vertex, an edge and the graph: `v.h`, `u.h`, `e.src.h`, `e.w`,
 //! `v.graph.nodes`.
 //!
-//! promises  what is built in wins, then what the program assigned, then columns of the node table;
-//!           a value read through an edge is the row of the vertex at its end
+//! promises  built-in attributes come first, then those that the program assigned, then columns of
+//!           the node table; an attribute read through an edge is the row of the vertex at its end
 use super::tracer::{TraceResult, Tracer};
 use super::value::{End, ImplicitRows, Value};
 use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
 use crate::launch::Direction;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};
 
-/// What every vertex has, besides its edges.
+/// Built-in attributes of a vertex, other than its edges.
 const VALUES: [&str; 6] = ["x", "id", "indegree", "outdegree", "degree", "classes"];
-/// What it has besides where there are several kinds of vertices.
+/// A further one if there are several kinds of vertices.
 pub(super) const KIND: &str = "kind";
-/// The edges of a vertex, and the graph.
+/// Attributes for the edges of a vertex, and the graph.
 const WAYS: [&str; 6] = ["graph", "innbs", "outnbs", "nbs", "inedges", "outedges"];
-/// What every edge has.
+/// Built-in attributes of an edge.
 pub(super) const EDGE_BUILT_IN: [&str; 5] = ["src", "dst", "w", "x", "type"];
-/// What a graph has.
+/// Attributes of the graph.
 const GRAPH: [&str; 5] = ["nodes", "edges", "relations", "kinds", "size"];
-/// Columns of the node table that say what is to be learned, and where.
+/// Columns of the node table with target and split, hidden in training.
 const HIDDEN_IN_TRAINING: [&str; 2] = ["label", "split"];
 
-/// Whether a vertex has it already.
+/// Whether an attribute is built in.
 pub(super) fn is_built_in(name: &str) -> bool {
     VALUES.contains(&name) || WAYS.contains(&name)
 }
@@ -89,7 +89,7 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    /// A value that each vertex has; `base` is how the vertex is written, for messages.
+    /// A column of the vertex; `base` is the spelling of the vertex, for messages.
     fn column(&mut self, name: &Name, base: &str, span: Span) -> TraceResult<Value> {
         let input = match name.text.as_str() {
             "x" if self.data.features.is_none() && self.data.kinds.is_empty() => {
@@ -231,7 +231,7 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    /// Says once that there is nothing to walk over.
+    /// Warns once that an iteration is over nothing.
     fn warn_of_nothing(&mut self, span: Span, what: &str, hint: &str) {
         if !self.warnings.iter().any(|warning| warning.span == span) {
             self.warnings
@@ -273,7 +273,7 @@ impl<'a> Tracer<'a> {
         Ok(Value::Node(self.make(span, |builder| builder.make(Op::Input(input), &[]))?))
     }
 
-    /// An edge can be read only where its edges are walked over.
+    /// An edge can be read only inside an iteration over its edges.
     fn check_walk(&self, edges: EdgeSet, span: Span) -> TraceResult<()> {
         if self.walks.last().is_some_and(|walk| walk.edges == edges) {
             return Ok(());
@@ -372,7 +372,7 @@ impl<'a> Tracer<'a> {
         self.view_from_end(span, value, edges, end)
     }
 
-    /// A value of vertices as seen from an end of each edge.
+    /// A vertex value viewed from an end of each edge.
     pub fn view_from_end(
         &mut self,
         span: Span,

@@ -1,14 +1,14 @@
-//! self_row_product: a product of what is added up of a vertex's own row and of sums over its
-//! neighbours' same rows: `(a x_v + sum of x_u) W` is `a (x W)_v + sum of (x W)_u`, so that
-//! everything behind the product has its width, and sparse features meet nothing but the product.
+//! self_row_product: a product of a vertex's own row plus sums over its neighbours' same rows: `(a
+//! x_v + sum of x_u) W` is `a (x W)_v + sum of (x W)_u`, so that everything after the product has
+//! its width, and sparse features are only read by the product.
 //!
-//! promises  the value as a real number; that the product is done once
-//! never     takes apart what another value reads
+//! promises  the value as a real number; a single product
+//! never     rewrites a value that has another reader
 use super::{Chain, NodeFacts, RowFactor};
 use crate::gir::{Binary, Builder, Data, Misfit, NodeId, Op, Reduction};
 use crate::passes::{Choice, moved_bytes, rebuild::Site};
 
-/// Terms of the left side of a product, all of one value's rows.
+/// The terms of the left operand of a product, all rows of one value.
 pub(super) struct Terms {
     x: NodeId,
     matrix: NodeId,
@@ -116,7 +116,7 @@ impl NodeFacts<'_> {
 }
 
 impl Terms {
-    /// The terms of the product's rows, added up.
+    /// The sum of the terms, as rows of the product.
     pub(super) fn built(
         &self,
         builder: &mut Builder<'_>,
