@@ -39,7 +39,8 @@ pub enum Rates {
 /// Facts of this device for a plan, and the source of its rates.
 pub(crate) fn facts(device: &Device) -> Result<(Facts, Rates), Fault> {
     let kept = measured_facts::find(device)?.zip(measured_facts::file(device));
-    facts_by(device, kept).ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))
+    facts_by(device, kept)
+        .ok_or_else(|| Fault::misuse("the facts file of the H200 cannot be parsed"))
 }
 
 /// The same, with the facts measured on this machine, if any.

@@ -79,9 +79,9 @@ pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
     }
     if name.ends_with(EXTENSION) {
         let text =
-            facts_file(name).map_err(|why| unknown(format!("its facts do not read: {why}")))?;
+            facts_file(name).map_err(|why| unknown(format!("its facts cannot be read: {why}")))?;
         return Facts::from_yaml(&text)
-            .map_err(|error| unknown(format!("it is no facts file: {error}")));
+            .map_err(|error| unknown(format!("it is not a valid facts file: {error}")));
     }
     if let (Best::OfAll, AUTO, Some(found)) = (best, name, gpu_for_auto()) {
         return found.map_err(|fault| absent(fault, ""));
@@ -216,7 +216,7 @@ mod tests {
             resolve("cuda:x").unwrap_err().why.contains("`cuda:N`") && resolve("cudamax").is_err()
         );
         assert!(resolve("h2o").unwrap_err().why.contains("`h200`"));
-        assert!(resolve("none/there.yaml").unwrap_err().why.contains("do not read"));
+        assert!(resolve("none/there.yaml").unwrap_err().why.contains("cannot be read"));
     }
 
     #[test]

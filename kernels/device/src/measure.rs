@@ -56,7 +56,7 @@ const STEPS: u64 = 20;
 pub fn measure(gpu: &Gpu, nvrtc: &Nvrtc, maps: &[&[u8]]) -> Result<Facts, Fault> {
     let device = gpu.facts();
     let expected = detected_gpu::expected(&device)
-        .ok_or_else(|| Fault::misuse("the facts file of the H200 does not read"))?;
+        .ok_or_else(|| Fault::misuse("the facts file of the H200 cannot be parsed"))?;
     let cubin = nvrtc.compile(&Source {
         name: "rates.cu",
         text: KERNELS,

@@ -85,7 +85,7 @@ fn read(file: &Path, device: &Device) -> Result<Option<Facts>, Fault> {
 
 fn wrong(file: &Path, why: &str) -> Fault {
     Fault::absent(
-        format!("measured facts of a GPU do not read: `{}`: {why}", file.display()),
+        format!("measured facts of a GPU cannot be read: `{}`: {why}", file.display()),
         format!("rm '{}'  and measure again:  {COMMAND}", file.display()),
     )
 }

@@ -177,7 +177,9 @@ impl Nvrtc {
                 format!("NVRTC {}.{} knows {}", self.version.0, self.version.1, names.join(", "));
             return Err(Fault { what, code: Code::Compile { log }, hint: None });
         }
-        let zero = |_| Fault::misuse(format!("{what}: a text, its name or an option holds a 0"));
+        let zero = |_| {
+            Fault::misuse(format!("{what}: the source, its name or an option contains a NUL byte"))
+        };
         let (text, name) =
             (CString::new(source.text).map_err(zero)?, CString::new(source.name).map_err(zero)?);
         let options = self
@@ -216,7 +218,7 @@ impl Nvrtc {
         if !cubin::is_whole(&bytes) {
             return Err(Fault::driver(
                 what,
-                format!("expected a CUBIN, found {length} bytes that are none"),
+                format!("expected a CUBIN, found {length} other bytes"),
             ));
         }
         let kernels = cubin::kernels(&log);

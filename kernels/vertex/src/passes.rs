@@ -104,7 +104,7 @@ pub const PASSES: &[Pass] = &[
     SIMPLIFY,
     Pass {
         name: "powers",
-        reason: "powers of small whole numbers are products",
+        reason: "powers of small integers become products",
         stage: Stage::Always,
         numbers: Numbers::Reordered,
         run: powers::run,
@@ -113,14 +113,14 @@ pub const PASSES: &[Pass] = &[
     DEAD,
     Pass {
         name: "triangles",
-        reason: "common neighbours are counted by the vertex that adds them up",
+        reason: "common neighbours are counted per vertex if only their sums are read",
         stage: Stage::Always,
         numbers: Numbers::Kept,
         run: triangles::run,
     },
     Pass {
         name: "factor",
-        reason: "what is the summing vertex's stands outside of its sum over edges",
+        reason: "factors of the summing vertex are hoisted out of its sum over edges",
         stage: Stage::Always,
         numbers: Numbers::Reordered,
         run: hoist_row_factors::run,
@@ -134,28 +134,28 @@ pub const PASSES: &[Pass] = &[
     },
     Pass {
         name: "guards",
-        reason: "a gradient is not guarded against what cannot be",
+        reason: "guards of gradients against impossible infinities are removed",
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: drop_zero_guards::run,
     },
     Pass {
         name: "masks",
-        reason: "where a slope passes behind a dropout is told by what this left",
+        reason: "the mask of a relu's gradient is taken from the rows after dropout",
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: relu_mask_from_dropout::run,
     },
     Pass {
         name: "forward_sums",
-        reason: "sums that gradients need are taken going forward",
+        reason: "sums that only gradients need are computed in the forward pass",
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: forward_sums::run,
     },
     Pass {
         name: "dots",
-        reason: "a dot product with the summing vertex's row is taken once, of a sum of rows",
+        reason: "a dot product with the summing vertex's row is hoisted out of the sum",
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: hoist_dot_products::run,
@@ -165,7 +165,7 @@ pub const PASSES: &[Pass] = &[
     EQUAL,
     Pass {
         name: "hoist",
-        reason: "what does not change in a loop is computed before it",
+        reason: "loop-invariant values are computed before the loop",
         stage: Stage::Always,
         numbers: Numbers::Kept,
         run: loop_invariants::run,
@@ -174,7 +174,7 @@ pub const PASSES: &[Pass] = &[
     // Runs late: it depends on which users of a value remain.
     Pass {
         name: "quotients",
-        reason: "what is divided for others is added up as its quotient",
+        reason: "a value is summed by its quotient, if that is what others read",
         stage: Stage::Gradients,
         numbers: Numbers::Reordered,
         run: share_softmax_quotients::run,
@@ -183,14 +183,14 @@ pub const PASSES: &[Pass] = &[
 
 const FOLD: Pass = Pass {
     name: "fold",
-    reason: "numbers of numbers are computed once",
+    reason: "arithmetic on constants is evaluated",
     stage: Stage::Always,
     numbers: Numbers::Kept,
     run: constant_folding::run,
 };
 const SIMPLIFY: Pass = Pass {
     name: "simplify",
-    reason: "work that changes nothing is left out",
+    reason: "operations without effect are removed",
     stage: Stage::Always,
     numbers: Numbers::Kept,
     run: simplify::run,
@@ -204,7 +204,7 @@ const EQUAL: Pass = Pass {
 };
 const DEAD: Pass = Pass {
     name: "dead",
-    reason: "values that nothing reads are not computed",
+    reason: "dead values are removed",
     stage: Stage::Always,
     numbers: Numbers::Kept,
     run: dead_code::run,

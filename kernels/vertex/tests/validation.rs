@@ -127,15 +127,15 @@ fn places_in_the_arena() {
                 scale.offset
         },
         &format!(
-            "`arena`: places of `scale` and `z.0`: expected apart, since both are wanted at one \
-             time, found to {} and from {}",
+            "`arena`: places of `scale` and `z.0`: expected disjoint: their lifetimes overlap, \
+             found to {} and from {}",
             scale.offset + scale.bytes,
             scale.offset
         ),
     );
-    // What lies nowhere is made, and has no place.
-    let nowhere = "`arena`: `z.0`, which lies nowhere: expected what launches make, without a \
-                   place, found something else";
+    // Only a value of a launch can be not materialised, and then has no place.
+    let nowhere = "`arena`: `z.0`, which is not materialised: expected values of launches, \
+                   without a place, found something else";
     gcn(|list| list.arena.nowhere.push("z.0".to_owned()), nowhere);
     gcn(|list| list.arena.nowhere.push("x".to_owned()), &nowhere.replace("z.0", "x"));
     components(
@@ -447,7 +447,7 @@ fn elements() {
     );
     gcn(
         |list| set_epilogue(forward(list, "input.0"), made_plus("x")),
-        "`input.0`: expression: expected loads and constants only, found what the launch has made",
+        "`input.0`: expression: expected loads and constants only, found the launch's result",
     );
     let reduce =
         |list: &mut LaunchList, change: fn(&mut Combine, &mut EdgeFactor)| match &mut iterate(list)
@@ -567,7 +567,7 @@ fn commits() {
             let start = iterate(list).prepare[0].clone();
             iterate(list).superstep.push(Launch { name: "again".to_owned(), ..start });
         },
-        "`commit`: state `label`: expected left alone in the superstep, found written",
+        "`commit`: state `label`: expected not written in the superstep, found written",
     );
     components(
         |list| {

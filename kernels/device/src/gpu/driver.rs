@@ -50,7 +50,7 @@ fn start_once() -> Result<Driver, Fault> {
     let asked = unsafe { sys::cuDriverGetVersion(&mut version) };
     if asked != CUresult::CUDA_SUCCESS {
         return Err(Fault::absent(
-            format!("no NVIDIA driver that works: {}", error_text(asked)),
+            format!("no working NVIDIA driver: {}", error_text(asked)),
             MEND,
         ));
     }
@@ -116,7 +116,7 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     let driver = start()?;
     if ordinal >= driver.count {
         let what = match driver.count {
-            0 => "no NVIDIA GPU: the driver is there and sees no device".to_owned(),
+            0 => "no NVIDIA GPU: the driver sees no device".to_owned(),
             count => format!("no device {ordinal}: the driver sees {count}, numbered from 0"),
         };
         return Err(Fault::absent(

@@ -156,7 +156,7 @@ impl Gpu {
             || unsafe { sys::cuGraphGetNodes(recorded.0, ptr::null_mut(), &mut nodes) },
         )?;
         let mut raw: CUgraphExec = ptr::null_mut();
-        let what = || format!("make a graph of {nodes} nodes ready");
+        let what = || format!("instantiate a graph of {nodes} nodes");
         // SAFETY: `recorded` is a complete graph; `raw` outlives the call and is destroyed by
         // `Graph`.
         self.context
@@ -174,8 +174,8 @@ impl Gpu {
 
     /// What the next captured node depends on: the last one, unless `follow` said otherwise.
     pub fn behind(&self) -> Result<Behind, Fault> {
-        let what = || "ask what a capture goes on behind".to_owned();
-        self.context.require_own_capture("ask what a capture goes on behind")?;
+        let what = || "query the last captured nodes".to_owned();
+        self.context.require_own_capture("query the last captured nodes")?;
         let mut status = CUstreamCaptureStatus_enum::CU_STREAM_CAPTURE_STATUS_NONE;
         let (mut nodes, mut edges, mut count) = (ptr::null(), ptr::null(), 0);
         // SAFETY: the stream lives as long as the context; all outputs outlive the call.
@@ -202,11 +202,11 @@ impl Gpu {
     /// Makes the next captured node depend on these nodes instead of the last one; later nodes
     /// follow it in turn.
     pub fn follow(&self, behind: &Behind) -> Result<(), Fault> {
-        self.context.require_own_capture("go on with a capture behind something")?;
+        self.context.require_own_capture("set the dependencies of a capture")?;
         let (mut nodes, edges): (Vec<CUgraphNode>, Vec<CUgraphEdgeData>) =
             behind.nodes.iter().copied().unzip();
         let count = nodes.len();
-        let what = || format!("go on with a capture behind {count} nodes");
+        let what = || format!("make a capture depend on {count} nodes");
         let replaces =
             CUstreamUpdateCaptureDependencies_flags_enum::CU_STREAM_SET_CAPTURE_DEPENDENCIES as u32;
         let first = nodes.as_mut_ptr();

@@ -189,7 +189,7 @@ impl Module {
     pub fn kernel(&self, entry: &str, parameters: &[Parameter]) -> Result<Kernel, Fault> {
         let context = &self.loaded.context;
         let name = CString::new(entry)
-            .map_err(|_| Fault::misuse("look up a kernel: its name holds a 0"))?;
+            .map_err(|_| Fault::misuse("look up a kernel: its name contains a NUL byte"))?;
         let what = || format!("look up kernel `{entry}` in `{}`", self.loaded.name);
         let mut raw: CUfunction = ptr::null_mut();
         // SAFETY: the module is loaded, `name` ends with a 0, and both outlive the call.

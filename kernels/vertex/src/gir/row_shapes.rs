@@ -59,10 +59,8 @@ impl Builder<'_> {
             }
             Op::Detach => Ok(Row::like(of(0)?)),
             Op::WhenTraining => {
-                same_kinds("values in training and out of it", of(0)?, of(1)?)?;
-                Ok(self
-                    .together("values in training and out of it", inputs)?
-                    .with_kind(of(0)?.kind))
+                same_kinds("values for training and not", of(0)?, of(1)?)?;
+                Ok(self.together("values for training and not", inputs)?.with_kind(of(0)?.kind))
             }
             Op::Far(_)
             | Op::Near(_)

@@ -218,7 +218,7 @@ impl LaunchList {
         {
             flaws.push((
                 format!("place of `{}`", place.buffer),
-                "none, since it is wanted for good".to_owned(),
+                "none: it lives for the whole run".to_owned(),
                 format!("from {}", place.offset),
             ));
         }
@@ -226,8 +226,8 @@ impl LaunchList {
             let is_made = lifetimes.remove(name.as_str()).is_some();
             if !is_made || places.contains_key(name.as_str()) {
                 flaws.push((
-                    format!("`{name}`, which lies nowhere"),
-                    "what launches make, without a place".to_owned(),
+                    format!("`{name}`, which is not materialised"),
+                    "values of launches, without a place".to_owned(),
                     "something else".to_owned(),
                 ));
             }
@@ -268,7 +268,7 @@ impl LaunchList {
                 let what = format!("places of `{}` and `{}`", first.buffer, second.buffer);
                 flaws.push((
                     what,
-                    "apart, since both are wanted at one time".to_owned(),
+                    "disjoint: their lifetimes overlap".to_owned(),
                     format!("to {end} and from {}", second.offset),
                 ));
             }

@@ -106,7 +106,7 @@ pub(super) fn check(index: &BTreeMap<&str, &Buffer>, operation: &Operation) -> R
             if is_made && !is_at_hand(*over, rows.view) {
                 return Err((
                     format!("`{}`, made in the same walk", rows.buffer),
-                    "read at the vertex or edge at hand".into(),
+                    "read at the current vertex or edge".into(),
                     "read at another".into(),
                 ));
             }
@@ -163,7 +163,7 @@ fn totalled(
     }
     Err((
         format!("step `{}`", made.name),
-        "a total of reals over rows of the vertices at hand, stored".into(),
+        "a stored total of floats over rows of the vertices of the walk".into(),
         format!("{} of {}", op.describe(), made.rows),
     ))
 }
@@ -182,7 +182,7 @@ fn placed(over: Over, made: &Buffer, op: &Op, is_local: bool) -> Result<(), Unfi
             if edges.direction == direction {
                 Ok(())
             } else {
-                unfit("a reduction over the edges that are walked")
+                unfit("a reduction over the edges of the walk")
             }
         }
         (_, Some(_)) => {

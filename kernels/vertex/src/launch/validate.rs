@@ -301,7 +301,7 @@ impl<'a> Inspector<'a> {
                 self.flaw(
                     "commit",
                     format!("state `{state}`"),
-                    "left alone in the superstep",
+                    "not written in the superstep",
                     "written",
                 );
             }
@@ -404,7 +404,7 @@ impl<'a> Inspector<'a> {
                 self.flaw(
                     "statistics",
                     format!("buffer `{state}`"),
-                    "one that the optimiser leaves alone",
+                    "one that the optimiser does not update",
                     "a learned tensor",
                 );
             }
@@ -696,7 +696,7 @@ impl<'a> Inspector<'a> {
                         name,
                         "expression",
                         "loads and constants only",
-                        "what the launch has made",
+                        "the launch's result",
                     );
                 }
                 Expression::Id if out.element == Element::Real => {

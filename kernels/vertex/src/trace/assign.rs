@@ -183,7 +183,7 @@ impl<'a> Tracer<'a> {
         }
         self.outside_of_walks(
             span,
-            &format!("`{column}` is assigned where edges are walked over"),
+            &format!("`{column}` is assigned inside an iteration over edges"),
             "reduce instead:  v.h = sum(... for e in v.inedges); or assign it before or after; \
              inside of `for e in v.inedges` only columns of `e` are",
         )?;

@@ -81,7 +81,7 @@ const ELSEWHERE: [(&str, &str); 17] = [
 /// Operators without a counterpart, and what to do instead.
 const NOWHERE: [(&[&str], &str); 6] = [
     (&["print"], "there is no output while a program runs; return the value instead"),
-    (&["log_softmax"], "scores go out raw; the loss takes their logarithms itself"),
+    (&["log_softmax"], "return raw scores (logits); the loss applies the logarithm"),
     (
         &["random", "rand", "randn", "randint", "uniform", "shuffle", "choice"],
         "results follow from the data and `run.seed`; put random numbers into a column of the node \
@@ -412,7 +412,7 @@ impl<'a> Tracer<'a> {
             let found = Diagnostic::error(
                 span,
                 format!("`{name}` calls itself"),
-                "functions are walked where they are called, so this would never end",
+                "functions are inlined where they are called, so this would never end",
             );
             return Err(Box::new(found.hint(
                 "use `for` for a known number of steps, `while` to repeat until nothing changes",

@@ -51,7 +51,7 @@ impl<'a> Tracer<'a> {
             other => {
                 let found = Diagnostic::error(
                     span,
-                    "this cannot be walked over",
+                    "this cannot be iterated over",
                     format!(
                         "expected edges, neighbours, a list or a range, found {}",
                         self.describe(&other)

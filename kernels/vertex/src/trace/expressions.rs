@@ -138,7 +138,7 @@ impl<'a> Tracer<'a> {
         let FoldError { what, label } = error;
         let hint = match what.as_str() {
             _ if label.contains("the relations") => "count them:  len(v.graph.relations)",
-            what if what.contains("zero") => "check the settings that it is computed of",
+            what if what.contains("zero") => "check the settings that it is computed from",
             what if what.contains("large") => "write a real number:  2.0 ** 100",
             what if what.contains("tuple") => "v.kind in (0, 2)",
             _ => "constants are numbers, bools, strings and tuples of them",
@@ -501,10 +501,7 @@ impl<'a> Tracer<'a> {
                 let label = format!("expected `==`, `!=` or `in`, found `{}`", comparison.sign());
                 let found = Diagnostic::error(
                     span,
-                    format!(
-                        "`{setting}` names a vertex, and vertices have no order that it could be \
-                         held against"
-                    ),
+                    format!("`{setting}` names a vertex, and vertices have no order"),
                     label,
                 );
                 return Err(Box::new(found.hint(format!("v.id == {setting}"))));
@@ -559,7 +556,7 @@ impl<'a> Tracer<'a> {
         Box::new(
             wrong
                 .note("the setting", Some(setting_at))
-                .hint(format!("keep who it is first:  v.chosen = v.id == {setting}")),
+                .hint(format!("keep which vertex it is first:  v.chosen = v.id == {setting}")),
         )
     }
 

@@ -209,7 +209,7 @@ impl<'a> FoldWalk<'_, 'a> {
             "a fold's function is an expression of its two values",
             "expected arithmetic, comparisons, min, max or a choice",
         );
-        Box::new(found.hint("names, numbers and functions of each number are what it can hold"))
+        Box::new(found.hint("it can use names, numbers and element-wise functions"))
     }
 
     fn part(

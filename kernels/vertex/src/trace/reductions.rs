@@ -114,9 +114,7 @@ impl Tracer<'_> {
                     format!("`{name}` of nothing"),
                     "expected at least one value",
                 );
-                Err(Box::new(
-                    found.hint(format!("say what it then is:  {name}(values, default=0)")),
-                ))
+                Err(Box::new(found.hint(format!("give a default:  {name}(values, default=0)"))))
             }
             "min" | "max" => self.extreme_of(span, parts, name == "max"),
             "count" => Ok(Value::Int(parts.len() as i64)),
@@ -149,12 +147,10 @@ impl Tracer<'_> {
                 let found = Diagnostic::error(
                     span,
                     format!("`{name}` is over edges, or over an axis of a row"),
-                    format!("found {} values known one by one", parts.len()),
+                    format!("found {} separate values", parts.len()),
                 );
                 Err(Box::new(
-                    found.hint(format!(
-                        "put them side by side first:  {name}(concat(a, b), axis=-1)"
-                    )),
+                    found.hint(format!("concatenate them first:  {name}(concat(a, b), axis=-1)")),
                 ))
             }
         }
@@ -296,7 +292,7 @@ impl Tracer<'_> {
                     Diagnostic::error(
                         at,
                         "`softmax` has no default",
-                        "over no edges there are no shares",
+                        "over no edges its result is empty",
                     )
                     .hint("leave it out"),
                 ));

@@ -157,7 +157,7 @@ impl<'a> Tracer<'a> {
                 if !each {
                     let found = Diagnostic::error(
                         over.span,
-                        "`for` over neighbours has nothing that it could assign to",
+                        "`for` over neighbours has nothing to assign to",
                         "expected  v.inedges  or  v.outedges",
                     );
                     return Err(Box::new(found.hint(
@@ -167,7 +167,7 @@ impl<'a> Tracer<'a> {
                 }
                 self.outside_of_walks(
                     over.span,
-                    "`for` over edges inside another walk over edges",
+                    "`for` over edges inside another iteration over edges",
                     "make the column of edges before",
                 )?;
                 self.open_walk(edges);

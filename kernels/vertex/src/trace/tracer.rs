@@ -452,7 +452,7 @@ impl<'a> Tracer<'a> {
             let found = Diagnostic::error(
                 span,
                 what,
-                "expected a value of the edges that are walked over here",
+                "expected a value of the edges that are iterated over here",
             );
             return Err(Box::new(
                 found.hint("compute the inner part first and keep it in a column:  v.name = ..."),
@@ -495,7 +495,7 @@ impl<'a> Tracer<'a> {
                 Diagnostic::error(
                     span,
                     what,
-                    format!("found inside a walk over {}", self.edges_in_words(walk.edges)),
+                    format!("found inside an iteration over {}", self.edges_in_words(walk.edges)),
                 )
                 .hint(hint),
             )),

@@ -64,7 +64,7 @@ impl<'a> Tracer<'a> {
                 let hint = match name.text.as_str() {
                     "T" => "write the product with the matrix on the right:  x @ w".to_owned(),
                     "shape" | "size" | "dtype" => {
-                        "shapes are known to whoever writes the program; `len` counts a tuple"
+                        "shapes are known when the program is written; `len` counts a tuple"
                             .to_owned()
                     }
                     part if super::calls::is_operator(part) => {
@@ -112,7 +112,7 @@ impl<'a> Tracer<'a> {
                     let found = Diagnostic::error(
                         span,
                         format!("`{base}.{column}` cannot be read while training"),
-                        "this is what is to be learned, or says where",
+                        "this is the target, or the split",
                     );
                     return Err(Box::new(found.hint("leave it out; the loss reads it")));
                 }
@@ -280,7 +280,7 @@ impl<'a> Tracer<'a> {
         }
         Err(Box::new(Diagnostic::error(
             span,
-            "an edge is read outside of its walk",
+            "an edge is read outside of its iteration",
             "expected inside of the comprehension that names it",
         )))
     }

@@ -307,7 +307,7 @@ fn each_thing_that_is_wrong_with_an_arena_is_found() {
             let (held, b) = (at(arena, "held"), at(arena, "b"));
             (arena.places[held].offset, arena.places[b].offset) = (0, 0);
         },
-        "places of `b` and `held`: apart, since both are wanted at one time; to 256 and from 0",
+        "places of `b` and `held`: disjoint: their lifetimes overlap; to 256 and from 0",
     );
     finds(
         &|arena| {
