@@ -164,7 +164,7 @@ fn rates_are_measured_when_asked_for_and_then_planned_with() {
     assert!(
         damaged.status.code() == Some(1)
             && said.contains("emulated-gpu.sm_90")
-            && said.contains("cannot be read")
+            && said.contains("not be read")
             && said.contains("measure again"),
         "{said}"
     );

@@ -59,8 +59,8 @@ impl Builder<'_> {
             }
             Op::Detach => Ok(Row::like(of(0)?)),
             Op::WhenTraining => {
-                same_kinds("values for training and not", of(0)?, of(1)?)?;
-                Ok(self.together("values for training and not", inputs)?.with_kind(of(0)?.kind))
+                same_kinds("values in and out of training", of(0)?, of(1)?)?;
+                Ok(self.together("values in and out of training", inputs)?.with_kind(of(0)?.kind))
             }
             Op::Far(_)
             | Op::Near(_)
