@@ -260,7 +260,7 @@ impl GradientWalk<'_> {
     }
 
     /// Gradient times derivative. Behind a select a gradient of 0 stays 0, whatever the derivative
-    /// (`finite` says where that is needed).
+    /// (`zero_times_infinity` says where that is needed).
     fn times(&mut self, gradient: NodeId, slope: NodeId) -> NodeResult {
         let gradient = self.peeled(gradient, slope);
         let product = self.builder.multiply(gradient, slope)?;

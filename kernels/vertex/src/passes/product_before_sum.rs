@@ -4,7 +4,7 @@
 //! reason    `(sum of x_u) W` is `sum of (x W)_u`: the sum may run over the rows before the product
 //!           (type 2 of the GNNA paper) or after it (type 1). The sum reads a row per edge, so its
 //!           width decides. A term added to the sum passes through the product with it, if it is
-//!           the summing vertex's row of the same value (`own`)
+//!           the summing vertex's row of the same value (`self_row_product`)
 //! keeps     the value as a real number; it is rounded in another order. Between product and sum
 //!           only numbers of a vertex or an edge (rows of shape []) are allowed, as factor, divisor
 //!           or condition

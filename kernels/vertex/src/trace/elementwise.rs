@@ -163,7 +163,7 @@ fn fold_constant(applied: Applied, x: &Value) -> Option<Value> {
     match (applied, constants::integer(x)) {
         (Applied::Cast(Type::Int), Some(whole)) => return Some(Value::Int(whole)),
         (Applied::Operator(operator), Some(whole)) if operator.takes().contains(&Type::Int) => {
-            // Infinity as an integer is the sentinel.
+            // An overflow is not folded: it is computed at run time.
             let value = match operator {
                 Unary::Absolute => whole.checked_abs(),
                 Unary::Square => whole.checked_mul(whole),
