@@ -60,12 +60,12 @@ pub trait Real:
     fn root(self) -> Self;
     /// Absolute value.
     fn magnitude(self) -> Self;
-    
-/// e^self; of f32 our own, within 0.6 ulp and with the same bits on every CPU.
+
+    /// e^self; of f32 our own, within 0.6 ulp and with the same bits on every CPU.
     fn exponential(self) -> Self;
     /// `self * factor + term` in one rounding; only inside products, where gemm does the same.
-    
-fn fused(self, factor: Self, term: Self) -> Self;
+
+    fn fused(self, factor: Self, term: Self) -> Self;
 }
 
 macro_rules! real {

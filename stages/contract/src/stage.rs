@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     Artifact, Digest, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
-    manifest::{InputEntry, Producer, now_text},
+    manifest::{InputEntry, Producer, utc_timestamp},
     progress::{Progress, StopFlag},
     store::Draft,
 };

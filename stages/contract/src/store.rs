@@ -63,7 +63,7 @@ pub fn abandon_drafts() {
 
 impl Store {
     /// The store in this folder.
-    pub fn at(root: impl Into<PathBuf>) -> Self {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
         Store { root: root.into() }
     }
 

@@ -17,8 +17,9 @@ use crate::{
 impl Artifact {
     /// Checks its files against its kind; an error has a hint that repairs them.
     pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
-        let looked =
-            caught_panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
+        let looked = caught_panics::catch_panic(|| {
+            kinds::validate(&self.path, &self.manifest, self.kind, depth)
+        });
         let damaged = |said: String| {
             caught_panics::out_of_memory(&said).unwrap_or_else(|| {
                 StageError::damaged(&self.path, format!("reading its files fails: {said}"))
@@ -37,7 +38,7 @@ impl Artifact {
         let prove = |whole: Artifact| {
             whole.manifest.check_digests(&whole.path).and_then(|()| whole.validate(Depth::Publish))
         };
-        Artifact::in_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
+        Artifact::from_folder(self.kind, &self.path).and_then(prove).err().unwrap_or(error)
     }
 
     /// Adds the hint that repairs this artifact to an error about its damage. An error without a

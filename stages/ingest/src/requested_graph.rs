@@ -308,7 +308,6 @@ fn find_communities(
     })
 }
 
-
 /// Fills in missing labels, features and splits, by communities and in-degrees where these are known
 /// already; returns what is synthetic, and shortages of the split.
 fn fill_missing(
@@ -675,8 +674,6 @@ pub fn needs_degrees(request: &IngestRequest, graph: &RawGraph) -> bool {
         && (request.spec.features == Wanted::Degree
             || request.spec.features == Wanted::Auto && !given && graph.graphs.is_some())
 }
-
-
 
 /// Fills in missing data.
 struct Filler<'a> {

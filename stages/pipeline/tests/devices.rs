@@ -217,9 +217,7 @@ fn memory_that_others_have_is_told_with_what_would_fit() {
         "{what}"
     );
     assert!(
-        hint.contains(
-"wait until other processes"
-)
+        hint.contains("wait until other processes")
             && hint.contains("--set plan.features=host")
             && hint.contains("--device cpu"),
         "{hint}"

@@ -489,8 +489,14 @@ fn to_plan_cut(groups: Groups) -> Cut {
 fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(capability) = request.device.capability() else { return };
     let compiled = match Nvrtc::find() {
-        Ok(nvrtc) => cubin_cache::load_or_compile(context, &nvrtc, capability, &emitted.source, |_, _| Ok(()))
-                .map(|_| ()),
+        Ok(nvrtc) => cubin_cache::load_or_compile(
+            context,
+            &nvrtc,
+            capability,
+            &emitted.source,
+            |_, _| Ok(()),
+        )
+        .map(|_| ()),
         Err(fault) if Nvrtc::is_named() => Err(fault),
         Err(_) => return,
     };

@@ -26,7 +26,6 @@ const LARGE_PAGES_FROM: usize = 1 << 20;
 /// valid id. A read of what was not written, or was overwritten, shows in the results.
 const UNWRITTEN: u8 = 0xff;
 
-
 /// Where a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {

@@ -39,16 +39,12 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
-    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, 
-Home, Place
-},
+    buffers::{Aligned, Bank, Banks, Buffers, Contents, Epilogue, Location, Place},
     gpu,
-    input_data::{Data, Given, Neighbours},
+    input_data::{Data, InputRows, Neighbours},
     optimizers::Moments,
     precision::Precision,
-    resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, ResolvedProgram, row_count
-
-},
+    resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, ResolvedProgram, row_count},
 };
 
 /// Why the execution ended early.
@@ -65,8 +61,6 @@ impl From<StageError> for Halt {
         Halt::Failed(error)
     }
 }
-
-
 
 /// How much a superstep changed the states.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

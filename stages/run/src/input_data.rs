@@ -42,7 +42,7 @@ pub struct Neighbours<T: Precision> {
 
 impl<T: Precision> Neighbours<T> {
     /// As operations on reals see it.
-    pub fn weighted(&self) -> Adjacency<'_, T> {
+    pub fn weighted_adjacency(&self) -> Adjacency<'_, T> {
         Adjacency {
             offsets: &self.offsets,
             neighbours: &self.neighbours,
@@ -51,19 +51,19 @@ impl<T: Precision> Neighbours<T> {
     }
 
     /// As operations on ids see it.
-    pub fn plain(&self) -> Adjacency<'_, u32> {
+    pub fn plain_adjacency(&self) -> Adjacency<'_, u32> {
         Adjacency { offsets: &self.offsets, neighbours: &self.neighbours, weights: None }
     }
 
     /// As courses and frontiers see it.
-    pub fn lists(&self) -> shortcuts::NeighbourLists<'_> {
+    pub fn neighbour_lists(&self) -> shortcuts::NeighbourLists<'_> {
         shortcuts::NeighbourLists { offsets: &self.offsets, neighbours: &self.neighbours }
     }
 }
 
 /// Features kept as what is not 0.
 #[derive(Clone, Debug)]
-pub struct Sparse<T: Precision> {
+pub struct SparseFeatures<T: Precision> {
     /// Where the entries of a row start.
     pub offsets: View<u64>,
     /// Column of each entry.
@@ -76,9 +76,9 @@ pub struct Sparse<T: Precision> {
     pub by_columns: Option<SparseColumns<T>>,
 }
 
-impl<T: Precision> Sparse<T> {
+impl<T: Precision> SparseFeatures<T> {
     /// The same with all that is 0.
-    pub fn dense(&self) -> Result<Aligned<T>, StageError> {
+    pub fn to_dense(&self) -> Result<Aligned<T>, StageError> {
         let mut dense = Aligned::zeros((self.offsets.len() - 1) * self.columns)?;
         self.write_dense(&mut dense);
         Ok(dense)
@@ -96,7 +96,7 @@ impl<T: Precision> Sparse<T> {
     }
 
     /// As operations see it.
-    pub fn rows(&self) -> SparseRows<'_, T> {
+    pub fn as_rows(&self) -> SparseRows<'_, T> {
         SparseRows {
             offsets: &self.offsets,
             index: &self.index,
@@ -108,7 +108,7 @@ impl<T: Precision> Sparse<T> {
 
 /// Rows of something that the data set gives.
 #[derive(Debug)]
-pub enum Given<T: Precision> {
+pub enum InputRows<T: Precision> {
     /// Of the run's type.
     Real(Contents<T>),
     /// Bools, ints and ids.
@@ -152,13 +152,13 @@ pub struct Data<T: Precision> {
     /// Where these are made from once a loop goes in supersteps after all.
     pub lists_later: Option<(Csr, ListNeeds)>,
     /// What the buffers of role `given` hold, by their names.
-    pub given: BTreeMap<BufferName, Given<T>>,
+    pub given: BTreeMap<BufferName, InputRows<T>>,
     /// Dense features.
     pub features: Option<Contents<T>>,
-    /// Sparse features.
-    pub sparse: Option<Sparse<T>>,
-    /// Sparse features of kinds of nodes, in the order of the graph artifact.
-    pub sparse_of_kind: BTreeMap<u32, Sparse<T>>,
+    /// SparseFeatures features.
+    pub sparse: Option<SparseFeatures<T>>,
+    /// SparseFeatures features of kinds of nodes, in the order of the graph artifact.
+    pub sparse_of_kind: BTreeMap<u32, SparseFeatures<T>>,
     /// Kind of each node, in the order of the graph artifact; empty: one kind.
     pub kind_of_node: Vec<u16>,
     /// Classes as numbers, or values to fit; not a number where a node, or a graph of many, has
@@ -180,7 +180,7 @@ pub struct Data<T: Precision> {
 
 impl<T: Precision> Data<T> {
     /// A graph alone, in its own order, without features or labels; ids count from 0.
-    pub fn of_graph(csr: &Csr, units: RowUnits, needs: Needs) -> Self {
+    pub fn from_graph(csr: &Csr, units: RowUnits, needs: Needs) -> Self {
         let weights = csr.weights.as_ref().filter(|_| needs.weights);
         let side = |side: &Side, weights: Option<View<T>>, units: View<u32>| Neighbours {
             offsets: side.offsets.clone(),
@@ -189,9 +189,13 @@ impl<T: Precision> Data<T> {
             units,
         };
         let incoming =
-            needs.incoming.then(|| side(&csr.incoming, weights.map(T::of_view), units.incoming));
+            needs.incoming.then(|| side(&csr.incoming, weights.map(T::from_view), units.incoming));
         let outgoing = needs.outgoing.then(|| {
-            side(&csr.outgoing, weights.map(|weights| turned(csr, weights)), units.outgoing)
+            side(
+                &csr.outgoing,
+                weights.map(|weights| weights_by_out_edge(csr, weights)),
+                units.outgoing,
+            )
         });
         let both_units = if needs.both {
             let sums = csr
@@ -210,7 +214,7 @@ impl<T: Precision> Data<T> {
             incoming,
             outgoing,
             both_units,
-            lists: EdgeLists::of(csr, needs.lists),
+            lists: EdgeLists::from_csr(csr, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
             given: BTreeMap::new(),
             features: None,
@@ -228,21 +232,21 @@ impl<T: Precision> Data<T> {
     }
 
     /// Makes the lists that supersteps need.
-    pub fn go_in_supersteps(&mut self) {
+    pub fn build_superstep_lists(&mut self) {
         if let Some((csr, lists)) = self.lists_later.take() {
             let graphs = self.lists.graphs.take();
-            self.lists = EdgeLists::of(&csr, lists);
+            self.lists = EdgeLists::from_csr(&csr, lists);
             self.lists.graphs = graphs;
         }
     }
 
     /// The graph artifact's row of a row.
-    pub fn old(&self, row: usize) -> usize {
+    pub fn artifact_row(&self, row: usize) -> usize {
         self.old_of_new.as_ref().map_or(row, |old_of_new| old_of_new[row] as usize)
     }
 
     /// From a vertex to those that read it along edges, and to those that it reads.
-    pub fn ways(&self, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
+    pub fn push_and_pull(&self, direction: Direction) -> Option<[Vec<&Neighbours<T>>; 2]> {
         let (incoming, outgoing) = (self.incoming.as_ref()?, self.outgoing.as_ref()?);
         Some(match direction {
             Direction::In => [vec![outgoing], vec![incoming]],
@@ -251,21 +255,21 @@ impl<T: Precision> Data<T> {
         })
     }
 
-    /// Sparse features of a kind, or of all nodes.
-    pub fn sparse_of(&self, kind: Option<u32>) -> Option<&Sparse<T>> {
+    /// SparseFeatures features of a kind, or of all nodes.
+    pub fn sparse_features(&self, kind: Option<u32>) -> Option<&SparseFeatures<T>> {
         kind.map_or(self.sparse.as_ref(), |kind| self.sparse_of_kind.get(&kind))
     }
 
     /// The data set's own ids of rows.
-    pub fn ids_of(&self, rows: Rows) -> &Ids {
+    pub fn row_ids(&self, rows: Rows) -> &Ids {
         self.graph_ids.as_ref().filter(|_| matches!(rows, Rows::Graphs(_))).unwrap_or(&self.ids)
     }
 
     /// What a row is, and its own id, as it is shown: node `7`.
-    pub fn shown(&self, rows: Rows, row: usize) -> String {
+    pub fn describe_row(&self, rows: Rows, row: usize) -> String {
         match rows {
-            Rows::Graphs(_) => format!("graph `{}`", shown_id(self.ids_of(rows), row)),
-            _ => format!("node `{}`", shown_id(&self.ids, self.old(row))),
+            Rows::Graphs(_) => format!("graph `{}`", format_id(self.row_ids(rows), row)),
+            _ => format!("node `{}`", format_id(&self.ids, self.artifact_row(row))),
         }
     }
 
@@ -281,7 +285,7 @@ impl<T: Precision> Data<T> {
 }
 
 /// The data set's own id of a node, as it is shown.
-pub fn shown_id(ids: &Ids, node: usize) -> String {
+pub fn format_id(ids: &Ids, node: usize) -> String {
     match ids {
         Ids::Numbers(ids) => ids[node].to_string(),
         Ids::Strings(ids) => ids[node].clone(),
@@ -289,12 +293,12 @@ pub fn shown_id(ids: &Ids, node: usize) -> String {
 }
 
 /// The error of a plan that reads what its graph does not have.
-pub(crate) fn absent(artifact: &Artifact, what: &str) -> StageError {
+pub(crate) fn absent_input_error(artifact: &Artifact, what: &str) -> StageError {
     StageError::defect(format!("the plan reads {what}, and the graph it names has none"))
         .at(artifact.path.display())
 }
 
 /// Weights in the order of out-edges, by way of the edge ids.
-fn turned<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
-    csr.in_order_of_out(|_, slot| T::of_f32(weights[slot])).into()
+fn weights_by_out_edge<T: Precision>(csr: &Csr, weights: &View<f32>) -> View<T> {
+    csr.to_out_order(|_, slot| T::from_f32(weights[slot])).into()
 }

@@ -54,12 +54,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints,
-    executor::Executor,
-    precision::Precision,
-    process_memory::MemoryMonitor,
-    record::Outcome,
-    upload::{Data, Needs},
+    checkpoints::Checkpoints, executor::Executor, input_data::Data, precision::Precision,
+    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The stage.

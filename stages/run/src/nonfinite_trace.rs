@@ -14,12 +14,10 @@ use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
 use crate::{
     executor::Executor,
-    input_data::{Sparse, shown_id},
+    input_data::{SparseFeatures, format_id},
     optimizers::name_and_rate,
     precision::Precision,
-    resolved_program::{Part, 
-Pass
-},
+    resolved_program::{Part, Pass},
 };
 
 /// A learning rate that is seldom too large.

@@ -1,4 +1,3 @@
-
 //! optimizers: the optimiser of each parameter, from the pipeline's settings, and its moments.
 
 //!

@@ -27,11 +27,9 @@ use warploom_vertex::{
 use crate::{
     buffers::{Aligned, Contents},
     edge_lists::{self, EDGES_MAX},
-    input_data::{Data, Given, absent},
+    input_data::{Data, InputRows, absent_input_error},
     node_kinds,
-    precision::Precision
-
-,
+    precision::Precision,
 };
 
 /// Loads the buffers of role `given`.
@@ -123,8 +121,6 @@ fn load_input<T: Precision>(
             Err(StageError::defect("features and targets have roles of their own"))
         }
     }
-
-
 }
 
 fn integer_rows<T: Precision>(

@@ -20,16 +20,12 @@ use warploom_vertex::launch::{
     parameter_buffer,
 };
 
-pub use fused_launch::Fused;
+pub use fused_launch::FusedLaunch;
 
 use crate::{
-    buffers::{Epilogue, 
-Place}
-,
+    buffers::{Epilogue, Place},
     precision::Precision,
 };
-
-
 
 /// A sum, minimum or maximum over neighbours.
 #[derive(Debug)]

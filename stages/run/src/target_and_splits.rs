@@ -14,9 +14,7 @@ use warploom_contract::{
 use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
 
-use crate::input_data::
-{LearnedColumn, shown_id}
-;
+use crate::input_data::{LearnedColumn, format_id};
 
 /// Labels and splits of the data set.
 #[derive(Clone, Copy)]
@@ -61,8 +59,6 @@ pub struct TargetAndSplits<'a> {
     pub column: Option<LearnedColumn>,
     /// A warning for the user, if any.
     pub warning: Option<String>,
-
-
 }
 
 /// Reads the target and the splits of a request.

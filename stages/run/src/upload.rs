@@ -24,13 +24,11 @@ use warploom_vertex::launch::{Body, LaunchList, Role, Rows, Stored};
 use crate::{
     buffers::{Aligned, Contents},
     graphs,
-    input_data::{Data, Sparse},
+    input_data::{Data, SparseFeatures},
     node_kinds,
     precision::Precision,
     program_inputs,
-    target_and_splits::{self, DataSetLabels
-
-, TargetAndSplits},
+    target_and_splits::{self, DataSetLabels, TargetAndSplits},
     vertices,
 };
 
@@ -38,10 +36,6 @@ use crate::{
 const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
-
-
-
-
 
 /// Opens and reorders everything that the launches need; a stop is honoured between two parts.
 pub fn load_data<T: Precision>(
@@ -180,11 +174,7 @@ fn check_csr(csr: &Csr, path: &std::path::Path) -> Result<(), StageError> {
 }
 
 impl<T: Precision> Data<T> {
-    
-
-
-
-/// Loads the features of the artifact, permuted.
+    /// Loads the features of the artifact, permuted.
     fn load_features(&mut self, artifact: &Artifact, by_columns: bool) -> Result<(), StageError> {
         match graph::open_features(artifact)? {
             None => {}
@@ -289,10 +279,6 @@ impl<T: Precision> Data<T> {
         }
     }
 }
-
-
-
-
 
 /// Row r of `out` becomes row `from[r]` of `source`.
 fn gather_rows<S: Sync, E: Send>(

@@ -9,8 +9,7 @@ use clap::{
     Arg, ArgAction, Args, Command, FromArgMatches, Subcommand, builder::PossibleValuesParser,
 };
 use warploom_contract::{
-    ErrorKind, Inputs, Stage, StageError, caught_panics, error::escape_controls,
-    progress::Progress,
+    ErrorKind, Inputs, Stage, StageError, caught_panics, error::escape_controls, progress::Progress,
 };
 use warploom_spec::Pipeline;
 

@@ -116,8 +116,9 @@ where
     let _leases: Vec<_> =
         inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
     let request = &mut step.request;
-    let decided =
-        caught_panics::catch_panic(|| S::decide(&stage_context(environment, talk), &inputs, request));
+    let decided = caught_panics::catch_panic(|| {
+        S::decide(&stage_context(environment, talk), &inputs, request)
+    });
     let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
     decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     Ok(Step::new(step.request, step.inputs))

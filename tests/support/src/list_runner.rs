@@ -15,14 +15,10 @@ use warploom_run::{
     buffers::{Aligned, Contents},
     executor::Executor,
     graphs::Graphs,
-    input_data::{Data, Given, Sparse},
+    input_data::{Data, InputRows, SparseFeatures},
     precision::Precision,
     resolved_program::{Part, Pass},
-    upload::
-
-Needs
-
-,
+    upload::Needs,
 };
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};

@@ -26,9 +26,7 @@ pub trait Arithmetic: Copy + Sized + 'static {
     const COMPLETE: bool;
 
     /// One operand.
-    fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>)
-
-;
+    fn unary(operator: Unary, out: &mut [Self], operand: Source<Self>);
 
     /// A node id as an element.
     fn from_id(id: u32) -> Self;
@@ -131,8 +129,6 @@ pub(crate) fn pairs<T: Copy, O: Copy>(
         (Source::Number(left), right) => map_operand(out, right, |right| operator(left, right)),
     }
 }
-
-
 
 /// Loops over a chunk of one operand.
 struct OneOperand<'a, T> {

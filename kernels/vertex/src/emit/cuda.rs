@@ -59,9 +59,7 @@ const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 
 /// Completion counters on the device: the maximum number of heavy rows, or row tiles, that blocks
 /// share.
-pub const TICKETS: u32 = 2048
-
-;
+pub const TICKETS: u32 = 2048;
 
 /// The device properties and options that the source depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -601,7 +599,6 @@ fn anonymous(definition: &str) -> String {
     text
 }
 
-
 /// A kernel of a launch, in text.
 struct KernelText<'a> {
     /// The file and the function that made the text.
@@ -676,8 +673,7 @@ impl Unit<'_> {
         self.schedules.extend(ways.into_iter().filter(|(_, is)| *is).map(|(way, _)| way));
     }
 
-    
-/// Adds a kernel.
+    /// Adds a kernel.
     fn add_kernel(&mut self, kernel: KernelText) {
         let name = self.define(&kernel);
         self.kernels.push(Kernel {
@@ -690,12 +686,11 @@ impl Unit<'_> {
     }
 
     /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
-    
-fn define(&mut self, kernel: &KernelText) -> String {
-        let KernelText { maker, suffix, threads, tables, body, waits, .. } 
-= kernel;
-        
-let waits = if *waits { "" } else { "after_others();\n" };
+
+    fn define(&mut self, kernel: &KernelText) -> String {
+        let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
+
+        let waits = if *waits { "" } else { "after_others();\n" };
         let resident = match kernel.resident {
             few @ ..=2 => few.to_string(),
             many => format!("ON_HOPPER({many})"),
@@ -752,10 +747,9 @@ let waits = if *waits { "" } else { "after_others();\n" };
             }
             // Sparse features as dense rows: their readers materialise them.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
-            
-// `WalkLowering::lower_step` names the operations that no walk has.
-            
-Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
+
+            // `WalkLowering::lower_step` names the operations that no walk has.
+            Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }
             | Operation::ProductOverRows { .. }

@@ -66,7 +66,7 @@ impl Artifact {
     }
 
     /// The artifact of a kind in a folder, which need not be in a store.
-    pub fn in_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
+    pub fn from_folder(kind: Kind, folder: &Path) -> Result<Self, StageError> {
         let missing = || {
             StageError::damaged(
                 &folder.join(MANIFEST_FILE),

@@ -45,7 +45,7 @@ impl Store {
         let path = folder.join(format!("{}-{}-{key}", own.place(), own.process()));
         {
             // Written under the lock, so that a signal finds every lease.
-            let mut held = held();
+            let mut held = held_leases();
             *held.entry(path.clone()).or_insert(0) += 1;
             // These may fail in a read-only store, from which `gc` removes nothing.
             let _unimportant =
@@ -91,7 +91,7 @@ pub(super) fn is_valid(path: &Path) -> bool {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let mut held = held();
+        let mut held = held_leases();
         if let Some(count) = held.get_mut(&self.path) {
             *count -= 1;
             if *count == 0 {
@@ -105,19 +105,19 @@ impl Drop for Lease {
 /// Removes all leases of this process, before a signal ends it. The lock is never released: no
 /// lease is taken any more.
 pub(crate) fn release_all() {
-    let held = held();
+    let held = held_leases();
     for path in held.keys() {
         let _unimportant = retry(|| fs::remove_file(path));
     }
     std::mem::forget(held);
 }
 
-fn held() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, usize>> {
+fn held_leases() -> std::sync::MutexGuard<'static, BTreeMap<PathBuf, usize>> {
     HELD.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 fn touch_all() {
-    for path in held().keys() {
+    for path in held_leases().keys() {
         // A read-only store has no leases to touch.
         if let Ok(file) = fs::File::options().append(true).open(path) {
             let _unimportant = file.set_modified(SystemTime::now());

@@ -142,11 +142,11 @@ pub(super) fn keep_touched(touch: fn()) {
     // If no thread can be started, nothing is touched: where it is unknown whether this process
     // lives, its leases are valid for an hour only.
     TOUCHER.call_once(|| {
-        drop(std::thread::Builder::new().name("leases".into()).spawn(touch_for_ever))
+        drop(std::thread::Builder::new().name("leases".into()).spawn(touch_repeatedly))
     });
 }
 
-fn touch_for_ever() {
+fn touch_repeatedly() {
     loop {
         std::thread::sleep(TOUCH_EVERY);
         let touches = touches().clone();

@@ -23,7 +23,6 @@ fn terminal_width() -> usize {
     size.map_or(WIDTH, |size| usize::from(size.ws_col)).clamp(40, WIDTH)
 }
 
-
 /// How much of a data set is on this machine.
 pub struct DataState {
     /// `here`, `partly`, `stand-in`, `generated` or `absent`.

@@ -6,16 +6,16 @@ use warploom_ops::frontier::Run;
 use warploom_ops::fused_walk::{Stored, StoredMut, Work, fused};
 use warploom_vertex::launch::{Direction, Half, Over, Rows};
 
-use super::Walk;
+use super::LaunchContext;
 use crate::{
-    buffers::{Buffers, Made, Place},
+    buffers::{Buffers, OutputSlice, Place},
     precision::Precision,
-    resolved_program::Fused,
+    resolved_program::FusedLaunch,
 };
 
-impl<T: Precision> Walk<'_, T> {
+impl<T: Precision> LaunchContext<'_, T> {
     /// Runs a fused launch.
-    pub fn fused(&self, buffers: &mut Buffers<T>, work: &Fused<T>, only: Option<&[Run]>) {
+    pub fn run_fused(&self, buffers: &mut Buffers<T>, work: &FusedLaunch<T>, only: Option<&[Run]>) {
         buffers.write_all(&work.writes, only.is_none(), |made, banks| {
             let values = |place: &Place| match place {
                 Place::Real(index) => Stored::Real(banks.reals.get(*index)),
@@ -32,15 +32,15 @@ impl<T: Precision> Walk<'_, T> {
             };
             let reads: Vec<Stored<T>> = work.reads.iter().map(values).collect();
             let mut made = made.into_iter().map(|made| match made {
-                Made::Real(elements) => StoredMut::Real(elements),
-                Made::Half(elements, Half::Bf16) => {
+                OutputSlice::Real(elements) => StoredMut::Real(elements),
+                OutputSlice::Half(elements, Half::Bf16) => {
                     StoredMut::Bf16(bytemuck::cast_slice_mut(elements))
                 }
-                Made::Half(elements, Half::F16) => {
+                OutputSlice::Half(elements, Half::F16) => {
                     StoredMut::F16(bytemuck::cast_slice_mut(elements))
                 }
-                Made::Whole(elements) => StoredMut::Whole(elements),
-                Made::Id(_) => {
+                OutputSlice::Whole(elements) => StoredMut::Whole(elements),
+                OutputSlice::Id(_) => {
                     unreachable!("a validated list evaluates into reals and whole numbers")
                 }
             });
@@ -57,7 +57,7 @@ impl<T: Precision> Walk<'_, T> {
                 Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
                 Over::Vertices | Over::Edges(_) => &Vec::new(),
             };
-            let context = self.context(Rows::Nodes);
+            let context = self.draw_context(Rows::Nodes);
             fused(
                 &work.kernel,
                 outputs,

@@ -63,7 +63,8 @@ pub fn load_code(
     let nvrtc = gpu_present::find_compiler()?;
     cubin_cache::load_or_compile(
         context,
-        &nvrtc, gpu.facts().capability,
+        &nvrtc,
+        gpu.facts().capability,
         &ready.source,
         |bytes, name| gpu.load(bytes, name),
     )

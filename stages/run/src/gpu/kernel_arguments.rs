@@ -22,14 +22,10 @@ use warploom_vertex::tuning;
 
 use super::{count_rows, edge_order::Items, neighbour_groups::GroupTable};
 use crate::{
-    buffers::{Buffers, Place as Home},
-    input_data::{Data, Sparse},
+    buffers::{Buffers, Place},
+    input_data::{Data, SparseFeatures},
     precision::Precision,
-    resolved_program::
-
-ResolvedProgram
-
-,
+    resolved_program::ResolvedProgram,
 };
 
 /// A byte range.

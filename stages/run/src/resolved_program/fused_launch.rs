@@ -8,9 +8,7 @@ use warploom_ops::fused_walk::{From, Input, Kernel, Level, Read, Step};
 use warploom_vertex::launch::{Buffer, BufferName, Operand, Operation, Over, Rows, View, is_total};
 
 use super::Names;
-use crate::{buffers::
-Place
-, precision::Precision};
+use crate::{buffers::Place, precision::Precision};
 
 /// A fused launch.
 #[derive(Debug)]
@@ -137,5 +135,3 @@ where
         })
     }
 }
-
-

@@ -146,13 +146,12 @@ fn what_cannot_be_applied_is_refused() {
     // What a key speaks of is what is read.
     let pipeline = runner.pipeline("gat", &format!("  set: {{hidden: 4, heads: 2}}\n{applied}"));
     let list = list_of(&runner.planned(&graph, &pipeline).unwrap());
-    let error =
-        parameters::required_parameters::<f32>(
+    let error = parameters::required_parameters::<f32>(
         &list,
         &pipeline.run,
         Some(&Digest::from_bytes(b"other bytes")),
     )
-            .unwrap_err();
+    .unwrap_err();
     says(&error, ErrorKind::Input, &["has changed since this run began", "learned.safetensors"]);
     let error = refused(&runner, &community(false), ("pagerank", "run: {mode: infer}"));
     says(&error, ErrorKind::Specification, &["has nothing that was learned"]);
