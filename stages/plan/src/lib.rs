@@ -34,8 +34,9 @@ use warploom_device::Nvrtc;
 use warploom_shell::{
     StageName, cubin_cache, memory_budget,
     program::{
-        self, Compilation, GpuRequest, Program, half_format, locate_setting_error, matmul,
-        refuse_half_precision_loops, refuse_links, refuse_other_mode, setting_error,
+        self, Compilation, GpuRequest, Program, half_format, locate_setting_error,
+        matmul_precision, refuse_half_precision_loops, refuse_links, refuse_other_mode,
+        setting_error,
     },
     requests::PlanRequest,
 };
@@ -430,7 +431,7 @@ pub fn source_without_graph(
     let emitted = program::emit_source(
         &compiled.list,
         compiled.data.bytes_per_real,
-        matmul(&request.spec),
+        matmul_precision(&request.spec),
         Order::Spread,
         &groups,
         &request.device,
@@ -453,7 +454,7 @@ fn emit_for_gpu(
     let asked = GpuRequest {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
-        matmul: matmul(&request.spec),
+        matmul: matmul_precision(&request.spec),
         order,
         groups: &groups,
     };

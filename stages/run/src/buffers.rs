@@ -312,16 +312,16 @@ impl<T: Precision> Buffers<T> {
 
     /// Frees the memory of a buffer outside the arena, which is not read any more.
     pub fn release(&mut self, place: Place) {
-        fn empty<E: ArrowNativeType + Pod>(slot: &mut Slot<E>) {
+        fn free_slot<E: ArrowNativeType + Pod>(slot: &mut Slot<E>) {
             if let Location::Separate(contents) = &mut slot.home {
                 *contents = Contents::Owned(Aligned::default());
             }
         }
         match place {
-            Place::Real(index) => empty(&mut self.reals[index]),
-            Place::Half(index, _) => empty(&mut self.halves[index]),
-            Place::Id(index) => empty(&mut self.ids[index]),
-            Place::Whole(index) => empty(&mut self.wholes[index]),
+            Place::Real(index) => free_slot(&mut self.reals[index]),
+            Place::Half(index, _) => free_slot(&mut self.halves[index]),
+            Place::Id(index) => free_slot(&mut self.ids[index]),
+            Place::Whole(index) => free_slot(&mut self.wholes[index]),
             Place::Sparse(_) => {}
         }
     }
@@ -340,7 +340,7 @@ impl<T: Precision> Buffers<T> {
         work: impl FnOnce(Vec<OutputSlice<'_, T>>, Banks<'_, T>) -> R,
     ) -> R {
         let mut apart: Vec<Option<DetachedElements<T>>> =
-            outs.iter().map(|&out| self.take(out)).collect();
+            outs.iter().map(|&out| self.detach_elements(out)).collect();
         let Buffers { reals, halves, ids, wholes, arena } = self;
         let bytes = |out: &Place| match *out {
             Place::Real(index) => arena_range(&reals[index]),
@@ -376,7 +376,7 @@ impl<T: Precision> Buffers<T> {
             make_banks(reals, halves, ids, wholes, ReadableSpans(pieces)),
         );
         for (out, taken) in outs.iter().zip(apart) {
-            self.put(*out, taken);
+            self.reattach_elements(*out, taken);
         }
         result
     }
@@ -420,28 +420,31 @@ impl<T: Precision> Buffers<T> {
     /// Swaps the contents of two buffers of one type and shape by swapping their locations.
     pub fn swap(&mut self, first: Place, second: Place) {
         match (first, second) {
-            (Place::Real(first), Place::Real(second)) => swap(&mut self.reals, first, second),
-            (Place::Id(first), Place::Id(second)) => swap(&mut self.ids, first, second),
-            (Place::Whole(first), Place::Whole(second)) => swap(&mut self.wholes, first, second),
+            (Place::Real(first), Place::Real(second)) => swap_slots(&mut self.reals, first, second),
+            (Place::Id(first), Place::Id(second)) => swap_slots(&mut self.ids, first, second),
+            (Place::Whole(first), Place::Whole(second)) => {
+                swap_slots(&mut self.wholes, first, second)
+            }
             _ => unreachable!("a validated list commits like to like"),
         }
     }
 
     /// Moves the elements of a buffer outside the arena out, for writing. A validated list never
     /// writes to a mapped buffer.
-    fn take(&mut self, out: Place) -> Option<DetachedElements<T>> {
+    fn detach_elements(&mut self, out: Place) -> Option<DetachedElements<T>> {
         match out {
-            Place::Real(index) => take(&mut self.reals[index]).map(DetachedElements::Real),
-            Place::Half(index, half) => {
-                take(&mut self.halves[index]).map(|elements| DetachedElements::Half(elements, half))
+            Place::Real(index) => detach_slot(&mut self.reals[index]).map(DetachedElements::Real),
+            Place::Half(index, half) => detach_slot(&mut self.halves[index])
+                .map(|elements| DetachedElements::Half(elements, half)),
+            Place::Id(index) => detach_slot(&mut self.ids[index]).map(DetachedElements::Id),
+            Place::Whole(index) => {
+                detach_slot(&mut self.wholes[index]).map(DetachedElements::Whole)
             }
-            Place::Id(index) => take(&mut self.ids[index]).map(DetachedElements::Id),
-            Place::Whole(index) => take(&mut self.wholes[index]).map(DetachedElements::Whole),
             Place::Sparse(_) => None,
         }
     }
 
-    fn put(&mut self, out: Place, taken: Option<DetachedElements<T>>) {
+    fn reattach_elements(&mut self, out: Place, taken: Option<DetachedElements<T>>) {
         match (out, taken) {
             (Place::Real(index), Some(DetachedElements::Real(elements))) => {
                 self.reals[index].home = Location::Separate(Contents::Owned(elements))
@@ -517,7 +520,7 @@ fn arena_range<E: ArrowNativeType>(slot: &Slot<E>) -> Option<Range<usize>> {
     }
 }
 
-fn take<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E>> {
+fn detach_slot<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E>> {
     match &mut slot.home {
         Location::Separate(Contents::Owned(elements)) => Some(std::mem::take(elements)),
         Location::Separate(Contents::Shared(_)) => unreachable!("an input is never written"),
@@ -525,7 +528,7 @@ fn take<E: Pod + ArrowNativeType>(slot: &mut Slot<E>) -> Option<Aligned<E>> {
     }
 }
 
-fn swap<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) {
+fn swap_slots<E: ArrowNativeType>(slots: &mut [Slot<E>], first: usize, second: usize) {
     if let Ok([first, second]) = slots.get_disjoint_mut([first, second]) {
         std::mem::swap(&mut first.home, &mut second.home);
     }

@@ -88,7 +88,7 @@ pub fn check_results<T: Precision>(
                 work_max,
             };
             let loss = losses.get(record.epoch_kept as usize).copied().unwrap_or(f64::NAN);
-            proof.recompute::<T>(context, artifact, &scores, loss)
+            proof.check_predictions::<T>(context, artifact, &scores, loss)
         }
         (Body::Iterate(_), Some(kind)) => {
             let scores = read_predictions::<T>(artifact, ids, kind)?;
@@ -248,7 +248,7 @@ struct Excerpt {
 }
 
 impl Proof<'_> {
-    fn recompute<T: Precision>(
+    fn check_predictions<T: Precision>(
         &self,
         context: &Context,
         artifact: &Artifact,
@@ -259,7 +259,7 @@ impl Proof<'_> {
         let count = self.nodes.ids.len();
         let whole = self.estimate_work(count as u64, edges.source.len() as u64) <= self.work_max;
         let excerpt =
-            if whole { Some(whole_graph(count, &edges)) } else { self.sample(count, &edges) };
+            if whole { Some(whole_graph(count, &edges)) } else { self.sample_nodes(count, &edges) };
         let Some(excerpt) = excerpt else {
             context.progress.warn(
                 "the predictions were not recomputed: even one node depends on too much of \
@@ -347,19 +347,19 @@ impl Proof<'_> {
     }
 
     /// The number of hops between a node and what its result depends on.
-    fn reach(&self) -> u8 {
-        let mut reach: BTreeMap<String, u8> = BTreeMap::new();
+    fn count_hops(&self) -> u8 {
+        let mut hops: BTreeMap<String, u8> = BTreeMap::new();
         for launch in self.launches() {
             let read = launch
                 .operation
                 .reads()
                 .iter()
-                .filter_map(|name| reach.get(&**name))
+                .filter_map(|name| hops.get(&**name))
                 .copied()
                 .max()
                 .unwrap_or(0);
             let step = u8::from(matches!(launch.operation, Operation::NeighbourReduce { .. }));
-            reach.extend(
+            hops.extend(
                 launch
                     .operation
                     .writes()
@@ -367,11 +367,11 @@ impl Proof<'_> {
                     .map(|name| (name.clone().into_owned(), read.saturating_add(step))),
             );
         }
-        reach.get(&self.list.results[0].buffer).copied().unwrap_or(0)
+        hops.get(&self.list.results[0].buffer).copied().unwrap_or(0)
     }
 
     /// As many sampled nodes, with what they depend on, as the work allows.
-    fn sample(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
+    fn sample_nodes(&self, count: usize, edges: &EdgeTable) -> Option<Excerpt> {
         let shared = |launch: &Launch| {
             matches!(
                 launch.operation,
@@ -409,7 +409,7 @@ impl Proof<'_> {
             self.launches().filter_map(direction).any(|direction| direction != Direction::Out);
         let outgoing =
             self.launches().filter_map(direction).any(|direction| direction != Direction::In);
-        let (reach, mut distance) = (self.reach(), vec![u8::MAX; count]);
+        let (hops, mut distance) = (self.count_hops(), vec![u8::MAX; count]);
         seeds.iter().for_each(|&node| distance[node] = 0);
         let ends = || {
             edges
@@ -418,7 +418,7 @@ impl Proof<'_> {
                 .zip(&edges.target)
                 .map(|(&source, &target)| (source as usize, target as usize))
         };
-        for step in 0..reach {
+        for step in 0..hops {
             for (source, target) in ends() {
                 if incoming && distance[target] == step && distance[source] == u8::MAX {
                     distance[source] = step + 1;

@@ -155,7 +155,7 @@ fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
 }
 
 /// The precision of matrix products on a GPU.
-fn plan_matmul(page: &Plan) -> Result<Matmul, StageError> {
+fn matmul_precision(page: &Plan) -> Result<Matmul, StageError> {
     let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
     let named = named.map_err(|error| {
         StageError::defect(format!(
@@ -174,7 +174,7 @@ fn gpu_plan<'a>(
     let order = if page.is_local { Order::Local } else { Order::Spread };
     Ok(gpu::GpuPlan {
         facts: &request.device,
-        matmul: plan_matmul(page)?,
+        matmul: matmul_precision(page)?,
         order,
         groups,
         host: page.host.as_ref(),

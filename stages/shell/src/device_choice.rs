@@ -106,7 +106,7 @@ fn emit_on_sample(
     let asked = GpuRequest {
         program: program.entry,
         dtype: run.dtype,
-        matmul: program::matmul(plan),
+        matmul: program::matmul_precision(plan),
         order: Order::Spread,
         groups: &[],
     };

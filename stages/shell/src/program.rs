@@ -287,7 +287,7 @@ fn no_kernel_error(refused: &NoKernel) -> StageError {
 }
 
 /// The precision of matrix products on a GPU.
-pub fn matmul(spec: &PlanSpec) -> Matmul {
+pub fn matmul_precision(spec: &PlanSpec) -> Matmul {
     match spec.matmul {
         warploom_spec::Matmul::F32 => Matmul::F32,
         warploom_spec::Matmul::Tf32 => Matmul::Tf32,

@@ -1,10 +1,10 @@
-//! analytics: the shipped programs that learn nothing against golden numbers, through the real
-//! stages.
+//! analytics: shipped programs without parameters against golden numbers, through the real stages.
 //!
 //! promises  in f32 in the data set's order and in f64 by degree: PageRank in both variants after
 //!           1, 2, 50 and all supersteps, distances and levels from every start, components, cores,
-//!           triangles and clustering. Weights of the artifact are f32, so distances in f64 meet
-//!           the golden ones to the tolerance of f32, and to 1e-9 those of the rounded weights
+//!           triangles and clustering. Weights of the artifact are f32, so that distances in f64
+//!           are held to the golden ones by the tolerance of f32, and to 1e-9 by those of the
+//!           rounded weights
 use warploom_contract::Artifact;
 use warploom_test_support::golden_cases::{Edges, GoldenCase};
 

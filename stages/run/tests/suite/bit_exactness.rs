@@ -1,10 +1,10 @@
-//! bit_exactness: what rounding has no part in has the same value on every device (the sign of 0 is
-//! not told apart): minima and maxima, who wins them, whole numbers, counts.
+//! bit_exactness: results without rounding are equal on every device (apart from the sign of 0):
+//! minima and maxima with their winners, integers, counts.
 //!
-//! promises  features, weights, parameters and slopes are whole and small, or that over a power of
-//!           two, so that every sum is exact in f32 in any order: every buffer of scores, loss and
-//!           gradients is that of the reference, without a bound. So are extrema of numbers of any
-//!           kind, sums over a million edges of one row, and the counts of what is right
+//! promises  features, weights, parameters and gradients are small integers, or such over a power
+//!           of two, so that every sum is exact in f32 in any order: every buffer of scores, loss
+//!           and gradients equals the reference. So do extrema of any floats, sums over a million
+//!           edges of one row, and counts of correct answers
 use std::collections::BTreeMap;
 
 use warploom_run::{

@@ -1,10 +1,9 @@
-//! cuda_graphs: epochs that were recorded as graphs of launches, beside the same launches one by
-//! one.
+//! cuda_graphs: epochs recorded as CUDA graphs, beside the same launches one by one.
 //!
-//! promises  of gcn, gin, gat and sage, with dropout and a step size that changes: each launch
-//!           alone, each part as a graph and whole epochs as graphs give the same bits of every
-//!           loss, every count, and the moments and parameters at the end
-//! limits    only a GPU records; without one these tests say that they were skipped
+//! promises  for gcn, gin, gat and sage, with dropout and a changing learning rate: single
+//!           launches, parts as graphs and whole epochs as graphs give the same bits of every loss,
+//!           every count, and the final moments and parameters
+//! limits    only a GPU records graphs; without one these tests say that they were skipped
 use std::collections::BTreeMap;
 
 use serde_json::Value;

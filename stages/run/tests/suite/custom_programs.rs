@@ -1,6 +1,6 @@
-//! custom_programs: programs that no list was written for, through the real stages: analytics
+//! custom_programs: programs without a hand-written list, through the real stages: analytics
 //! against other algorithms, training against the interpreter's gradients, values of edges, stops,
-//! and proofs that find a wrong value.
+//! and checks that find a wrong value.
 use std::collections::{BTreeMap, VecDeque};
 
 use arrow_array::{

@@ -1,8 +1,8 @@
 //! differential: the executor against the reference, buffer by buffer.
 //!
-//! promises  programs with lists of their own, on every degenerate graph and on random ones, in
-//!           both types, in both orders, with dropout and without: every buffer after every part of
-//!           the list, and parameters after three steps. On a GPU, which has no such lists, gcn and
+//! promises  programs with hand-written lists, on every degenerate graph and on random ones, in
+//!           both types, in both orders, with and without dropout: every buffer after every part of
+//!           the list, and parameters after three steps. A GPU has no such lists: there gcn and
 //!           sage are compiled
 use std::collections::BTreeMap;
 

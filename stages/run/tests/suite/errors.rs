@@ -1,4 +1,4 @@
-//! errors: what is refused, and what the person reads.
+//! errors: refusals, and the messages that the user reads.
 use std::collections::BTreeMap;
 
 use warploom_contract::{

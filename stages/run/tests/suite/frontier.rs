@@ -1,8 +1,8 @@
-//! frontier: supersteps that make only what reads a change leave the bits of supersteps that make
-//! every row.
+//! frontier: supersteps that compute only readers of changes give the same bits as supersteps that
+//! compute every row.
 //!
-//! promises  any reduction, bounded or not; states that come back to what they were; rows that are
-//!           many columns wide
+//! promises  any reduction, bounded or not; states that return to earlier values; rows of many
+//!           columns
 use warploom_contract::{
     Artifact,
     kinds::run::VALUES_FILE,

@@ -1,8 +1,8 @@
-//! half_precision: scores and gradients of the models with rows of 16 bits beside those with rows
-//! of 32, on the graphs of golden cases.
+//! half_precision: scores and gradients of models with 16-bit rows beside those with 32-bit rows,
+//! on the graphs of golden cases.
 //!
-//! promises  what is rounded where rows are put down moves scores and gradients by as much as such
-//!           roundings may, and something does: there are halves
+//! promises  rounding of stored rows changes scores and gradients within its bound, and does change
+//!           some: 16-bit rows are used
 use std::collections::BTreeMap;
 
 use warploom_contract::progress::StopFlag;

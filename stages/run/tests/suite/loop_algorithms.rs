@@ -1,8 +1,7 @@
-//! loop_algorithms: loops that take a shorter way end with the values that supersteps end with, to
-//! the bit.
+//! loop_algorithms: loops that take a shortcut end with the values of supersteps, to the bit.
 //!
-//! promises  every course on graphs for which it is meant and on graphs for which it is not: there
-//!           it goes in supersteps, and says so
+//! promises  every shortcut on graphs that it is meant for, and on graphs that it is not: there the
+//!           loop runs in supersteps, and the record says so
 use warploom_contract::{
     Artifact,
     kinds::{graph::EdgeTable, run::VALUES_FILE},

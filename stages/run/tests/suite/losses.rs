@@ -1,8 +1,8 @@
 //! losses: each loss and its gradient, against the reference.
 //!
 //! promises  rows of few and of many classes and labels, of more rows than all threads of a device
-//!           take at once, some of which are not learned by; labels that are not known or lie
-//!           between 0 and 1; scores that are infinite or no numbers
+//!           take at once, some of which are not learned by; labels that are unknown or between 0
+//!           and 1; scores that are infinite or NaN
 use std::collections::BTreeMap;
 
 use warploom_run::resolved_program::{Part, Pass};

@@ -16,28 +16,28 @@
 //! differential          the executor against the reference, on ordinary and degenerate graphs
 //! library               every program that learns, compiled, against the reference, on degenerate
 //!                       graphs and in many widths
-//! random_programs       programs that follow from a seed, against the reference
-//! half_precision        rows of 16 bits beside those of 32
+//! random_programs       random programs from a seed, against the reference
+//! half_precision        16-bit rows beside 32-bit rows
 //! bit_exactness         extrema, integers and counts, bit for bit, on degenerate graphs and over a
 //!                       million edges of one row
-//! cuda_graphs           epochs as graphs of launches beside the same launches one by one
+//! cuda_graphs           epochs as CUDA graphs beside the same launches one by one
 //! widths                rows that no vector divides, against the reference
-//! custom_programs       programs that no list was written for, against other algorithms and the
+//! custom_programs       programs without a hand-written list, against other algorithms and the
 //!                       interpreter
-//! loop_algorithms       loops that take a shorter way, against supersteps
-//! frontier              supersteps that make only what reads a change
-//! kinds                 several kinds of nodes, each with features of its own, and named relations
-//! many_graphs           sets of many graphs: labels of graphs, pooled values, what is refused
+//! loop_algorithms       loops by shortcut algorithms, against supersteps
+//! frontier              supersteps that compute only readers of changes
+//! kinds                 several kinds of nodes, each with its own features, and named relations
+//! many_graphs           sets of many graphs: labels of graphs, pooled values, refusals
 //! inference             parameters of a training applied to another graph
 //! memory                the predicted peak beside the measured one
-//! progress              every phase of the stages before is reported as it goes, to its end
+//! progress              every phase of the earlier stages reports its progress to its end
 //! threads               the same bytes for any number of threads, the same results in any order of
 //!                       the nodes
-//! resume                stopped and started again: the same bytes
-//! targets_and_splits    a column that is learned in place of the label, a table of parts in place
-//!                       of the splits
-//! training              step sizes by schedule, measures, an early end
-//! errors                what is refused, and in which words
+//! resume                stopped and resumed: the same bytes
+//! targets_and_splits    a learned column in place of the label, a table of splits in place of the
+//!                       data set's
+//! training              learning-rate schedules, metrics, early stopping
+//! errors                refusals and their messages
 //!
 //! Graphs, golden cases and what runs lists and stages are in `tests/support`.
 #![allow(clippy::unwrap_used)]

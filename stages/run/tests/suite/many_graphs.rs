@@ -1,8 +1,8 @@
 //! many_graphs: sets of many graphs through the real stages.
 //!
-//! promises  what is learned of graphs is what is learned of nodes that each hold what a graph
-//!           pools, for every kind of labels, in both types and orders; threads, stops and orders
-//!           change nothing; degenerate sets; what is refused, and in which words
+//! promises  learning graphs equals learning nodes that each hold what a graph pools, for every
+//!           kind of labels, in both types and orders; threads, stops and orders change nothing;
+//!           degenerate sets; refusals and their messages
 use arrow_array::{Array, cast::AsArray, types::UInt32Type};
 use warploom_contract::{
     Artifact, ErrorKind, StageError,

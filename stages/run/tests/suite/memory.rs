@@ -1,8 +1,8 @@
-//! memory: the peak that a plan predicts, beside what a process takes.
+//! memory: the predicted peak beside the memory that a process takes.
 //!
-//! promises  a run takes at most what was predicted, a tenth of it and `BESIDE`: for threads,
-//!           tables and code; and the prediction is not idle: a run takes at least half of it.
-//!           Where the system does not tell, nothing is compared, and `SKIPPED` is said
+//! promises  a run takes at most the prediction, a tenth of it and `BESIDE` (for threads, tables
+//!           and code), and at least half of the prediction. Where the system does not report
+//!           memory, nothing is compared, and `SKIPPED` is printed
 use std::process::Command;
 
 use warploom_contract::progress::{Silence, StopFlag};
