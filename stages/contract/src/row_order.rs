@@ -22,7 +22,7 @@ pub struct OrderFigures {
     pub lines_per_32_edges: f64,
 }
 
-/// Document 000's rule with its numbers.
+/// The GNNAdvisor paper's rule with its numbers (section 3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AesRule {
     /// sqrt(AES)
@@ -106,7 +106,7 @@ fn lines_per_group(sources: &[u32]) -> f64 {
         / groups as f64
 }
 
-/// Document 000's rule: reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
+/// The GNNAdvisor paper's rule (section 3.3.1): reorder when sqrt(AES) > floor(sqrt(nodes) / 100).
 pub fn aes_rule(aes: f64, nodes: usize) -> AesRule {
     let (left, right) = (aes.sqrt(), ((nodes as f64).sqrt() / 100.0).floor());
     AesRule { left, right, worth_it: left > right }

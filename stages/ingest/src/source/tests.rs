@@ -1,3 +1,4 @@
+//! Reading is reported while it goes on.
 use std::{
     fs,
     sync::Mutex,
