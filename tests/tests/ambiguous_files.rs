@@ -268,11 +268,11 @@ fn an_import_of_nothing_says_where_to_look() {
     let near = sandbox.path("raw/mine/edge.txt").to_string_lossy().into_owned();
     sandbox.warploom(&["data", "import", "new", "--edges", &near]).expect(1).says(&[
         "no such file",
-        "hint: name a file that is there: in",
+        "hint: name an existing file: in",
         "is edges.txt",
     ]);
     sandbox
         .warploom(&["data", "import", "new", "--edges", "/nope/x.csv"])
         .expect(1)
-        .says(&["hint: name a file that is there: there is no folder  /nope"]);
+        .says(&["hint: name an existing file: there is no folder  /nope"]);
 }

@@ -89,7 +89,7 @@ fn comes_back(
     let mut export = vec!["export", "graph", "-o", text(&folder)];
     export.extend(form.iter().flat_map(|form| ["--as", *form]));
     if form == Some("safetensors") && has_words(graph) {
-        from.warploom(&export).expect(1).says(&["safetensors hold numbers alone", "--as parquet"]);
+        from.warploom(&export).expect(1).says(&["safetensors hold only numbers", "--as parquet"]);
         return;
     }
     from.warploom(&export).expect(0);
@@ -446,7 +446,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     sandbox
         .warploom(&["data", "import", "copied", "--edges", text(&given)])
         .expect(0)
-        .prints(&["ignored: array `time`", "3 nodes, 3 edges"]);
+        .prints(&["ignored: array `time`", "3 nodes, 3 listed edges"]);
     sandbox
         .stage("ingest", &Recipe::of("pagerank", "mine"), &[])
         .expect(0)

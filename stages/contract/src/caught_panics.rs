@@ -39,7 +39,7 @@ fn is_caught() -> bool {
 
 /// Runs work that may panic, on this thread or on threads that it waits for; the error is the
 /// message of the first panic.
-pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CATCHES.fetch_add(1, Ordering::SeqCst);
     HERE.set(HERE.get() + 1);
     let done = panic::catch_unwind(AssertUnwindSafe(work));
@@ -84,12 +84,12 @@ mod tests {
 
     #[test]
     fn a_panic_becomes_its_message() {
-        assert_eq!(catch_panic(|| 5), Ok(5));
+        assert_eq!(catch(|| 5), Ok(5));
         let of_pool = || rayon::scope(|_| is_caught());
         let of_own = || std::thread::spawn(is_caught).join().unwrap();
-        assert_eq!(catch_panic(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
+        assert_eq!(catch(|| (is_caught(), of_pool(), of_own())), Ok((true, true, false)));
         assert!(!is_caught());
-        assert_eq!(catch_panic(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
+        assert_eq!(catch(|| panic!("row {} of 3", 7)), Err::<(), _>("row 7 of 3".to_owned()));
         let kind = |said: &str| panic_error(said.to_owned()).kind;
         assert_eq!(
             kind("panicked at lib.rs:1: zstd returned null pointer when creating new context"),

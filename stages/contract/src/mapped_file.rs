@@ -82,7 +82,7 @@ pub fn map_own(file: &File) -> std::io::Result<Buffer> {
 pub fn open_arrow(path: &Path) -> Result<RecordBatch, StageError> {
     let bytes = map_file(path)?;
     // The decoder trusts sizes and offsets of the metadata, and panics if they are wrong.
-    let decoded = caught_panics::catch_panic(|| decode(path, &bytes));
+    let decoded = caught_panics::catch(|| decode(path, &bytes));
     decoded.unwrap_or_else(|_| {
         Err(StageError::damaged(
             path,

@@ -210,7 +210,7 @@ fn decode<T, E: std::fmt::Display>(
     bytes: &TableBytes,
     work: impl FnOnce() -> Result<T, E>,
 ) -> Result<T, StageError> {
-    let decoded = match caught_panics::catch_panic(work) {
+    let decoded = match caught_panics::catch(work) {
         Ok(decoded) => Ok(decoded),
         Err(said) => match caught_panics::out_of_memory(&said) {
             Some(error) => return Err(error.at(path.display())),

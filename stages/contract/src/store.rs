@@ -59,6 +59,8 @@ pub struct Store {
 pub fn abandon_drafts() {
     drafts::abandon_all();
     lease::release_all();
+
+
 }
 
 impl Store {

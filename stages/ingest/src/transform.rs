@@ -142,7 +142,7 @@ pub fn transform_with_progress(
     if features.is_some() && source.len() >= NOT_LISTED as usize {
         return Err(TransformError::TooManyWithFeatures);
     }
-    // How often an edge stands in a list without weights is a sum of ones.
+    // The multiplicity of an unweighted edge is a sum of ones.
     let weight = if options.duplicates == Duplicates::Sum && weight.is_none() {
         Some(vec![1.0; source.len()])
     } else {

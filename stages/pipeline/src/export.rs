@@ -148,7 +148,7 @@ pub fn export(
         } else {
             asked.output.to_path_buf()
         };
-        let written = caught_panics::catch_panic(|| {
+        let written = caught_panics::catch(|| {
             write_whole(&target, environment.force, |folder| {
                 write_all(&artifact, asked.form, folder)
             })

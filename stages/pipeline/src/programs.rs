@@ -168,7 +168,7 @@ fn program_pipeline(
     pipelines
         .into_iter()
         .next()
-        .ok_or_else(|| StageError::defect("a pipeline of one program is none"))
+        .ok_or_else(|| StageError::defect("no pipeline was read for one program"))
 }
 
 pub(crate) fn mistakes_error(mistakes: &Mistakes) -> StageError {

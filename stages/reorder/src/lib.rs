@@ -133,14 +133,10 @@ impl Stage for Reorder {
         if let Some(bytes) = least_moved(&after) {
             outputs.count(Kind::Permutation, permutation::WALK_BYTES, bytes);
         }
-        let (why, weighed) = (
-            choice::choice_reason(request),
-            request.chosen.as_ref().map(|chosen| chosen.weighed.clone()),
-        );
         let quality = Quality {
             method: choice.method,
-            why,
-            weighed,
+            why: choice::choice_reason(request),
+            weighed: request.chosen.as_ref().map(|chosen| chosen.weighed.clone()),
             aes_rule,
             communities: choice.communities,
             cut: choice.cut,

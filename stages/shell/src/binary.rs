@@ -434,7 +434,7 @@ pub fn run_guarded(main: impl FnOnce() -> ExitCode) -> ExitCode {
                 writeln!(std::io::stderr().lock(), "{}", StageError::defect(info.to_string()));
         }
     }));
-    let code = caught_panics::catch_panic(main).unwrap_or_else(|said| {
+    let code = caught_panics::catch(main).unwrap_or_else(|said| {
         let error = caught_panics::panic_error(said);
         let _closed = writeln!(std::io::stderr().lock(), "{error}");
         ExitCode::from(error.kind.exit_code())

@@ -78,7 +78,8 @@ pub fn load_or_compile<T>(
 fn key_request(source: &Source, nvrtc: &Nvrtc) -> Value {
     let (major, minor) = nvrtc.version;
     json!({
-        "source": Digest::from_bytes(source.text.as_bytes()).to_string(), "options": nvrtc::options(source),
+        "source": Digest::from_bytes(source.text.as_bytes()).to_string(),
+        "options": nvrtc::options(source),
         "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.capability),
     })
 }

@@ -65,7 +65,9 @@ where
     let mut step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
     if step.request.pending_decision().is_some() {
-        step = decide_step::<S>(environment, talk, step)?;
+        step = decide_step::<S>(environment, talk, step)?
+
+;
     }
     outcome.key = Some(step.key().to_string());
     let found =
@@ -92,7 +94,7 @@ where
     let inputs = open_inputs(environment, talk, &step)?;
     // The lease is taken before publishing, so that the output is never in the store without one.
     chain.lease(&step.key());
-    let done = caught_panics::catch_panic(|| {
+    let done = caught_panics::catch(|| {
         build_and_publish::<S>(environment, talk, step, &inputs, place, outcome)
     });
     let done = done.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
@@ -290,8 +292,7 @@ where
         progress: talk,
         stop: &signals::STOP,
     };
-    let checked =
-        caught_panics::catch_panic(|| S::check(&context, &outputs, &inputs, &step.request));
+    let checked = caught_panics::catch(|| S::check(&context, &outputs, &inputs, &step.request));
     let checked = checked.unwrap_or_else(|panic| Err(Violation(caught_panics::panic_error(panic))));
     checked.map_err(|violation| {
         Violation::from(

@@ -40,7 +40,7 @@ pub(crate) fn read_override(
         let label = if text.starts_with('=') {
             "expected a name before `=`"
         } else {
-            "expected `=` and a value behind the name"
+            "expected `=` and a value after the name"
         };
         let mistake =
             reader.place(span).mistake(MistakeKind::Syntax, "--set takes KEY=VALUE", label);

@@ -96,7 +96,7 @@ pub struct Mistake {
     pub excerpt: String,
     /// How many characters are meant; 0: the file as a whole.
     pub length: u32,
-    /// Expected against found; stands beside the caret.
+    /// Expected against found, the label at the caret.
     pub label: String,
     /// What to type instead.
     pub hint: Option<String>,

@@ -372,7 +372,7 @@ impl<'a> Reader<'a> {
             && (written != WrittenForm::File || matches!(node.value, Value::Scalar { .. }))
         {
             let typed = written.typed_text(&format!("plan.set.{}", key.text), &value);
-            (valid, Some(format!("a setting of the program stands under plan.set:  {typed}")))
+            (valid, Some(format!("a setting of the program is under plan.set:  {typed}")))
         } else {
             let paths = setting_paths(self.top);
             let near = nearest(

@@ -144,7 +144,7 @@ fn second_colon(lines: &[&str], line: usize, column: usize) -> Fault {
     }
     let hint = "put each setting on a line of its own, or in braces {a: 1, b: 2}; quote a text \
                 that holds `: `";
-    fault(line, column, "a second `:` stands in one line", "not allowed here", hint)
+    fault(line, column, "there is a second `:` in one line", "not allowed here", hint)
 }
 
 /// A line that should be `name: value` and is not.

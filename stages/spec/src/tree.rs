@@ -199,7 +199,7 @@ impl Builder {
             return refuse(
                 reader,
                 span,
-                "lists and mappings stand too deep inside each other",
+                "lists and mappings are nested too deeply",
                 "expected at most 32 levels",
                 "settings are at most six levels deep",
             );

@@ -531,7 +531,7 @@ impl FieldType for Program {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let wrong = match &entry {
             Some(entry) if !is_identifier(entry) => {
-                Some(format!("expected the name of a function behind `:`, found {}", quote(entry)))
+                Some(format!("expected the name of a function after `:`, found {}", quote(entry)))
             }
             _ if file.extension().is_none_or(|extension| extension != "py") => Some(format!(
                 "expected a program, FILE.py or FILE.py:NAME, found {}",

@@ -1,4 +1,6 @@
+
 //! Reading is reported while it goes on.
+
 use std::{
     fs,
     sync::Mutex,

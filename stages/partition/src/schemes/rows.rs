@@ -81,7 +81,7 @@ pub fn prove(
         if let Some(place) = (1..order.len()).find(|&place| cost(place - 1) >= cost(place)) {
             let (before, row) = (order.get(place - 1), order.get(place));
             return Err(Violation::new(format!(
-                "{name}, place {place}: row {row} stands behind row {before}, whose degree is not \
+                "{name}, place {place}: row {row} comes after row {before}, whose degree is not \
                  larger"
             )));
         }

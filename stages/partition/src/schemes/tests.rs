@@ -494,7 +494,8 @@ proptest! {
     /// Coordinates by column are those of the sorted list of edges.
     #[test]
     fn columns_are_sorted_as_a_sort_does((nodes, edges) in graphs()) {
-        let (_, tables) = build_and_prove(&csr(nodes, &edges, false), Asked::SortedColumns, &small_settings());
+        let csr = csr(nodes, &edges, false);
+        let (_, tables) = build_and_prove(&csr, Asked::SortedColumns, &small_settings());
         let mut expected: Vec<(u64, u64)> = edges.iter().map(|&(source, target, _)| (u64::from(source), u64::from(target))).collect();
         expected.sort_unstable();
         let [column, row] = ["column", "row"].map(|name| tables[0].column(name).unwrap());

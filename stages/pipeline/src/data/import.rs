@@ -119,7 +119,7 @@ impl Place {
             environment.data.first().cloned().unwrap_or_else(|| "data/raw".into()).join(name);
         remove_unfinished_import(&folder)?;
         let taken = |what: &str, place: &Path, hint: String| {
-            Err(StageError::new(ErrorKind::Input, format!("there already is {what} `{name}`"))
+            Err(StageError::new(ErrorKind::Input, format!("there is {what} `{name}` already"))
                 .at(place.display())
                 .hint(hint))
         };

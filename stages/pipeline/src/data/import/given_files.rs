@@ -184,17 +184,18 @@ fn missing_file_error(path: &Path, error: StageError) -> StageError {
     let more = names.len().saturating_sub(NAMES_SHOWN);
     let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
     match (folder.is_dir(), shown.is_empty()) {
-        (false, _) => error
-            .hint(format!("name a file that is there: there is no folder  {}", folder.display())),
+        (false, _) => {
+            error.hint(format!("name an existing file: there is no folder  {}", folder.display()))
+        }
         (true, true) => {
-            error.hint(format!("name a file that is there: nothing is in  {}", folder.display()))
+            error.hint(format!("name an existing file: nothing is in  {}", folder.display()))
         }
         (true, false) if more > 0 => error.hint(format!(
-            "name a file that is there: in  {}  are {shown} and {more} more",
+            "name an existing file: in  {}  are {shown} and {more} more",
             folder.display()
         )),
         (true, false) => {
-            error.hint(format!("name a file that is there: in  {}  is {shown}", folder.display()))
+            error.hint(format!("name an existing file: in  {}  is {shown}", folder.display()))
         }
     }
 }
