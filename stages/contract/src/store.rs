@@ -59,8 +59,6 @@ pub struct Store {
 pub fn abandon_drafts() {
     drafts::abandon_all();
     lease::release_all();
-
-
 }
 
 impl Store {

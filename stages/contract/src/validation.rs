@@ -17,9 +17,8 @@ use crate::{
 impl Artifact {
     /// Checks its files against its kind; an error has a hint that repairs them.
     pub fn validate(&self, depth: Depth) -> Result<(), StageError> {
-        let looked = caught_panics::catch_panic(|| {
-            kinds::validate(&self.path, &self.manifest, self.kind, depth)
-        });
+        let looked =
+            caught_panics::catch(|| kinds::validate(&self.path, &self.manifest, self.kind, depth));
         let damaged = |said: String| {
             caught_panics::out_of_memory(&said).unwrap_or_else(|| {
                 StageError::damaged(&self.path, format!("reading its files fails: {said}"))

@@ -65,9 +65,7 @@ where
     let mut step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
     if step.request.pending_decision().is_some() {
-        step = decide_step::<S>(environment, talk, step)?
-
-;
+        step = decide_step::<S>(environment, talk, step)?;
     }
     outcome.key = Some(step.key().to_string());
     let found =
@@ -118,9 +116,8 @@ where
     let _leases: Vec<_> =
         inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
     let request = &mut step.request;
-    let decided = caught_panics::catch_panic(|| {
-        S::decide(&stage_context(environment, talk), &inputs, request)
-    });
+    let decided =
+        caught_panics::catch(|| S::decide(&stage_context(environment, talk), &inputs, request));
     let decided = decided.unwrap_or_else(|panic| Err(caught_panics::panic_error(panic)));
     decided.map_err(|error| inputs.iter().fold(error, |error, artifact| artifact.blame(error)))?;
     Ok(Step::new(step.request, step.inputs))

@@ -1,4 +1,3 @@
-
 //! Reading is reported while it goes on.
 
 use std::{
