@@ -458,8 +458,8 @@ fn read_saved_state<T: Precision>(
         || supersteps_of_loops.iter().fold(0u64, |sum, count| sum.saturating_add(*count)) > done
     {
         return Err(format!(
-            "the supersteps of its loops, {supersteps_of_loops:?}, are not those before loop {number}, \
-             of {done} in all"
+            "the supersteps of its loops, {supersteps_of_loops:?}, are not those before loop \
+             {number}, of {done} in all"
         ));
     }
     if number >= executor.program.loops.len() {
