@@ -487,10 +487,10 @@ pub fn emit_in_groups(
     };
     let (mut known, twins, shares) = (
         BTreeMap::new(),
-        shared_read_sums::twins(list, target),
-        online_softmax::shares(list, target),
+        shared_read_sums::find_second_outers(list, target),
+        online_softmax::find_softmax_exponentials(list, target),
     );
-    let beside = shared_read_sums::sums(list, target, &twins);
+    let beside = shared_read_sums::find_shared_sums(list, target, &twins);
     let (joined, mut elsewhere) = (MergedLaunches::from_list(list), BTreeMap::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
@@ -539,8 +539,9 @@ pub fn emit_in_groups(
     }
     if let Some((kind, columns)) = loss_of(list) {
         emitted.source.push_str(epoch_clock::CLOCKWORK);
-        emitted.clockwork = epoch_clock::clockwork(kind, columns);
-        let (source, kernels) = training_control::watch(list, kind, columns, target.bytes_per_real);
+        emitted.clockwork = epoch_clock::emit_clock_kernel(kind, columns);
+        let (source, kernels) =
+            training_control::emit_watch(list, kind, columns, target.bytes_per_real);
         emitted.source.push_str(&source);
         emitted.watch = kernels;
     }
@@ -646,7 +647,7 @@ struct Unit<'a> {
     groups: Option<Groups>,
     /// Sums over rows computed by other launches, and outer products.
     beside: &'a shared_read_sums::SharedSums,
-    twins: &'a shared_read_sums::Twins,
+    twins: &'a shared_read_sums::SecondOuters,
     /// Names of softmax exponentials.
     shares: &'a BTreeSet<String>,
     /// Products merged into one kernel and, as emission proceeds, launches merged with these, and
@@ -721,35 +722,35 @@ impl Unit<'_> {
 
     fn write(&mut self) -> Result<(), NoKernel> {
         match &self.launch.operation {
-            Operation::Loss { .. } => self.loss(),
-            Operation::Optimize { parameter } => self.optimize(parameter),
-            Operation::SparseProduct { .. } => self.sparse_product(),
-            Operation::SparseProductOverRows { .. } => self.sparse_product_over_rows(),
-            Operation::Evaluate { op: Op::Product { .. }, .. } => self.product(),
-            Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.product(),
-            Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.total(),
-            Operation::Evaluate { op: Op::Pool(pooling), .. } => self.pool(*pooling),
+            Operation::Loss { .. } => self.emit_loss(),
+            Operation::Optimize { parameter } => self.emit_optimizer(parameter),
+            Operation::SparseProduct { .. } => self.emit_sparse_product(),
+            Operation::SparseProductOverRows { .. } => self.emit_sparse_gradient(),
+            Operation::Evaluate { op: Op::Product { .. }, .. } => self.emit_product(),
+            Operation::Fused { steps, .. } if steps.iter().any(is_product) => self.emit_product(),
+            Operation::Evaluate { op: Op::SumRows | Op::Outer, .. } => self.emit_total(),
+            Operation::Evaluate { op: Op::Pool(pooling), .. } => self.emit_pool(*pooling),
             Operation::Evaluate { op: Op::Winner(..) | Op::Others(_) | Op::Fold(..), .. } => {
                 self.note([(ScheduleKind::EdgesAmongRow, true)]);
                 self.emit_edge_operation()
             }
             Operation::Evaluate { op: Op::Turn, .. } => {
                 self.note([(ScheduleKind::ReversedEdges, true)]);
-                self.turn()
+                self.emit_reversal()
             }
             Operation::Evaluate { op: Op::Lookup { transposed }, .. } => {
                 self.note([(ScheduleKind::TableLookup, true)]);
-                self.lookup(*transposed)
+                self.emit_lookup(*transposed)
             }
             Operation::Evaluate { op: Op::Scatter { transposed }, .. } => {
                 self.note([(ScheduleKind::TableScatter, true)]);
-                self.scatter(*transposed)
+                self.emit_scatter(*transposed)
             }
             // Sparse features as dense rows: their readers materialise them.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
 
             // `WalkLowering::lower_step` names the operations that no walk has.
-            Operation::Evaluate { .. } | Operation::Fused { .. } => self.walk(),
+            Operation::Evaluate { .. } | Operation::Fused { .. } => self.emit_walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }
             | Operation::ProductOverRows { .. }

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use super::kernel_parameters::emit_row_context;
 use super::lane_layout::Lanes;
 use super::row_walk::{
-    Load, THREADS, emit_broadcast, emit_item_lookup, joins, opening, stream_list,
+    Load, THREADS, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
 };
 use super::statement_text::LoadsOf;
 use super::statements::{Source, Statements};
@@ -38,14 +38,15 @@ impl Unit<'_> {
         if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
             return None;
         }
-        let blocks = Load::new(lowering, 1, self.target.bytes_per_real).blocks_along()?;
+        let blocks =
+            Load::new(lowering, 1, self.target.bytes_per_real).consecutive_blocks_per_sm()?;
         // What is done with a row behind its edges takes registers too.
         let blocks = if lowering.rows[1].is_empty() {
             blocks
         } else {
             blocks.min(tuning::consecutive_blocks_finishing())
         };
-        let (nodes, groups) = (self.nodes(), u64::from(THREADS) / lanes.lanes as u64);
+        let (nodes, groups) = (self.expected_vertices(), u64::from(THREADS) / lanes.lanes as u64);
         let has_many = nodes / (groups * u64::from(tuning::consecutive_rows()))
             >= tuning::consecutive_blocks_left() * u64::from(blocks * self.target.processors);
         let has_few_edges =
@@ -80,11 +81,11 @@ pub(super) fn emit_consecutive_walk(
         warps: THREADS / 32,
         in_flight,
         blocks_per_processor: along.blocks,
-        hub_blocks: heavy_rows::blocks(lowering.lanes.slices),
+        hub_blocks: heavy_rows::max_blocks(lowering.lanes.slices),
         rows_of_group: rows,
     };
     let pass = &lowering.passes[1];
-    let mut text = opening(&lowering.lanes);
+    let mut text = emit_opening(&lowering.lanes);
     let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {rows};");
     text.push_str(&emit_item_lookup(
         true,
@@ -92,14 +93,14 @@ pub(super) fn emit_consecutive_walk(
     ));
     text.push_str(HELD);
     text.push_str(&pass.places.text());
-    let (first, edges) = edges(lowering);
+    let (first, edges) = emit_edges(lowering);
     text.push_str(&first);
     text.push_str(ROW);
     text.push_str(&emit_row_context(&Statements::concat(&lowering.rows).reads()));
-    pass.sums.iter().for_each(|sum| text.push_str(&format!("{}\n", sum.opened())));
+    pass.sums.iter().for_each(|sum| text.push_str(&format!("{}\n", sum.emit_opening())));
     text.push_str(&edges);
-    text.push_str(&joins(lowering, 1));
-    text.push_str(&heavy_rows::join(lowering, 1));
+    text.push_str(&emit_group_merge(lowering, 1));
+    text.push_str(&heavy_rows::emit_block_merge(lowering, 1));
     text.push_str(&lowering.rows[1].text());
     let _infallible = write!(text, "if (writes) {{\n{stores}}}\n}}\n");
     (text, Some(cut))
@@ -129,7 +130,7 @@ const bool writes = turn < count && (tier == 0 || (group == 0 && (tier == 1 || w
 
 /// What the lists of edges bring first, and the edges of a row, up to the end of a chunk of the
 /// lists at a time.
-fn edges(lowering: &WalkLowering) -> (String, String) {
+fn emit_edges(lowering: &WalkLowering) -> (String, String) {
     let (mut first, mut next, mut shared) = (String::new(), String::new(), String::new());
     let pass = &lowering.passes[1];
     let reads = pass.reads(LoadsOf::PresentEdges);

@@ -5,7 +5,7 @@
 //!           largest score says to which
 //! never     says who has which edges
 use super::lane_layout::{Lanes, Spread, Table};
-use super::operators::{join, start};
+use super::operators::{join_parts, start};
 use super::statement_text::{LoadsOf, declare, define, for_places};
 use super::statements::{
     Elements, Reads, RegisterValue, Source, Statement, Statements, SumStatement,
@@ -117,7 +117,7 @@ impl EdgePass {
 
 impl Sum {
     /// Statements that open its registers.
-    pub fn opened(&self) -> String {
+    pub fn emit_opening(&self) -> String {
         let begin = start(self.reduction, self.held.kind).unwrap_or_default();
         define(&self.held, &self.for_each(|at| format!("{at} = {begin};")))
     }
@@ -157,8 +157,8 @@ impl Sum {
     }
 
     /// Joins another part, which comes later.
-    pub fn joined(&self, other: &str) -> String {
-        join(self.reduction, self.held.kind, &self.held.at(), other)
+    pub fn join_part(&self, other: &str) -> String {
+        join_parts(self.reduction, self.held.kind, &self.held.at(), other)
     }
 }
 

@@ -35,13 +35,13 @@ pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
 }
 
 /// What turns the clock to the next epoch, for which nothing is counted yet.
-pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
+pub(super) fn emit_clock_kernel(kind: LossKind, columns: u64) -> Vec<Kernel> {
     let arguments = vec![
         Argument::Clock,
         Argument::Paces,
         Argument::Number(SLOTS as u32),
         Argument::Measures,
-        Argument::Number(counted(kind, columns)),
+        Argument::Number(count_numbers(kind, columns)),
     ];
     vec![Kernel {
         name: "tick".to_owned(),
@@ -53,7 +53,7 @@ pub(super) fn clockwork(kind: LossKind, columns: u64) -> Vec<Kernel> {
 }
 
 /// Numbers that a pass of measuring counts.
-pub(super) fn counted(kind: LossKind, columns: u64) -> u32 {
+pub(super) fn count_numbers(kind: LossKind, columns: u64) -> u32 {
     (PARTS * counts_of_part(kind, columns)) as u32
 }
 
@@ -74,7 +74,7 @@ clock->pace = paces[next % slots];
 impl Unit<'_> {
     /// A step of the optimiser: one kernel for a run of parameters, written where the first of them
     /// stands.
-    pub(super) fn optimize(&mut self, parameter: &str) -> Result<(), NoKernel> {
+    pub(super) fn emit_optimizer(&mut self, parameter: &str) -> Result<(), NoKernel> {
         let launches = self.list.launches();
         let all: Vec<&str> = launches
             .iter()
@@ -97,7 +97,7 @@ impl Unit<'_> {
         let stepped = all[first..]
             .iter()
             .take(STEPPED)
-            .map(|parameter| self.stepped(parameter))
+            .map(|parameter| self.optimizer_arguments(parameter))
             .collect::<Result<Vec<_>, _>>()?;
         let mut parameters = Parameters::new();
         for (number, (given, _)) in stepped.iter().enumerate() {
@@ -145,7 +145,7 @@ impl Unit<'_> {
         self.note([(ScheduleKind::OptimizerStep, true)]);
         let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
         self.add_kernel(KernelText {
-            maker: "epoch_clock.rs, optimize",
+            maker: "epoch_clock.rs, emit_optimizer",
             resident: 1,
             body: &body,
             waits: true,
@@ -155,7 +155,7 @@ impl Unit<'_> {
     }
 
     /// What the step of a parameter is given, and its elements.
-    fn stepped(&self, parameter: &str) -> Result<([Argument; 5], u64), NoKernel> {
+    fn optimizer_arguments(&self, parameter: &str) -> Result<([Argument; 5], u64), NoKernel> {
         let number = self.list.parameters.iter().position(|known| known.name == parameter);
         let held =
             self.list.buffers.iter().find(|buffer| buffer.name == parameter_buffer(parameter));

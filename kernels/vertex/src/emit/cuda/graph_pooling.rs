@@ -4,8 +4,8 @@
 //! never     adds floats in an order that varies
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, identity};
-use super::operators::{axis_reduction, cast, join, register, start};
-use super::row_walk::{THREADS, tables};
+use super::operators::{axis_reduction, cast, join_parts, register, start};
+use super::row_walk::{THREADS, emit_tables};
 use super::statements::{RegisterValue, Scope, Statement, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
@@ -32,7 +32,10 @@ impl RowValue {
 }
 
 /// A value of a row, as a real number, with so many neighbouring columns a thread.
-pub(super) fn value(lowering: &mut WalkLowering, input: &Input) -> Result<RowValue, NoKernel> {
+pub(super) fn lower_row_value(
+    lowering: &mut WalkLowering,
+    input: &Input,
+) -> Result<RowValue, NoKernel> {
     let (statements, held) = registers_of(lowering, input)?;
     Ok(RowValue { statements, at: cast(held.kind, Type::Real, &held.at()) })
 }
@@ -75,7 +78,7 @@ pub(super) fn start_of(row: &str, columns: u64, lead: u64, stride: u64) -> Strin
     }
 }
 
-pub(super) fn lanes(places: usize, vector: usize) -> Lanes {
+pub(super) fn thread_lanes(places: usize, vector: usize) -> Lanes {
     Lanes { places, vector, lanes: 1, chunks: 1, slices: places.div_ceil(vector) }
 }
 
@@ -90,7 +93,7 @@ pub(super) fn tables_of(lowerings: &[&WalkLowering]) -> Result<String, NoKernel>
         lowerings.iter().filter(|lowering| !lowering.constants.is_empty()).collect();
     match with.as_slice() {
         [] => Ok(String::new()),
-        [only] => Ok(tables(only)),
+        [only] => Ok(emit_tables(only)),
         _ => Err(NoKernel::new(
             "a product of two rows whose elements lie in no simple order".to_owned(),
         )),
@@ -100,7 +103,7 @@ pub(super) fn tables_of(lowerings: &[&WalkLowering]) -> Result<String, NoKernel>
 impl Unit<'_> {
     /// Over the vertices of each graph: a thread for each column of a graph, in the order in which
     /// they are listed.
-    pub(super) fn pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
+    pub(super) fn emit_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
             return Err(NoKernel::new("a pool that is none".to_owned()));
         };
@@ -108,7 +111,7 @@ impl Unit<'_> {
             Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
-        let mut lowering = WalkLowering::new(&walk, lanes(columns, 1));
+        let mut lowering = WalkLowering::new(&walk, thread_lanes(columns, 1));
         let (statements, made) = registers_of(&mut lowering, &read[0])?;
         let reads = statements.reads();
         let held = self.list.index().get(out.as_str()).map_or(Rows::Nodes, |buffer| buffer.rows);
@@ -147,14 +150,14 @@ out[number] = sum;
 ",
             emit_row_context(&reads),
             statements.text(),
-            join(reduction, kind, "sum", &value_at),
+            join_parts(reduction, kind, "sum", &value_at),
         );
         let rows = match held {
             Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
             other => other,
         };
         self.add_kernel(KernelText {
-            maker: "graph_pooling.rs, pool",
+            maker: "graph_pooling.rs, emit_pool",
             resident: 1,
             tables: &tables_of(&[&lowering])?,
             body: &body,

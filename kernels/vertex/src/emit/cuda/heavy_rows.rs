@@ -12,7 +12,7 @@ use crate::tuning;
 
 /// Blocks of all such rows that have so many slices, at most: as many parts in scratch memory there
 /// are, and no more rows than tickets.
-pub(super) fn blocks(slices: usize) -> u32 {
+pub(super) fn max_blocks(slices: usize) -> u32 {
     tuning::multi_block_blocks().min(super::TICKETS) / slices as u32
 }
 
@@ -22,7 +22,10 @@ pub(super) fn slots_of_lane(lowering: &WalkLowering, pass: usize) -> usize {
 }
 
 /// Sums of a pass, and where the elements of each begin among those of a lane.
-pub(super) fn placed<'a>(lowering: &'a WalkLowering, pass: usize) -> Vec<(&'a Sum, usize)> {
+pub(super) fn list_sum_offsets<'a>(
+    lowering: &'a WalkLowering,
+    pass: usize,
+) -> Vec<(&'a Sum, usize)> {
     let mut end = 0;
     let place = |sum: &'a Sum| {
         let first = end;
@@ -33,18 +36,18 @@ pub(super) fn placed<'a>(lowering: &'a WalkLowering, pass: usize) -> Vec<(&'a Su
 }
 
 /// Blocks put down what they have; the last one joins it, the others leave.
-pub(super) fn join(lowering: &WalkLowering, number: usize) -> String {
+pub(super) fn emit_block_merge(lowering: &WalkLowering, number: usize) -> String {
     let pass = &lowering.passes[number];
-    let (placed, end) = (placed(lowering, number), slots_of_lane(lowering, number));
+    let (placed, end) = (list_sum_offsets(lowering, number), slots_of_lane(lowering, number));
     let told: String = placed
         .iter()
         .map(|(sum, first)| {
-            sum.for_each(|at| format!("tell(of_piece + {} * L, {at});", slot(*first, sum)))
+            sum.for_each(|at| format!("tell(of_piece + {} * L, {at});", slot_text(*first, sum)))
         })
         .collect();
     let (running, others): (Vec<_>, Vec<_>) =
         placed.iter().partition(|(sum, _)| sum.is_running(pass));
-    let heard = |of: &[&(&Sum, usize)]| joined_in_order(&placed, of);
+    let heard = |of: &[&(&Sum, usize)]| emit_ordered_merge(&placed, of);
     let (running, others) = (heard(&running), heard(&others));
     format!(
         "if (tier == 3) {{
@@ -69,14 +72,17 @@ __threadfence();
 }
 
 /// What all pieces have of some sums: that of the first, then the others one after the other.
-fn joined_in_order(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
+fn emit_ordered_merge(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
     if of.is_empty() {
         return String::new();
     }
     let part = |(sum, first): &(&Sum, usize)| {
         let heard =
-            format!("heard<{}>(of_piece + {} * L)", register(sum.kind()), slot(*first, sum));
-        let relative = sum.largest.iter().map(|largest| format!(" * {}", factor(placed, largest)));
+            format!("heard<{}>(of_piece + {} * L)", register(sum.kind()), slot_text(*first, sum));
+        let relative = sum
+            .largest
+            .iter()
+            .map(|largest| format!(" * {}", emit_rescale_factor(placed, largest)));
         format!("{heard}{}", relative.collect::<String>())
     };
     let first: String = of
@@ -85,7 +91,9 @@ fn joined_in_order(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
         .collect();
     let next: String = of
         .iter()
-        .map(|placed| placed.0.for_each(|at| format!("{at} = {};", placed.0.joined(&part(placed)))))
+        .map(|placed| {
+            placed.0.for_each(|at| format!("{at} = {};", placed.0.join_part(&part(placed))))
+        })
         .collect();
     format!(
         "{{\nconst double* of_piece = of_item;\n{first}\nUNROLL_4 for (unsigned p = 1; p < \
@@ -95,13 +103,13 @@ fn joined_in_order(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
 
 /// What the sums of a piece are multiplied with, since they are relative to the largest score of
 /// that piece.
-fn factor(placed: &[(&Sum, usize)], largest: &Largest) -> String {
+fn emit_rescale_factor(placed: &[(&Sum, usize)], largest: &Largest) -> String {
     let held = placed.iter().find(|(sum, _)| sum.is_that(largest));
-    let there = held.map_or_else(String::new, |(sum, first)| slot(*first, sum));
+    let there = held.map_or_else(String::new, |(sum, first)| slot_text(*first, sum));
     format!("grown(heard<real>(of_piece + {there} * L), {})", largest.held.at())
 }
 
 /// Where an element of a sum lies among those of a lane, as a text within a statement for each.
-pub(super) fn slot(first: usize, sum: &Sum) -> String {
+pub(super) fn slot_text(first: usize, sum: &Sum) -> String {
     format!("({first} + {})", sum.number())
 }

@@ -48,7 +48,7 @@ impl BroadcastSteps {
 
 /// Of a walk: functions of a number of an edge that take many instructions, what these are made of,
 /// and what is made of them.
-pub(super) fn shared(walk: &Walk, lanes: usize) -> BroadcastSteps {
+pub(super) fn find_broadcast_steps(walk: &Walk, lanes: usize) -> BroadcastSteps {
     let count = walk.steps.len();
     let (mut is_plain, mut shared) = (vec![false; count], vec![false; count]);
     if lanes < LANES_FOR_EDGES || walk.passes() == 0 {

@@ -4,9 +4,9 @@
 //!           sizes and the device alone decide (what a row or a label loses is of the values'
 //!           type); counts of right answers are whole numbers, so their order is all the same
 //! never     lets the target of a row that belongs to no part change anything
-use super::epoch_clock::{PARTS, SLOTS, counted, counts_of_part, slot_bytes};
+use super::epoch_clock::{PARTS, SLOTS, count_numbers, counts_of_part, slot_bytes};
 use super::kernel_parameters::Parameters;
-use super::reduce_all_rows::{LAST, add_parts_last, place_of_sum};
+use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
 use super::row_walk::{THREADS, vector_of, widest_vector};
 use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, Rows};
@@ -60,7 +60,7 @@ impl LossLayout {
 }
 
 impl Unit<'_> {
-    pub(super) fn loss(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_loss(&mut self) -> Result<(), NoKernel> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation
         else {
             return Err(NoKernel::new("a loss that is none".to_owned()));
@@ -77,16 +77,16 @@ impl Unit<'_> {
         // Labels are rows as the result is; a class is a number.
         let of_rows = if *kind == LossKind::Binary { strides.as_slice() } else { &strides[..2] };
         let LossLayout { lanes, vector, is_held } = LossLayout::new(columns, of_rows, self.target);
-        let (counted, sums) = (counted(*kind, columns), sums_of_block(*kind));
-        let rows = self.count(held.rows);
+        let (counted, sums) = (count_numbers(*kind, columns), sums_of_block(*kind));
+        let rows = self.expected_rows(held.rows);
         let resident = resident(self.target.bytes_per_real);
         let most = resident * self.target.processors;
         let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };
         // A sum over the rows of its gradient that is wanted is made beside it.
-        let slopes = self.sum_beside(0);
+        let slopes = self.shared_sum(0);
         let work = match kind {
-            LossKind::CrossEntropy => cross_entropy(is_held, slopes.is_some()),
+            LossKind::CrossEntropy => emit_cross_entropy(is_held, slopes.is_some()),
             LossKind::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
             LossKind::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
         };
@@ -106,7 +106,7 @@ impl Unit<'_> {
         if let Some(sum) = slopes.as_ref().filter(|_| joins) {
             parameters.push_output("real* __restrict__ out", Argument::Buffer(sum.clone()));
         }
-        let (ends, last) = ended(slopes.is_some(), joins, columns);
+        let (ends, last) = emit_block_end(slopes.is_some(), joins, columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
         let body = format!(
             "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
@@ -128,7 +128,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             .scratch_bytes
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
         self.add_kernel(KernelText {
-            maker: "loss.rs, loss",
+            maker: "loss.rs, emit_loss",
             resident: resident,
             body: &body,
             waits: true,
@@ -136,7 +136,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
         });
         if let Some(sum) = slopes.filter(|_| !joins) {
             let mut parameters = Parameters::new();
-            let place = place_of_sum(&[sum], columns, &mut parameters);
+            let place = emit_sum_place(&[sum], columns, &mut parameters);
             self.add_parts(
                 place,
                 parameters,
@@ -171,10 +171,10 @@ fn loss_parameters(buffers: [&str; 4], rows: Rows) -> Parameters {
 
 /// How the blocks of the loss's kernel end, and what the last one does: with sums over the rows of
 /// its gradient, which that one joins.
-fn ended(sums: bool, joins: bool, columns: u64) -> (String, String) {
+fn emit_block_end(sums: bool, joins: bool, columns: u64) -> (String, String) {
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
     let slopes = if sums && joins {
-        SLOPES_LAST.replace("@ADDED@", &add_parts_last("out[element]", columns))
+        SLOPES_LAST.replace("@ADDED@", &emit_last_block_merge("out[element]", columns))
     } else {
         String::new()
     };
@@ -186,7 +186,7 @@ fn ended(sums: bool, joins: bool, columns: u64) -> (String, String) {
 
 /// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or
 /// read as often as they need it.
-fn cross_entropy(is_held: bool, sums: bool) -> String {
+fn emit_cross_entropy(is_held: bool, sums: bool) -> String {
     let [ask, take, score, turns] = if is_held {
         [ASK, TAKE, "held[i / V][i % V]", "UNROLL"]
     } else {

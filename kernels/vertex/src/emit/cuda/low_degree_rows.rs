@@ -29,7 +29,7 @@ pub(super) struct LowDegreeSchedule {
 impl Unit<'_> {
     /// How this walk is gone about where its rows are many and have few edges; no other way than by
     /// what it holds where they are not.
-    pub(super) fn few(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
+    pub(super) fn plan_low_degree(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
         let (walk, lanes) = (lowering.walk, lowering.lanes);
         let load =
             (walk.passes() == 1).then(|| Load::new(lowering, 1, self.target.bytes_per_real))?;
@@ -46,7 +46,8 @@ impl Unit<'_> {
         let after = !lowering.rows[1].is_empty() || is_followed;
         // Registers: what is read before edges waits for them, what is done behind them takes a few
         // more. Seven blocks leave a thread as many as eight.
-        let (is_wide, waits_beside_two) = (has_wide_rows(walk), load.waits() && load.lists() > 1);
+        let (is_wide, waits_beside_two) =
+            (has_wide_rows(walk), load.waits() && load.list_count() > 1);
         let waits_for_much = load.waits() && is_wide || waits_beside_two;
         let whole = match (waits_for_much, load.waits() || is_followed || is_wide) {
             (true, _) => tuning::low_degree_blocks_crowded(),
@@ -100,7 +101,7 @@ impl Unit<'_> {
         }
         // Two lists beside rows of 33 to 64 columns leave no room for another block.
         let is_short_of_room =
-            halves && lanes.lanes == tuning::low_degree_halved_lanes() && load.lists() > 1;
+            halves && lanes.lanes == tuning::low_degree_halved_lanes() && load.list_count() > 1;
         if self.reads_at_most(tuning::low_degree_reads(), lanes.places) && !is_short_of_room {
             return Some(LowDegreeSchedule { lanes, edges, blocks, asks: true });
         }
@@ -119,18 +120,21 @@ impl Unit<'_> {
 
     /// Whether rows are as many as groups of all processors.
     fn is_many(&self, lanes: Lanes, blocks: u32) -> bool {
-        self.nodes() >= u64::from(self.target.processors * blocks * THREADS) / lanes.lanes as u64
+        self.expected_vertices()
+            >= u64::from(self.target.processors * blocks * THREADS) / lanes.lanes as u64
     }
 
     /// Whether a vertex reads and writes so many rows at most.
     fn reads_at_most(&self, rows: u64, places: usize) -> bool {
-        self.launch.bytes <= rows * 4 * self.nodes() * (places as u64 + tuning::low_degree_listed())
+        self.launch.bytes
+            <= rows * 4 * self.expected_vertices() * (places as u64 + tuning::low_degree_listed())
     }
 
     /// Slices of a plain sum of many edges whose rows lie in the second cache, whose steps are
     /// those of whole rows.
-    pub(super) fn narrow_slices(&self, places: usize) -> Option<Lanes> {
-        let of_edges = (self.launch.bytes / 4).saturating_sub(self.nodes() * places as u64)
+    pub(super) fn plan_narrow_slices(&self, places: usize) -> Option<Lanes> {
+        let of_edges = (self.launch.bytes / 4)
+            .saturating_sub(self.expected_vertices() * places as u64)
             / (places as u64 + 1);
         let is_near = self.target.order == Order::Local
             && self.reads_at_most(tuning::low_degree_reads_near(), places);

@@ -74,14 +74,14 @@ pub fn predicted(
             && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
         {
             known.push(argument);
-            predicted.take(named(argument), bytes);
+            predicted.take(argument_group(argument), bytes);
         }
     }
     predicted
 }
 
 /// What an argument is counted as.
-fn named(argument: &Argument) -> &'static str {
+fn argument_group(argument: &Argument) -> &'static str {
     match argument {
         Argument::Items(WalkedLists::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
             "lists of edges"

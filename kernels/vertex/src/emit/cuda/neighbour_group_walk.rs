@@ -15,7 +15,10 @@ use super::heavy_rows;
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::Lanes;
 use super::operators::register;
-use super::row_walk::{Load, edges_of_pass, in_flight_constants, opening_of, streams, tables};
+use super::row_walk::{
+    Load, add_stream_lists, emit_edge_loop, emit_in_flight_constants, emit_opening_with_threads,
+    emit_tables,
+};
 use super::statements::{Reads, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Walk};
@@ -32,7 +35,7 @@ const BLOCKS_MOST: u32 = 32;
 const SHARED_BYTES: usize = 48 << 10;
 
 /// Whether a walk can be cut so.
-pub(super) fn are_fit(walk: &Walk) -> bool {
+pub(super) fn supports_groups(walk: &Walk) -> bool {
     let is_sum = |op: &Op| matches!(op, Op::Reduce(Reduction::Sum | Reduction::Count, _));
     let mut reductions =
         walk.steps.iter().filter(|step| step.level == Level::Row && reduced(&step.op).is_some());
@@ -44,7 +47,7 @@ pub(super) fn are_fit(walk: &Walk) -> bool {
 
 /// A row's places over so many lanes: fewer neighbouring ones a lane where that leaves none
 /// without, more times round where it takes that. Slices of wide rows are a warp's.
-pub(super) fn lanes_of(of_rows: Lanes, lanes: u32) -> Lanes {
+pub(super) fn choose_group_lanes(of_rows: Lanes, lanes: u32) -> Lanes {
     if of_rows.slices > 1 {
         return of_rows;
     }
@@ -79,10 +82,10 @@ impl Unit<'_> {
         };
         let slots = heavy_rows::slots_of_lane(lowering, 1) * lanes.lanes * lanes.slices;
         let load = Load::new(lowering, 1, self.target.bytes_per_real);
-        let blocks = (blocks(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
+        let blocks = (blocks_per_sm(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [
-            (groups_body(lowering, stores, groups, load), lowering.reads(), false),
-            (spans_body(lowering, stores, groups), of_rows(lowering), true),
+            (emit_groups_body(lowering, stores, groups, load), lowering.reads(), false),
+            (emit_spans_body(lowering, stores, groups), row_reads(lowering), true),
         ];
         self.note([(ScheduleKind::NeighbourGroups, true)]);
         self.header();
@@ -99,7 +102,7 @@ impl Unit<'_> {
                 parameters.push(*declared, Argument::Groups(direction, groups, *list));
             }
             if !spans {
-                streams(&mut parameters, lowering, direction);
+                add_stream_lists(&mut parameters, lowering, direction);
             }
             parameters.push_output(
                 "double* __restrict__ parts_of_spans",
@@ -112,7 +115,7 @@ impl Unit<'_> {
                 suffix: suffix,
                 threads: groups.threads,
                 resident: blocks,
-                tables: &tables(lowering),
+                tables: &emit_tables(lowering),
                 body: &body,
                 waits: true,
                 ..KernelText::new(parameters, grid)
@@ -125,8 +128,8 @@ impl Unit<'_> {
 /// Blocks of `THREADS` that a processor can hold: one less than of rows, since who leads takes
 /// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); few
 /// where lanes go round several times, each time with an address of its own.
-fn blocks(load: Load, lanes: &Lanes) -> u32 {
-    match load.blocks(load.edges_in_flight()) {
+fn blocks_per_sm(load: Load, lanes: &Lanes) -> u32 {
+    match load.blocks_per_sm(load.edges_in_flight()) {
         blocks if lanes.chunks > 1 => blocks.min(tuning::neighbour_group_blocks()),
         blocks if blocks > 2 => blocks - 1,
         blocks => blocks,
@@ -168,31 +171,33 @@ after_others();
 ";
 
 /// What statements of rows read.
-fn of_rows(lowering: &WalkLowering) -> Reads {
+fn row_reads(lowering: &WalkLowering) -> Reads {
     Statements::concat(&lowering.rows).reads()
 }
 
 /// The edges of each group; leaders do the rest of their rows.
-fn groups_body(lowering: &WalkLowering, stores: &str, groups: Groups, load: Load) -> String {
+fn emit_groups_body(lowering: &WalkLowering, stores: &str, groups: Groups, load: Load) -> String {
     let pass = &lowering.passes[1];
     let mut body = format!(
         "{}{}{WHO}",
-        opening_of(&lowering.lanes, groups.threads),
-        in_flight_constants(load.edges_in_flight())
+        emit_opening_with_threads(&lowering.lanes, groups.threads),
+        emit_in_flight_constants(load.edges_in_flight())
     );
-    body.push_str(&emit_row_context(&of_rows(lowering)));
+    body.push_str(&emit_row_context(&row_reads(lowering)));
     body.push_str(&lowering.rows[0].text());
-    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-    body.push_str(&edges_of_pass(lowering, 1, load));
+    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.emit_opening())));
+    body.push_str(&emit_edge_loop(lowering, 1, load));
     let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1) * 8;
     body.push_str(&format!(
         "__shared__ alignas(16) unsigned char told_groups[GROUPS * L * {bytes}];\n"
     ));
     pass.sums.iter().for_each(|sum| body.push_str(&emit_leader_sum(lowering, sum)));
-    let told: String = heavy_rows::placed(lowering, 1)
+    let told: String = heavy_rows::list_sum_offsets(lowering, 1)
         .into_iter()
         .map(|(sum, at)| {
-            sum.for_each(|of| format!("tell(of_piece + {} * L, {of});", heavy_rows::slot(at, sum)))
+            sum.for_each(|of| {
+                format!("tell(of_piece + {} * L, {of});", heavy_rows::slot_text(at, sum))
+            })
         })
         .collect();
     body.push_str(&format!(
@@ -218,7 +223,7 @@ fn emit_leader_sum(lowering: &WalkLowering, sum: &Sum) -> String {
     let hear = sum.for_each(|at| {
         format!(
             "{at} = {};",
-            sum.joined(&format!("told[(other * L + part) * {elements} + {element}]"))
+            sum.join_part(&format!("told[(other * L + part) * {elements} + {element}]"))
         )
     });
     format!(
@@ -234,21 +239,22 @@ __syncthreads();
 }
 
 /// What blocks have of a row, joined in order, and the rest of the row.
-fn spans_body(lowering: &WalkLowering, stores: &str, groups: Groups) -> String {
+fn emit_spans_body(lowering: &WalkLowering, stores: &str, groups: Groups) -> String {
     let pass = &lowering.passes[1];
-    let mut body = format!("{}{WHOSE_SPAN}", opening_of(&lowering.lanes, groups.threads));
-    body.push_str(&emit_row_context(&of_rows(lowering)));
+    let mut body =
+        format!("{}{WHOSE_SPAN}", emit_opening_with_threads(&lowering.lanes, groups.threads));
+    body.push_str(&emit_row_context(&row_reads(lowering)));
     body.push_str(&lowering.rows[0].text());
-    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
+    pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.emit_opening())));
     let heard = |(sum, at): (&Sum, usize)| {
         let told = format!(
             "heard<{}>(of_piece + {} * L)",
             register(sum.kind()),
-            heavy_rows::slot(at, sum)
+            heavy_rows::slot_text(at, sum)
         );
-        sum.for_each(|at| format!("{at} = {};", sum.joined(&told)))
+        sum.for_each(|at| format!("{at} = {};", sum.join_part(&told)))
     };
-    let heard: String = heavy_rows::placed(lowering, 1).into_iter().map(heard).collect();
+    let heard: String = heavy_rows::list_sum_offsets(lowering, 1).into_iter().map(heard).collect();
     body.push_str(&format!(
         "UNROLL_4 for (unsigned p = 0; p < pieces; p++) {{
 const double* const of_piece = parts_of_spans + (((offset_t)(first + p) * 2 + (p > 0 ? 0 : 1)) * gridDim.y + blockIdx.y) * {} * L + part;

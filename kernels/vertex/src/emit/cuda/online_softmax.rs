@@ -20,7 +20,7 @@ use super::lane_layout::broadcast_elements;
 
 /// A largest score that sums do not wait for.
 #[derive(Clone, Debug)]
-pub(super) struct Running {
+pub(super) struct OnlineMaximum {
     /// The reduction that finds it.
     pub largest: usize,
     /// The score of an edge.
@@ -42,17 +42,17 @@ enum Factor {
 }
 
 /// Finds such scores, and counts the passes of all steps anew.
-pub(super) fn find(walk: &mut Walk) {
+pub(super) fn find_online_maxima(walk: &mut Walk) {
     let largest: Vec<usize> = (0..walk.steps.len())
         .filter(|number| matches!(walk.steps[*number].op, Op::Reduce(Reduction::Maximum, _)))
         .collect();
     for number in largest {
-        let Some(found) = candidate(walk, number) else { continue };
+        let Some(found) = match_softmax(walk, number) else { continue };
         let mut tried = walk.clone();
         tried.running.push(found);
         count_passes(&mut tried);
         let last = tried.running.len() - 1;
-        if let Some(sums) = sums(&tried, &tried.running[last]) {
+        if let Some(sums) = find_rescalable_sums(&tried, &tried.running[last]) {
             tried.running[last].sums = sums;
             *walk = tried;
         }
@@ -61,7 +61,7 @@ pub(super) fn find(walk: &mut Walk) {
 
 /// Exponentials that belong to a running largest score, by name: what is made again of them in
 /// other launches is of what is at most 0, too.
-pub(super) fn shares(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
+pub(super) fn find_softmax_exponentials(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
     let walks = list
         .launches()
         .into_iter()
@@ -100,7 +100,7 @@ fn is_number(input: &Input, wanted: f64) -> bool {
 }
 
 /// The score and the exponential that belong to a largest value, as the language writes a softmax.
-fn candidate(walk: &Walk, largest: usize) -> Option<Running> {
+fn match_softmax(walk: &Walk, largest: usize) -> Option<OnlineMaximum> {
     let step = &walk.steps[largest];
     let [input @ Input::Rows(score)] = step.inputs.as_slice() else { return None };
     let of = step_of(input)?;
@@ -148,7 +148,7 @@ fn candidate(walk: &Walk, largest: usize) -> Option<Running> {
         walk.steps[*number].op == Op::Unary(Unary::Exp) && walk.steps[*number].level == Level::Edge
     };
     let exponential = readers(difference).find(is_exponential)?;
-    (readers(difference).count() == 1).then(|| Running {
+    (readers(difference).count() == 1).then(|| OnlineMaximum {
         largest,
         score: score.clone(),
         exponential,
@@ -177,7 +177,7 @@ fn count_passes(walk: &mut Walk) {
 
 /// The sums of the pass that have the factor once; none if another reduction of the pass depends on
 /// the largest score.
-fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
+fn find_rescalable_sums(walk: &Walk, running: &OnlineMaximum) -> Option<Vec<(usize, Vec<u32>)>> {
     let pass = walk.steps[running.largest].passes;
     let mut depends = vec![false; walk.steps.len()];
     for number in 0..walk.steps.len() {
@@ -199,7 +199,7 @@ fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
             .any(|read| matches!(read.from, From::Step(of) if depends[of]));
         let elements: Vec<u32> = (0..step.columns() as u32).collect();
         let message = broadcast_elements(&elements.into(), &step.shape, &step.inputs[0].shape());
-        match factor(walk, running, &depends, &step.inputs[0], &message) {
+        match find_factor(walk, running, &depends, &step.inputs[0], &message) {
             Factor::Once(elements) if is_sum && !is_masked_by_it => found.push((number, elements)),
             _ => return None,
         }
@@ -208,22 +208,22 @@ fn sums(walk: &Walk, running: &Running) -> Option<Vec<(usize, Vec<u32>)>> {
 }
 
 /// What of the factor is in the elements of an operand.
-fn factor(
+fn find_factor(
     walk: &Walk,
-    running: &Running,
+    running: &OnlineMaximum,
     depends: &[bool],
     input: &Input,
     elements: &[u32],
 ) -> Factor {
     let part = |outer: &[u64], inner: &Input| {
         let elements = broadcast_elements(&elements.to_vec().into(), outer, &inner.shape());
-        factor(walk, running, depends, inner, &elements)
+        find_factor(walk, running, depends, inner, &elements)
     };
     let number = match input {
         Input::Number(_) => return Factor::Free,
         Input::Times(first, second) => {
             let outer = broadcast(&first.shape(), &second.shape()).unwrap_or_default();
-            return product(part(&outer, first), part(&outer, second));
+            return multiply_factors(part(&outer, first), part(&outer, second));
         }
         Input::Rows(Read { from: From::Leaf(_), .. }) => return Factor::Free,
         Input::Rows(Read { from: From::Step(number), .. }) => *number,
@@ -243,26 +243,26 @@ fn factor(
         Op::Unary(Unary::Negative) | Op::Dropout { .. } | Op::Reshape | Op::Expand | Op::Detach => {
             of_input(0)
         }
-        Op::Binary(Binary::Multiply) => product(of_input(0), of_input(1)),
+        Op::Binary(Binary::Multiply) => multiply_factors(of_input(0), of_input(1)),
         Op::Binary(Binary::Divide) => match (of_input(0), of_input(1)) {
             (once, Factor::Free) => once,
             _ => Factor::Other,
         },
-        Op::Binary(Binary::Add | Binary::Subtract) => equal(of_input(0), of_input(1)),
+        Op::Binary(Binary::Add | Binary::Subtract) => require_equal(of_input(0), of_input(1)),
         Op::Select if matches!(of_input(0), Factor::Free) => {
             let is_zero =
                 |number: usize| matches!(&step.inputs[number], Input::Number(Number::Real(0.0)));
             match (is_zero(1), is_zero(2)) {
                 (true, _) => of_input(2),
                 (_, true) => of_input(1),
-                _ => equal(of_input(1), of_input(2)),
+                _ => require_equal(of_input(1), of_input(2)),
             }
         }
         _ => Factor::Other,
     }
 }
 
-fn product(first: Factor, second: Factor) -> Factor {
+fn multiply_factors(first: Factor, second: Factor) -> Factor {
     match (first, second) {
         (Factor::Free, other) | (other, Factor::Free) => other,
         _ => Factor::Other,
@@ -270,7 +270,7 @@ fn product(first: Factor, second: Factor) -> Factor {
 }
 
 /// Both with the same factor.
-fn equal(first: Factor, second: Factor) -> Factor {
+fn require_equal(first: Factor, second: Factor) -> Factor {
     match (first, second) {
         (Factor::Once(first), Factor::Once(second)) if first == second => Factor::Once(first),
         (Factor::Free, Factor::Free) => Factor::Free,

@@ -53,8 +53,12 @@ pub struct TypedText<'a> {
 }
 
 /// A fold's function of two values that are names, and the type of what it gives.
-pub fn applied(function: &Function, left: TypedText<'_>, right: TypedText<'_>) -> (String, Type) {
-    let part = |part: &Function| applied(part, left, right);
+pub fn apply_fold(
+    function: &Function,
+    left: TypedText<'_>,
+    right: TypedText<'_>,
+) -> (String, Type) {
+    let part = |part: &Function| apply_fold(part, left, right);
     let (text, kind) = match function {
         Function::Left => return (left.text.to_owned(), left.kind),
         Function::Right => return (right.text.to_owned(), right.kind),
@@ -105,7 +109,7 @@ pub fn applied(function: &Function, left: TypedText<'_>, right: TypedText<'_>) -
 
 /// Of 65536 drawings those that drop a value, and what is kept is multiplied with; none where
 /// nothing is dropped.
-pub fn dropped(probability: f64) -> Option<(u32, String)> {
+pub fn dropout_threshold(probability: f64) -> Option<(u32, String)> {
     let threshold = ((probability * 65536.0).round() as u32).min(65535);
     (threshold > 0).then(|| {
         (threshold, literal(Number::Real(65536.0 / f64::from(65536 - threshold)), Type::Real))
@@ -129,7 +133,7 @@ pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
 }
 
 /// Two parts of a reduction as one, the earlier first.
-pub fn join(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
+pub fn join_parts(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
     match reduction {
         Reduction::Sum | Reduction::Count if kind == Type::Real => format!("{a} + {b}"),
         Reduction::Sum | Reduction::Count => format!("plus({a}, {b})"),

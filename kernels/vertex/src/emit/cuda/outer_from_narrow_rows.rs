@@ -7,11 +7,13 @@
 //! never     rounds what it multiplies to make them, in whatever kind the plan has its products
 use super::graph_pooling::RowValue;
 use super::kernel_parameters::Parameters;
-use super::outer_products::{paired_columns, rows_of_side};
+use super::outer_products::{emit_side_rows, paired_columns};
 use super::shared_read_sums::Maker;
 use super::statement_text::pointer;
 use super::statements::{Reads, Source};
-use super::tensor_core_shapes::{OuterProductShape, RowPadding, SideColumns, filled, lying};
+use super::tensor_core_shapes::{
+    OuterProductShape, RowPadding, SideColumns, emit_row_fill, stored_leaf,
+};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
@@ -99,13 +101,14 @@ impl<'a> Unit<'a> {
             SideColumns { wide: wide as usize, narrow: source.columns as usize },
             self.target,
         )?;
-        let schedule = schedule.with_warpgroups(wide as usize, self.nodes(), true, self.target);
+        let schedule =
+            schedule.with_warpgroups(wide as usize, self.expected_vertices(), true, self.target);
         let schedule = schedule.with_rows_made(source.narrow() as usize, self.target)?;
         Some(NarrowRows { maker, side, schedule, source })
     }
 
     /// The outer product that makes the rows of this launch, or of the one that adds what it makes.
-    pub(super) fn outer_that_makes(&self) -> Option<usize> {
+    pub(super) fn find_computing_outer(&self) -> Option<usize> {
         let makers = [Some(self.number), self.joined.firsts.get(&self.number).copied()];
         makers.into_iter().flatten().find_map(|maker| {
             let outer = *self.joined.sources.get(&maker)?;
@@ -114,7 +117,7 @@ impl<'a> Unit<'a> {
     }
 
     /// What is read to make rows.
-    pub(super) fn walk_of_made(
+    pub(super) fn read_narrow_rows(
         &self,
         source: &NarrowSource,
     ) -> Result<(Walk, Vec<Input>), NoKernel> {
@@ -144,7 +147,7 @@ impl NarrowRowTexts {
         let [positive, narrow @ ..] = read else {
             return Err(NoKernel::new("rows that are made of nothing".to_owned()));
         };
-        let (positive, vector, lowerings) = rows_of_side(walk, &[positive], 1)?;
+        let (positive, vector, lowerings) = emit_side_rows(walk, &[positive], 1)?;
         let reads = positive.reads;
         let elements = source.narrow();
         let mut texts = NarrowRowTexts {
@@ -157,7 +160,7 @@ impl NarrowRowTexts {
         };
         let mut start = 0;
         for (number, (product, input)) in source.products.iter().zip(narrow).enumerate() {
-            let leaf = lying(walk, input, false)
+            let leaf = stored_leaf(walk, input, false)
                 .ok_or_else(|| NoKernel::new("narrow rows that lie nowhere".to_owned()))?;
             let inner = product.inner;
             let own = if number + 1 == source.products.len() { elements - start } else { inner };
@@ -165,7 +168,7 @@ impl NarrowRowTexts {
                 [leaf.stride, start, inner].iter().all(|number| number.is_multiple_of(*vector))
             };
             let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
-            let copied = filled(
+            let copied = emit_row_fill(
                 Some((leaf, RowPadding::Any)),
                 &RowValue::none(),
                 vector as usize,
@@ -189,7 +192,7 @@ impl NarrowRowTexts {
                 .push_str(&numbered(warpgroup_products::NARROW_ROWS).replace("@COPIED@", &copied));
             texts.matrix.push_str(
                 &numbered(warpgroup_products::COLUMN)
-                    .replace("@ELEMENT@", &element(product, source.columns)),
+                    .replace("@ELEMENT@", &emit_element(product, source.columns)),
             );
             start += inner;
         }
@@ -198,7 +201,7 @@ impl NarrowRowTexts {
 }
 
 /// The matrices of the products.
-pub(super) fn give_matrices(source: &NarrowSource, parameters: &mut Parameters) {
+pub(super) fn add_matrix_parameters(source: &NarrowSource, parameters: &mut Parameters) {
     for product in &source.products {
         parameters.push(
             format!("const real* __restrict__ {}", pointer(product.matrix)),
@@ -208,7 +211,7 @@ pub(super) fn give_matrices(source: &NarrowSource, parameters: &mut Parameters) 
 }
 
 /// An element of a thread's column.
-fn element(product: &Narrow, wide: u64) -> String {
+fn emit_element(product: &Narrow, wide: u64) -> String {
     let Narrow { inner, matrix, transposed, .. } = product;
     let place = if *transposed {
         format!("of_team % N * {inner} + k")

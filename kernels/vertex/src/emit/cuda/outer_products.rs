@@ -6,16 +6,16 @@
 //!           where many columns are taken at once: the wider one, but where it is turned round;
 //!           what is summed beside a product of the same rows (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::graph_pooling::{RowValue, lanes, tables_of, value};
+use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
-use super::outer_from_narrow_rows::{NarrowRowTexts, give_matrices};
+use super::outer_from_narrow_rows::{NarrowRowTexts, add_matrix_parameters};
 use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
 use super::row_walk::{THREADS, vector_of};
 use super::shared_read_sums::OTHER;
 use super::statements::{Reads, Source};
 use super::tensor_core_shapes::{
-    self, COLUMNS, OuterProductShape, RowPadding, SideColumns, filled, lying,
+    self, COLUMNS, OuterProductShape, RowPadding, SideColumns, emit_row_fill, stored_leaf,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
@@ -33,7 +33,7 @@ fn start_of_other(first: u64) -> u64 {
 }
 
 /// An outer product that this launch makes as well.
-pub(super) struct Twin {
+pub(super) struct SecondOuter {
     /// Number of its launch, where it goes, and which of its operands is not this launch's.
     launch: usize,
     out: String,
@@ -98,24 +98,29 @@ impl Sides {
 
 impl Unit<'_> {
     /// The outer product that this launch makes as well.
-    pub(super) fn twin(&self) -> Option<Twin> {
+    pub(super) fn second_outer(&self) -> Option<SecondOuter> {
         let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
         let launches = self.list.launches();
         let side = differing(self.list, self.launch, launches[*launch])?;
         let Operation::Evaluate { out, inputs, .. } = &launches[*launch].operation else {
             return None;
         };
-        Some(Twin { launch: *launch, out: out.clone(), side, operand: inputs.get(side)?.clone() })
+        Some(SecondOuter {
+            launch: *launch,
+            out: out.clone(),
+            side,
+            operand: inputs.get(side)?.clone(),
+        })
     }
 
     /// The kernel of an outer product whose operands the walk reads, that of its twin the last;
     /// none where it is not for tensor cores.
-    pub(super) fn outer_of_tiles(
+    pub(super) fn emit_tiled_outer(
         &mut self,
         out: &str,
         walk: &Walk,
         read: &[Input],
-        twin: Option<&Twin>,
+        twin: Option<&SecondOuter>,
         lead: u64,
     ) -> Result<bool, NoKernel> {
         let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
@@ -127,8 +132,8 @@ impl Unit<'_> {
         let size = sides.size();
         let Some(schedule) = OuterProductShape::fit(size, self.target) else { return Ok(false) };
         let (rows, are_copied) = (
-            self.count(walk.rows) * lead,
-            read.iter().all(|input| lying(walk, input, lead > 1).is_some()),
+            self.expected_rows(walk.rows) * lead,
+            read.iter().all(|input| stored_leaf(walk, input, lead > 1).is_some()),
         );
         let made = self.narrow_rows_for(self.number);
         let mut schedule = made.as_ref().map_or_else(
@@ -138,7 +143,7 @@ impl Unit<'_> {
         if let Some(turned) = schedule.turned(size, rows, self.target).filter(|_| made.is_none()) {
             (sides.are_turned, schedule) = (true, turned);
         }
-        let of_made = made.as_ref().map(|made| self.walk_of_made(&made.source)).transpose()?;
+        let of_made = made.as_ref().map(|made| self.read_narrow_rows(&made.source)).transpose()?;
         let of_side = |side: usize| {
             [&read[side]]
                 .into_iter()
@@ -159,7 +164,7 @@ impl Unit<'_> {
                 continue;
             }
             let (text, vector, loaders) =
-                rows_of_side(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
+                emit_side_rows(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
             lowerings.extend(loaders);
             reads.extend(text.reads);
             texts.push(text.text);
@@ -188,18 +193,18 @@ impl Unit<'_> {
         self.schedule(&schedule.describe());
         let mut parameters = Parameters::new();
         lowerings.iter().for_each(|lowering| parameters.add_reads(lowering, &reads));
-        made.iter().for_each(|made| give_matrices(&made.source, &mut parameters));
+        made.iter().for_each(|made| add_matrix_parameters(&made.source, &mut parameters));
         parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(walk.rows));
         let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
         let made = self.tile_outputs(out, &sides, twin);
         let sums = [0, 1].map(|side| {
-            self.sum_beside(side).is_some()
-                || (twin.is_some_and(|twin| twin.side == side) && self.sum_beside(OTHER).is_some())
+            self.shared_sum(side).is_some()
+                || (twin.is_some_and(|twin| twin.side == side) && self.shared_sum(OTHER).is_some())
         });
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
         let each = (tuning::sum_part_rows() / lead.max(1) as u32).max(1);
-        let most = self.parts_of_tiles(&schedule, rows, elements);
+        let most = self.choose_part_count(&schedule, rows, elements);
         let parts = self.parts_expected(walk.rows, each, most);
         let joins = parts <= tuning::last_block_parts()
             && elements * parts <= tuning::last_block_elements();
@@ -209,7 +214,7 @@ impl Unit<'_> {
             (ScheduleKind::PartsKernel, !joins),
         ]);
         let mut body =
-            body(&schedule, &sides, [vectors[0], vectors[1]], &texts, &texts_made, sums, lead);
+            emit_body(&schedule, &sides, [vectors[0], vectors[1]], &texts, &texts_made, sums, lead);
         if joins {
             parameters.push_output("unsigned* ticket", Argument::Ticket);
             let told = emit_output_stores(&made, &mut parameters, "continue");
@@ -222,7 +227,7 @@ impl Unit<'_> {
         }
         let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
         self.add_kernel(KernelText {
-            maker: "outer_products.rs, outer_of_tiles",
+            maker: "outer_products.rs, emit_tiled_outer",
             threads: schedule.threads(),
             resident: 1,
             tables: &tables,
@@ -244,7 +249,7 @@ impl Unit<'_> {
         &self,
         out: &str,
         sides: &Sides,
-        twin: Option<&Twin>,
+        twin: Option<&SecondOuter>,
     ) -> Vec<(Option<String>, u64)> {
         let (own, of_twin) = sides.elements();
         let mut made = vec![(Some(out.to_owned()), own)];
@@ -252,7 +257,7 @@ impl Unit<'_> {
         for side in sides.x_and_z() {
             let OuterSide { columns, other } = sides.both[side];
             let (sum, of_other) =
-                (self.sum_beside(side), other.and_then(|_| self.sum_beside(OTHER)));
+                (self.shared_sum(side), other.and_then(|_| self.shared_sum(OTHER)));
             if sum.is_none() && of_other.is_none() {
                 continue;
             }
@@ -306,7 +311,7 @@ impl Unit<'_> {
     /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
     /// processor reads, each for a share of all there is, and parts, which are written and read
     /// again. Where nobody knows how many rows, they alone count.
-    fn parts_of_tiles(&self, schedule: &OuterProductShape, rows: u64, elements: u64) -> u32 {
+    fn choose_part_count(&self, schedule: &OuterProductShape, rows: u64, elements: u64) -> u32 {
         let (of_part, processors) = (
             u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
             u64::from(self.target.processors),
@@ -331,7 +336,7 @@ pub(super) struct SideText {
 
 /// Statements that ask for rows of a side, elements at a time, and what reads what they are made
 /// of.
-pub(super) fn rows_of_side<'a>(
+pub(super) fn emit_side_rows<'a>(
     walk: &'a Walk,
     inputs: &[&Input],
     lead: u64,
@@ -339,7 +344,7 @@ pub(super) fn rows_of_side<'a>(
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
     // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
     // put down.
-    let widest = |input: &Input| match lying(walk, input, lead > 1)
+    let widest = |input: &Input| match stored_leaf(walk, input, lead > 1)
         .filter(|leaf| leaf.columns == columns(input))
     {
         Some(leaf) => vector_of(leaf.stride as usize, 4),
@@ -350,16 +355,16 @@ pub(super) fn rows_of_side<'a>(
     for input in inputs {
         let mut lowering = WalkLowering::new(
             walk,
-            lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
+            thread_lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
         );
-        let lies = lying(walk, input, lead > 1);
+        let lies = stored_leaf(walk, input, lead > 1);
         let made = match lies {
             Some(_) => RowValue::none(),
-            None => value(&mut lowering, input)?,
+            None => lower_row_value(&mut lowering, input)?,
         };
         made.statements.add_reads(&mut reads);
         reads.extend(lies.map(|leaf| Source::Rows(leaf.name.clone())));
-        texts.push(filled(
+        texts.push(emit_row_fill(
             lies.map(|leaf| (leaf, RowPadding::Any)),
             &made,
             vector,
@@ -379,7 +384,7 @@ pub(super) fn rows_of_side<'a>(
     Ok((SideText { text, reads }, vector, lowerings))
 }
 
-fn body(
+fn emit_body(
     schedule: &OuterProductShape,
     sides: &Sides,
     vectors: [usize; 2],
@@ -393,10 +398,10 @@ fn body(
     let (own, twin) = sides.elements();
     let place = match [&sides.both[x], &sides.both[z]] {
         [side @ OuterSide { other: Some(_), .. }, _] => {
-            place_of_both(side, "of_x", "of_z", "Z", "X_FIRST")
+            emit_paired_place(side, "of_x", "of_z", "Z", "X_FIRST")
         }
         [_, side @ OuterSide { other: Some(_), .. }] => {
-            place_of_both(side, "of_z", "of_x", "X", "!X_FIRST")
+            emit_paired_place(side, "of_z", "of_x", "X", "!X_FIRST")
         }
         _ => PLACE.to_owned(),
     };
@@ -438,7 +443,7 @@ const unsigned rows = rows_given * {lead};
 
 /// Statements that say where an element lies among those of two products, the second behind the
 /// first.
-fn place_of_both(
+fn emit_paired_place(
     side: &OuterSide,
     place: &str,
     shared: &str,

@@ -11,9 +11,9 @@ use crate::gir::Op;
 use crate::launch::{Element, Over, Rows};
 
 /// Widens a walk, where it may be.
-pub(super) fn widen(walk: &mut Walk) {
+pub(super) fn pad_walk(walk: &mut Walk) {
     let Some(layout) = fitting(walk) else { return };
-    let widened = |shape: &mut Vec<u64>| widened(shape, layout);
+    let widened = |shape: &mut Vec<u64>| pad_shape(shape, layout);
     for step in &mut walk.steps {
         widened(&mut step.shape);
         if !is_product(step) {
@@ -27,7 +27,7 @@ pub(super) fn widen(walk: &mut Walk) {
 
 /// Widens rows that are added up over all vertices, where they may be: who adds them up leaves out
 /// what lies beyond the columns.
-pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
+pub(super) fn pad_read_rows(walk: &mut Walk, read: &mut [Input]) {
     let Some(columns) = read.iter().map(|input| input.shape().iter().product::<u64>()).max() else {
         return;
     };
@@ -48,13 +48,13 @@ pub(super) fn widen_read(walk: &mut Walk, read: &mut [Input]) {
         return;
     }
     for input in read {
-        for_each_read(input, &mut |read| widened(&mut read.shape, RowLayout { columns, stride }));
+        for_each_read(input, &mut |read| pad_shape(&mut read.shape, RowLayout { columns, stride }));
     }
     walk.padded = Some(RowLayout { columns, stride });
 }
 
 /// A row's shape to the end of its stride.
-fn widened(shape: &mut Vec<u64>, RowLayout { columns, stride }: RowLayout) {
+fn pad_shape(shape: &mut Vec<u64>, RowLayout { columns, stride }: RowLayout) {
     if shape.last() == Some(&columns) {
         shape.pop();
         shape.push(stride);

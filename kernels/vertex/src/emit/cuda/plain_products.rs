@@ -6,11 +6,13 @@
 //!           the matrix's columns; what is added up over all rows is added up in one order
 //! never     leaves the type at hand for less
 
-use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, start_of, tables_of, value};
+use super::graph_pooling::{
+    RowValue, lies_in_rows, lower_row_value, plain_row, start_of, tables_of, thread_lanes,
+};
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, Spread, identity};
-use super::reduce_all_rows::{LAST, add_parts_last};
-use super::row_walk::{THREADS, frame_shape, store, vector_of, widest_vector};
+use super::reduce_all_rows::{LAST, emit_last_block_merge};
+use super::row_walk::{THREADS, emit_store, frame_shape, vector_of, widest_vector};
 use super::statement_text::{output, pointer};
 use super::statements::{
     Expression, Load, Reads, RegisterValue, RowNumber, Scope, Statement, Statements,
@@ -68,14 +70,14 @@ pub(super) struct ProductShape {
     pub plain: bool,
 }
 
-fn odd<T>(what: &str) -> Result<T, NoKernel> {
+fn refuse_product<T>(what: &str) -> Result<T, NoKernel> {
     Err(NoKernel::new(format!("a product {what}")))
 }
 
 impl ProductShape {
     pub fn from_walk(walk: &Walk) -> Result<ProductShape, NoKernel> {
         let Some(number) = walk.steps.iter().position(is_product) else {
-            return odd("that is none");
+            return refuse_product("that is none");
         };
         ProductShape::from_step(walk, number)
     }
@@ -93,20 +95,22 @@ impl ProductShape {
         let (Op::Product { transposed }, [left, Input::Rows(matrix)]) =
             (&step.op, step.inputs.as_slice())
         else {
-            return odd("with what is no matrix");
+            return refuse_product("with what is no matrix");
         };
-        let From::Leaf(leaf) = matrix.from else { return odd("with a matrix that the walk makes") };
+        let From::Leaf(leaf) = matrix.from else {
+            return refuse_product("with a matrix that the walk makes");
+        };
         let (inner, places) =
             (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
         if inner == 0 || places == 0 {
-            return odd("without columns");
+            return refuse_product("without columns");
         }
         let (wide, lead) = (walk.columns_of(places), step.columns() as u64 / places);
         if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
-            return odd("of several rows a vertex, with steps of its own");
+            return refuse_product("of several rows a vertex, with steps of its own");
         }
         if let Some(earlier) = walk.steps[..number].iter().find(|step| step.stored) {
-            return odd(&format!("in whose walk `{}` is stored", earlier.out));
+            return refuse_product(&format!("in whose walk `{}` is stored", earlier.out));
         }
         let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
         let matrix = walk.leaves[leaf].name.clone();
@@ -171,7 +175,7 @@ fn is_product(step: &Step) -> bool {
 }
 
 /// The buffer whose rows a launch multiplies, if they lie in one.
-pub(super) fn left_of(operation: &Operation) -> Option<&str> {
+pub(super) fn left_buffer(operation: &Operation) -> Option<&str> {
     let steps = if let Operation::Fused { steps, .. } = operation {
         steps.as_slice()
     } else {
@@ -219,7 +223,7 @@ pub(super) fn assume_nothing(lowering: &mut WalkLowering, second: &ProductShape)
 
 /// `of_place` says where the number is that a lane has for a place; the rows `held` are needed
 /// beside what is stored.
-pub(super) fn finish(
+pub(super) fn lower_finish(
     lowering: &mut WalkLowering,
     shape: &ProductShape,
     held: &[From],
@@ -251,11 +255,11 @@ pub(super) fn finish(
     let made = Statements(vec![made]);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
-            return odd(
+            return refuse_product(
                 "whose result is followed by rows of a width that does not go into its own",
             );
         }
-        stores.push(store(lowering, later, &frame)?);
+        stores.push(emit_store(lowering, later, &frame)?);
     }
     let mut row = |from: &From| {
         let read =
@@ -270,7 +274,7 @@ pub(super) fn finish(
 /// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up
 /// along it.
 pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
-    let lengths = lengths_of(walk);
+    let lengths = reduced_lengths(walk);
     let fits = |vector: &usize| {
         *vector <= most
             && places.is_multiple_of(*vector)
@@ -280,12 +284,12 @@ pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
 }
 
 /// Elements that steps add up along the last axis of their rows.
-pub(super) fn lengths_of(walk: &Walk) -> Vec<usize> {
-    walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(length_of).collect()
+pub(super) fn reduced_lengths(walk: &Walk) -> Vec<usize> {
+    walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(reduced_length).collect()
 }
 
 /// Elements that a step adds up along the last axis of its rows.
-fn length_of(step: &Step) -> usize {
+fn reduced_length(step: &Step) -> usize {
     step.inputs[0].shape().last().map_or(1, |length| *length as usize)
 }
 
@@ -308,14 +312,14 @@ fn rows_of_thread(across: usize, vector: usize, left: usize, bytes_per_real: usi
 
 /// Elements of a row that are added up at a time: of steps that are as long as each other, so that
 /// little of the last one is empty.
-fn depth(inner: usize, vector: usize) -> usize {
+fn choose_depth(inner: usize, vector: usize) -> usize {
     let most = tuning::thread_product_depth();
     let even = inner.div_ceil(inner.div_ceil(most)).next_multiple_of(vector);
     if inner > most { even } else { inner.next_power_of_two().clamp(vector, most) }
 }
 
 /// What a product is given: the matrix, what its lowerings read, what is stored, rows.
-pub(super) fn parameters(
+pub(super) fn product_parameters(
     given: &mut Parameters,
     shape: &ProductShape,
     rows: Rows,
@@ -341,12 +345,12 @@ pub(super) fn parameters(
 impl Unit<'_> {
     /// Parts that blocks of a product leave.
     fn parts_left(&self, RowParts { rows, each, most }: RowParts) -> u64 {
-        self.count(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
+        self.expected_rows(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
     }
 
     /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins
     /// few of them.
-    fn sums_end(
+    fn emit_sums_end(
         &mut self,
         sums: &ProductSums,
         of_parts: RowParts,
@@ -363,7 +367,7 @@ impl Unit<'_> {
         if joins {
             let place = sums.place(parameters);
             parameters.push_output("unsigned* ticket", Argument::Ticket);
-            text.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
+            text.push_str(&format!("{LAST}{}", emit_last_block_merge(&place, elements)));
         }
         self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
         text
@@ -381,14 +385,18 @@ impl Unit<'_> {
 
     /// What a product adds up over all its rows: a step of its own, and the outer product of rows
     /// at hand with those that it multiplies.
-    fn sums_of(&self, walk: &Walk, shape: &ProductShape) -> Result<ProductSums, NoKernel> {
+    fn plan_product_sums(
+        &self,
+        walk: &Walk,
+        shape: &ProductShape,
+    ) -> Result<ProductSums, NoKernel> {
         let outer = self
             .joined
             .outers
             .iter()
             .find(|(_, later)| **later == self.number)
             .map(|(outer, _)| &self.list.launches()[*outer].operation);
-        let outer = outer.map(|outer| self.outer_of_rows(walk, outer).filter(|_| !shape.plain));
+        let outer = outer.map(|outer| self.plan_outer_sum(walk, outer).filter(|_| !shape.plain));
         let outer = outer
             .map(|rows| {
                 rows.ok_or_else(|| {
@@ -399,16 +407,17 @@ impl Unit<'_> {
         Ok(ProductSums {
             wide: shape.wide as u64,
             inner: shape.inner as u64,
-            sum: self.sum_of_step(walk),
+            sum: self.plan_step_sum(walk),
             outer,
         })
     }
 
-    fn outer_of_rows(&self, walk: &Walk, operation: &Operation) -> Option<OuterOfRows> {
+    fn plan_outer_sum(&self, walk: &Walk, operation: &Operation) -> Option<OuterOfRows> {
         let Operation::Evaluate { out, inputs, .. } = operation else { return None };
         let names: Vec<&str> =
             inputs.iter().flat_map(Operand::rows).map(|rows| rows.buffer.as_str()).collect();
-        let side = names.iter().position(|name| Some(*name) != left_of(&self.launch.operation))?;
+        let side =
+            names.iter().position(|name| Some(*name) != left_buffer(&self.launch.operation))?;
         let made = walk
             .steps
             .iter()
@@ -421,14 +430,14 @@ impl Unit<'_> {
     }
 
     /// The sum over all rows of a step that this launch makes.
-    fn sum_of_step(&self, walk: &Walk) -> Option<SumOfStep> {
+    fn plan_step_sum(&self, walk: &Walk) -> Option<SumOfStep> {
         let (sum, maker) = self.beside.iter().find(|(_, maker)| maker.launch == self.number)?;
         let out = self.list.launches()[*sum].operation.writes().first()?.clone().into_owned();
         (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
     }
 
     /// Whether anybody reads this but the launch of that sum.
-    fn is_read_beside(&self, name: &str, sum: &str) -> bool {
+    fn is_read_elsewhere(&self, name: &str, sum: &str) -> bool {
         let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
         let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == name);
         let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
@@ -438,11 +447,11 @@ impl Unit<'_> {
     }
 
     /// Whether another launch makes what this one is to make.
-    fn is_elsewhere(&mut self) -> Result<bool, NoKernel> {
-        let mut maker = self.outer_that_makes();
+    fn is_emitted_elsewhere(&mut self) -> Result<bool, NoKernel> {
+        let mut maker = self.find_computing_outer();
         if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
             let is_joined = self
-                .joined_products(second)?
+                .merge_products(second)?
                 .is_some_and(|joined| joined.first == Some(self.number))
                 || self.short_pair(second)?.is_some();
             maker = is_joined.then_some(second);
@@ -470,7 +479,7 @@ impl Unit<'_> {
         else {
             return Ok(None);
         };
-        let both = self.added(launches[first], launches[number]);
+        let both = self.merge_sum(launches[first], launches[number]);
         let Some(walk) = both
             .and_then(|both| Walk::from_operation(self.list, self.target.bytes_per_real, &both))
         else {
@@ -488,7 +497,7 @@ impl Unit<'_> {
     }
 
     /// The walk of this launch, and its product, or with a second one that it adds both.
-    fn walked(&self) -> Result<(Walk, Vec<ProductShape>), NoKernel> {
+    fn walk_product(&self) -> Result<(Walk, Vec<ProductShape>), NoKernel> {
         if let Some(both) = self.short_pair(self.number)? {
             return Ok(both);
         }
@@ -501,37 +510,35 @@ impl Unit<'_> {
     }
 
     /// Rows times a matrix, and what is done with each row of the result.
-    pub(super) fn product(&mut self) -> Result<(), NoKernel> {
-        if self.is_elsewhere()? {
+    pub(super) fn emit_product(&mut self) -> Result<(), NoKernel> {
+        if self.is_emitted_elsewhere()? {
             return Ok(());
         }
-        let (mut walk, shapes) = self.walked()?;
+        let (mut walk, shapes) = self.walk_product()?;
         let shape = &shapes[0];
-        let sums = self.sums_of(&walk, shape)?;
+        let sums = self.plan_product_sums(&walk, shape)?;
         // Rows that only their sum asks for lie nowhere, where that is made here.
-        if let Some(sum) = sums
-            .sum
-            .as_ref()
-            .filter(|sum| !shape.plain && !self.is_read_beside(&walk.steps[sum.step].out, &sum.out))
-        {
+        if let Some(sum) = sums.sum.as_ref().filter(|sum| {
+            !shape.plain && !self.is_read_elsewhere(&walk.steps[sum.step].out, &sum.out)
+        }) {
             self.unmade.push(walk.steps[sum.step].out.clone());
             walk.steps[sum.step].stored = false;
         }
         if sums.are_none()
             && !is_attended(&self.list.index(), &self.launch.operation)
-            && let Some(joined) = self.joined_products(self.number)?
+            && let Some(joined) = self.merge_products(self.number)?
         {
             self.elsewhere.extend(joined.followers.iter().map(|follower| (*follower, self.number)));
-            return self.add_joined_products(&joined);
+            return self.add_merged_products(&joined);
         }
         let most = widest_vector(self.target.bytes_per_real);
         // Left: a tile of rows, asked for along the row. Result: threads across the columns.
         let places = |shape: &ProductShape| {
-            if shapes.len() > 1 { shape.inner } else { places_of_left(&walk, shape) }
+            if shapes.len() > 1 { shape.inner } else { left_places(&walk, shape) }
         };
         let left_vector =
             shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
-        let (loaders, lefts) = rows_read(&walk, &shapes, left_vector)?;
+        let (loaders, lefts) = lower_rows(&walk, &shapes, left_vector)?;
         // What is added up along a row is held by one group of lanes, each of which has places of
         // one such sum.
         let (vector, has_sums) = (
@@ -547,8 +554,9 @@ impl Unit<'_> {
         );
         let nothing: Vec<Statement> =
             shapes[1..].iter().map(|second| assume_nothing(&mut lowering, second)).collect();
-        let mut finish =
-            finish(&mut lowering, shape, &sums.rows(), |_, place| format!("sums[i][{place}]"))?;
+        let mut finish = lower_finish(&mut lowering, shape, &sums.rows(), |_, place| {
+            format!("sums[i][{place}]")
+        })?;
         finish.made.0.extend(nothing);
         let most = rows_of_thread(across, vector, left_vector, self.target.bytes_per_real as usize);
         // Few rows are as many blocks as there are processors, if they can be; several for each
@@ -556,8 +564,9 @@ impl Unit<'_> {
         let blocks_least = u64::from(self.target.processors)
             * if has_sums { tuning::thread_product_blocks_with_sums() } else { 1 };
         let is_enough = |each: &usize| {
-            self.nodes() == 0
-                || self.nodes() / (THREADS as usize / across * each) as u64 >= blocks_least
+            self.expected_vertices() == 0
+                || self.expected_vertices() / (THREADS as usize / across * each) as u64
+                    >= blocks_least
         };
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
         self.note([
@@ -575,7 +584,7 @@ impl Unit<'_> {
         let mut reads = finish.reads();
         lefts.iter().for_each(|left| left.statements.add_reads(&mut reads));
         let all: Vec<&WalkLowering> = loaders.iter().collect();
-        parameters(&mut given, shape, rows, &all, &lowering, &reads);
+        product_parameters(&mut given, shape, rows, &all, &lowering, &reads);
         shapes[1..].iter().for_each(|second| {
             given.push(
                 format!("const real* __restrict__ {}", pointer(&second.matrix)),
@@ -584,10 +593,12 @@ impl Unit<'_> {
         });
         let mut parameters = given;
         let tile = ThreadTile { across, vector, each, left_vector };
-        let body = body(&shapes, &lefts, &finish, &sums, tile, lead).replace(
+        let body = emit_body(&shapes, &lefts, &finish, &sums, tile, lead).replace(
             "@AHEAD@",
-            &if self.nodes() * shape.wide as u64 * 4 >= tuning::thread_product_prefetch_bytes() {
-                read_later(&walk, &finish.statements)
+            &if self.expected_vertices() * shape.wide as u64 * 4
+                >= tuning::thread_product_prefetch_bytes()
+            {
+                emit_prefetch(&walk, &finish.statements)
             } else {
                 String::new()
             },
@@ -600,7 +611,7 @@ impl Unit<'_> {
             u32::MAX
         };
         let of_parts = RowParts { rows, each: of_block, most };
-        let body = body + &self.sums_end(&sums, of_parts, &mut parameters);
+        let body = body + &self.emit_sums_end(&sums, of_parts, &mut parameters);
         let tables = tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?;
         // Where rows are added up there is a block that says what none add up to.
         let slices = slices as u32;
@@ -610,7 +621,7 @@ impl Unit<'_> {
             Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
         };
         self.add_kernel(KernelText {
-            maker: "plain_products.rs, product",
+            maker: "plain_products.rs, emit_product",
             resident: 2,
             tables: &tables,
             body: &body,
@@ -625,7 +636,7 @@ impl Unit<'_> {
 
 /// Places that rows which are multiplied are read as: to the end of their stride, where they lie in
 /// a buffer of their own width and are alone.
-fn places_of_left(walk: &Walk, shape: &ProductShape) -> usize {
+fn left_places(walk: &Walk, shape: &ProductShape) -> usize {
     let Input::Rows(Read { from: From::Leaf(leaf), at: At::Own, .. }) =
         &walk.steps[shape.number].inputs[0]
     else {
@@ -640,7 +651,7 @@ fn places_of_left(walk: &Walk, shape: &ProductShape) -> usize {
 
 /// What reads the rows of products, so many neighbouring elements at a time, and what it makes of
 /// each.
-fn rows_read<'a>(
+fn lower_rows<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
     vector: usize,
@@ -648,12 +659,12 @@ fn rows_read<'a>(
     let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
     for shape in shapes {
         let mut loader =
-            WalkLowering::new(walk, lanes(shape.inner.next_multiple_of(vector), vector));
+            WalkLowering::new(walk, thread_lanes(shape.inner.next_multiple_of(vector), vector));
         let left = &walk.steps[shape.number].inputs[0];
         lefts.push(if shape.plain {
             plain_row(walk, left, shape.inner as u64)?
         } else {
-            value(&mut loader, left)?
+            lower_row_value(&mut loader, left)?
         });
         loaders.push(loader);
     }
@@ -759,7 +770,7 @@ impl ProductSums {
 
 /// Rows that are read once the product is made, each of which a block has many of behind each
 /// other: they are asked for before that.
-fn read_later(walk: &Walk, statements: &Statements) -> String {
+fn emit_prefetch(walk: &Walk, statements: &Statements) -> String {
     let reads_own_row = |leaf: &Leaf| {
         statements.0.iter().any(|statement| {
             matches!(
@@ -800,7 +811,7 @@ scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_ro
 }
 ";
 
-fn body(
+fn emit_body(
     shapes: &[ProductShape],
     lefts: &[RowValue],
     finish: &Finish,
@@ -851,7 +862,7 @@ const unsigned rows = rows_given * {lead};
         inner,
         shape.places,
         shape.wide,
-        depth(inner, left_vector),
+        choose_depth(inner, left_vector),
         PRODUCT
             .replace("@VECTOR@", &vector.to_string())
             .replace("@LEFT@", &left)

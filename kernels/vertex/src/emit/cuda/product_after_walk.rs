@@ -7,7 +7,9 @@
 //!           do the walk
 use super::kernel_parameters::Parameters;
 use super::lane_layout::{Lanes, identity};
-use super::plain_products::{Finish, Index, ProductShape, finish, lengths_of, vector_along};
+use super::plain_products::{
+    Finish, Index, ProductShape, lower_finish, reduced_lengths, vector_along,
+};
 use super::row_walk::widest_vector;
 use super::statement_text::pointer;
 use super::statements::Scope;
@@ -36,8 +38,12 @@ pub(super) struct ProductTexts {
 impl Unit<'_> {
     /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied
     /// here, and that others make again, lie nowhere.
-    pub(super) fn tail_of(&mut self, walk: &mut Walk, lanes: &Lanes) -> Option<TrailingProduct> {
-        let tail = self.tail(walk).filter(|tail| tail.fits(lanes))?;
+    pub(super) fn take_trailing_product(
+        &mut self,
+        walk: &mut Walk,
+        lanes: &Lanes,
+    ) -> Option<TrailingProduct> {
+        let tail = self.find_trailing_product(walk).filter(|tail| tail.fits(lanes))?;
         let rows = &mut walk.steps[tail.rows];
         if !self.is_wanted(&rows.out, tail.follower) {
             self.unmade.push(rows.out.clone());
@@ -46,12 +52,12 @@ impl Unit<'_> {
         Some(tail)
     }
 
-    fn tail(&self, walk: &Walk) -> Option<TrailingProduct> {
+    fn find_trailing_product(&self, walk: &Walk) -> Option<TrailingProduct> {
         let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
         let operation = &self.list.launches()[*follower].operation;
         let of_follower = Walk::from_operation(self.list, self.target.bytes_per_real, operation)?;
         let shape = ProductShape::from_walk(&of_follower).ok()?;
-        let name = super::plain_products::left_of(operation)?;
+        let name = super::plain_products::left_buffer(operation)?;
         let rows =
             walk.steps.iter().position(|step| step.out == name && step.kind == Type::Real)?;
         let is_fit = walk.passes() > 0
@@ -62,8 +68,10 @@ impl Unit<'_> {
         // Sums of what it makes are its own kernel's.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
         let tail = TrailingProduct { follower: *follower, rows, walk: of_follower, shape };
-        (is_fit && !makes_sums && tail.finished().is_ok_and(|(own, _)| own.constants.is_empty()))
-            .then_some(tail)
+        (is_fit
+            && !makes_sums
+            && tail.lower_finish().is_ok_and(|(own, _)| own.constants.is_empty()))
+        .then_some(tail)
     }
 
     /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer
@@ -117,7 +125,7 @@ impl TrailingProduct {
         parameters: &mut Parameters,
     ) -> Result<ProductTexts, NoKernel> {
         let TrailingProduct { walk, shape, .. } = self;
-        let (held, (own, finish)) = (self.row(lowering)?, self.finished()?);
+        let (held, (own, finish)) = (self.row(lowering)?, self.lower_finish()?);
         let add =
             if lowering.lanes.has_tail() { "if (own[q]) of_tail[m] +=" } else { "of_tail[m] +=" };
         let matrix = if shape.transposed && shape.inner.is_multiple_of(lowering.lanes.vector) {
@@ -166,11 +174,14 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
     }
 
     /// What is done with a row, which one lane has, in the widest vectors that do.
-    fn finished(&self) -> Result<(WalkLowering<'_>, Finish), NoKernel> {
+    fn lower_finish(&self) -> Result<(WalkLowering<'_>, Finish), NoKernel> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
         // What lies in several vectors of a row would be told from lane to lane.
-        if lengths_of(walk).into_iter().any(|length| length != shape.places && length != vector) {
+        if reduced_lengths(walk)
+            .into_iter()
+            .any(|length| length != shape.places && length != vector)
+        {
             return Err(NoKernel::new("a sum along a part of a row that one lane has".to_owned()));
         }
         let mut lowering = WalkLowering::new(
@@ -183,7 +194,7 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
                 slices: 1,
             },
         );
-        let finish = finish(&mut lowering, shape, &[], |group, place| {
+        let finish = lower_finish(&mut lowering, shape, &[], |group, place| {
             format!("of_tail[{group} * V + {place}]")
         })?;
         Ok((lowering, finish))

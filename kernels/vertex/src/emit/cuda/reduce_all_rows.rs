@@ -4,7 +4,9 @@
 //!           one order, and the parts in order; what is summed beside a product of the same rows
 //!           (`beside`) is cut as the product is
 //! never     adds a float with an atomic
-use super::graph_pooling::{RowValue, lanes, lies_in_rows, plain_row, tables_of, value};
+use super::graph_pooling::{
+    RowValue, lies_in_rows, lower_row_value, plain_row, tables_of, thread_lanes,
+};
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::padded_rows;
 use super::row_walk::{THREADS, vector_of, widest_vector};
@@ -45,15 +47,15 @@ impl ReducedSide {
 
 impl Unit<'_> {
     /// Sums over all rows: of rows, or of products of rows.
-    pub(super) fn total(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_total(&mut self) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
             return Err(NoKernel::new("a total that is none".to_owned()));
         };
         // What is the same for all is one row.
         let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
         // Sums that read the same rows are made here, too.
-        let others = self.sums_along(op);
-        let twin = self.twin();
+        let others = self.shared_sums(op);
+        let twin = self.second_outer();
         let inputs = &inputs
             .iter()
             .chain(others.iter().map(|(_, input)| input))
@@ -64,13 +66,13 @@ impl Unit<'_> {
             Walk::reading(self.list, self.target.bytes_per_real, rows, inputs)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
         if *op == Op::SumRows {
-            padded_rows::widen_read(&mut walk, &mut read);
+            padded_rows::pad_read_rows(&mut walk, &mut read);
         }
         if read.iter().any(|input| input.kind() != Type::Real) {
             return Err(NoKernel::new(format!("{} of what is no real number", op.describe())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
-        let (sides, lead) = sides_of(op, &walk, &read, most);
+        let (sides, lead) = plan_sides(op, &walk, &read, most);
         let elements: u64 = sides.iter().map(|side| side.columns).product();
         if elements == 0 {
             return Ok(());
@@ -92,7 +94,7 @@ impl Unit<'_> {
                 "an outer product of several rows a vertex that lie nowhere".to_owned(),
             ));
         }
-        if *op == Op::Outer && self.outer_of_tiles(out, &walk, &read, twin.as_ref(), lead)? {
+        if *op == Op::Outer && self.emit_tiled_outer(out, &walk, &read, twin.as_ref(), lead)? {
             return Ok(());
         }
         if twin.is_some() {
@@ -100,7 +102,7 @@ impl Unit<'_> {
         }
         let mut parameters = Parameters::new();
         let (lowerings, values) =
-            rows_read(&walk, &sides, lead, read.chunks(1 + others.len()), &mut parameters)?;
+            lower_rows(&walk, &sides, lead, read.chunks(1 + others.len()), &mut parameters)?;
         self.header();
         let made: Vec<String> =
             std::iter::once(out.clone()).chain(others.into_iter().map(|(out, _)| out)).collect();
@@ -118,11 +120,11 @@ impl Unit<'_> {
         ]);
         parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
-        let mut body = body(&sides, &values, lead);
+        let mut body = emit_body(&sides, &values, lead);
         if joins {
-            let place = place_of_sum(&made, elements, &mut parameters);
+            let place = emit_sum_place(&made, elements, &mut parameters);
             parameters.push_output("unsigned* ticket", Argument::Ticket);
-            body.push_str(&format!("{LAST}{}", add_parts_last(&place, elements)));
+            body.push_str(&format!("{LAST}{}", emit_last_block_merge(&place, elements)));
         }
         let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
         let tiles = match sides.as_slice() {
@@ -131,7 +133,7 @@ impl Unit<'_> {
             [] => [1, 1],
         };
         self.add_kernel(KernelText {
-            maker: "reduce_all_rows.rs, total",
+            maker: "reduce_all_rows.rs, emit_total",
             resident: 2,
             tables: &tables,
             body: &body,
@@ -139,7 +141,7 @@ impl Unit<'_> {
         });
         if !joins {
             let mut parameters = Parameters::new();
-            let place = place_of_sum(&made, elements, &mut parameters);
+            let place = emit_sum_place(&made, elements, &mut parameters);
             self.add_parts(
                 place,
                 parameters,
@@ -155,7 +157,7 @@ impl Unit<'_> {
 
     /// Sums over rows that this one, if it is such, makes as well, since both read the same rows:
     /// where they go, and what they add up.
-    fn sums_along(&self, op: &Op) -> Vec<(String, Operand)> {
+    fn shared_sums(&self, op: &Op) -> Vec<(String, Operand)> {
         let launches = self.list.launches();
         let of = |sum: &usize| match &launches[*sum].operation {
             Operation::Evaluate { out, inputs, .. } => {
@@ -172,7 +174,7 @@ impl Unit<'_> {
     }
 
     /// The sum over rows of an operand, where this launch makes that too.
-    pub(super) fn sum_beside(&self, operand: usize) -> Option<String> {
+    pub(super) fn shared_sum(&self, operand: usize) -> Option<String> {
         let (sum, _) = self
             .beside
             .iter()
@@ -207,7 +209,7 @@ impl Unit<'_> {
 
     /// Into how many parts these rows are cut, as far as a plan knows.
     pub(super) fn parts_expected(&self, rows: Rows, each: u32, most: u32) -> u64 {
-        let count = self.count(rows);
+        let count = self.expected_rows(rows);
         if count == 0 {
             u64::from(most)
         } else {
@@ -224,7 +226,7 @@ impl Unit<'_> {
 
 /// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
 /// each vertex has.
-fn sides_of(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<ReducedSide>, u64) {
+fn plan_sides(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<ReducedSide>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
             let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
@@ -241,7 +243,7 @@ fn sides_of(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<Re
 }
 
 /// What reads the rows of each side, and what it makes of each of its inputs.
-fn rows_read<'a>(
+fn lower_rows<'a>(
     walk: &'a Walk,
     sides: &[ReducedSide],
     lead: u64,
@@ -250,12 +252,12 @@ fn rows_read<'a>(
 ) -> Result<(Vec<WalkLowering<'a>>, Vec<RowValue>), NoKernel> {
     let (mut lowerings, mut values) = (Vec::new(), Vec::new());
     for (side, inputs) in sides.iter().zip(inputs) {
-        let mut lowering = WalkLowering::new(walk, lanes(side.places as usize, side.vector));
+        let mut lowering = WalkLowering::new(walk, thread_lanes(side.places as usize, side.vector));
         for input in inputs {
             let made = if lead > 1 {
                 plain_row(walk, input, side.places)?
             } else {
-                value(&mut lowering, input)?
+                lower_row_value(&mut lowering, input)?
             };
             parameters.add_reads(&lowering, &made.statements.reads());
             values.push(made);
@@ -267,7 +269,11 @@ fn rows_read<'a>(
 
 /// Where the sum of an element of what is made goes, of which all have as many: one buffer after
 /// the other.
-pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Parameters) -> String {
+pub(super) fn emit_sum_place(
+    made: &[String],
+    elements: u64,
+    parameters: &mut Parameters,
+) -> String {
     if let [only] = made {
         parameters.push_output("real* __restrict__ out", Argument::Buffer(only.clone()));
         return "out[element]".to_owned();
@@ -285,7 +291,7 @@ pub(super) fn place_of_sum(made: &[String], elements: u64, parameters: &mut Para
 }
 
 /// Every element of the parts that blocks leave, by the warps of the block that is done last.
-pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
+pub(super) fn emit_last_block_merge(place: &str, elements: u64) -> String {
     let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
     ADD_PARTS_LAST
         .replace("@OUT@", place)
@@ -293,7 +299,7 @@ pub(super) fn add_parts_last(place: &str, elements: u64) -> String {
         .replace("@EACH@", &each.to_string())
 }
 
-fn body(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
+fn emit_body(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
     match (sides, values) {
         ([first, second], [of_first, of_second, ..]) => format!(
             "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;
@@ -320,13 +326,13 @@ const unsigned rows = rows_given;
             sides[0].vector,
             sides[0].lanes,
             values.len(),
-            SUM_ROWS.replace("@VALUE@", &together(values)),
+            SUM_ROWS.replace("@VALUE@", &emit_merged_sums(values)),
         ),
     }
 }
 
 /// What several sums add up of a row: each to its own.
-fn together(values: &[RowValue]) -> String {
+fn emit_merged_sums(values: &[RowValue]) -> String {
     let statements = Statements::concat(values.iter().map(|value| &value.statements));
     let sums: String = values
         .iter()

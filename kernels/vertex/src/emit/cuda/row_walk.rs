@@ -169,7 +169,7 @@ impl Unit<'_> {
     /// of all rows is read before the next, and more of it stays there. Slices that stay there
     /// anyway are no narrower. Where rows read near rows, these are there anyway, and a whole row
     /// costs less than its slices.
-    fn sliced(&self, walk: &Walk, places: usize) -> Option<Lanes> {
+    fn plan_slices(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
         let mut sums = walk.steps.iter().filter(|step| is_sum(step));
@@ -181,9 +181,9 @@ impl Unit<'_> {
         if !is_plain {
             return None;
         }
-        let nodes = self.nodes();
+        let nodes = self.expected_vertices();
         if nodes * places as u64 * 4 <= tuning::l2_table_bytes() {
-            return self.narrow_slices(places);
+            return self.plan_narrow_slices(places);
         }
         if self.target.order == Order::Local {
             return None;
@@ -208,7 +208,7 @@ impl Unit<'_> {
     }
 
     /// Vertices, as far as the arena tells.
-    pub(super) fn nodes(&self) -> u64 {
+    pub(super) fn expected_vertices(&self) -> u64 {
         let of = |buffer: &Buffer| {
             let is_row =
                 buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
@@ -222,9 +222,9 @@ impl Unit<'_> {
     }
 
     /// How many rows that are, as far as the list tells; 0 where it does not.
-    pub(super) fn count(&self, rows: Rows) -> u64 {
+    pub(super) fn expected_rows(&self, rows: Rows) -> u64 {
         match rows {
-            Rows::Nodes => self.nodes(),
+            Rows::Nodes => self.expected_vertices(),
             Rows::Graphs(count) | Rows::Fixed(count) => count,
             Rows::Edges | Rows::EdgesTwice => 0,
         }
@@ -232,7 +232,7 @@ impl Unit<'_> {
 
     /// Whether a lane has a head: rows are many and have few edges.
     fn is_scored(&self, walk: &Walk, places: usize) -> bool {
-        let elements = self.nodes() * places as u64;
+        let elements = self.expected_vertices() * places as u64;
         let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS))
             >= tuning::head_blocks_left() * u64::from(self.target.processors);
         has_blocks
@@ -268,7 +268,7 @@ impl Unit<'_> {
     }
 
     /// One kernel for a launch that walks rows, or their edges.
-    pub(super) fn walk(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
             Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
@@ -284,20 +284,25 @@ impl Unit<'_> {
         let frame = frame_shape(&walk);
         let places = frame.iter().product::<u64>().max(1) as usize;
         let vectors = if self.is_scored(&walk, places) { SCORED } else { 1 };
-        let lanes = self.sliced(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
-        if let Some(groups) = self.groups.filter(|_| super::neighbour_group_walk::are_fit(&walk)) {
-            let lanes =
-                super::neighbour_group_walk::lanes_of(lanes_of(&walk, places, 1), groups.lanes);
-            let (lowering, stores) = lowered(&walk, &frame, lanes, None)?;
+        let lanes =
+            self.plan_slices(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
+        if let Some(groups) =
+            self.groups.filter(|_| super::neighbour_group_walk::supports_groups(&walk))
+        {
+            let lanes = super::neighbour_group_walk::choose_group_lanes(
+                lanes_of(&walk, places, 1),
+                groups.lanes,
+            );
+            let (lowering, stores) = lower_walk(&walk, &frame, lanes, None)?;
             return self.emit_group_walk(&lowering, &stores.text(), groups);
         }
-        let along = lowered(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
+        let along = lower_walk(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
             .ok()
             .and_then(|(lowering, _)| self.plan_consecutive(&lowering));
-        let few = self.few(&lowered(&walk, &frame, lanes, None)?.0);
+        let few = self.plan_low_degree(&lower_walk(&walk, &frame, lanes, None)?.0);
         let lanes = along.map(|along| along.lanes).or(few.map(|few| few.lanes)).unwrap_or(lanes);
-        let tail = self.tail_of(&mut walk, &lanes);
-        let (mut lowering, stores) = lowered(&walk, &frame, lanes, tail.as_ref())?;
+        let tail = self.take_trailing_product(&mut walk, &lanes);
+        let (mut lowering, stores) = lower_walk(&walk, &frame, lanes, tail.as_ref())?;
         let mut stores = stores.text();
         let mut parameters = Parameters::new();
         let sums_of_tail = match &tail {
@@ -312,7 +317,7 @@ impl Unit<'_> {
         let groups = u64::from(THREADS / lanes.lanes as u32);
         let rows_in_turn = tuning::rows_in_turn();
         let has_many = walk.rows == Rows::Nodes
-            && self.nodes() / (groups * rows_in_turn)
+            && self.expected_vertices() / (groups * rows_in_turn)
                 >= tuning::rows_in_turn_blocks_left() * u64::from(self.target.processors);
         let turns = if has_many { rows_in_turn } else { 1 };
         let (maker, (body, cut)) = if let Some(along) = along {
@@ -343,7 +348,7 @@ impl Unit<'_> {
         parameters.add_reads(&lowering, &lowering.reads());
         parameters.stored(&walk);
         if let (Some(cut), Some(direction)) = (cut, walk.direction()) {
-            lists(&mut parameters, &lowering, direction, cut);
+            add_edge_lists(&mut parameters, &lowering, direction, cut);
         }
         parameters.push("const unsigned rows", Argument::RowCount(walk.rows));
         if let Some(cut) = cut.filter(|cut| cut.hub_blocks > 0) {
@@ -367,7 +372,7 @@ impl Unit<'_> {
         self.add_kernel(KernelText {
             maker,
             resident: least,
-            tables: &tables(&lowering),
+            tables: &emit_tables(&lowering),
             body: &body,
             waits: cut.is_some(),
             ..KernelText::new(parameters, blocks)
@@ -408,7 +413,7 @@ fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
 }
 
 /// A walk as statements, with the rows that a tail multiplies, and those that put its results down.
-fn lowered<'a>(
+fn lower_walk<'a>(
     walk: &'a Walk,
     frame: &[u64],
     lanes: Lanes,
@@ -416,7 +421,7 @@ fn lowered<'a>(
 ) -> Result<(WalkLowering<'a>, Statements), NoKernel> {
     let (mut lowering, mut stores) = (WalkLowering::new(walk, lanes), Statements::default());
     for number in (0..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
-        stores.push(store(&mut lowering, number, frame)?);
+        stores.push(emit_store(&mut lowering, number, frame)?);
     }
     tail.map(|tail| tail.row(&mut lowering)).transpose()?;
     for pass in (1..=walk.passes()).rev() {
@@ -426,7 +431,7 @@ fn lowered<'a>(
 }
 
 /// Tables that no short text says, in front of the kernel that reads them.
-pub(super) fn tables(lowering: &WalkLowering) -> String {
+pub(super) fn emit_tables(lowering: &WalkLowering) -> String {
     let line = |(number, table): (usize, &String)| {
         format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n")
     };
@@ -434,7 +439,7 @@ pub(super) fn tables(lowering: &WalkLowering) -> String {
 }
 
 /// The statement that puts a step's value down.
-pub(super) fn store(
+pub(super) fn emit_store(
     lowering: &mut WalkLowering,
     number: usize,
     frame: &[u64],
@@ -463,12 +468,12 @@ pub(super) fn store(
 }
 
 /// What every kernel of lanes begins with.
-pub(super) fn opening(lanes: &Lanes) -> String {
-    opening_of(lanes, THREADS)
+pub(super) fn emit_opening(lanes: &Lanes) -> String {
+    emit_opening_with_threads(lanes, THREADS)
 }
 
 /// The same with blocks of so many threads.
-pub(super) fn opening_of(lanes: &Lanes, threads: u32) -> String {
+pub(super) fn emit_opening_with_threads(lanes: &Lanes, threads: u32) -> String {
     let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
     let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
     let of_slice = if lanes.slices > 1 { "blockIdx.y * (V * L * Q) + " } else { "" };
@@ -493,7 +498,7 @@ EACH_Q {{ {places_of_lane} }}
 fn emit_row_kernel(lowering: &WalkLowering, stores: &str, turns: u64) -> String {
     let statements = Statements::concat(&lowering.rows);
     let about = emit_row_context(&statements.reads());
-    let mut body = opening(&lowering.lanes);
+    let mut body = emit_opening(&lowering.lanes);
     if turns > 1 {
         body.push_str(&format!(
             "UNROLL for (int turn = 0; turn < {turns}; turn++) {{\nconst unsigned number = \
@@ -619,7 +624,7 @@ impl Load {
         };
         [8, 4, 2]
             .into_iter()
-            .find(|edges| *edges <= most && self.registers(*edges) <= self.most())
+            .find(|edges| *edges <= most && self.registers(*edges) <= self.register_limit())
             .unwrap_or(1)
     }
 
@@ -634,7 +639,7 @@ impl Load {
     }
 
     /// Registers that a thread may need for two blocks of a processor.
-    fn most(self) -> usize {
+    fn register_limit(self) -> usize {
         if self.is_mixed() {
             tuning::registers_two_blocks_mixed()
         } else {
@@ -643,7 +648,7 @@ impl Load {
     }
 
     /// Blocks that a processor can hold.
-    pub fn blocks(self, in_flight: usize) -> u32 {
+    pub fn blocks_per_sm(self, in_flight: usize) -> u32 {
         if self.is_scored() {
             return tuning::head_blocks();
         }
@@ -702,7 +707,7 @@ impl Load {
     /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that
     /// is of use. Where something of a row is read before its edges a group waits for that each
     /// time.
-    pub fn blocks_along(self) -> Option<u32> {
+    pub fn consecutive_blocks_per_sm(self) -> Option<u32> {
         let is_plain = self.reads == 1
             && self.sums == 1
             && self.loaded <= 4 * self.chunks
@@ -732,7 +737,7 @@ impl Load {
     }
 
     /// What lists have of an edge: one number each, of 32 bits.
-    pub fn lists(self) -> usize {
+    pub fn list_count(self) -> usize {
         self.listed
     }
 
@@ -768,7 +773,7 @@ fn emit_edge_kernel(
     };
     let loads: Vec<Load> = (1..lowering.passes.len()).map(of).collect();
     let in_flight = loads.iter().map(|load| load.edges_in_flight()).min().unwrap_or(1);
-    let blocks = loads.iter().map(|load| load.blocks(in_flight)).min().unwrap_or(1);
+    let blocks = loads.iter().map(|load| load.blocks_per_sm(in_flight)).min().unwrap_or(1);
     let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
     let cut = Cut {
         groups_of_warp: 32 / lowering.lanes.lanes as u32,
@@ -780,23 +785,23 @@ fn emit_edge_kernel(
             blocks.min(tuning::repeated_walk_blocks())
         },
         hub_blocks: if lowering.walk.passes() == 1 {
-            heavy_rows::blocks(lowering.lanes.slices)
+            heavy_rows::max_blocks(lowering.lanes.slices)
         } else {
             0
         },
         rows_of_group: 1,
     };
-    let mut body = opening(&lowering.lanes);
-    body.push_str(&in_flight_constants(in_flight));
+    let mut body = emit_opening(&lowering.lanes);
+    body.push_str(&emit_in_flight_constants(in_flight));
     body.push_str(&emit_item_assignment(cut.hub_blocks > 0));
     body.push_str(&emit_row_context(&Statements::concat(&lowering.rows).reads()));
     for (number, pass) in lowering.passes.iter().enumerate() {
         if number > 0 {
-            pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.opened())));
-            body.push_str(&edges_of_pass(lowering, number, loads[number - 1]));
-            body.push_str(&joins(lowering, number));
+            pass.sums.iter().for_each(|sum| body.push_str(&format!("{}\n", sum.emit_opening())));
+            body.push_str(&emit_edge_loop(lowering, number, loads[number - 1]));
+            body.push_str(&emit_group_merge(lowering, number));
             if cut.hub_blocks > 0 {
-                body.push_str(&heavy_rows::join(lowering, number));
+                body.push_str(&heavy_rows::emit_block_merge(lowering, number));
             }
         }
         body.push_str(&lowering.rows[number].text());
@@ -808,7 +813,7 @@ fn emit_edge_kernel(
 }
 
 /// How many edges a group has at hand.
-pub(super) fn in_flight_constants(in_flight: usize) -> String {
+pub(super) fn emit_in_flight_constants(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
@@ -888,7 +893,7 @@ pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static
 
 /// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before
 /// this one is worked on.
-pub(super) fn edges_of_pass(lowering: &WalkLowering, number: usize, load: Load) -> String {
+pub(super) fn emit_edge_loop(lowering: &WalkLowering, number: usize, load: Load) -> String {
     let pass = &lowering.passes[number];
     let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
     let reads = pass.reads(loads_of);
@@ -998,7 +1003,7 @@ pub(super) fn emit_broadcast(of: &str, named: &str, held: &str) -> String {
 
 /// Groups that share a row join what each has, in order. Largest scores come first: sums are then
 /// taken relative to that of all groups.
-pub(super) fn joins(lowering: &WalkLowering, number: usize) -> String {
+pub(super) fn emit_group_merge(lowering: &WalkLowering, number: usize) -> String {
     let pass = &lowering.passes[number];
     let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1)
         * lowering.lanes.lanes
@@ -1011,7 +1016,7 @@ pub(super) fn joins(lowering: &WalkLowering, number: usize) -> String {
     pass.largest
         .iter()
         .for_each(|largest| text.push_str(&format!("{}\n", largest.store_group_value())));
-    first.into_iter().for_each(|sum| text.push_str(&join_of(lowering, number, sum)));
+    first.into_iter().for_each(|sum| text.push_str(&emit_sum_merge(lowering, number, sum)));
     pass.largest
         .iter()
         .for_each(|largest| text.push_str(&format!("{}\n", largest.merge_group_values())));
@@ -1022,17 +1027,17 @@ pub(super) fn joins(lowering: &WalkLowering, number: usize) -> String {
                 sum.for_each(|at| format!("{at} = {at} * {};", largest.factor()))
             ))
         });
-        text.push_str(&join_of(lowering, number, sum));
+        text.push_str(&emit_sum_merge(lowering, number, sum));
     }
     text.push_str("}\n");
     text
 }
 
 /// What groups of a warp, then warps of a block have of one sum.
-fn join_of(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
+fn emit_sum_merge(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
     let of = super::operators::register(sum.kind());
     let in_warp = sum.for_each(|at| {
-        let joined = sum.joined("from_lane(own_part, g * L + part)");
+        let joined = sum.join_part("from_lane(own_part, g * L + part)");
         format!(
             "{{ const {of} own_part = {at}; {at} = from_lane(own_part, part); UNROLL for (int g = \
              1; g < PER_WARP; g++) {at} = {joined}; }}"
@@ -1047,7 +1052,7 @@ fn join_of(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
         format!(
             "{{ {at} = {}; for (int w = 1; w < WARPS; w++) {at} = {}; }}",
             place("0"),
-            sum.joined(&place("w"))
+            sum.join_part(&place("w"))
         )
     });
     format!(
@@ -1057,13 +1062,21 @@ fn join_of(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
 }
 
 /// Lists of the edges that the streams read.
-pub(super) fn slots(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction) {
+pub(super) fn add_slot_lists(
+    parameters: &mut Parameters,
+    lowering: &WalkLowering,
+    direction: Direction,
+) {
     parameters.items(&direction.into());
-    streams(parameters, lowering, direction);
+    add_stream_lists(parameters, lowering, direction);
 }
 
 /// The same without whose they are.
-pub(super) fn streams(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction) {
+pub(super) fn add_stream_lists(
+    parameters: &mut Parameters,
+    lowering: &WalkLowering,
+    direction: Direction,
+) {
     let of: BTreeMap<Stream, (&str, ListPart)> = [
         (Stream::Far, ("slot_far", ListPart::Far)),
         (Stream::Edge, ("slot_edge", ListPart::Edge)),
@@ -1081,7 +1094,12 @@ pub(super) fn streams(parameters: &mut Parameters, lowering: &WalkLowering, dire
 }
 
 /// Those lists, and how many items each tier has.
-fn lists(parameters: &mut Parameters, lowering: &WalkLowering, direction: Direction, cut: Cut) {
-    slots(parameters, lowering, direction);
+fn add_edge_lists(
+    parameters: &mut Parameters,
+    lowering: &WalkLowering,
+    direction: Direction,
+    cut: Cut,
+) {
+    add_slot_lists(parameters, lowering, direction);
     parameters.tiers(&direction.into(), cut);
 }

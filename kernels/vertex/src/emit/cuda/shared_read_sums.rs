@@ -28,7 +28,7 @@ use crate::tuning;
 pub(super) type SharedSums = BTreeMap<usize, Maker>;
 
 /// Outer products that a later one makes, by the number of their own, and its number.
-pub(super) type Twins = BTreeMap<usize, usize>;
+pub(super) type SecondOuters = BTreeMap<usize, usize>;
 
 /// Behind an outer product's own two operands: the one of its twin that is another.
 pub(super) const OTHER: usize = 2;
@@ -44,21 +44,25 @@ pub(super) struct Maker {
 }
 
 /// The sums of a list that are made beside something else.
-pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> SharedSums {
+pub(super) fn find_shared_sums(
+    list: &LaunchList,
+    target: GpuTarget,
+    twins: &SecondOuters,
+) -> SharedSums {
     let mut beside = SharedSums::new();
     let Body::Train(train) = &list.body else { return beside };
     let (launches, timeline) = (list.launches(), Timeline::new(list));
     let mut lifetimes = timeline.lifetimes(list);
     let first = train.prepare.len() + train.forward.len() + 1;
     let backward = first..first + train.backward.len();
-    let slope = slope(list, target);
+    let slope = loss_gradient(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
     let outers = MergedLaunches::from_list(list).outers;
     let is_own = |number: &usize| !twins.contains_key(number) && !outers.contains_key(number);
     let outer = backward
         .clone()
         .filter(is_own)
-        .filter_map(|number| Some((number, tiled(launches[number], target)?)));
+        .filter_map(|number| Some((number, tiled_operands(launches[number], target)?)));
     let made: Vec<(usize, Vec<(usize, Operand)>)> = backward
         .clone()
         .map(|number| (number, rows_of_product(list, launches[number], target)))
@@ -69,7 +73,7 @@ pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> Share
         let twin = twins
             .iter()
             .find(|(_, later)| **later == number)
-            .and_then(|(twin, _)| tiled(launches[*twin], target));
+            .and_then(|(twin, _)| tiled_operands(launches[*twin], target));
         let other = twin.into_iter().flatten().find(|operand| !operands.contains(operand));
         numbered(operands)
             .into_iter()
@@ -120,11 +124,12 @@ pub(super) fn sums(list: &LaunchList, target: GpuTarget, twins: &Twins) -> Share
 
 /// Outer products that a later one makes as well, since both have a side in common: that is read
 /// once.
-pub(super) fn twins(list: &LaunchList, target: GpuTarget) -> Twins {
+pub(super) fn find_second_outers(list: &LaunchList, target: GpuTarget) -> SecondOuters {
     let launches = list.launches();
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let fits = |first: usize, later: usize| {
-        let (one, other) = (tiled(launches[first], target)?, tiled(launches[later], target)?);
+        let (one, other) =
+            (tiled_operands(launches[first], target)?, tiled_operands(launches[later], target)?);
         let side = differing(list, launches[first], launches[later])?;
         let (shared, both) =
             (columns(&one[1 - side]), paired_columns(columns(&one[side]), columns(&other[side])));
@@ -249,7 +254,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: GpuTarget) -> Vec
 }
 
 /// The gradient of the loss as an operand, where lanes hold its rows.
-fn slope(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
+fn loss_gradient(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } =
         &train.loss.operation
@@ -265,7 +270,7 @@ fn slope(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
 }
 
 /// The operands of an outer product on tensor cores, of one row a vertex each.
-fn tiled(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
+fn tiled_operands(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
     let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let is_one = |operand: &Operand| {

@@ -6,9 +6,9 @@
 //!           kept is neither drawn for nor multiplied
 //! never     writes features out with their zeros; adds a float with an atomic
 use super::kernel_parameters::Parameters;
-use super::operators::dropped;
+use super::operators::dropout_threshold;
 use super::row_walk::{
-    THREADS, emit_item_assignment, opening, plain_lanes, vector_of, widest_vector,
+    THREADS, emit_item_assignment, emit_opening, plain_lanes, vector_of, widest_vector,
 };
 use super::{
     Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists,
@@ -27,11 +27,11 @@ struct FeatureWalk<'a> {
 
 impl Unit<'_> {
     /// Features times a weight of which a row is a column of the result.
-    pub(super) fn sparse_product(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_sparse_product(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProduct { out, left, right, dropout, epilogue } =
             &self.launch.operation
         else {
-            return Err(odd());
+            return Err(refuse_product());
         };
         let (columns, inner) = (self.columns(out)?, self.columns(left)?);
         if *epilogue != Expression::Made {
@@ -48,10 +48,10 @@ impl Unit<'_> {
         parameters.push_output("real* __restrict__ turned", Argument::Scratch);
         let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)).max(1) as u32, 1, 1]);
         self.add_kernel(KernelText {
-            maker: "sparse_features.rs, sparse_product",
+            maker: "sparse_features.rs, emit_sparse_product",
             suffix: "_turned",
             resident: 1,
-            body: &turned(columns, inner),
+            body: &emit_transpose(columns, inner),
             ..KernelText::new(parameters, blocks)
         });
         self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
@@ -60,14 +60,14 @@ impl Unit<'_> {
             "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n",
             self.stride(out)
         );
-        self.entries(&walk, Argument::Scratch, columns, out, &stores)
+        self.emit_entry_walk(&walk, Argument::Scratch, columns, out, &stores)
     }
 
     /// Rows turned, times features: the gradient of that weight.
-    pub(super) fn sparse_product_over_rows(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_sparse_gradient(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProductOverRows { out, left, right, dropout } = &self.launch.operation
         else {
-            return Err(odd());
+            return Err(refuse_product());
         };
         let (columns, inner) = (self.columns(left)?, self.columns(right)?);
         if columns == 0 || inner == 0 {
@@ -75,7 +75,7 @@ impl Unit<'_> {
         }
         self.header();
         let walk = FeatureWalk { features: right, by_columns: true, dropout: *dropout, columns };
-        self.entries(
+        self.emit_entry_walk(
             &walk,
             Argument::Buffer(left.clone()),
             self.stride(left),
@@ -90,11 +90,11 @@ impl Unit<'_> {
             .iter()
             .find(|buffer| buffer.name == name)
             .map(|buffer| buffer.columns)
-            .ok_or_else(odd)
+            .ok_or_else(refuse_product)
     }
 
     /// For each row, or column, of the features the sum of what its entries multiply.
-    fn entries(
+    fn emit_entry_walk(
         &mut self,
         walk: &FeatureWalk,
         gathered: Argument,
@@ -106,8 +106,12 @@ impl Unit<'_> {
             (ScheduleKind::SparseProduct, !walk.by_columns),
             (ScheduleKind::SparseGradient, walk.by_columns),
         ]);
-        let held =
-            self.list.buffers.iter().find(|buffer| buffer.name == walk.features).ok_or_else(odd)?;
+        let held = self
+            .list
+            .buffers
+            .iter()
+            .find(|buffer| buffer.name == walk.features)
+            .ok_or_else(refuse_product)?;
         let (of_nodes, walked) = (
             held.rows == Rows::Nodes && held.role == Role::SparseFeatures,
             WalkedLists::Entries(held.name.clone(), walk.by_columns),
@@ -129,12 +133,12 @@ impl Unit<'_> {
         };
         let drawn = walk
             .dropout
-            .map(|dropout| drawn(dropout, walk.by_columns, of_nodes))
+            .map(|dropout| emit_dropout(dropout, walk.by_columns, of_nodes))
             .unwrap_or_default();
         let body = format!(
             "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
                 (!writes) return;\n{stores}",
-            opening(&lanes),
+            emit_opening(&lanes),
             emit_item_assignment(false),
             ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
         );
@@ -160,7 +164,7 @@ impl Unit<'_> {
             }
         }
         self.add_kernel(KernelText {
-            maker: "sparse_features.rs, entries",
+            maker: "sparse_features.rs, emit_entry_walk",
             resident: blocks,
             body: &body,
             waits: true,
@@ -173,13 +177,15 @@ impl Unit<'_> {
     }
 }
 
-fn odd() -> NoKernel {
+fn refuse_product() -> NoKernel {
     NoKernel::new("a product with sparse features that is none".to_owned())
 }
 
 /// What dropout does with an entry, before lanes tell each other.
-fn drawn(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
-    let Some((threshold, scale)) = dropped(dropout.probability) else { return String::new() };
+fn emit_dropout(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
+    let Some((threshold, scale)) = dropout_threshold(dropout.probability) else {
+        return String::new();
+    };
     let (row, column) = if by_columns { ("far[i]", "v") } else { ("v", "far[i]") };
     let row = if of_nodes {
         format!("rows_in_graph ? __ldg(rows_in_graph + {row}) : {row}")
@@ -195,7 +201,7 @@ fn drawn(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
 
 /// A weight with a row for each column of the result, as one with a row for each column of the
 /// features.
-fn turned(columns: u64, inner: u64) -> String {
+fn emit_transpose(columns: u64, inner: u64) -> String {
     format!(
         "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 if (i >= {}u) return;

@@ -7,7 +7,7 @@
 //! A statement is for all places of a lane (`EACH`), for each group of `V` (`EACH_Q`) or for one,
 //! by how its value is spread.
 use super::lane_layout::{Lanes, Spread};
-use super::operators::{cast, join, register};
+use super::operators::{cast, join_parts, register};
 use super::statements::{
     AxisReduction, DrawnRow, Dropout, Expression, Form, Load, RegisterValue, RowNumber, Scope,
     Statement, Statements, Store, StoreHow, StreamNumber, SumStatement,
@@ -90,7 +90,7 @@ impl SumStatement {
                 let holds: Vec<String> = std::iter::once("here".to_owned())
                     .chain(holds.iter().map(Expression::text))
                     .collect();
-                let joined = join(*reduction, sum.kind, &sum.at(), &message.text());
+                let joined = join_parts(*reduction, sum.kind, &sum.at(), &message.text());
                 for_places(sum, &format!("if ({}) {} = {joined};", holds.join(" && "), sum.at()))
             }
             SumStatement::AddOwn { sum, made } => {
@@ -99,14 +99,15 @@ impl SumStatement {
             }
             SumStatement::JoinLanes { value, reduction } => {
                 let at = value.at();
-                let joined = join(*reduction, value.kind, &at, &format!("across({at}, distance)"));
+                let joined =
+                    join_parts(*reduction, value.kind, &at, &format!("across({at}, distance)"));
                 format!(
                     "UNROLL for (int distance = 1; distance < B; distance *= 2) {at} = {joined};"
                 )
             }
             SumStatement::Join { value, reduction, other } => {
                 let at = value.at();
-                format!("{at} = {};", join(*reduction, value.kind, &at, &other.at()))
+                format!("{at} = {};", join_parts(*reduction, value.kind, &at, &other.at()))
             }
             SumStatement::ScoreEdges { score, statements, made } => {
                 let line = format!("{} = here ? {} : {LEAST};", score.at(), made.text());
@@ -120,7 +121,7 @@ impl SumStatement {
             }
             SumStatement::JoinScores { largest, score } => {
                 let at = largest.at();
-                let joined = join(Reduction::Maximum, Type::Real, &at, &score.at());
+                let joined = join_parts(Reduction::Maximum, Type::Real, &at, &score.at());
                 format!(
                     "UNROLL for (int k = 0; k < B; k++) {}",
                     for_places(largest, &format!("{at} = {joined};"))
@@ -217,13 +218,13 @@ impl AxisReduction {
         let mut lines = vec![
             declare(value),
             for_places(value, &format!("{into} = {begin};")),
-            format!("EACH {into} = {};", join(*reduction, kind, &into, &made.text())),
+            format!("EACH {into} = {};", join_parts(*reduction, kind, &into, &made.text())),
         ];
         if *doubles {
             let distances = (0..usize::BITS).map(|power| 1 << power);
             for distance in distances.take_while(|distance| distance < around) {
                 let other = format!("across({into}, {distance})");
-                let joined = join(*reduction, kind, &into, &other);
+                let joined = join_parts(*reduction, kind, &into, &other);
                 lines.push(for_places(value, &format!("{into} = {joined};")));
             }
         } else {
@@ -237,7 +238,7 @@ impl AxisReduction {
     fn in_turn(&self) -> String {
         let AxisReduction { value, reduction, begin, around, .. } = self;
         let (name, of) = (&value.name, register(value.kind));
-        let joined = join(*reduction, value.kind, "all", "told");
+        let joined = join_parts(*reduction, value.kind, "all", "told");
         format!(
             "{{
 {of} own_{name}[Q]; EACH_Q own_{name}[q] = {name}[q];
@@ -360,7 +361,7 @@ impl Form {
             Form::Select => format!("{a} ? {b} : {}", of(2)),
             Form::ExponentialOfShare => format!("exponential_of_share({a})"),
             Form::ExponentialOfDifference => format!("exponential_of_share({a} - {b})"),
-            Form::Join(reduction, kind) => join(*reduction, *kind, a, b),
+            Form::Join(reduction, kind) => join_parts(*reduction, *kind, a, b),
             Form::Grouped => format!("({a})"),
             Form::WhenTraining => format!("training ? {a} : {b}"),
             Form::AtPlaces(condition) => format!("({condition}) ? {a} : {b}"),

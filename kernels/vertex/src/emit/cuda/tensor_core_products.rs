@@ -5,16 +5,18 @@
 //!           multiplies are those that are put down, bit for bit, out of the shared memory of the
 //!           warp that made them
 //! never     decides which launches may be joined (`launch::Joined`)
-use super::graph_pooling::{RowValue, lanes, tables_of, value};
+use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
 use super::lane_layout::Lanes;
-use super::plain_products::{Finish, Index, ProductShape, assume_nothing, finish, parameters};
+use super::plain_products::{
+    Finish, Index, ProductShape, assume_nothing, lower_finish, product_parameters,
+};
 use super::row_walk::vector_of;
 use super::statement_text::pointer;
 use super::statements::{RegisterValue, Source, Statement};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, Lies, ProductSize, ROWS, RowPadding, RowProductShape,
-    filled, lying,
+    self, FEW_ROWS, FINISH, LONG_ROWS, MatrixPlacement, ProductSize, ROWS, RowPadding,
+    RowProductShape, emit_row_fill, stored_leaf,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
@@ -25,7 +27,7 @@ use crate::tuning;
 /// Which launches one kernel does: a product, one whose product it adds to its own, and those whose
 /// products it makes of its rows.
 #[derive(Clone, Debug)]
-pub(super) struct JoinedProducts {
+pub(super) struct MergedProducts {
     number: usize,
     pub first: Option<usize>,
     pub followers: Vec<usize>,
@@ -35,7 +37,7 @@ pub(super) struct JoinedProducts {
 struct TiledProduct<'a> {
     shape: &'a ProductShape,
     sources: Vec<LeftRows<'a>>,
-    followers: &'a [Follower<'a>],
+    followers: &'a [ConsumerProduct<'a>],
     lowering: WalkLowering<'a>,
     finish: Finish,
     schedule: RowProductShape,
@@ -61,7 +63,7 @@ struct LeftRows<'a> {
 impl<'a> LeftRows<'a> {
     fn new(walk: &'a Walk, shape: &'a ProductShape) -> Result<LeftRows<'a>, NoKernel> {
         let input = &walk.steps[shape.number].inputs[0];
-        let lies = lying(walk, input, shape.plain);
+        let lies = stored_leaf(walk, input, shape.plain);
         // A row is read to the end of its stride, in vectors; zeros there are as good as what lies
         // there.
         let to_the_end = lies
@@ -71,17 +73,19 @@ impl<'a> LeftRows<'a> {
         let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(vector);
         let copied = lies
             .map(|leaf| (leaf, if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros }));
-        let mut loader = WalkLowering::new(walk, lanes(shape.inner, vector_of(shape.inner, 4)));
-        let made = if lies.is_some() { RowValue::none() } else { value(&mut loader, input)? };
+        let mut loader =
+            WalkLowering::new(walk, thread_lanes(shape.inner, vector_of(shape.inner, 4)));
+        let made =
+            if lies.is_some() { RowValue::none() } else { lower_row_value(&mut loader, input)? };
         Ok(LeftRows { shape, lies: copied, made, vector, loader })
     }
 
     /// Statements that ask for a step of the rows, whose number is this.
-    fn request(&self, step: &str, pieces: &str) -> String {
+    fn emit_request(&self, step: &str, pieces: &str) -> String {
         tensor_core_shapes::REQUEST
             .replace("@STEP@", step)
             .replace("@PIECES@", pieces)
-            .replace("@LEFT@", &filled(self.lies, &self.made, self.vector, self.shape.inner))
+            .replace("@LEFT@", &emit_row_fill(self.lies, &self.made, self.vector, self.shape.inner))
     }
 
     fn steps(&self) -> usize {
@@ -90,7 +94,7 @@ impl<'a> LeftRows<'a> {
 }
 
 /// A product of the rows that a kernel makes.
-struct Follower<'a> {
+struct ConsumerProduct<'a> {
     shape: &'a ProductShape,
     tiles: usize,
     parts: usize,
@@ -98,17 +102,22 @@ struct Follower<'a> {
     finish: Finish,
 }
 
-impl<'a> Follower<'a> {
+impl<'a> ConsumerProduct<'a> {
     /// None where it is no such product.
-    fn try_new(walk: &'a Walk, shape: &'a ProductShape, matmul: Matmul) -> Option<Follower<'a>> {
+    fn try_new(
+        walk: &'a Walk,
+        shape: &'a ProductShape,
+        matmul: Matmul,
+    ) -> Option<ConsumerProduct<'a>> {
         let tiles = shape.wide.div_ceil(8);
         let is_fit = shape.lead == 1
             && !shape.plain
             && walk.rows == Rows::Nodes
             && shape.inner >= tuning::tensor_inner_least() as usize;
-        let (lowering, finish) =
-            is_fit.then(|| finished(walk, std::slice::from_ref(shape), tiles, 1, &[])).flatten()?;
-        Some(Follower {
+        let (lowering, finish) = is_fit
+            .then(|| lower_tiled_finish(walk, std::slice::from_ref(shape), tiles, 1, &[]))
+            .flatten()?;
+        Some(ConsumerProduct {
             shape,
             tiles,
             parts: 1 + usize::from(
@@ -138,7 +147,7 @@ impl<'a> Follower<'a> {
 
 /// A lowering of what is done with the rows of a product on tensor cores, in the widest vectors that
 /// do. What a second product makes is in the sums of the first, so that nothing is left of it.
-fn finished<'a>(
+fn lower_tiled_finish<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
     tiles: usize,
@@ -156,7 +165,7 @@ fn finished<'a>(
         );
         let nothing: Vec<Statement> =
             second.iter().map(|second| assume_nothing(&mut lowering, second)).collect();
-        let mut finish = finish(&mut lowering, shape, held, at).ok()?;
+        let mut finish = lower_finish(&mut lowering, shape, held, at).ok()?;
         finish.made.0.extend(nothing);
         Some((lowering, finish))
     })
@@ -167,16 +176,16 @@ impl Unit<'_> {
     /// fit.
     fn with_tiled<T>(
         &self,
-        joined: &JoinedProducts,
+        joined: &MergedProducts,
         take: impl FnOnce(&TiledProduct) -> T,
     ) -> Result<Option<T>, NoKernel> {
-        let JoinedProducts { number, first, followers } = joined;
+        let MergedProducts { number, first, followers } = joined;
         let (number, first) = (*number, *first);
         let launches = self.list.launches();
         let walk_of = |operation: &Operation| {
             Walk::from_operation(self.list, self.target.bytes_per_real, operation)
         };
-        let both = first.and_then(|first| self.added(launches[first], launches[number]));
+        let both = first.and_then(|first| self.merge_sum(launches[first], launches[number]));
         if first.is_some() && both.is_none() {
             return Ok(None);
         }
@@ -194,27 +203,24 @@ impl Unit<'_> {
             .collect();
         let of_followers =
             walks.iter().map(ProductShape::from_walk).collect::<Result<Vec<_>, _>>()?;
-        let after: Vec<Follower> = walks
+        let after: Vec<ConsumerProduct> = walks
             .iter()
             .zip(&of_followers)
-            .filter_map(|(walk, shape)| Follower::try_new(walk, shape, self.target.matmul))
+            .filter_map(|(walk, shape)| ConsumerProduct::try_new(walk, shape, self.target.matmul))
             .collect();
         if after.len() < followers.len() {
             return Ok(None);
         }
-        let rows = followers
-            .first()
-            .and_then(|follower| super::plain_products::left_of(&launches[*follower].operation));
-        let product = self.tiled_of(&walk, &shapes, &after, rows)?;
+        let rows = followers.first().and_then(|follower| {
+            super::plain_products::left_buffer(&launches[*follower].operation)
+        });
+        let product = self.plan_tiled(&walk, &shapes, &after, rows)?;
         Ok(product.map(|product| take(&product)))
     }
 
     /// A product with what it may be joined with, as far as that goes; none where it is not for
     /// tensor cores.
-    pub(super) fn joined_products(
-        &self,
-        number: usize,
-    ) -> Result<Option<JoinedProducts>, NoKernel> {
+    pub(super) fn merge_products(&self, number: usize) -> Result<Option<MergedProducts>, NoKernel> {
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         if makes_sums(&number) {
             return Ok(None);
@@ -244,7 +250,7 @@ impl Unit<'_> {
         for (first, count) in
             firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count)))
         {
-            let joined = JoinedProducts { number, first, followers: followers[..count].to_vec() };
+            let joined = MergedProducts { number, first, followers: followers[..count].to_vec() };
             // What cannot be joined is done alone.
             match self.with_tiled(&joined, |_| ()) {
                 Err(_) | Ok(None) if first.is_some() || count > 0 => {}
@@ -255,7 +261,7 @@ impl Unit<'_> {
     }
 
     /// Two launches as one: the first one's rows are the second's alone.
-    pub(super) fn added(&self, first: &Launch, second: &Launch) -> Option<Operation> {
+    pub(super) fn merge_sum(&self, first: &Launch, second: &Launch) -> Option<Operation> {
         let parts = |launch: &Launch| match &launch.operation {
             Operation::Fused { over, locals, steps } => {
                 Some((*over, locals.clone(), steps.clone()))
@@ -279,17 +285,17 @@ impl Unit<'_> {
         Some(Operation::Fused { over, locals, steps })
     }
 
-    fn tiled_of<'b>(
+    fn plan_tiled<'b>(
         &self,
         walk: &'b Walk,
         shapes: &'b [ProductShape],
-        followers: &'b [Follower<'b>],
+        followers: &'b [ConsumerProduct<'b>],
         rows_made: Option<&str>,
     ) -> Result<Option<TiledProduct<'b>>, NoKernel> {
         let sources =
             shapes.iter().map(|shape| LeftRows::new(walk, shape)).collect::<Result<Vec<_>, _>>()?;
         let [shape, ..] = shapes else { return Ok(None) };
-        let Some(schedule) = self.schedule_of(walk, shapes) else { return Ok(None) };
+        let Some(schedule) = self.choose_schedule(walk, shapes) else { return Ok(None) };
         let held: Vec<From> = rows_made
             .and_then(|rows| walk.steps.iter().position(|step| step.out == rows))
             .map(From::Step)
@@ -307,9 +313,9 @@ impl Unit<'_> {
         }
         // What is as wide as that is worth it where groups of warps multiply it as well, and have
         // registers for both, which what draws takes.
-        let by_groups = matches!(schedule.lies, Lies::ForGroups { at_once } if at_once == schedule.steps)
+        let by_groups = matches!(schedule.lies, MatrixPlacement::ForGroups { at_once } if at_once == schedule.steps)
             && warpgroup_products::tiles().contains(&schedule.tiles);
-        let follows = |follower: &Follower| {
+        let follows = |follower: &ConsumerProduct| {
             by_groups
                 && warpgroup_products::tiles().contains(&follower.tiles)
                 && (follower.parts == 2) == schedule.split
@@ -319,13 +325,13 @@ impl Unit<'_> {
             return Ok(None);
         }
         let Some((lowering, finish)) =
-            finished(walk, shapes, schedule.tiles, schedule.slices, &held)
+            lower_tiled_finish(walk, shapes, schedule.tiles, schedule.slices, &held)
         else {
             return Ok(None);
         };
         let of_rows =
-            followers.first().map_or(0, |follower| schedule.finishers() * follower.steps() * 128);
-        let more = 16 * (of_rows + followers.iter().map(Follower::vectors).sum::<usize>());
+            followers.first().map_or(0, |after| schedule.finishing_warps() * after.steps() * 128);
+        let more = 16 * (of_rows + followers.iter().map(ConsumerProduct::vectors).sum::<usize>());
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
         let (rows, lead) = shape.rows(walk);
@@ -354,22 +360,27 @@ impl Unit<'_> {
     /// matrix out once.
     fn blocks_of_tiles(&self, product: &TiledProduct) -> Blocks {
         let TiledProduct { schedule, rows, lead, .. } = product;
-        let (rows, shares, slices) = (*rows, schedule.shares() as u32, schedule.slices as u32);
+        let (rows, shares, slices) =
+            (*rows, schedule.inner_shares() as u32, schedule.slices as u32);
         let each = (schedule.rows() as u32 / (*lead).max(1) as u32).max(1);
         let most = (self.target.processors * schedule.blocks / (slices * shares)).max(1);
         match schedule.lies {
-            Lies::OfWarps => Blocks::Rows { rows, each, slices },
-            Lies::Whole | Lies::InSteps | Lies::ForGroups { .. } | Lies::ForShares { .. } => {
+            MatrixPlacement::OfWarps => Blocks::Rows { rows, each, slices },
+            MatrixPlacement::Whole
+            | MatrixPlacement::InSteps
+            | MatrixPlacement::ForGroups { .. }
+            | MatrixPlacement::ForShares { .. } => {
                 Blocks::Parts { rows, each, most, tiles: [slices, shares] }
             }
         }
     }
 
     /// How the rows are shared, if they fit.
-    fn schedule_of(&self, walk: &Walk, shapes: &[ProductShape]) -> Option<RowProductShape> {
+    fn choose_schedule(&self, walk: &Walk, shapes: &[ProductShape]) -> Option<RowProductShape> {
         let [shape, second @ ..] = shapes else { return None };
         // What draws takes so many registers that a block of more warps has too few.
-        let vertices = if walk.rows == Rows::Nodes && shape.lead == 1 { self.nodes() } else { 0 };
+        let vertices =
+            if walk.rows == Rows::Nodes && shape.lead == 1 { self.expected_vertices() } else { 0 };
         let many = if walk.draws() { 0 } else { vertices };
         if !second.is_empty() {
             // Both matrices lie below each other, each from a step on, and all columns at once:
@@ -387,7 +398,8 @@ impl Unit<'_> {
             .filter(|schedule| is_fit && schedule.slices == shape.wide.div_ceil(64));
             return schedule.map(|schedule| schedule.with_warps(many, self.target));
         }
-        let are_copied = lying(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
+        let are_copied =
+            stored_leaf(walk, &walk.steps[shape.number].inputs[0], shape.plain).is_some();
         let size = ProductSize { inner: shape.inner, wide: shape.wide };
         let by_groups = || {
             RowProductShape::split_inner(size, many, self.target)
@@ -409,7 +421,7 @@ impl Unit<'_> {
         let in_slabs =
             || are_copied.then(|| RowProductShape::matrix_slabs(size, many, self.target)).flatten();
         schedule
-            .filter(|schedule| matches!(schedule.lies, Lies::ForGroups { .. }))
+            .filter(|schedule| matches!(schedule.lies, MatrixPlacement::ForGroups { .. }))
             .or_else(in_slabs)
             .or(schedule)
     }
@@ -417,23 +429,23 @@ impl Unit<'_> {
     fn note_product(
         &mut self,
         schedule: &RowProductShape,
-        joined: &JoinedProducts,
+        joined: &MergedProducts,
         widths: &[bool],
     ) {
         let RowProductShape { lies, steps, slices, .. } = *schedule;
         self.note([
-            (ScheduleKind::TensorCoreProduct, lies == Lies::Whole),
-            (ScheduleKind::TensorCoreFewRows, lies == Lies::OfWarps),
-            (ScheduleKind::TensorCoreLongRows, lies == Lies::InSteps),
+            (ScheduleKind::TensorCoreProduct, lies == MatrixPlacement::Whole),
+            (ScheduleKind::TensorCoreFewRows, lies == MatrixPlacement::OfWarps),
+            (ScheduleKind::TensorCoreLongRows, lies == MatrixPlacement::InSteps),
             (
                 ScheduleKind::WarpgroupProduct,
-                matches!(lies, Lies::ForGroups { at_once } if at_once == steps),
+                matches!(lies, MatrixPlacement::ForGroups { at_once } if at_once == steps),
             ),
             (
                 ScheduleKind::WarpgroupSlabs,
-                matches!(lies, Lies::ForGroups { at_once } if at_once < steps),
+                matches!(lies, MatrixPlacement::ForGroups { at_once } if at_once < steps),
             ),
-            (ScheduleKind::WarpgroupSplitK, matches!(lies, Lies::ForShares { .. })),
+            (ScheduleKind::WarpgroupSplitK, matches!(lies, MatrixPlacement::ForShares { .. })),
             (ScheduleKind::ProductSlices, slices > 1),
             (ScheduleKind::MergedSum, joined.first.is_some()),
             (ScheduleKind::MergedNarrow, widths.contains(&false)),
@@ -442,10 +454,11 @@ impl Unit<'_> {
     }
 
     /// Adds the kernel of products that fit.
-    pub(super) fn add_joined_products(&mut self, joined: &JoinedProducts) -> Result<(), NoKernel> {
-        let nodes = self.nodes();
+    pub(super) fn add_merged_products(&mut self, joined: &MergedProducts) -> Result<(), NoKernel> {
+        let nodes = self.expected_vertices();
         let made = self.with_tiled(joined, |product| {
-            let widths: Vec<bool> = product.followers.iter().map(Follower::is_wide).collect();
+            let widths: Vec<bool> =
+                product.followers.iter().map(ConsumerProduct::is_wide).collect();
             let scratch_bytes = product.schedule.bytes_between(nodes);
             let parameters = product.parameters(scratch_bytes > 0);
             let text = ProductText {
@@ -465,7 +478,7 @@ impl Unit<'_> {
         self.schedule(&schedule.describe());
         self.scratch_bytes = self.scratch_bytes.max(text.scratch_bytes);
         self.add_kernel(KernelText {
-            maker: "tensor_core_products.rs, add_joined_products",
+            maker: "tensor_core_products.rs, add_merged_products",
             threads: 32 * schedule.warps as u32,
             resident: schedule.blocks,
             tables: &text.tables,
@@ -499,7 +512,7 @@ impl TiledProduct<'_> {
         if has_scratch {
             given.push_output("real* __restrict__ scratch", super::Argument::Scratch);
         }
-        if schedule.shares() > 1 {
+        if schedule.inner_shares() > 1 {
             given.push_output("unsigned* ticket", super::Argument::Ticket);
         }
         let loaders: Vec<&WalkLowering> = sources.iter().map(|source| &source.loader).collect();
@@ -508,17 +521,17 @@ impl TiledProduct<'_> {
             source.made.statements.add_reads(&mut reads);
             reads.extend(source.lies.map(|(leaf, _)| Source::Rows(leaf.name.clone())));
         }
-        parameters(&mut given, shape, *rows, &loaders, lowering, &reads);
+        product_parameters(&mut given, shape, *rows, &loaders, lowering, &reads);
         for follower in *followers {
             let reads = follower.finish.reads();
-            parameters(&mut given, follower.shape, *rows, &[], &follower.lowering, &reads);
+            product_parameters(&mut given, follower.shape, *rows, &[], &follower.lowering, &reads);
         }
         given
     }
 
     fn body(&self) -> String {
         let vector = self.lowering.lanes.vector;
-        body(
+        emit_body(
             &self.sources,
             &self.schedule,
             &self.finish,
@@ -530,11 +543,11 @@ impl TiledProduct<'_> {
     }
 }
 
-fn body(
+fn emit_body(
     sources: &[LeftRows],
     schedule: &RowProductShape,
     finish: &Finish,
-    followers: &[Follower],
+    followers: &[ConsumerProduct],
     vector: usize,
     next: usize,
     lead: u64,
@@ -554,47 +567,48 @@ const unsigned rows = rows_given * {lead};\n",
         schedule.ahead,
         1 + usize::from(schedule.split),
         schedule.warps,
-        schedule.team_most(),
+        schedule.max_team(),
     );
     let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
-    if let Some(steps) = followers.first().map(Follower::steps) {
+    if let Some(steps) = followers.first().map(ConsumerProduct::steps) {
         let kept = tensor_core_shapes::KEPT.replace("@NEXT@", &next.to_string());
         laid = format!(
             "constexpr unsigned NEXT_STEPS = {steps}, KEPT = {};\n{kept}",
-            schedule.finishers()
+            schedule.finishing_warps()
         );
         then = "__syncwarp();\n".to_owned();
         let held: String = finish.held.iter().map(RegisterValue::at).collect();
         keeps = tensor_core_shapes::KEEP.replace("@HELD@", &held);
-        let mut place = next + schedule.finishers() * steps * 128;
+        let mut place = next + schedule.finishing_warps() * steps * 128;
         for follower in followers {
-            let (lays, multiplies) = emit_follower(follower, place);
+            let (lays, multiplies) = emit_consumer(follower, place);
             laid.push_str(&lays);
             then.push_str(&multiplies);
             place += follower.vectors();
         }
         then.push_str("__syncwarp();\n");
     }
-    let reads_anew = followers.iter().any(Follower::is_wide);
+    let reads_anew = followers.iter().any(ConsumerProduct::is_wide);
     let finish_of_rows =
         finish_rows(&finish.made.line(), &format!("{}{keeps}", finish.text()), reads_anew);
     let text = match schedule.lies {
-        Lies::ForGroups { at_once } | Lies::ForShares { at_once, .. } => {
+        MatrixPlacement::ForGroups { at_once } | MatrixPlacement::ForShares { at_once, .. } => {
             warpgroup_products::emit_row_product(
                 at_once,
                 schedule.steps,
-                schedule.shares(),
+                schedule.inner_shares(),
                 schedule.tiles,
             )
         }
-        Lies::Whole => ROWS.to_owned(),
-        Lies::OfWarps => FEW_ROWS.to_owned(),
-        Lies::InSteps => {
+        MatrixPlacement::Whole => ROWS.to_owned(),
+        MatrixPlacement::OfWarps => FEW_ROWS.to_owned(),
+        MatrixPlacement::InSteps => {
             format!("constexpr int MANY = {};\n{LONG_ROWS}", tuning::long_row_tiles())
         }
     };
     let (request, right, half) = emit_row_requests(sources);
-    let pieces = if schedule.lies == Lies::InSteps { "MANY * 16 / KV" } else { "16 / KV" };
+    let pieces =
+        if schedule.lies == MatrixPlacement::InSteps { "MANY * 16 / KV" } else { "16 / KV" };
     let text = text
         .replace("@REQUEST@", &request.replace("@PIECES@", pieces))
         .replace(
@@ -633,10 +647,10 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
         [first, second, ..] => {
             let (steps, inner) = (first.steps(), second.shape.inner);
             let constants = format!("constexpr unsigned K = {inner}, KV = {};\n", second.vector);
-            let of_second = second.request(&format!("(coming_step - {steps})"), "16 / KV");
+            let of_second = second.emit_request(&format!("(coming_step - {steps})"), "16 / KV");
             let request = format!(
                 "if (coming_step < {steps}) {{\n{}}} else {{\n{constants}{of_second}}}\n",
-                first.request("coming_step", "@PIECES@")
+                first.emit_request("coming_step", "@PIECES@")
             );
             let start = steps * 32;
             let of_right = format!(
@@ -655,7 +669,7 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
             )
         }
         [only] => (
-            only.request("coming_step", "@PIECES@"),
+            only.emit_request("coming_step", "@PIECES@"),
             format!("k < K && column < WIDE ? {} : (real)0", right(only, Index::Name("k"))),
             "step * 32 + 16 < K".to_owned(),
         ),
@@ -665,8 +679,8 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
 
 /// Statements that lay a follower's matrix out from a place in shared memory on, and those that
 /// multiply the rows at hand with it.
-fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
-    let Follower { shape, tiles, parts, lowering, finish } = follower;
+fn emit_consumer(follower: &ConsumerProduct, place: usize) -> (String, String) {
+    let ConsumerProduct { shape, tiles, parts, lowering, finish } = follower;
     let vector = lowering.lanes.vector;
     let constants = format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, V = {vector}, Q = {}, TILES = {tiles}, \
@@ -682,7 +696,7 @@ fn emit_follower(follower: &Follower, place: usize) -> (String, String) {
         shape.element(Index::Name("k"), Index::Name("column"))
     );
     let (lays, multiplies) = if follower.is_wide() {
-        warpgroup_products::next()
+        warpgroup_products::emit_consumer()
     } else {
         (
             tensor_core_shapes::LAY

@@ -54,7 +54,7 @@ pub(super) struct SideColumns {
 
 /// Where the matrix lies that rows are multiplied with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum MatrixPlacement {
     /// In shared memory, all of it.
     Whole,
     /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block
@@ -85,7 +85,7 @@ pub(super) struct RowProductShape {
     /// Whether the matrix lies in shared memory as its two parts.
     pub split: bool,
     /// Where the matrix lies.
-    pub lies: Lies,
+    pub lies: MatrixPlacement,
     /// Blocks of a processor, and warps of a block.
     pub blocks: u32,
     pub warps: usize,
@@ -117,7 +117,7 @@ impl RowProductShape {
             steps: inner.div_ceil(32),
             ahead,
             split: false,
-            lies: Lies::OfWarps,
+            lies: MatrixPlacement::OfWarps,
             blocks: 2,
             warps: WARPS,
             shared_bytes: bytes(ahead),
@@ -164,7 +164,7 @@ impl RowProductShape {
                 )
             };
             let made = RowProductShape {
-                lies: Lies::ForShares { at_once, shares },
+                lies: MatrixPlacement::ForShares { at_once, shares },
                 ..(tuning::split_k_steps_ahead()..=tuning::warpgroup_steps_ahead())
                     .rev()
                     .find_map(of)?
@@ -216,7 +216,7 @@ impl RowProductShape {
             steps: inner.div_ceil(32),
             ahead,
             split: false,
-            lies: Lies::InSteps,
+            lies: MatrixPlacement::InSteps,
             blocks: 1,
             warps: WARPS,
             shared_bytes: bytes(ahead),
@@ -289,7 +289,7 @@ impl RowProductShape {
         let is_fit = target.warpgroups
             && worth.contains(&tiles)
             && shared_bytes <= target.shared_bytes as usize;
-        let lies = Lies::ForGroups { at_once };
+        let lies = MatrixPlacement::ForGroups { at_once };
         is_fit.then_some(RowProductShape {
             tiles,
             slices,
@@ -304,16 +304,16 @@ impl RowProductShape {
     }
 
     /// Blocks that share the elements of a row.
-    pub fn shares(&self) -> usize {
-        if let Lies::ForShares { shares, .. } = self.lies { shares } else { 1 }
+    pub fn inner_shares(&self) -> usize {
+        if let MatrixPlacement::ForShares { shares, .. } = self.lies { shares } else { 1 }
     }
 
     /// Bytes of sums that wait in memory, between slabs or for the other shares, of so many rows.
     pub fn bytes_between(&self, rows: u64) -> u64 {
         let times = match self.lies {
-            Lies::ForGroups { at_once } => usize::from(at_once < self.steps),
-            Lies::ForShares { .. } => self.shares(),
-            Lies::Whole | Lies::OfWarps | Lies::InSteps => 0,
+            MatrixPlacement::ForGroups { at_once } => usize::from(at_once < self.steps),
+            MatrixPlacement::ForShares { .. } => self.inner_shares(),
+            MatrixPlacement::Whole | MatrixPlacement::OfWarps | MatrixPlacement::InSteps => 0,
         };
         rows.next_multiple_of(64) * (times * self.slices * 8 * self.tiles * 4) as u64
     }
@@ -321,9 +321,11 @@ impl RowProductShape {
     /// Rows of a block.
     pub fn rows(&self) -> usize {
         match self.lies {
-            Lies::Whole | Lies::OfWarps => 16,
-            Lies::ForGroups { .. } | Lies::ForShares { .. } => warpgroup_products::ROWS,
-            Lies::InSteps => WARPS * tuning::long_row_tiles() * 16,
+            MatrixPlacement::Whole | MatrixPlacement::OfWarps => 16,
+            MatrixPlacement::ForGroups { .. } | MatrixPlacement::ForShares { .. } => {
+                warpgroup_products::ROWS
+            }
+            MatrixPlacement::InSteps => WARPS * tuning::long_row_tiles() * 16,
         }
     }
 
@@ -352,7 +354,7 @@ impl RowProductShape {
                 steps,
                 ahead,
                 split,
-                lies: Lies::Whole,
+                lies: MatrixPlacement::Whole,
                 blocks,
                 warps: WARPS,
                 shared_bytes,
@@ -364,7 +366,7 @@ impl RowProductShape {
     /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody
     /// knows how many rows, or nothing is to have more.
     pub fn with_warps(self, vertices: u64, target: GpuTarget) -> RowProductShape {
-        let is_one = self.lies == Lies::Whole && self.blocks == 1;
+        let is_one = self.lies == MatrixPlacement::Whole && self.blocks == 1;
         let by_groups = |ahead: usize| {
             RowProductShape::warpgroup_shape(
                 TileCounts { tiles: self.tiles, slices: self.slices, steps: self.steps },
@@ -407,9 +409,9 @@ impl RowProductShape {
                 <= target.shared_bytes as usize + KEPT_BYTES
         };
         let least = match self.lies {
-            Lies::Whole | Lies::ForGroups { .. } => 2.min(self.ahead),
-            Lies::ForShares { .. } => tuning::split_k_steps_ahead(),
-            Lies::OfWarps | Lies::InSteps => self.ahead,
+            MatrixPlacement::Whole | MatrixPlacement::ForGroups { .. } => 2.min(self.ahead),
+            MatrixPlacement::ForShares { .. } => tuning::split_k_steps_ahead(),
+            MatrixPlacement::OfWarps | MatrixPlacement::InSteps => self.ahead,
         };
         (least..=self.ahead).rev().find(fits).map(|ahead| RowProductShape {
             ahead,
@@ -427,12 +429,12 @@ impl RowProductShape {
     }
 
     /// Warps of a block that finish rows.
-    pub fn finishers(&self) -> usize {
-        if self.lies == Lies::OfWarps { 1 } else { self.warps }
+    pub fn finishing_warps(&self) -> usize {
+        if self.lies == MatrixPlacement::OfWarps { 1 } else { self.warps }
     }
 
     /// Warps that share 16 rows at most, each some of the steps.
-    pub fn team_most(&self) -> usize {
+    pub fn max_team(&self) -> usize {
         [8, 4, 2]
             .into_iter()
             .find(|team| *team <= self.steps && self.warps.is_multiple_of(*team))
@@ -455,18 +457,18 @@ impl RowProductShape {
             String::new()
         };
         let (rows, who) = match self.lies {
-            Lies::Whole => (16, "warp"),
-            Lies::ForGroups { .. } | Lies::ForShares { .. } => {
+            MatrixPlacement::Whole => (16, "warp"),
+            MatrixPlacement::ForGroups { .. } | MatrixPlacement::ForShares { .. } => {
                 (warpgroup_products::ROWS, "group of four warps")
             }
-            Lies::OfWarps => (16, "block"),
-            Lies::InSteps => (16 * tuning::long_row_tiles(), "warp"),
+            MatrixPlacement::OfWarps => (16, "block"),
+            MatrixPlacement::InSteps => (16 * tuning::long_row_tiles(), "warp"),
         };
         let slabs = match self.lies {
-            Lies::ForGroups { at_once } if at_once < self.steps => {
+            MatrixPlacement::ForGroups { at_once } if at_once < self.steps => {
                 format!(", {at_once} steps of the matrix at a time")
             }
-            Lies::ForShares { at_once, shares } => format!(
+            MatrixPlacement::ForShares { at_once, shares } => format!(
                 ", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"
             ),
             _ => String::new(),
@@ -681,7 +683,7 @@ impl OuterProductShape {
 }
 
 /// Rows that lie in a buffer as they are read.
-pub(super) fn lying<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option<&'a Leaf> {
+pub(super) fn stored_leaf<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option<&'a Leaf> {
     let Input::Rows(Read { from: From::Leaf(leaf), at, .. }) = input else { return None };
     let leaf = &walk.leaves[*leaf];
     let is_own = is_plain || (*at == At::Own && !matches!(walk.rows, Rows::Fixed(_)));
@@ -700,7 +702,7 @@ pub(super) enum RowPadding {
 /// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says;
 /// zeros where nothing is `here`. Rows that lie in a buffer are copied while others are worked on,
 /// others are made now.
-pub(super) fn filled(
+pub(super) fn emit_row_fill(
     lies: Option<(&Leaf, RowPadding)>,
     made: &RowValue,
     vector: usize,

@@ -108,7 +108,7 @@ impl TrainingState {
 const KEPT: usize = 100;
 
 /// The kernels, and their source; none where parameters are too large to be kept twice.
-pub(super) fn watch(
+pub(super) fn emit_watch(
     list: &LaunchList,
     kind: LossKind,
     columns: u64,

@@ -8,11 +8,11 @@
 //!           no kernel
 //! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as
 //!           they are long; nothing shares them out
-use super::graph_pooling::lanes;
+use super::graph_pooling::thread_lanes;
 use super::kernel_parameters::{Parameters, emit_row_context, stored};
 use super::lane_layout::{Lanes, broadcast_elements, identity};
-use super::operators::{TypedText, applied, cast, register};
-use super::row_walk::{THREADS, slots, stream_list};
+use super::operators::{TypedText, apply_fold, cast, register};
+use super::row_walk::{THREADS, add_slot_lists, stream_list};
 use super::statement_text::{LoadsOf, pointer};
 use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Statements, Stream};
 use super::walk_lowering::WalkLowering;
@@ -52,7 +52,7 @@ fn across(columns: usize) -> usize {
 
 /// How values lie: a thread has one place of a row.
 fn single(columns: usize) -> Lanes {
-    lanes(columns, 1)
+    thread_lanes(columns, 1)
 }
 
 impl Unit<'_> {
@@ -103,15 +103,15 @@ impl Unit<'_> {
             _ => String::new(),
         };
         let made = emit_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask))?;
-        let work = work(&task, &made, &begin)?;
-        let body = edges_body(task.columns, &made, &work);
+        let work = emit_work(&task, &made, &begin)?;
+        let body = emit_edges_body(task.columns, &made, &work);
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
         parameters.add_reads(&lowering, &lowering.reads());
-        slots(&mut parameters, &lowering, edges.direction);
+        add_slot_lists(&mut parameters, &lowering, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
         let columns = task.columns;
         self.add_row_kernel(
@@ -126,7 +126,7 @@ impl Unit<'_> {
     }
 
     /// Rows of in-edges and of out-edges change places.
-    pub(super) fn turn(&mut self) -> Result<(), NoKernel> {
+    pub(super) fn emit_reversal(&mut self) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("rows that are no edges turned".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().filter(|task| task.rows == Rows::EdgesTwice).ok_or_else(odd)?;
@@ -140,7 +140,7 @@ impl Unit<'_> {
         let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
         let put =
             format!("out[(offset_t)row * {} + column] = {};\n", task.stride, stored_text(&value));
-        let body = rows_body(task.columns, turned, &lowering.rows[0], &put);
+        let body = emit_rows_body(task.columns, turned, &lowering.rows[0], &put);
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
@@ -151,7 +151,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
         self.add_row_kernel(
-            "unfused_edge_ops.rs, turn",
+            "unfused_edge_ops.rs, emit_reversal",
             &lowering,
             &body,
             parameters,
@@ -162,7 +162,7 @@ impl Unit<'_> {
     }
 
     /// Rows, or columns, of a table by an index; zeros for an index outside.
-    pub(super) fn lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
+    pub(super) fn emit_lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a lookup that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
@@ -196,7 +196,7 @@ impl Unit<'_> {
             task.stride,
             pointer(&leaf.name)
         );
-        let body = rows_body(
+        let body = emit_rows_body(
             task.columns,
             "[[maybe_unused]] const unsigned v = row;\n",
             &lowering.rows[0],
@@ -215,7 +215,7 @@ impl Unit<'_> {
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
         self.add_row_kernel(
-            "unfused_edge_ops.rs, lookup",
+            "unfused_edge_ops.rs, emit_lookup",
             &lowering,
             &body,
             parameters,
@@ -227,7 +227,7 @@ impl Unit<'_> {
 
     /// Rows added to the rows, or columns, of a table at their index, each in the order of the
     /// rows.
-    pub(super) fn scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
+    pub(super) fn emit_scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
         let odd = || NoKernel::new("a sum into a table that is none".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
@@ -289,7 +289,7 @@ out[{place}] = sum;
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
         self.add_thread_kernel(
-            "unfused_edge_ops.rs, scatter",
+            "unfused_edge_ops.rs, emit_scatter",
             &lowering,
             &body,
             parameters,
@@ -342,7 +342,7 @@ out[{place}] = sum;
         self.add_kernel(KernelText {
             maker,
             resident: 1,
-            tables: &super::row_walk::tables(lowering),
+            tables: &super::row_walk::emit_tables(lowering),
             body,
             ..KernelText::new(parameters, blocks)
         });
@@ -393,7 +393,7 @@ fn emit_edge_value(
 }
 
 /// What is done with the edges of a vertex.
-fn work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKernel> {
+fn emit_work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKernel> {
     let odd = |of: &str| {
         if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
     };
@@ -404,7 +404,7 @@ fn work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKerne
             .replace("@BETTER@", if *is_most { ">" } else { "<" }),
         Op::Others(_) => OTHERS.to_owned(),
         Op::Fold(function, _) => {
-            let (applied, kind) = applied(
+            let (applied, kind) = apply_fold(
                 function,
                 TypedText { text: "made", kind: task.kind },
                 TypedText { text: "value", kind: made.kind },
@@ -439,7 +439,7 @@ fn stored_text(held: &RegisterValue) -> String {
     if held.kind == Type::Real { held.at() } else { format!("(whole)({})", held.at()) }
 }
 
-fn edges_body(columns: usize, made: &EdgeText, work: &str) -> String {
+fn emit_edges_body(columns: usize, made: &EdgeText, work: &str) -> String {
     format!(
         "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned item = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
 if (item >= rows || column >= C) return;
@@ -452,7 +452,7 @@ const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item
     )
 }
 
-fn rows_body(columns: usize, vertex: &str, statements: &Statements, put: &str) -> String {
+fn emit_rows_body(columns: usize, vertex: &str, statements: &Statements, put: &str) -> String {
     format!(
         "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned row = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
 if (row >= rows || column >= C) return;

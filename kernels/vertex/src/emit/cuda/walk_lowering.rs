@@ -17,13 +17,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::NoKernel;
 use super::edge_sums::{EdgePass, Largest, Sum};
-use super::lane_broadcast::{BroadcastSteps, shared};
+use super::lane_broadcast::{BroadcastSteps, find_broadcast_steps};
 use super::lane_layout::{
     Lanes, Spread, Table, axis_elements, axis_of, broadcast_elements, holding, identity, spread,
     text,
 };
-use super::online_softmax::Running;
-use super::operators::{axis_reduction, dropped, literal, start};
+use super::online_softmax::OnlineMaximum;
+use super::operators::{axis_reduction, dropout_threshold, literal, start};
 use super::statement_text::{LoadsOf, vectors};
 use super::statements::{
     AxisReduction, DrawnRow, Dropout, Elements, Expression, Form, Load, Reads, RegisterValue,
@@ -85,7 +85,7 @@ impl<'a> WalkLowering<'a> {
         WalkLowering {
             draws_ahead: true,
             finds_places,
-            shared: shared(walk, lanes.lanes),
+            shared: find_broadcast_steps(walk, lanes.lanes),
             ..WalkLowering::with_passes(walk, lanes, walk.passes())
         }
     }
@@ -277,7 +277,7 @@ impl<'a> WalkLowering<'a> {
     /// turn comes.
     fn lower_score(
         &mut self,
-        running: &Running,
+        running: &OnlineMaximum,
         pass: usize,
         table: &Table,
     ) -> Result<(Statements, Expression), NoKernel> {
@@ -768,7 +768,7 @@ impl<'a> WalkLowering<'a> {
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
         let spread = spread(table, self.lanes.vector);
-        let Some((threshold, scale)) = dropped(probability) else {
+        let Some((threshold, scale)) = dropout_threshold(probability) else {
             return Ok(self.bind_value(&step.out, step.kind, spread, of, scope));
         };
         // A table draws for its own rows: those of its first axis.

@@ -5,7 +5,7 @@
 //!           for, and which row of each operand it reads; each buffer that is read stands once
 //!           among the leaves
 //! never     decides how work is divided, or refuses an operation
-use super::online_softmax::{self, Running};
+use super::online_softmax::{self, OnlineMaximum};
 use super::padded_rows;
 use crate::gir::{EdgeSet, Number, Op, Type, broadcast};
 use crate::launch::{
@@ -29,7 +29,7 @@ pub(super) struct Walk {
     pub steps: Vec<Step>,
     pub leaves: Vec<Leaf>,
     /// Largest scores that sums over the same edges do not wait for.
-    pub running: Vec<Running>,
+    pub running: Vec<OnlineMaximum>,
     pub bytes_per_real: u64,
     /// Rows that are made to the end of their stride.
     pub padded: Option<RowLayout>,
@@ -168,9 +168,9 @@ impl Walk {
                 is_share: false,
             });
         }
-        padded_rows::widen(&mut walk);
+        padded_rows::pad_walk(&mut walk);
         if matches!(over, Over::EdgesOf(_)) {
-            online_softmax::find(&mut walk);
+            online_softmax::find_online_maxima(&mut walk);
         }
         Some(walk)
     }

@@ -76,7 +76,7 @@ pub(super) fn emit_row_product(
         .replace("@TAKEN_UP@", taken_up)
         .replace("@PUT_BY@", put_by)
         .replace("@MULTIPLY@", if tiles <= tuning::warpgroup_tiles_most() { BOTH } else { ONE })
-        .replace("@LAY@", &lay("right", "steps * 2", "(slab * 2 + half)"));
+        .replace("@LAY@", &emit_matrix_layout("right", "steps * 2", "(slab * 2 + half)"));
     let constants = if shares > 1 {
         format!(
             ", SHARES = {shares}, AT_A_TIME = {}",
@@ -90,16 +90,19 @@ pub(super) fn emit_row_product(
 
 /// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which
 /// the text names.
-fn lay(to: &str, halves: &str, half: &str) -> String {
+fn emit_matrix_layout(to: &str, halves: &str, half: &str) -> String {
     LAY.replace("@TO@", to).replace("@HALVES@", halves).replace("@HALF_OF_ALL@", half)
 }
 
 /// Statements that lay out the matrix that follows another, and those that multiply the rows which
 /// each warp has just put by with it.
-pub(super) fn next() -> (String, String) {
+pub(super) fn emit_consumer() -> (String, String) {
     let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = \
         reinterpret_cast<float*>(of_next);\n";
-    (format!("{half}{}", lay("right_of_next", "NEXT_STEPS * 2", "half")), format!("{half}{NEXT}"))
+    (
+        format!("{half}{}", emit_matrix_layout("right_of_next", "NEXT_STEPS * 2", "half")),
+        format!("{half}{NEXT}"),
+    )
 }
 
 /// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all,
