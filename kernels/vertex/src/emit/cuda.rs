@@ -217,7 +217,7 @@ pub enum Blocks {
         direction: Direction,
         /// How rows are split.
         groups: Groups,
-        /// Whether for rows whose groups span several blocks, instead of groups.
+        /// Whether the blocks are for rows whose groups span several blocks, and not for groups.
         spans: bool,
         /// Blocks that share a row.
         slices: u32,
@@ -260,7 +260,7 @@ pub struct Cut {
     pub in_flight: u32,
     /// Minimum resident blocks per SM.
     pub blocks_per_processor: u32,
-    /// Maximum blocks per heavy row; none if a row is always processed by one block.
+    /// Maximum blocks of all heavy rows together; 0 if one block at most processes a row.
     pub hub_blocks: u32,
     /// Rows that a group processes in sequence.
     pub rows_of_group: u32,
@@ -329,21 +329,23 @@ pub enum Argument {
     Ticket,
     /// The same, for launches off the critical path.
     TicketAside,
-    /// The counts of an evaluation pass, in the order of `learn::counts_of_part`; null in a
+    /// The counts of an evaluation pass, in the order of `epoch_clock::counts_of_part`; null in a
     /// training pass.
     Measures,
     /// The loss before rounding: a double.
     ExactLoss,
-    /// Metrics of the last `learn::SLOTS` epochs: for each the loss as a double, and the counts.
+    /// Metrics of the last `epoch_clock::SLOTS` epochs: for each the loss as a double, and the
+    /// counts.
     Ring,
-    /// Learning-rate factors, for epochs by their number modulo `learn::SLOTS`: doubles.
+    /// Learning-rate factors of epochs, by epoch number modulo `epoch_clock::SLOTS`: doubles.
     Paces,
     /// The first or second moment of the parameter of this number; null where its optimiser has
     /// none.
     Moment(usize, u8),
-    /// Settings of the optimiser of the parameter of this number, as `learn::OPTIMIZER` lists them.
+    /// Settings of the optimiser of the parameter of this number, as `epoch_clock::OPTIMIZER` lists
+    /// them.
     Optimizer(usize),
-    /// The state of early stopping between epochs: two `watch::Watch`.
+    /// The state of early stopping between epochs: two copies of `training_control::TrainingState`.
     Watches,
     /// The best checkpoint of the parameter of this number.
     Kept(usize),
@@ -462,7 +464,7 @@ pub fn emit(list: &LaunchList, target: GpuTarget) -> Result<Emitted, NoKernel> {
 }
 
 /// The same, with edge walks split into these neighbour groups, in the order of the list, where
-/// supported (`groups`); all others process whole rows.
+/// supported (`neighbour_group_walk.rs`); other walks process whole rows.
 pub fn emit_in_groups(
     list: &LaunchList,
     target: GpuTarget,
@@ -549,7 +551,7 @@ pub fn emit_in_groups(
     Ok(emitted)
 }
 
-/// Indents lines by the braces around them.
+/// Indents lines by the depth of the braces around them.
 fn indented(source: &str) -> String {
     let (mut text, mut depth) = (String::with_capacity(source.len() + source.len() / 8), 0usize);
     for line in source.lines() {
@@ -600,28 +602,28 @@ fn anonymous(definition: &str) -> String {
     text
 }
 
-/// A kernel of a launch, in text.
+/// The text of one kernel of a launch.
 struct KernelText<'a> {
-    /// The file and the function that made the text.
+    /// The file and the function that emit the body.
     maker: &'a str,
-    /// What its name ends with, where the launch has several.
+    /// Suffix of its name, where the launch has several kernels.
     suffix: &'a str,
     parameters: Parameters,
-    /// What stands before it.
+    /// Constant tables, emitted before the kernel.
     tables: &'a str,
     body: &'a str,
-    /// Whether its body waits for the kernels in front of it where it needs what they make; others
-    /// wait at once.
+    /// Whether its body itself waits for the preceding kernels, where it needs their results. If
+    /// not, the kernel waits at its start.
     waits: bool,
     threads: u32,
-    /// Blocks that a processor can hold.
+    /// Minimum resident blocks per SM (`__launch_bounds__`).
     resident: u32,
     grid: Blocks,
     shared_bytes: u32,
 }
 
 impl KernelText<'_> {
-    /// One of ordinary blocks.
+    /// A kernel with blocks of the default size.
     fn new(parameters: Parameters, grid: Blocks) -> Self {
         KernelText {
             maker: "",
@@ -638,7 +640,7 @@ impl KernelText<'_> {
     }
 }
 
-/// The kernels of one launch, as they are written.
+/// The kernels of one launch, while they are emitted.
 
 struct Unit<'a> {
     list: &'a LaunchList,
@@ -669,7 +671,7 @@ struct Unit<'a> {
 }
 
 impl Unit<'_> {
-    /// Records schedules, each if its condition holds.
+    /// Records the schedules whose condition holds.
     fn note<const N: usize>(&mut self, ways: [(ScheduleKind, bool); N]) {
         self.schedules.extend(ways.into_iter().filter(|(_, is)| *is).map(|(way, _)| way));
     }
@@ -686,7 +688,8 @@ impl Unit<'_> {
         });
     }
 
-    /// Defines a kernel, or finds one that does the same: its name. Tables stand before it.
+    /// Defines a kernel and its tables, or finds an equal one that is already defined. Returns its
+    /// name.
 
     fn define(&mut self, kernel: &KernelText) -> String {
         let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
@@ -749,7 +752,7 @@ impl Unit<'_> {
             // Sparse features as dense rows: their readers materialise them.
             Operation::Evaluate { op: Op::Input(_), .. } => Ok(()),
 
-            // `WalkLowering::lower_step` names the operations that no walk has.
+            // `WalkLowering::lower_step` reports the operations that no walk supports.
             Operation::Evaluate { .. } | Operation::Fused { .. } => self.emit_walk(),
             Operation::NeighbourReduce { .. }
             | Operation::Product { .. }
@@ -762,7 +765,7 @@ impl Unit<'_> {
         }
     }
 
-    /// A kernel's name: readable, and unique.
+    /// A unique and readable name for a kernel.
     fn name(&self, suffix: &str) -> String {
         let plain: String = self
             .launch
@@ -793,7 +796,7 @@ impl Unit<'_> {
         }
     }
 
-    /// The program lines that it comes from.
+    /// The program lines that the launch comes from.
     fn lines(&self) -> String {
         let writes = self.launch.operation.steps().iter().flat_map(Operation::writes);
         let lines: BTreeSet<u32> =
@@ -806,7 +809,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Describes the kernel's schedule, below the launch.
+    /// Describes the kernel's schedule, in a comment below the launch.
     fn schedule(&mut self, words: &str) {
         self.source.push_str(&format!("//   ({words})\n"));
     }

@@ -1,9 +1,9 @@
-//! edge_sums: what passes over edges add up: registers, and the statements that open, change and
-//! join them, in whichever way a schedule deals out edges.
+//! edge_sums: the sums of passes over edges: their registers, and the statements that initialise,
+//! update and merge them, for every edge schedule.
 //!
-//! promises  parts of a sum are joined in the order of the edges; a sum that is relative to a
-//!           largest score says to which
-//! never     says who has which edges
+//! promises  parts of a sum are merged in the order of the edges; a sum that is relative to a
+//!           maximum score names that score
+//! never     assigns edges to threads
 use super::lane_layout::{Lanes, Spread, Table};
 use super::operators::{join_parts, start};
 use super::statement_text::{LoadsOf, declare, define, for_places};
@@ -12,49 +12,49 @@ use super::statements::{
 };
 use crate::gir::{Reduction, Type};
 
-/// What a reduction adds up, for one way in which its elements lie.
+/// A reduction over edges, for one layout of its elements.
 #[derive(Clone, Debug)]
 pub(super) struct Sum {
     pub step: usize,
     pub table: Table,
     pub held: RegisterValue,
     pub reduction: Reduction,
-    /// Largest scores so far that its terms are taken relative to.
+    /// Running maxima that its terms are relative to.
     pub largest: Vec<Largest>,
 }
 
-/// The largest score so far, for one way in which its elements lie.
+/// The running maximum of a score, for one layout of its elements.
 #[derive(Clone, Debug)]
 pub(super) struct Largest {
-    /// Where it is held, and the score of each edge at hand.
+    /// Its register, and the score of each edge in flight.
     pub held: RegisterValue,
     pub score: RegisterValue,
-    /// What is taken off each score.
+    /// The value that is subtracted from each score.
     pub shift: RegisterValue,
-    /// What sums so far are multiplied with.
+    /// The factor of earlier sums.
     pub scale: RegisterValue,
 }
 
 /// Statements of a pass over edges.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EdgePass {
-    /// Where lanes' places of all rows lie that are read of edges.
+    /// Addresses, in row 0, of the buffers whose rows edges read.
     pub places: Statements,
-    /// Loads, for edge `k` of those at hand.
+    /// Loads, for edge `k` in flight.
     pub loads: Statements,
-    /// What is done with all edges at hand before each of them: what each lane makes of an edge of
-    /// its own, the largest score so far, and sums relative to it.
+    /// What is done with all edges in flight before each of them: values that each lane computes
+    /// for its own edge, the running maximum, and the rescaling of sums.
     pub first: Statements,
     /// What is done with each edge.
     pub work: Statements,
     pub sums: Vec<Sum>,
     pub largest: Vec<Largest>,
-    /// What joins lanes' own sums, behind it.
+    /// Merges the sums of single lanes, after the loop.
     pub end: Statements,
 }
 
 impl EdgePass {
-    /// What its statements read of edges, rows and values, where loads are of these edges.
+    /// What its statements read of edges, rows and values, with this rule for absent edges.
     pub fn reads(&self, loads: LoadsOf) -> Reads {
         let mut reads = Reads::new();
         [&self.loads, &self.first, &self.work]
@@ -78,7 +78,7 @@ impl EdgePass {
             .any(|statement| matches!(statement, Statement::Load(load) if !load.value.many))
     }
 
-    /// Elements of a lane that are loaded of an edge.
+    /// Elements per lane that are loaded for an edge.
     pub fn loaded(&self, lanes: &Lanes) -> Elements {
         let mut loaded = Elements::default();
         let mut add = |value: &RegisterValue| {
@@ -93,17 +93,17 @@ impl EdgePass {
         loaded
     }
 
-    /// Rows that are loaded of an edge for all lanes.
+    /// Rows that are loaded for an edge by all lanes.
     fn rows_loaded(&self) -> impl Iterator<Item = &RegisterValue> {
         self.loads.0.iter().filter_map(Statement::value).filter(|value| value.many)
     }
 
-    /// How many of them.
+    /// The number of these rows.
     pub fn count_of_rows(&self) -> usize {
         self.rows_loaded().count()
     }
 
-    /// Elements of a lane that are made of what is loaded.
+    /// Elements per lane that are computed from the loaded ones.
     pub fn made(&self, lanes: &Lanes) -> Elements {
         let mut made = Elements::default();
         self.first.add_made(lanes, &mut made);
@@ -116,23 +116,24 @@ impl EdgePass {
 }
 
 impl Sum {
-    /// Statements that open its registers.
+    /// Statements that declare and initialise its registers.
     pub fn emit_opening(&self) -> String {
         let begin = start(self.reduction, self.held.kind).unwrap_or_default();
         define(&self.held, &self.for_each(|at| format!("{at} = {begin};")))
     }
 
-    /// What other text does with each of its elements.
+    /// Applies other text to each of its elements.
     pub fn for_each(&self, line: impl Fn(&str) -> String) -> String {
         for_places(&self.held, &line(&self.held.at()))
     }
 
-    /// Elements of a lane.
+    /// Elements per lane.
     pub fn elements(&self, lanes: &Lanes) -> usize {
         lanes.elements(self.held.spread)
     }
 
-    /// The number of an element among those of a lane, as a text within a statement for each.
+    /// The number of an element among those of a lane, as an expression inside a statement for
+    /// each.
     pub fn number(&self) -> &'static str {
         match self.held.spread {
             Spread::All => "0",
@@ -141,42 +142,42 @@ impl Sum {
         }
     }
 
-    /// Type of what is added up.
+    /// The type of its elements.
     pub fn kind(&self) -> Type {
         self.held.kind
     }
 
-    /// Whether it is a largest score that others are relative to.
+    /// Whether it is a maximum score that other sums are relative to.
     pub fn is_running(&self, pass: &EdgePass) -> bool {
         pass.largest.iter().any(|largest| self.is_that(largest))
     }
 
-    /// Whether it is this one.
+    /// Whether its register is that of this maximum.
     pub fn is_that(&self, largest: &Largest) -> bool {
         largest.held.name == self.held.name
     }
 
-    /// Joins another part, which comes later.
+    /// Merges another part, which comes later.
     pub fn join_part(&self, other: &str) -> String {
         join_parts(self.reduction, self.held.kind, &self.held.at(), other)
     }
 }
 
 impl Largest {
-    /// Statements that take down what a group found.
+    /// Statements that save the maximum of a group.
     pub fn store_group_value(&self) -> String {
         let alone = self.alone();
         let line = format!("{} = {};", alone.at(), self.held.at());
         format!("{} {}", declare(&alone), for_places(&alone, &line))
     }
 
-    /// Statements that make of that what the group's sums are multiplied with, when all is found.
+    /// Statements that compute the group's rescaling factor once the common maximum is known.
     pub fn merge_group_values(&self) -> String {
         let alone = self.alone().at();
         for_places(&self.held, &format!("{alone} = grown({alone}, {});", self.held.at()))
     }
 
-    /// What the group's sums are multiplied with.
+    /// The rescaling factor of the group's sums.
     pub fn factor(&self) -> String {
         self.alone().at()
     }

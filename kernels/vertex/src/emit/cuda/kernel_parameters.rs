@@ -1,6 +1,6 @@
-//! kernel_parameters: what a kernel is given: how each parameter is declared, and what that is.
+//! kernel_parameters: the parameters of a kernel: their declarations and their arguments.
 //!
-//! promises  parameters stand in the order in which they were asked for, each once; what statements
+//! promises  parameters are in the order of the requests, each once; everything that statements
 //!           read is among them
 //! never     searches the text of a kernel
 use super::statement_text::{self, output, pointer};
@@ -11,7 +11,7 @@ use super::{Argument, Cut, ListPart, Tier, WalkedLists};
 use crate::gir::Type;
 use crate::launch::{Direction, Element, Rows};
 
-/// A parameter: how it is declared, what is given, and whether the kernel writes through it.
+/// A parameter: its declaration, its argument, and whether the kernel writes through it.
 struct Parameter {
     declared: String,
     given: Argument,
@@ -27,12 +27,12 @@ impl Parameters {
         Parameters::default()
     }
 
-    /// What the kernel reads.
+    /// Adds a parameter that the kernel reads.
     pub fn push(&mut self, declared: impl Into<String>, given: Argument) {
         self.add(declared.into(), given, false);
     }
 
-    /// A pointer through which it writes.
+    /// Adds a pointer that the kernel writes through.
     pub fn push_output(&mut self, declared: impl Into<String>, given: Argument) {
         self.add(declared.into(), given, true);
     }
@@ -43,7 +43,7 @@ impl Parameters {
         }
     }
 
-    /// Where the list of each item starts, and whose it is.
+    /// Adds the list offsets of each item, and its row.
     pub fn items(&mut self, walked: &WalkedLists) {
         self.push(
             "const unsigned* __restrict__ item_row",
@@ -55,7 +55,7 @@ impl Parameters {
         );
     }
 
-    /// How many items each tier has.
+    /// Adds the number of items per row class.
     pub fn tiers(&mut self, walked: &WalkedLists, cut: Cut) {
         if cut.hub_blocks > 0 {
             self.push("const unsigned hub_items", Argument::Count(walked.clone(), cut, Tier::Hub));
@@ -72,7 +72,7 @@ impl Parameters {
         }
     }
 
-    /// Whatever the statements of a kernel read, as far as this walk has it.
+    /// Adds everything that the statements of a kernel read, as far as this walk provides it.
     pub fn add_reads(&mut self, lowering: &WalkLowering, reads: &Reads) {
         for (number, leaf) in lowering.walk.leaves.iter().enumerate() {
             if lowering.streams.contains(&Stream::Given(number)) {
@@ -119,7 +119,7 @@ impl Parameters {
                 self.push("const unsigned* __restrict__ target", Argument::Target);
                 self.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
             }
-            // Lists of edges, and what statements make.
+            // Edge lists, and results of other statements.
             Source::Rows(_)
             | Source::Stream(_)
             | Source::StreamOfLane(_)
@@ -129,7 +129,7 @@ impl Parameters {
         }
     }
 
-    /// Where results of a walk go.
+    /// Adds the buffers that a walk stores to.
     pub fn stored(&mut self, walk: &Walk) {
         for step in walk.steps.iter().filter(|step| step.stored) {
             let of = if step.kind == Type::Real { "real" } else { "whole" };
@@ -145,7 +145,7 @@ impl Parameters {
         declared.join(", ")
     }
 
-    /// Which of them the kernel writes through.
+    /// Which parameters the kernel writes through.
     pub fn written(&self) -> Vec<bool> {
         self.0.iter().map(|known| known.is_written).collect()
     }
@@ -155,7 +155,7 @@ impl Parameters {
     }
 }
 
-/// How an element lies in memory.
+/// The type of an element in memory.
 pub(super) fn stored(element: Element) -> &'static str {
     match element {
         Element::Real | Element::Half(_) => "real",
@@ -164,7 +164,7 @@ pub(super) fn stored(element: Element) -> &'static str {
     }
 }
 
-/// What of a row is there once the row is known, as far as statements read it.
+/// Declares the facts of a row that its statements read.
 pub(super) fn emit_row_context(reads: &Reads) -> String {
     let mut about = String::new();
     if reads.contains(&Source::RowInGraph) {

@@ -1,10 +1,11 @@
-//! row_walk: who does which row: a walk over rows, or over the edges of vertices, as one kernel.
+//! row_walk: one kernel for a walk over rows, or over the edges of vertices: assigns rows to
+//! threads.
 //!
-//! promises  a row is one group's of lanes; over edges, rows with many have a warp or a block,
-//!           whose groups take equal shares that are joined in order; rows of nothing are made too;
-//!           lanes without a place of the row read one that is there and write nothing; lanes that
-//!           share a place write the same bits there
-//! never     adds up in an order that varies
+//! promises  each row belongs to one lane group; over edges, a row with many edges has a warp or a
+//!           block, whose groups take equal shares that are merged in order; rows without edges are
+//!           computed too; lanes beyond the row's columns read a column that exists and store
+//!           nothing; lanes that share a column store the same bits
+//! never     adds in an order that varies
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -25,15 +26,15 @@ use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 use crate::tuning;
 
-/// Threads of a block.
+/// Threads per block.
 pub(super) const THREADS: u32 = 256;
 
-/// Elements of a vector at most.
+/// Maximum elements per vector.
 pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
     (16 / bytes_per_real) as usize
 }
 
-/// The widest vector that divides this many.
+/// The widest vector of at most `most` elements that divides this many columns.
 pub(super) fn vector_of(columns: usize, most: usize) -> usize {
     [4, 2, 1]
         .into_iter()
@@ -41,9 +42,9 @@ pub(super) fn vector_of(columns: usize, most: usize) -> usize {
         .unwrap_or(1)
 }
 
-/// Whether lanes may share places of a walk over edges, so that fewer of them make what an edge
-/// needs once: each row has the frame's columns or one, so that no lane has places of two heads.
-/// Plain sums ask for as many elements either way, and do little else.
+/// Whether lanes of an edge walk may overlap, so that fewer lanes compute the values that each edge
+/// needs once. Each row must have the frame's columns or one, so that no lane holds columns of two
+/// heads. Plain sums load as many elements either way and do little else.
 fn may_overlap(walk: &Walk, places: usize) -> bool {
     let is_fit = |shape: &[u64]| [1, places].contains(&(shape.iter().product::<u64>() as usize));
     let fits =
@@ -52,11 +53,11 @@ fn may_overlap(walk: &Walk, places: usize) -> bool {
     walk.passes() > 0 && walk.steps.iter().any(is_of_edge) && walk.steps.iter().all(fits)
 }
 
-/// Vectors of a lane where heads have scores of edges: half as many lanes make each of them.
+/// Vectors per lane where heads have edge scores: half as many lanes compute each score.
 const SCORED: usize = 2;
 
-/// Whether scores are made of edges, each for a whole number of lanes that have twice the places:
-/// half as many lanes make each of them.
+/// Whether edges have scores, and each head is a whole number of lanes with two vectors each: half
+/// as many lanes then compute each score.
 fn may_be_scored(walk: &Walk, places: usize) -> bool {
     let vector = SCORED * widest_vector(walk.bytes_per_real);
     let mut heads = walk
@@ -75,14 +76,14 @@ fn may_be_scored(walk: &Walk, places: usize) -> bool {
             .all(|heads| places.is_multiple_of(heads) && (places / heads).is_multiple_of(vector))
 }
 
-/// How the frame of a walk lies over lanes, each of which has so many vectors.
+/// Distributes the frame of a walk over lanes, with this many vectors per lane.
 fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
     let most = vectors * widest_vector(walk.bytes_per_real);
     let has_axis = walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..)));
     if places > most && may_overlap(walk, places) {
         return plain_lanes(places, most, !has_axis);
     }
-    // Neighbouring places of a lane are of one row of whatever is added up along the last axis.
+    // A lane's vector must lie in one row of every reduction along the last axis.
     let of_axis = |step: &super::walk_steps::Step| match step.op {
         Op::Axis(_, axis) => step.inputs[0]
             .shape()
@@ -101,7 +102,7 @@ fn lanes_of(walk: &Walk, places: usize, vectors: usize) -> Lanes {
     plain_lanes(places, vector, !has_axis)
 }
 
-/// Lanes of a row of so many places: slices of a wide one are other blocks'.
+/// Lanes for a row of this many columns. Other blocks take the other slices of a wide row.
 pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
     if may_slice && places > tuning::slice_columns() {
         let chunks = tuning::slice_columns().div_ceil(32 * vector);
@@ -118,7 +119,7 @@ pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lane
     Lanes { places, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
 }
 
-/// The shape whose elements are dealt out to the lanes: that of the widest value.
+/// The shape whose elements are distributed over the lanes: that of the widest value.
 pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
     let of_step = |number: usize| {
         let step = &walk.steps[number];
@@ -132,11 +133,11 @@ pub(super) fn frame_shape(walk: &Walk) -> Vec<u64> {
         walk.steps[*number].level == Level::Row || matches!(walk.steps[*number].op, Op::Axis(..))
     };
     let shapes = (0..walk.steps.len()).filter(is_frame).filter_map(of_step);
-    // Of equally wide ones that with most axes: heads are told apart.
+    // Of equally wide shapes, the one with most axes: it distinguishes heads.
     shapes.max_by_key(|shape| (shape.iter().product::<u64>(), shape.len())).unwrap_or_default()
 }
 
-/// Which elements of a value lie where, when it is put down.
+/// The element of a value that each place of the frame stores.
 fn store_table(shape: &[u64], frame: &[u64]) -> Table {
     let (columns, places) =
         (shape.iter().product::<u64>().max(1), frame.iter().product::<u64>().max(1));
@@ -155,7 +156,7 @@ fn store_table(shape: &[u64], frame: &[u64]) -> Table {
     each(&|place| place.min(columns - 1))
 }
 
-/// Places that are the first with their element.
+/// The places that are the first to hold their element: those store it.
 fn owners(table: &Table) -> Table {
     let mut seen = vec![false; table.len().max(1)];
     let first = table
@@ -165,10 +166,10 @@ fn owners(table: &Table) -> Table {
 }
 
 impl Unit<'_> {
-    /// Slices for a plain sum of far rows whose table is larger than the second cache: each slice
-    /// of all rows is read before the next, and more of it stays there. Slices that stay there
-    /// anyway are no narrower. Where rows read near rows, these are there anyway, and a whole row
-    /// costs less than its slices.
+    /// Column slices for a plain sum of gathered rows whose table is larger than L2. One slice of
+    /// all rows is read before the next, so more of it stays in L2; slices that fit anyway are not
+    /// made narrower. In a local order the neighbours' rows are in L2 anyway, and whole rows cost
+    /// less than slices.
     fn plan_slices(&self, walk: &Walk, places: usize) -> Option<Lanes> {
         let is_sum = |step: &Step| step.level == Level::Row && reduced(&step.op).is_some();
         let is_simple = |step: &Step| step.level == Level::Row && !matches!(step.op, Op::Axis(..));
@@ -202,12 +203,12 @@ impl Unit<'_> {
         })
     }
 
-    /// Whether a product is made where this walk makes its rows.
+    /// Whether the kernel of this walk also computes a product of its rows.
     pub(super) fn is_followed(&self) -> bool {
         self.joined.walked.values().any(|head| *head == self.number)
     }
 
-    /// Vertices, as far as the arena tells.
+    /// The number of vertices, derived from the arena; 0 if unknown.
     pub(super) fn expected_vertices(&self) -> u64 {
         let of = |buffer: &Buffer| {
             let is_row =
@@ -221,7 +222,7 @@ impl Unit<'_> {
         self.list.buffers.iter().find_map(of).unwrap_or(0)
     }
 
-    /// How many rows that are, as far as the list tells; 0 where it does not.
+    /// The number of rows of this kind; 0 if the list does not determine it.
     pub(super) fn expected_rows(&self, rows: Rows) -> u64 {
         match rows {
             Rows::Nodes => self.expected_vertices(),
@@ -230,7 +231,7 @@ impl Unit<'_> {
         }
     }
 
-    /// Whether a lane has a head: rows are many and have few edges.
+    /// Whether lanes hold two vectors for the scores of heads: only with many rows of few edges.
     fn is_scored(&self, walk: &Walk, places: usize) -> bool {
         let elements = self.expected_vertices() * places as u64;
         let has_blocks = elements / ((SCORED * widest_vector(4)) as u64 * u64::from(THREADS))
@@ -267,18 +268,20 @@ impl Unit<'_> {
         ]);
     }
 
-    /// One kernel for a launch that walks rows, or their edges.
+    /// Emits one kernel for a launch that walks rows, or their edges.
     pub(super) fn emit_walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
             Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
-                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;
         online_softmax::mark_softmax_exponentials(&mut walk, self.shares);
         if walk.steps.iter().any(|step| step.columns() == 0) {
             let is_nothing = walk.steps.iter().all(|step| step.columns() == 0 || !step.stored);
             return if is_nothing {
                 Ok(())
             } else {
-                Err(NoKernel::new("a value without columns beside others".to_owned()))
+                Err(NoKernel::new(
+                    "a value without columns in one walk with values that have columns".to_owned(),
+                ))
             };
         }
         let frame = frame_shape(&walk);
@@ -340,7 +343,7 @@ impl Unit<'_> {
         self.schedule(&describe_rows(lanes, turns, cut));
         if let Some(tail) = &tail {
             let line = format!(
-                "//   (and that of {}, of whose rows it has some)\n",
+                "//   (also computes {}, a product of these rows)\n",
                 self.list.launches()[tail.follower].name
             );
             self.source.push_str(&line);
@@ -381,7 +384,7 @@ impl Unit<'_> {
     }
 }
 
-/// How a walk goes about its rows.
+/// Describes how a walk distributes its rows.
 fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
     let slices = if lanes.slices > 1 {
         format!(" of one of {} slices", lanes.slices)
@@ -394,25 +397,26 @@ fn describe_rows(lanes: Lanes, turns: u64, cut: Option<Cut>) -> String {
         None => format!("{row}, {} rows a block", u64::from(THREADS / lanes.lanes as u32) * turns),
         Some(cut) => {
             let rows = if cut.rows_of_group > 1 {
-                format!(" at once, {} one after the other", cut.rows_of_group)
+                format!(" at once, {} in sequence", cut.rows_of_group)
             } else {
                 String::new()
             };
             let hubs = if cut.hub_blocks > 0 {
-                format!(", up to {} blocks for those with very many", cut.hub_blocks)
+                format!(", up to {} blocks for all heavy rows", cut.hub_blocks)
             } else {
                 String::new()
             };
             format!(
-                "{row}, {} rows a warp{rows}, {} edges at hand; a warp or a block for rows with \
-                 many{hubs}",
+                "{row}, {} rows a warp{rows}, {} edges in flight; a warp or a block for rows with \
+                 many edges{hubs}",
                 cut.groups_of_warp, cut.in_flight
             )
         }
     }
 }
 
-/// A walk as statements, with the rows that a tail multiplies, and those that put its results down.
+/// Lowers a walk to statements: those that compute rows, including the rows that a trailing product
+/// multiplies, and those that store results.
 fn lower_walk<'a>(
     walk: &'a Walk,
     frame: &[u64],
@@ -430,7 +434,7 @@ fn lower_walk<'a>(
     Ok((lowering, stores))
 }
 
-/// Tables that no short text says, in front of the kernel that reads them.
+/// Constant tables for elements that no short expression gives, emitted before the kernel.
 pub(super) fn emit_tables(lowering: &WalkLowering) -> String {
     let line = |(number, table): (usize, &String)| {
         format!("__constant__ unsigned short TABLE_{number}[] = {{{table}}};\n")
@@ -438,7 +442,7 @@ pub(super) fn emit_tables(lowering: &WalkLowering) -> String {
     lowering.constants.iter().enumerate().map(line).collect()
 }
 
-/// The statement that puts a step's value down.
+/// The statement that stores a step's value.
 pub(super) fn emit_store(
     lowering: &mut WalkLowering,
     number: usize,
@@ -467,12 +471,12 @@ pub(super) fn emit_store(
     }))
 }
 
-/// What every kernel of lanes begins with.
+/// The constants and indices at the start of every kernel with lane groups.
 pub(super) fn emit_opening(lanes: &Lanes) -> String {
     emit_opening_with_threads(lanes, THREADS)
 }
 
-/// The same with blocks of so many threads.
+/// The same, with blocks of this many threads.
 pub(super) fn emit_opening_with_threads(lanes: &Lanes, threads: u32) -> String {
     let Lanes { places, vector, lanes: of_group, chunks, .. } = *lanes;
     let column = if lanes.overlaps() { "min(place, C - V)" } else { "own[q] ? place : C - V" };
@@ -519,32 +523,33 @@ fn emit_row_kernel(lowering: &WalkLowering, stores: &str, turns: u64) -> String 
     body
 }
 
-/// What a walk over edges holds, in registers of a thread.
+/// Registers that a thread needs for a walk over edges, by use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Asked for, an edge, and how many rows that are.
+    /// Registers loaded per edge, and the number of rows that they come from.
     loaded: usize,
     reads: usize,
-    /// What the lists of edges have for an edge, lanes that share them, places of each that are
-    /// neighbours, whether a row has something for each of these, and how many pieces.
+    /// Registers per edge from the edge lists; lanes per group; elements per vector; whether the
+    /// row fills all lanes; vectors per lane.
     listed: usize,
     lanes: usize,
     vector: usize,
     fills: bool,
     chunks: usize,
-    /// Made of that, an edge.
+    /// Registers computed from the loaded ones, per edge.
     made: usize,
-    /// Sums, and what of the row is read.
+    /// Registers of the sums, and of the row's own values that the pass reads.
     kept: usize,
-    /// Sums, of one row each.
+    /// The number of sums.
     sums: usize,
-    /// Whether lanes draw for their edges, and for what is made of their row.
+    /// Whether lanes draw dropout for their edges, and for values of their row.
     draws: bool,
     draws_of_row: bool,
-    /// Whether something of the row is there before its edges are walked, and may be wanted after.
+    /// Whether values of the row are computed before its edges are walked. They may be needed after
+    /// the walk.
     waits: bool,
-    /// Whether how the walk is gone about is said elsewhere (`low_degree_rows.rs`): whatever pieces
-    /// a lane has, it does little with them.
+    /// Whether `low_degree_rows.rs` chose the schedule: few operations per edge, however many
+    /// vectors a lane has.
     is_few: bool,
     bytes_per_real: u64,
 }
@@ -586,14 +591,14 @@ impl Load {
         }
     }
 
-    /// With so many edges at hand.
+    /// Registers per thread, with this many edges in flight.
     fn registers(self, in_flight: usize) -> usize {
         let place = if self.bytes_per_real == 8 {
             tuning::registers_of_place() + tuning::registers_of_doubles()
         } else {
             tuning::registers_of_place()
         };
-        // This chunk of the lists and the next; an address for each row.
+        // This chunk of the edge lists and the next; an address for each row.
         let lists = 2 * in_flight.div_ceil(self.lanes) * self.listed;
         place
             + lists
@@ -602,8 +607,8 @@ impl Load {
             + self.kept
     }
 
-    /// Edges that a group has at hand: the more, the less each asks for, and as many as two blocks
-    /// of a processor can hold.
+    /// Edges in flight per lane group: more if each loads less, and as many as two blocks per SM
+    /// leave registers for.
     pub fn edges_in_flight(self) -> usize {
         if self.is_wide() {
             return tuning::wide_edges();
@@ -612,7 +617,7 @@ impl Load {
             return tuning::head_edges();
         }
         let most = match self.loaded {
-            // Several sums keep a group busy enough with four.
+            // Several sums keep a group busy with four.
             few if few <= tuning::eight_edge_registers()
                 && self.sums <= tuning::eight_edge_sums() =>
             {
@@ -628,17 +633,17 @@ impl Load {
             .unwrap_or(1)
     }
 
-    /// Whether each score is made by half as many lanes.
+    /// Whether half as many lanes compute each score.
     fn is_scored(self) -> bool {
         self.vector > widest_vector(self.bytes_per_real)
     }
 
-    /// Whether loads do not ask for their edges.
+    /// Whether loads are unconditional: an absent edge loads row 0.
     fn is_mixed(self) -> bool {
         self.bytes_per_real == 4 && !self.is_plain()
     }
 
-    /// Registers that a thread may need for two blocks of a processor.
+    /// Maximum registers per thread with two blocks per SM.
     fn register_limit(self) -> usize {
         if self.is_mixed() {
             tuning::registers_two_blocks_mixed()
@@ -647,14 +652,14 @@ impl Load {
         }
     }
 
-    /// Blocks that a processor can hold.
+    /// Minimum resident blocks per SM.
     pub fn blocks_per_sm(self, in_flight: usize) -> u32 {
         if self.is_scored() {
             return tuning::head_blocks();
         }
         if self.is_mixed() {
-            // What is drawn takes registers for a while, and so do several lists. A sum of weighted
-            // rows times a number each, in several pieces a lane, does not fit three: features
+            // Dropout bits and several lists take registers for a while. A sum of rows weighted by
+            // one number each, with several vectors per lane, does not fit three blocks: features
             // that are summed once.
             let is_in_pieces = self.listed > 1 && self.chunks > 1 && self.sums == 1 && !self.draws;
             return if self.registers(in_flight) > tuning::registers_four_blocks_mixed()
@@ -668,8 +673,8 @@ impl Load {
             };
         }
         if self.is_wide() {
-            // A weighted row in several pieces a lane does not fit five blocks; in four (of columns
-            // that no vector divides) it does not fit four.
+            // A weighted row with several vectors per lane does not fit five blocks. With four
+            // vectors (columns that no vector divides) it does not fit four.
             return match (self.waits, self.listed) {
                 (_, 2..) if self.chunks > 2 => tuning::wide_blocks_weighted_many(),
                 (true, _) => tuning::wide_blocks_waiting(),
@@ -678,10 +683,10 @@ impl Load {
                 (false, _) => tuning::wide_blocks_weighted(),
             };
         }
-        // With eight short rows on their way, four blocks are worth more than registers; a chunk of
-        // the lists is one turn of the loop then, and takes few registers, but for what is drawn
-        // after it. Four lanes have two chunks, beside which a row that ends before its lanes do
-        // does not fit.
+        // With eight short rows in flight, four blocks per SM are worth more than registers. A
+        // chunk of the lists is then one iteration of the loop and takes few registers, unless
+        // dropout follows. Four lanes have two chunks, which do not fit together with a row that
+        // ends before its lanes do.
         let is_one_turn = (in_flight / 2..=in_flight).contains(&self.lanes)
             && (self.fills || self.lanes == in_flight);
         if self.is_plain()
@@ -704,9 +709,9 @@ impl Load {
         }
     }
 
-    /// Blocks of a processor where a group goes along several rows (`consecutive_rows.rs`), if that
-    /// is of use. Where something of a row is read before its edges a group waits for that each
-    /// time.
+    /// Minimum resident blocks per SM if a group processes several consecutive rows
+    /// (`consecutive_rows.rs`); none if that does not pay. Where a row's own values are read before
+    /// its edges, the group would wait for them at each row.
     pub fn consecutive_blocks_per_sm(self) -> Option<u32> {
         let is_plain = self.reads == 1
             && self.sums == 1
@@ -728,26 +733,25 @@ impl Load {
         })
     }
 
-    /// Whether whole rows of a plain sum are many lanes wide: few edges on their way, and many
-    /// warps.
+    /// Whether whole rows of a plain sum span many lanes: few edges in flight, and many warps.
     fn is_wide(self) -> bool {
         self.is_plain()
             && self.lanes
                 >= if self.waits { tuning::wide_lanes_waiting() } else { tuning::wide_lanes() }
     }
 
-    /// What lists have of an edge: one number each, of 32 bits.
+    /// 32-bit numbers that the edge lists hold per edge.
     pub fn list_count(self) -> usize {
         self.listed
     }
 
-    /// Whether something of the row is there before its edges are walked.
+    /// Whether values of the row are computed before its edges are walked.
     pub fn waits(self) -> bool {
         self.waits
     }
 
-    /// Whether one short row is read of an edge and little done with it, so that several turns may
-    /// be done as one.
+    /// Whether each edge loads one short row and does little with it, so that the edge loop may be
+    /// unrolled.
     pub fn is_plain(self) -> bool {
         self.is_few
             || self.bytes_per_real == 4
@@ -758,8 +762,8 @@ impl Load {
     }
 }
 
-/// `few` says how many edges are at hand, and blocks a processor has, if that is not found out
-/// here.
+/// Emits the kernel of a walk over edges. `few` overrides the edges in flight and the blocks per
+/// SM.
 fn emit_edge_kernel(
     lowering: &WalkLowering,
     sums_of_tail: &str,
@@ -812,13 +816,13 @@ fn emit_edge_kernel(
     (body, Some(cut))
 }
 
-/// How many edges a group has at hand.
+/// Declares the edges in flight of a lane group and the size of a list chunk.
 pub(super) fn emit_in_flight_constants(in_flight: usize) -> String {
     format!("constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n")
 }
 
-/// Which item is whose, and which of its edges; with rows that several blocks share, or without.
-/// Most blocks have many short rows, and ask nothing else.
+/// Assigns an item to each lane group, and a share of its edges; with or without rows that several
+/// blocks share. Most blocks have short rows only: they take the first branch.
 pub(super) fn emit_item_assignment(with_hubs: bool) -> String {
     format!(
         "{}{EDGES}",
@@ -829,7 +833,7 @@ pub(super) fn emit_item_assignment(with_hubs: bool) -> String {
     )
 }
 
-/// Which item is whose, where a group's short rows begin there.
+/// Assigns an item to each lane group. `short` is the expression for the index among short rows.
 pub(super) fn emit_item_lookup(with_hubs: bool, short: &str) -> String {
     let marks = if with_hubs {
         [HUBS, "hub_blocks + ", "hub_items + ", HUB, short]
@@ -873,13 +877,13 @@ const bool writes = live && (tier == 0 || (group == 0 && (tier == 1 || warp == 0
 after_others();
 ";
 
-/// The list that a stream comes from, and the type of its numbers.
+/// The list that a stream is read from, and the type of its elements.
 pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static str, String) {
     match stream {
         Stream::Far => ("unsigned", "slot_far".to_owned()),
         Stream::Edge => ("unsigned", "slot_edge".to_owned()),
         Stream::Relation => ("unsigned", "slot_relation".to_owned()),
-        // Drawn, and not in a list.
+        // Drawn, not read from a list.
         Stream::Kept(..) => ("unsigned", String::new()),
         Stream::Given(leaf) => {
             let leaf = &lowering.walk.leaves[*leaf];
@@ -891,8 +895,8 @@ pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static
     }
 }
 
-/// The edges of a row, a chunk at a time; what edges bring of the next chunk is asked for before
-/// this one is worked on.
+/// The loop over the edges of a row, one chunk at a time. The list entries of the next chunk are
+/// loaded before this chunk is processed.
 pub(super) fn emit_edge_loop(lowering: &WalkLowering, number: usize, load: Load) -> String {
     let pass = &lowering.passes[number];
     let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
@@ -952,7 +956,8 @@ pub(super) fn emit_edge_loop(lowering: &WalkLowering, number: usize, load: Load)
     if reads.contains(&Source::LaneEdge) {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }
-    // How many edges lie behind, where what is first of a row has nothing to be added to.
+    // Counts the edges already processed, where the first edges of a row have no sum to be added
+    // to.
     let [none_yet, begun, counted] = if reads.contains(&Source::Begun) {
         ["unsigned behind = 0;\n", "const bool begun = behind + s > 0;\n", "behind += CHUNK;\n"]
     } else {
@@ -984,7 +989,7 @@ while (__any_sync(FULL, at < stop)) {{ if (__all_sync(FULL, stop - at >= CHUNK))
     )
 }
 
-/// What lanes of a group hold of the edges at hand, told to all of them.
+/// Broadcasts what the lanes of a group hold of the edges in flight to all of them.
 fn broadcast_held(of: &str, named: &str, at: usize) -> String {
     emit_broadcast(
         of,
@@ -993,7 +998,7 @@ fn broadcast_held(of: &str, named: &str, at: usize) -> String {
     )
 }
 
-/// The same of what some lane holds: what, and which.
+/// Broadcasts a register of another lane, for each edge in flight.
 pub(super) fn emit_broadcast(of: &str, named: &str, held: &str) -> String {
     format!(
         "{of} {named}[B]; UNROLL for (int k = 0; k < B; k++) {named}[k] = __shfl_sync(FULL, \
@@ -1001,8 +1006,8 @@ pub(super) fn emit_broadcast(of: &str, named: &str, held: &str) -> String {
     )
 }
 
-/// Groups that share a row join what each has, in order. Largest scores come first: sums are then
-/// taken relative to that of all groups.
+/// Merges the sums of groups that share a row, in order. Maximum scores are merged first; the other
+/// sums are then rescaled to the common maximum.
 pub(super) fn emit_group_merge(lowering: &WalkLowering, number: usize) -> String {
     let pass = &lowering.passes[number];
     let bytes = pass.sums.iter().map(|sum| sum.elements(&lowering.lanes)).max().unwrap_or(1)
@@ -1033,7 +1038,7 @@ pub(super) fn emit_group_merge(lowering: &WalkLowering, number: usize) -> String
     text
 }
 
-/// What groups of a warp, then warps of a block have of one sum.
+/// Merges one sum over the groups of a warp, then over the warps of a block.
 fn emit_sum_merge(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
     let of = super::operators::register(sum.kind());
     let in_warp = sum.for_each(|at| {
@@ -1061,7 +1066,7 @@ fn emit_sum_merge(lowering: &WalkLowering, number: usize, sum: &Sum) -> String {
     )
 }
 
-/// Lists of the edges that the streams read.
+/// Adds the edge lists that the streams read, and the item lists.
 pub(super) fn add_slot_lists(
     parameters: &mut Parameters,
     lowering: &WalkLowering,
@@ -1071,7 +1076,7 @@ pub(super) fn add_slot_lists(
     add_stream_lists(parameters, lowering, direction);
 }
 
-/// The same without whose they are.
+/// Adds the edge lists that the streams read, without the item lists.
 pub(super) fn add_stream_lists(
     parameters: &mut Parameters,
     lowering: &WalkLowering,
@@ -1093,7 +1098,7 @@ pub(super) fn add_stream_lists(
     }
 }
 
-/// Those lists, and how many items each tier has.
+/// Adds the edge and item lists, and the number of items per row class.
 fn add_edge_lists(
     parameters: &mut Parameters,
     lowering: &WalkLowering,

@@ -1,11 +1,11 @@
-//! statement_text: statements as CUDA.
+//! statement_text: prints statements as CUDA.
 //!
-//! promises  the text of a statement names nothing but what the statement says that it reads, the
-//!           lane's places (`c`, `own`, `part`), and what every kernel has
-//! never     makes a statement, or asks what a text holds
+//! promises  the text of a statement names only what the statement declares that it reads, the
+//!           lane's places (`c`, `own`, `part`), and what every kernel defines
+//! never     creates a statement, or inspects emitted text
 //!
-//! A statement is for all places of a lane (`EACH`), for each group of `V` (`EACH_Q`) or for one,
-//! by how its value is spread.
+//! A statement covers all places of a lane (`EACH`), each vector of `V` (`EACH_Q`) or a single
+//! place, as the spread of its value requires.
 use super::lane_layout::{Lanes, Spread};
 use super::operators::{cast, join_parts, register};
 use super::statements::{
@@ -15,30 +15,30 @@ use super::statements::{
 use crate::gir::{Reduction, Type};
 use crate::launch::Element;
 
-/// The least score.
+/// The smallest score.
 const LEAST: &str = "(real)-INFINITE";
 
-/// Which loads ask for edges that are there alone.
+/// Which loads are conditional on their edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LoadsOf {
-    /// Those whose edge is there.
+    /// Only edges that exist are loaded.
     PresentEdges,
-    /// All: what is not there is number 0, whose row is.
+    /// All edges are loaded: an absent edge has number 0, and row 0 exists.
     AllEdges,
 }
 
 impl Statements {
-    /// Statements one after the other, a line each; loads are of edges that are there.
+    /// The statements, one per line; absent edges are not loaded.
     pub fn text(&self) -> String {
         self.text_with(LoadsOf::PresentEdges)
     }
 
-    /// The same in one line.
+    /// The same on one line.
     pub fn line(&self) -> String {
         self.0.iter().map(|statement| statement.text(LoadsOf::PresentEdges)).collect()
     }
 
-    /// The same with loads of these edges.
+    /// The statements, with this rule for absent edges.
     pub fn text_with(&self, loads: LoadsOf) -> String {
         self.0.iter().map(|statement| format!("{}\n", statement.text(loads))).collect()
     }
@@ -132,7 +132,7 @@ impl SumStatement {
                 let line = for_places(scale, &format!("{} = {growth};", scale.at()));
                 define(scale, &format!("if (begun) {line}"))
             }
-            // Nothing is in them before the first edges.
+            // The sum is empty before the first edges.
             SumStatement::Rescale { sum, scale } => {
                 let into = sum.at();
                 let line = format!("{into} = {into} * {};", scale.at());
@@ -171,7 +171,7 @@ impl Load {
         }
     }
 
-    /// Where the element lies.
+    /// The address of the element.
     fn address(&self) -> String {
         let Load { buffer, row, stride, index, found, scope, .. } = self;
         let pointer = pointer(buffer);
@@ -186,7 +186,7 @@ impl Load {
 }
 
 impl RowNumber {
-    /// None where there is one row.
+    /// None if there is only one row.
     fn text(self) -> Option<String> {
         Some(match self {
             RowNumber::Only => return None,
@@ -200,7 +200,7 @@ impl RowNumber {
 }
 
 impl StreamNumber {
-    /// How the numbers of its stream are called.
+    /// The name of its stream's numbers.
     pub fn name(self) -> String {
         if self.is_far { "u".to_owned() } else { format!("stream_{}", self.stream) }
     }
@@ -233,8 +233,7 @@ impl AxisReduction {
         lines.join("\n")
     }
 
-    /// Each lane is told, in order, what the lanes have that share the axis with it, where these
-    /// are no power of two.
+    /// Reduces in order over the lanes that share the axis, where their number is no power of two.
     fn in_turn(&self) -> String {
         let AxisReduction { value, reduction, begin, around, .. } = self;
         let (name, of) = (&value.name, register(value.kind));
@@ -278,7 +277,7 @@ impl Dropout {
         define(value, &line)
     }
 
-    /// Row and column that are drawn for, and what they are drawn with.
+    /// Row and column that are drawn for, and the state that the draw needs.
     fn arguments(&self) -> String {
         let Dropout { column, site, threshold, .. } = self;
         let place = match self.row {
@@ -322,7 +321,7 @@ impl RegisterValue {
         self.spread.is_run()
     }
 
-    /// The element at a place, within a statement for all places.
+    /// The element at a place, inside a statement for all places.
     pub fn at(&self) -> String {
         if let Some(number) = self.of_stream {
             return number.text();
@@ -378,7 +377,7 @@ impl Form {
     }
 }
 
-/// Registers of a value, without what is in them.
+/// Declares the registers of a value, uninitialised.
 pub(super) fn declare(value: &RegisterValue) -> String {
     let RegisterValue { name, spread, many, kind, .. } = value;
     let many = if *many { "[B]" } else { "" };
@@ -390,7 +389,7 @@ pub(super) fn declare(value: &RegisterValue) -> String {
     format!("{} {name}{many}{size};", register(*kind))
 }
 
-/// The same with the statement that fills them.
+/// Declares them, with the statement that fills them.
 pub(super) fn define(value: &RegisterValue, line: &str) -> String {
     format!("{} {line}", declare(value))
 }
@@ -404,12 +403,12 @@ pub(super) fn for_places(value: &RegisterValue, line: &str) -> String {
     }
 }
 
-/// What `load` and `store` of a lane's places are told.
+/// The template arguments of `load` and `store` for a lane's places.
 pub(super) fn vectors(lanes: &Lanes) -> String {
     if lanes.overlaps() { format!("V, {}", lanes.aligned()) } else { "V".to_owned() }
 }
 
-/// A name as a part of one in CUDA: two names that differ are two.
+/// Encodes a name as part of a CUDA identifier. Different names stay different.
 fn plain_name(name: &str) -> String {
     let plain = |letter: char| match letter {
         '.' => "_".to_owned(),
@@ -420,17 +419,17 @@ fn plain_name(name: &str) -> String {
     name.chars().map(plain).collect()
 }
 
-/// The pointer to a buffer that is read, as a kernel calls it.
+/// The name of the pointer to a buffer that a kernel reads.
 pub(super) fn pointer(buffer: &str) -> String {
     format!("b_{}", plain_name(buffer))
 }
 
-/// The pointer to a buffer that is written.
+/// The name of the pointer to a buffer that a kernel writes.
 pub(super) fn output(buffer: &str) -> String {
     format!("o_{}", plain_name(buffer))
 }
 
-/// The pointer to a value of edges, in the order in which they are walked.
+/// The name of the pointer to values of edges, in the order of the walk.
 pub(super) fn slots(buffer: &str) -> String {
     format!("slots_{}", plain_name(buffer))
 }

@@ -1,8 +1,8 @@
 //! statements: what a kernel does for a row and for its edges, as data.
 //!
-//! promises  a statement says which value it makes, of which type and in which spread, and all that
-//!           it reads: rows of buffers, numbers that edges bring, values, facts of the row. Who
-//!           declares parameters, loads lists of edges or counts registers asks statements
+//! promises  a statement names the value that it computes, with type and spread, and everything
+//!           that it reads: rows of buffers, numbers of edges, values, facts of the row. Code that
+//!           declares parameters, loads edge lists or counts registers asks the statements
 //! never     prints (`statement_text.rs`), or decides how work is divided
 use std::collections::BTreeSet;
 
@@ -10,18 +10,18 @@ use super::lane_layout::{Lanes, Spread};
 use crate::gir::{Binary, Reduction, Type, Unary};
 use crate::launch::Element;
 
-/// Where a statement stands.
+/// Where a statement is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Scope {
-    /// Once a row, after so many passes over its edges.
+    /// Once per row, after this many passes over its edges.
     Row(usize),
-    /// Once an edge, in this pass.
+    /// Once per edge, in this pass.
     Edge(usize),
-    /// The same, but each lane for one of the edges at hand alone.
+    /// In this pass, each lane for one of the edges in flight alone.
     Lane(usize),
 }
 
-/// Numbers that edges bring, one an edge, in the order in which they are walked.
+/// Numbers of edges, one per edge, in the order of the walk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stream {
     /// The far vertex.
@@ -30,9 +30,9 @@ pub(super) enum Stream {
     Edge,
     /// Its relation.
     Relation,
-    /// A given value of edges with one column: the leaf.
+    /// An input value of edges with one column: the leaf.
     Given(usize),
-    /// Which columns of the edge's row a dropout keeps, a bit each: threshold, site and columns.
+    /// The columns of the edge's row that a dropout keeps, a bit each: threshold, site and columns.
     Kept(u32, u32, usize),
 }
 
@@ -43,7 +43,7 @@ pub(super) struct StreamNumber {
     pub stream: usize,
     /// Whether that is the stream of far vertices.
     pub is_far: bool,
-    /// Whether it is that of the lane's own edge, and not that of edge `k` of those at hand.
+    /// Whether it is that of the lane's own edge, and not that of edge `k` in flight.
     pub of_lane: bool,
 }
 
@@ -52,33 +52,33 @@ pub(super) struct StreamNumber {
 pub(super) struct RegisterValue {
     pub name: String,
     pub spread: Spread,
-    /// Whether it has an element for each of the edges at hand.
+    /// Whether it has an element for each edge in flight.
     pub many: bool,
     pub kind: Type,
-    /// The number of an edge that it is, if no statement makes it.
+    /// The number of an edge that it stands for, if no statement computes it.
     pub of_stream: Option<StreamNumber>,
 }
 
 impl RegisterValue {
-    /// A value that a statement makes.
+    /// A value that a statement computes.
     pub fn new(name: String, kind: Type, spread: Spread) -> RegisterValue {
         RegisterValue { name, spread, many: false, kind, of_stream: None }
     }
 
-    /// The same with an element for each of the edges at hand.
+    /// A value with an element for each edge in flight.
     pub fn of_edges(name: String, kind: Type, spread: Spread) -> RegisterValue {
         RegisterValue { many: true, ..RegisterValue::new(name, kind, spread) }
     }
 }
 
-/// What statements read that others provide: parameters, lists of edges, other statements.
+/// What statements read and others provide: parameters, edge lists, other statements.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
     /// Rows of this buffer.
     Rows(String),
-    /// The number of a stream, for each of the edges at hand.
+    /// The number of a stream, for each edge in flight.
     Stream(usize),
-    /// The same for the lane's own edge.
+    /// The number of a stream, for the lane's own edge.
     StreamOfLane(usize),
     /// A value, by name.
     Value(String),
@@ -86,57 +86,57 @@ pub(super) enum Source {
     RowInGraph,
     /// The graph of the vertex.
     Graph,
-    /// Both ends of an edge that is walked by itself.
+    /// Both ends of an edge that is itself the walked row.
     EdgeEnds,
-    /// Whether the lane's own edge is there.
+    /// Whether the lane's own edge exists.
     LaneEdge,
-    /// Whether edges were walked before those at hand.
+    /// Whether edges were processed before those in flight.
     Begun,
-    /// Whether this is a pass of training.
+    /// Whether this is a training pass.
     Training,
-    /// The epoch and the seed, of which dropouts draw.
+    /// The epoch and the seed, which dropouts draw from.
     Draw,
 }
 
-/// All that some statements read.
+/// Everything that some statements read.
 pub(super) type Reads = BTreeSet<Source>;
 
-/// How an expression is made of others.
+/// How an expression combines others.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// A value of the first type as one of the second.
+    /// Casts a value of the first type to the second.
     Cast(Type, Type),
     Unary(Unary),
-    /// Of real numbers, or of others.
+    /// An operator; the flag says whether its operands are floats.
     Binary(Binary, bool),
-    /// The second where the first holds, the third elsewhere.
+    /// The second if the first holds, else the third.
     Select,
-    /// The exponential of what is at most 0.
+    /// The exponential of a value that is at most 0.
     ExponentialOfShare,
-    /// The same of a difference.
+    /// The exponential of a difference that is at most 0.
     ExponentialOfDifference,
-    /// Two parts of a reduction as one.
+    /// Joins two parts of a reduction.
     Join(Reduction, Type),
     /// In parentheses.
     Grouped,
-    /// The first in a pass of training, the second elsewhere.
+    /// The first in a training pass, else the second.
     WhenTraining,
-    /// The first at places of the row for which this condition holds, the second at others.
+    /// The first at places of the row where this condition holds, else the second.
     AtPlaces(String),
     /// The same in parentheses.
     GroupedAtPlaces(String),
-    /// The first, scaled, where the bit of this column is set in the second; in training alone.
+    /// The first, scaled, if the bit of this column is set in the second; in training only.
     Kept {
         column: String,
         scale: String,
     },
-    /// What the lane has that stands for edge `k`.
+    /// The value of the lane that holds edge `k`.
     FromLane,
-    /// What sums are multiplied with when the largest score grows from the first to the second.
+    /// The factor of sums when the maximum score grows from the first to the second.
     Growth,
-    /// The score of the lane's own edge, where that is there.
+    /// The score of the lane's own edge, if that exists.
     OfLaneEdge,
-    /// The largest score, or 0 where there is none.
+    /// The maximum score, or 0 if there is none.
     FiniteOrZero,
     /// Whether the number of a relation is this one.
     IsRelation(u32),
@@ -145,7 +145,7 @@ pub(super) enum Form {
 /// An expression, for a place of a row.
 #[derive(Clone, Debug)]
 pub(super) enum Expression {
-    /// A literal, or which element of a row the place has: it reads nothing.
+    /// A literal, or the element of a row at a place: it reads nothing.
     Text(String),
     Value(RegisterValue),
     Stream(StreamNumber),
@@ -161,12 +161,12 @@ impl Expression {
         Expression::Value(value.clone())
     }
 
-    /// A value as one of another type.
+    /// A value cast to another type.
     pub fn cast(value: &RegisterValue, to: Type) -> Expression {
         Expression::apply(Form::Cast(value.kind, to), [Expression::value(value)])
     }
 
-    /// Adds all that it reads.
+    /// Adds everything that it reads.
     pub fn add_reads(&self, reads: &mut Reads) {
         match self {
             Expression::Text(_) => {}
@@ -213,16 +213,16 @@ impl RegisterValue {
 /// Which row of a buffer is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowNumber {
-    /// The only one.
+    /// The only row.
     Only,
-    /// That of the vertex, or of the edge that is walked by itself.
+    /// The row of the vertex, or of the edge that is the walked row.
     Own,
-    /// Those of the ends of an edge that is walked by itself.
+    /// The rows of the ends of an edge that is the walked row.
     Near,
     Far,
-    /// That of the vertex's graph.
+    /// The row of the vertex's graph.
     Graph,
-    /// That of an edge's number.
+    /// The row that a number of an edge names.
     OfEdge(StreamNumber),
 }
 
@@ -241,7 +241,7 @@ impl RowNumber {
     }
 }
 
-/// Elements of a row of a buffer that are read into registers.
+/// A load of elements of a buffer's row into registers.
 #[derive(Clone, Debug)]
 pub(super) struct Load {
     pub value: RegisterValue,
@@ -253,36 +253,36 @@ pub(super) struct Load {
     pub stride: u64,
     /// Which element of the row.
     pub index: String,
-    /// Where the lane's place of all rows lies, if that is found in front of the pass.
+    /// The address of the lane's columns in row 0, if it is computed before the pass.
     pub found: Option<String>,
-    /// How vectors are loaded, where neighbouring elements are.
+    /// The template arguments of a vector load, where elements are adjacent.
     pub vectors: Option<String>,
 }
 
-/// A reduction along an axis of a row, whose elements several lanes have.
+/// A reduction along an axis of a row whose elements are in several lanes.
 #[derive(Clone, Debug)]
 pub(super) struct AxisReduction {
     pub value: RegisterValue,
     pub reduction: Reduction,
-    /// What it starts with.
+    /// The initial value.
     pub begin: String,
-    /// What the lane has at a place.
+    /// The lane's value at a place.
     pub made: Expression,
-    /// Lanes that share the axis, and whether these are told by distances that double.
+    /// Lanes that share the axis, and whether they exchange values at doubling distances.
     pub around: usize,
     pub doubles: bool,
 }
 
-/// The row for which a dropout draws.
+/// The row that a dropout draws for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DrawnRow {
     /// The vertex, by its number in its graph.
     Vertex,
-    /// Another row that is walked.
+    /// Another walked row.
     Walked,
     /// The edge.
     Edge(StreamNumber),
-    /// Rows of a table, of so many columns each.
+    /// Rows of a table, of this many columns each.
     Table(Option<u64>),
 }
 
@@ -291,10 +291,10 @@ pub(super) enum DrawnRow {
 pub(super) struct Dropout {
     pub value: RegisterValue,
     pub of: Expression,
-    /// Registers that say what is kept.
+    /// Registers that hold which elements are kept.
     pub kept: String,
     pub row: DrawnRow,
-    /// Which element of the row is drawn for: the first of `V`, or the only one.
+    /// The element of the row that is drawn for: the first of `V`, or the only one.
     pub column: String,
     pub draws_vectors: bool,
     pub site: u32,
@@ -302,72 +302,72 @@ pub(super) struct Dropout {
     pub scale: String,
 }
 
-/// Elements of a value that go into a row of a buffer.
+/// A store of a value's elements to a row of a buffer.
 #[derive(Clone, Debug)]
 pub(super) struct Store {
     pub buffer: String,
     pub value: RegisterValue,
-    /// Elements from one row to the next; none where there is one row.
+    /// Elements from one row to the next; none if there is one row.
     pub stride: Option<u64>,
     pub how: StoreHow,
 }
 
-/// How they go there.
+/// How elements are stored.
 #[derive(Clone, Debug)]
 pub(super) enum StoreHow {
-    /// Neighbouring elements as vectors.
+    /// Adjacent elements as vectors.
     Vectors(String),
-    /// One by one: which element of the row, by the lane for which this condition holds.
+    /// One by one: the element of the row, stored by the lane for which this condition holds.
     Elements { index: String, owner: String },
 }
 
-/// What becomes of a sum over edges, or of the largest score.
+/// What happens to a sum over edges, or to the maximum score.
 #[derive(Clone, Debug)]
 pub(super) enum SumStatement {
-    /// An edge's message joins a sum, where all this holds.
+    /// Adds an edge's message to a sum, if all conditions hold.
     Reduce { sum: RegisterValue, reduction: Reduction, holds: Vec<Expression>, message: Expression },
-    /// A lane adds what its own edge brings.
+    /// A lane adds the contribution of its own edge.
     AddOwn { sum: RegisterValue, made: Expression },
-    /// What lanes have of edges of their own becomes one.
+    /// Merges what lanes have of edges of their own.
     JoinLanes { value: RegisterValue, reduction: Reduction },
-    /// Another value joins one.
+    /// Merges another value into one.
     Join { value: RegisterValue, reduction: Reduction, other: RegisterValue },
-    /// The score of each edge at hand, by statements for each of them.
+    /// Computes the score of each edge in flight.
     ScoreEdges { score: RegisterValue, statements: Statements, made: Expression },
-    /// The scores of edges at hand join the largest one.
+    /// Merges the scores of the edges in flight into the maximum.
     JoinScores { largest: RegisterValue, score: RegisterValue },
-    /// What sums so far are multiplied with, since the largest score has grown.
+    /// Computes the factor of earlier sums, since the maximum has grown.
     Grow { scale: RegisterValue, before: RegisterValue, largest: RegisterValue },
-    /// A sum so far is taken relative to the largest score.
+    /// Rescales a sum to the new maximum.
     Rescale { sum: RegisterValue, scale: RegisterValue },
 }
 
-/// One statement. Registers that it names are of the places of a lane.
+/// One statement. The registers that it names are those of a lane's places.
 #[derive(Clone, Debug)]
 pub(super) enum Statement {
-    /// A value, element by element.
+    /// Computes a value, element by element.
     Make {
         value: RegisterValue,
         made: Expression,
     },
-    /// What a register has before it changes, for a moment.
+    /// Saves a register before it changes.
     Remember {
         value: RegisterValue,
         of: RegisterValue,
     },
-    /// Neighbouring places divided by one number.
+    /// Divides adjacent places by one number.
     Divide {
         value: RegisterValue,
         dividend: RegisterValue,
         divisor: RegisterValue,
     },
     Load(Load),
-    /// A row that lies in a buffer, from this element on, as it lies there.
+    /// Loads a row of a buffer from this element on, as it is stored.
     LoadLying {
         buffer: String,
         start: String,
     },
-    /// Where the lane's place of all rows of a buffer lies.
+    /// Computes the address of the lane's columns in row 0 of a buffer.
     FindPlace {
         name: String,
         buffer: String,
@@ -375,10 +375,10 @@ pub(super) enum Statement {
     },
     ReduceAxis(AxisReduction),
     DropOut(Dropout),
-    /// What becomes of a sum over edges.
+    /// Changes a sum over edges.
     Sum(SumStatement),
     Store(Store),
-    /// A row that lies in a buffer, from this element on, as it lies there.
+    /// Stores a row to a buffer from this element on, as it is.
     StoreLying {
         buffer: String,
         start: String,
@@ -387,7 +387,7 @@ pub(super) enum Statement {
 }
 
 impl Statement {
-    /// The value that it makes, whose registers are taken from then on.
+    /// The value that it computes. Its registers are in use from there on.
     pub fn value(&self) -> Option<&RegisterValue> {
         match self {
             Statement::Make { value, .. }
@@ -400,7 +400,7 @@ impl Statement {
         }
     }
 
-    /// Adds all that it reads.
+    /// Adds everything that it reads.
     pub fn add_reads(&self, reads: &mut Reads) {
         match self {
             Statement::Make { made, .. } => made.add_reads(reads),
@@ -493,7 +493,7 @@ impl Statements {
         self.0.is_empty()
     }
 
-    /// Those of several places, one after the other.
+    /// Concatenates the statements of several places.
     pub fn concat<'a>(parts: impl IntoIterator<Item = &'a Statements>) -> Statements {
         Statements(parts.into_iter().flat_map(|part| part.0.iter().cloned()).collect())
     }
@@ -502,14 +502,14 @@ impl Statements {
         self.0.iter().for_each(|statement| statement.add_reads(reads));
     }
 
-    /// All that they read.
+    /// Everything that they read.
     pub fn reads(&self) -> Reads {
         let mut reads = Reads::new();
         self.add_reads(&mut reads);
         reads
     }
 
-    /// Adds the elements of a lane of all values that they make.
+    /// Adds the elements per lane of all values that they compute.
     pub fn add_made(&self, lanes: &Lanes, elements: &mut Elements) {
         for statement in &self.0 {
             if let Some(value) = statement.value() {
@@ -526,13 +526,13 @@ impl Statements {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Elements {
     pub reals: usize,
-    /// Of 64 bits.
+    /// 64-bit elements.
     pub wholes: usize,
     pub bools: usize,
 }
 
 impl Elements {
-    /// Of one value.
+    /// Adds the elements of one value.
     pub fn add(&mut self, kind: Type, count: usize) {
         match kind {
             Type::Real => self.reals += count,
@@ -541,7 +541,7 @@ impl Elements {
         }
     }
 
-    /// Registers that they take.
+    /// The registers that they take.
     pub fn registers(&self, bytes_per_real: u64) -> usize {
         self.reals * (bytes_per_real / 4) as usize + 2 * self.wholes + self.bools
     }

@@ -1,18 +1,17 @@
-//! walk_lowering: a walk as statements, each lane its places of a row.
+//! walk_lowering: lowers a walk to statements, each lane for its places of a row.
 //!
-//! promises  a value is made where it is first wanted and once for each way in which its elements
-//!           lie over the lanes; rows that edges read are asked for before anything is done with
-//!           them, several edges at a time; what is made is what the step says, element by element;
-//!           what takes many instructions and is a number of an edge is made by one lane, which
-//!           tells the others
-//! never     says who does which row (`row_walk.rs` and its neighbours), where a value goes, or how
-//!           a statement is written (`statement_text.rs`)
+//! promises  a value is computed where it is first needed, once for each layout of its elements
+//!           over the lanes; rows that edges read are loaded before they are used, several edges at
+//!           a time; a value is what the step defines, element by element; an expensive scalar of
+//!           an edge is computed by one lane, which broadcasts it
+//! never     assigns rows to threads (`row_walk.rs` and its neighbours), chooses where a value is
+//!           stored, or prints a statement (`statement_text.rs`)
 //!
-//! A row's widest value is the **frame**: its places are dealt out to the lanes of a group, `V`
-//! neighbouring places a lane and `Q` times over; where `V` does not divide them, the last lane
-//! goes back to `V` from the end and makes again what its neighbour makes, bit by bit. Every other
-//! value is seen through a table, place -> element (`Table`): a number is in every lane, a head's
-//! number in the lanes of the head.
+//! The **frame** is a row's widest value. Its places are distributed over the lanes of a group: `V`
+//! adjacent places per lane, `Q` times. If `V` does not divide them, the last lane goes back to `V`
+//! before the end and recomputes what its neighbour computes, bit for bit. Every other value is
+//! seen through a table, place -> element (`Table`): a scalar is in every lane, a head's scalar in
+//! the lanes of that head.
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::NoKernel;
@@ -42,7 +41,7 @@ enum FromKey {
     Leaf(usize),
 }
 
-/// Rows that a walk reads of its edges and their far ends.
+/// The number of rows that a walk reads per edge, from its edges and their far ends.
 fn rows_of_edges(walk: &Walk) -> usize {
     let reads = walk.steps.iter().flat_map(|step| {
         step.inputs.iter().flat_map(Input::reads).map(move |read| (step.level, read))
@@ -55,25 +54,25 @@ fn rows_of_edges(walk: &Walk) -> usize {
     reads.filter_map(of_edge).collect::<BTreeSet<(usize, At)>>().len()
 }
 
-/// The statements of a walk, as they come.
+/// The statements of a walk, while they are lowered.
 pub(super) struct WalkLowering<'a> {
     pub walk: &'a Walk,
     pub lanes: Lanes,
-    /// Statements after each pass; the first before all.
+    /// Statements of the row, by the passes over edges before them.
     pub rows: Vec<Statements>,
     pub passes: Vec<EdgePass>,
     pub streams: Vec<Stream>,
-    /// All that statements have read, those included that others have taken over.
+    /// Everything that statements have read, including those that others have taken over.
     pub seen: Reads,
-    /// Tables that no short text says.
+    /// Tables for elements that no short expression gives.
     pub constants: Vec<String>,
-    /// Whether lanes draw for edges of their own and tell each other.
+    /// Whether lanes draw dropout for edges of their own and broadcast the bits.
     pub draws_ahead: bool,
-    /// Whether places of rows are found in front of a pass.
+    /// Whether addresses into buffers are computed before a pass.
     finds_places: bool,
-    /// Steps that lanes make for edges of their own and tell each other.
+    /// Steps that lanes compute for edges of their own and broadcast.
     shared: BroadcastSteps,
-    /// Largest scores: pass, which, and how its elements lie.
+    /// Maximum scores by pass, number and layout of elements.
     largest: BTreeMap<(usize, Table), Largest>,
     memo: BTreeMap<Key, RegisterValue>,
     count: usize,
@@ -90,12 +89,12 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// Whether a lane computes numbers of an edge for all lanes of its group.
+    /// Whether a lane computes scalars of an edge for all lanes of its group.
     pub fn broadcasts(&self) -> bool {
         self.shared.told.contains(&true)
     }
 
-    /// With so many passes over the edges, whatever the steps say.
+    /// With this many passes over the edges, regardless of the steps.
     pub fn with_passes(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
         WalkLowering {
             walk,
@@ -114,14 +113,14 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// Each place its own.
+    /// The identity table: each place holds its own element.
     pub fn frame(&self) -> Table {
         identity(self.lanes.places)
     }
 
-    /// Says that a step's value is held already, in registers of this name; the statement fills
-    /// them with what `of_place` says of each place of a lane: which group of its places, and which
-    /// of the group.
+    /// Declares that a step's value is already in registers of this name. The statement fills them
+    /// with what `of_place` gives for each place of a lane, by vector number and position in the
+    /// vector.
     pub fn assume_held(
         &mut self,
         step: usize,
@@ -148,7 +147,7 @@ impl<'a> WalkLowering<'a> {
         Statement::Make { value: held, made: Expression::Text(of_place(group, place)) }
     }
 
-    /// Makes a step's value, element by element of a table.
+    /// Computes a step's value, element by element of a table.
     pub fn step_value(
         &mut self,
         number: usize,
@@ -192,7 +191,7 @@ impl<'a> WalkLowering<'a> {
             }
             (Op::Reduce(reduction, _), Some(_)) if start(*reduction, step.kind).is_none() => {
                 return Err(NoKernel::new(format!(
-                    "{} of {} has no kernel of its own yet",
+                    "{} of {} has no GPU kernel yet",
                     step.op.describe(),
                     step.kind
                 )));
@@ -216,7 +215,7 @@ impl<'a> WalkLowering<'a> {
         format!("{}_{}", plain.trim_matches('_'), self.count)
     }
 
-    /// Opens the registers of a reduction; the pass that fills them is written later.
+    /// Declares the registers of a reduction. The pass that fills them is lowered later.
     fn open_sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> RegisterValue {
         let step = &self.walk.steps[number];
         let held =
@@ -231,8 +230,8 @@ impl<'a> WalkLowering<'a> {
         held
     }
 
-    /// The largest score so far: what an edge's is, and what becomes of sums when it grows, in
-    /// front of what is done with each edge.
+    /// The running maximum of the scores: lowers the scores of the edges in flight, and the factor
+    /// of earlier sums when the maximum grows, before the work of each edge.
     fn largest_score(&mut self, number: usize, table: &Table) -> Result<Largest, NoKernel> {
         if let Some(known) = self.largest.get(&(number, table.clone())) {
             return Ok(known.clone());
@@ -273,8 +272,8 @@ impl<'a> WalkLowering<'a> {
         Ok(self.note_largest(number, pass, table, Largest { held, score, shift, scale }))
     }
 
-    /// Statements that make the score of each edge at hand. What they make is gone again when its
-    /// turn comes.
+    /// Statements that compute the score of each edge in flight. Their intermediate values are not
+    /// kept for the work of the edge.
     fn lower_score(
         &mut self,
         running: &OnlineMaximum,
@@ -306,7 +305,7 @@ impl<'a> WalkLowering<'a> {
         largest
     }
 
-    /// The same where each lane has the score of an edge of its own.
+    /// The same, if each lane has the score of its own edge.
     fn largest_score_of_lanes(
         &mut self,
         number: usize,
@@ -338,7 +337,7 @@ impl<'a> WalkLowering<'a> {
         Ok(self.note_largest(number, pass, table, Largest { held, score, shift, scale }))
     }
 
-    /// Takes what a sum has so far relative to the largest score.
+    /// Rescales a partial sum to the running maximum.
     fn rescale_sum(&mut self, pass: usize, done: usize) -> Result<(), NoKernel> {
         let walk = self.walk;
         let sum = self.passes[pass].sums[done].clone();
@@ -358,7 +357,8 @@ impl<'a> WalkLowering<'a> {
         Ok(())
     }
 
-    /// The work of a pass over edges: what its reductions add up. Those of later passes are there.
+    /// Lowers a pass over edges: everything that its reductions add. Later passes are already
+    /// lowered.
     pub fn lower_pass(&mut self, number: usize) -> Result<(), NoKernel> {
         let mut done = 0;
         while let Some(sum) = self.passes[number].sums.get(done).cloned() {
@@ -375,11 +375,11 @@ impl<'a> WalkLowering<'a> {
         Ok(())
     }
 
-    /// What an edge brings to a sum.
+    /// Lowers the contribution of an edge to a sum.
     fn lower_reduction(&mut self, pass: usize, sum: &Sum) -> Result<(), NoKernel> {
         let (step, scope) = (&self.walk.steps[sum.step], Scope::Edge(pass));
         let Op::Reduce(_, edges) = &step.op else {
-            return Err(NoKernel::new("a reduction that is none".to_owned()));
+            return Err(NoKernel::new("an operation over edges that is no reduction".to_owned()));
         };
         let is_alone = edges.relation.is_none()
             && step.inputs.len() == 1
@@ -419,13 +419,13 @@ impl<'a> WalkLowering<'a> {
         Ok(())
     }
 
-    /// Whether an edge is of a relation.
+    /// The condition that an edge has this relation.
     pub fn is_of_relation(&mut self, relation: u32) -> Expression {
         let number = self.stream_number(Stream::Relation);
         Expression::apply(Form::IsRelation(relation), [Expression::Stream(number)])
     }
 
-    /// Makes what a step reads, element by element of a table.
+    /// Computes what a step reads, element by element of a table.
     pub fn input(
         &mut self,
         input: &Input,
@@ -462,7 +462,7 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// A value that is made of all its places.
+    /// Binds a value that has an element for each place.
     fn bind_value(
         &mut self,
         of: &str,
@@ -476,12 +476,12 @@ impl<'a> WalkLowering<'a> {
         value
     }
 
-    /// A number that is the same at all places.
+    /// Binds a scalar that is the same at all places.
     fn bind_number(&mut self, of: &str, made: Expression, scope: Scope) -> RegisterValue {
         self.bind_value(of, Type::Real, Spread::All, made, scope)
     }
 
-    /// What of the row a pass over its edges reads.
+    /// The row's own values that a pass over its edges reads.
     pub fn row_elements(&self, pass: usize) -> Elements {
         let reads = self.passes[pass].reads(LoadsOf::AllEdges);
         let mut kept = Elements::default();
@@ -493,7 +493,7 @@ impl<'a> WalkLowering<'a> {
         kept
     }
 
-    /// All that statements read, of rows and of edges.
+    /// Everything that the statements of rows and edges read.
     pub fn reads(&self) -> Reads {
         let mut reads = Reads::new();
         self.rows.iter().for_each(|statements| statements.add_reads(&mut reads));
@@ -637,7 +637,7 @@ impl<'a> WalkLowering<'a> {
         Ok(self.bind_value(&step.out, kind, spread, made, scope))
     }
 
-    /// Rows side by side: each place takes its element from the part that has it.
+    /// Concatenates rows: each place takes its element from the input that holds it.
     fn concatenate(
         &mut self,
         step: &Step,
@@ -662,12 +662,12 @@ impl<'a> WalkLowering<'a> {
                 ),
             });
         }
-        let all = all.ok_or_else(|| NoKernel::new("rows of nothing".to_owned()))?;
+        let all = all.ok_or_else(|| NoKernel::new("a concatenation of no rows".to_owned()))?;
         Ok(self.bind_value(&step.out, step.kind, Spread::Each, all, scope))
     }
 
-    /// Along an axis: lanes that share what is added up tell each other, or each adds up all by
-    /// itself.
+    /// Reduces along an axis. Lanes that share the axis exchange their parts, or each lane adds all
+    /// elements by itself.
     fn reduce_axis(
         &mut self,
         step: &Step,
@@ -687,7 +687,7 @@ impl<'a> WalkLowering<'a> {
         }
         if length > 64 {
             return Err(NoKernel::new(format!(
-                "{} of {length} elements that no lanes share",
+                "{} of {length} elements that do not lie along lanes",
                 step.op.describe()
             )));
         }
@@ -702,7 +702,7 @@ impl<'a> WalkLowering<'a> {
         Ok(self.bind_value(&step.out, kind, spread(table, self.lanes.vector), all, scope))
     }
 
-    /// Along the last axis of the frame, by lanes that share it.
+    /// Reduces along the last axis of the frame, by the lanes that share it.
     fn reduce_axis_of_lanes(
         &mut self,
         step: &Step,
@@ -718,13 +718,13 @@ impl<'a> WalkLowering<'a> {
         let is_one = length == self.lanes.places;
         let made = Expression::cast(&made, kind);
         let condition = match (self.lanes.has_tail(), self.lanes.overlaps()) {
-            // What lies beyond the columns of a row is nobody's.
+            // Padding beyond the columns of a row is excluded.
             _ if self.walk.padded.is_some() => {
                 Some(format!("own[q] && c[q] + j < {}u", self.walk.columns_of(length as u64)))
             }
             (false, _) => None,
             (true, false) => Some("own[q]".to_owned()),
-            // What a lane has in common with its neighbour is the neighbour's.
+            // An element in two lanes counts for the lane on the left alone.
             (true, true) => Some("own[q] && c[q] + j >= (q * L + part) * V".to_owned()),
         };
         let made = match condition {
@@ -746,13 +746,13 @@ impl<'a> WalkLowering<'a> {
         Ok(value)
     }
 
-    /// Whether each lane's neighbouring places are of one row of an axis of the frame, which is the
-    /// last.
+    /// Whether each lane's vector lies in one row of the reduced axis, which is the last of the
+    /// frame.
     fn is_shared(&self, table: &Table, shape: &[u64], length: usize) -> bool {
         let Lanes { places, vector, slices, .. } = self.lanes;
         let is_frame = shape.iter().product::<u64>() as usize == places
             && table.iter().zip(0..).all(|(&element, place)| element as usize == place / length);
-        // A slice has all of what is added up.
+        // A slice must contain whole rows of the axis.
         let is_whole =
             slices == 1 || (length < places && self.lanes.slice().is_multiple_of(length));
         is_whole && is_frame && (length == places || length.is_multiple_of(vector))
@@ -771,7 +771,7 @@ impl<'a> WalkLowering<'a> {
         let Some((threshold, scale)) = dropout_threshold(probability) else {
             return Ok(self.bind_value(&step.out, step.kind, spread, of, scope));
         };
-        // A table draws for its own rows: those of its first axis.
+        // A table draws by its own rows: those of its first axis.
         let is_table = step.level == Level::Row && matches!(self.walk.rows, Rows::Fixed(_));
         let row = match (step.level, self.walk.rows, step.shape.as_slice()) {
             (Level::Edge, ..) => DrawnRow::Edge(self.stream_number(Stream::Edge)),
@@ -809,7 +809,7 @@ impl<'a> WalkLowering<'a> {
         Ok(value)
     }
 
-    /// The element at a place, as a text within a statement for all places.
+    /// The element at a place, as an expression inside a statement for all places.
     pub fn element(&mut self, table: &Table) -> String {
         match spread(table, self.lanes.vector) {
             Spread::All => table.first().copied().unwrap_or(0).to_string(),
@@ -818,7 +818,7 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// Whether a table of 0 and 1 has a 1 at a place.
+    /// The condition that a table of 0 and 1 holds a 1 at a place.
     pub fn holds(&mut self, table: &Table) -> String {
         match (spread(table, self.lanes.vector), table.first()) {
             (Spread::All, Some(1)) => "true".to_owned(),
@@ -830,7 +830,7 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// The element at the first place of a lane.
+    /// The element at the first place of a lane's vector.
     fn group_element(&mut self, table: &Table) -> String {
         self.place_element(table, "c[q]")
     }
@@ -848,7 +848,7 @@ impl<'a> WalkLowering<'a> {
         })
     }
 
-    /// The number that each of the edges at hand brings.
+    /// Registers a stream, and returns the number that each edge in flight has in it.
     pub fn stream_number(&mut self, stream: Stream) -> StreamNumber {
         let is_far = stream == Stream::Far;
         let number = self.streams.iter().position(|known| *known == stream).unwrap_or_else(|| {
@@ -858,12 +858,12 @@ impl<'a> WalkLowering<'a> {
         StreamNumber { stream: number, is_far, of_lane: false }
     }
 
-    /// The numbers of a stream that statements may read.
+    /// The numbers of a stream, as statements read them.
     pub fn numbers(&self, stream: usize) -> StreamNumber {
         StreamNumber { stream, is_far: self.streams[stream] == Stream::Far, of_lane: false }
     }
 
-    /// Reads rows of a buffer.
+    /// Loads rows of a buffer, unless they are already in registers.
     fn leaf_value(
         &mut self,
         read: &Read,
@@ -873,7 +873,7 @@ impl<'a> WalkLowering<'a> {
     ) -> Result<RegisterValue, NoKernel> {
         let at_row =
             matches!(read.at, At::One | At::Near | At::Graph) || matches!(scope, Scope::Row(_));
-        // What belongs to the row is read before the pass over its edges.
+        // Values of the row itself are read before the pass over its edges.
         let scope = match scope {
             Scope::Edge(pass) | Scope::Lane(pass) if at_row => Scope::Row(pass - 1),
             other => other,
@@ -897,7 +897,7 @@ impl<'a> WalkLowering<'a> {
         Ok(held)
     }
 
-    /// Which row is read, of each edge at hand within a pass.
+    /// The row number to read, for each edge in flight within a pass.
     fn row_number(&mut self, at: At, scope: Scope) -> RowNumber {
         let in_pass = !matches!(scope, Scope::Row(_));
         let of_lane = matches!(scope, Scope::Lane(_));
@@ -916,10 +916,10 @@ impl<'a> WalkLowering<'a> {
         }
     }
 
-    /// Where a lane's place of all rows of a buffer lies, found once in front of the pass that
-    /// reads rows of edges: then a row's takes one instruction in place of three. None where a lane
-    /// has several pieces of a row, whose registers leave no room for an address, but for two of as
-    /// many lanes as have work (`low_degree_rows.rs`).
+    /// The address of a lane's columns in row 0 of a buffer, computed once before the pass that
+    /// reads rows of edges: a row then takes one address instruction and not three. None where a
+    /// lane has several vectors of a row, since no registers are left for addresses; the exception
+    /// is two vectors with every lane in use (`low_degree_rows.rs`).
     fn place_of_all(&mut self, buffer: &str, table: &Table, scope: Scope) -> Option<String> {
         let (Scope::Edge(pass) | Scope::Lane(pass)) = scope else { return None };
         let has_room = self.lanes.chunks == 1
@@ -951,7 +951,9 @@ impl<'a> WalkLowering<'a> {
     ) -> Result<RegisterValue, NoKernel> {
         let held = &self.walk.leaves[leaf];
         if matches!(held.element, Element::Half(_)) {
-            return Err(NoKernel::new("rows of 16 bits are not on the GPU yet".to_owned()));
+            return Err(NoKernel::new(
+                "rows in bf16 or f16 are not supported on a GPU yet".to_owned(),
+            ));
         }
         let (in_pass, many) = (!matches!(scope, Scope::Row(_)), matches!(scope, Scope::Edge(_)));
         if in_pass && at == At::Own && held.columns == 1 && held.given {
@@ -1000,21 +1002,21 @@ impl<'a> WalkLowering<'a> {
 }
 
 fn no_kernel_of(op: &Op) -> NoKernel {
-    NoKernel::new(format!("{} has no kernel of its own yet", op.describe()))
+    NoKernel::new(format!("{} has no GPU kernel yet", op.describe()))
 }
 
 fn listed(table: &Table) -> String {
     table.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A part of an axis of rows: the axis, where the part begins, and how long the whole axis is.
+/// A slice of an axis of rows: the axis, the start of the slice, and the length of the whole axis.
 struct AxisPart {
     axis: usize,
     start: u64,
     total: u64,
 }
 
-/// Where the elements of a part of an axis come from, and which those are.
+/// Which elements of the input a slice of an axis provides, and which places it covers.
 fn slice_axis(
     table: &Table,
     outer: &[u64],

@@ -1,9 +1,9 @@
-//! walk_steps: one fused launch, or one evaluated operation by itself, as steps over rows and their
-//! edges with every name resolved.
+//! walk_steps: a fused launch, or a single evaluated operation, as steps over rows and their edges
+//! with all names resolved.
 //!
 //! promises  each step says what a row of it stands for, how many passes over the edges it waits
-//!           for, and which row of each operand it reads; each buffer that is read stands once
-//!           among the leaves
+//!           for, and which row of each operand it reads; each input buffer is among the leaves
+//!           once
 //! never     decides how work is divided, or refuses an operation
 use super::online_softmax::{self, OnlineMaximum};
 use super::padded_rows;
@@ -12,11 +12,11 @@ use crate::launch::{
     Buffer, Direction, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
 };
 
-/// Rows of so many columns, and how far apart they lie.
+/// The columns of rows, and the distance between them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowLayout {
     pub columns: u64,
-    /// Elements from the start of a row to the next one's.
+    /// Elements from one row to the next.
     pub stride: u64,
 }
 
@@ -28,14 +28,14 @@ pub(super) struct Walk {
     pub rows: Rows,
     pub steps: Vec<Step>,
     pub leaves: Vec<Leaf>,
-    /// Largest scores that sums over the same edges do not wait for.
+    /// Maximum scores that sums over the same edges do not wait for (online softmax).
     pub running: Vec<OnlineMaximum>,
     pub bytes_per_real: u64,
-    /// Rows that are made to the end of their stride.
+    /// The layout of rows that are computed up to their stride, if any.
     pub padded: Option<RowLayout>,
 }
 
-/// A buffer that is read and not made by the walk.
+/// A buffer that the walk reads and does not compute.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Leaf {
     pub name: String,
@@ -44,9 +44,9 @@ pub(super) struct Leaf {
     pub columns: u64,
     /// Elements from one row to the next.
     pub stride: u64,
-    /// Whether it is there from the start, so that it can be laid out as it is read.
+    /// Whether it is an input, so that it can be permuted to the order of the walk.
     pub given: bool,
-    /// Whether zeros lie beyond its columns: it is taken to the device so.
+    /// Whether its padding is zero: it is copied to the device so.
     pub ends_in_zeros: bool,
 }
 
@@ -58,26 +58,26 @@ pub(super) struct Step {
     pub shape: Vec<u64>,
     pub kind: Type,
     pub level: Level,
-    /// Passes over the edges that must have ended before.
+    /// Passes over the edges that must be complete before it.
     pub passes: usize,
     pub inputs: Vec<Input>,
     pub stored: bool,
-    /// Elements from one row to the next, where it is stored.
+    /// Elements from one row to the next, if it is stored.
     pub stride: u64,
-    /// Whether it is the exponential of a softmax: of what is at most 0, and added up with others.
+    /// Whether it is the exponential of a softmax: its argument is at most 0, and it is summed.
     pub is_share: bool,
 }
 
 /// What a row of a step stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// The row that is walked.
+    /// The walked row.
     Row,
-    /// One of its edges.
+    /// An edge of the walked row.
     Edge,
 }
 
-/// What a step reads.
+/// An operand of a step.
 #[derive(Clone, Debug)]
 pub(super) enum Input {
     Number(Number),
@@ -94,7 +94,7 @@ pub(super) struct Read {
     pub kind: Type,
 }
 
-/// Where rows come from.
+/// The origin of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum From {
     Step(usize),
@@ -104,20 +104,20 @@ pub(super) enum From {
 /// Which row is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum At {
-    /// The only one.
+    /// The only row.
     One,
-    /// That of the row, or of the edge.
+    /// The row itself, or that of the edge.
     Own,
-    /// That of the vertex's graph.
+    /// The row of the vertex's graph.
     Graph,
-    /// That of the far end.
+    /// The row of the far end.
     Far,
-    /// That of the vertex that owns the edge.
+    /// The row of the vertex that owns the edge.
     Near,
 }
 
 impl Walk {
-    /// The steps of a launch; none for what no walk does.
+    /// The steps of a launch; none if no walk supports it.
     pub fn from_operation(
         list: &LaunchList,
         bytes_per_real: u64,
@@ -175,7 +175,7 @@ impl Walk {
         Some(walk)
     }
 
-    /// No steps, but operands over rows of this kind.
+    /// A walk without steps, with operands over rows of this kind.
     pub fn reading(
         list: &LaunchList,
         bytes_per_real: u64,
@@ -195,7 +195,7 @@ impl Walk {
         Some((walk, inputs))
     }
 
-    /// No steps, but operands over the edges of vertices.
+    /// A walk without steps, with operands over the edges of vertices.
     pub fn from_operands(
         list: &LaunchList,
         bytes_per_real: u64,
@@ -288,7 +288,7 @@ impl Walk {
         })
     }
 
-    /// The columns that so many places of a row are.
+    /// The columns without padding, for this many places of a row.
     pub fn columns_of(&self, places: u64) -> u64 {
         self.padded
             .filter(|from_operation| from_operation.stride == places)
@@ -300,19 +300,19 @@ impl Walk {
         self.steps.iter().map(|step| step.passes).max().unwrap_or(0)
     }
 
-    /// Whether a step draws what is dropped.
+    /// Whether a step draws dropout.
     pub fn draws(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.op, Op::Dropout { .. }))
     }
 
-    /// The direction in which edges of vertices are walked.
+    /// The direction in which edges are walked.
     pub fn direction(&self) -> Option<Direction> {
         if let Over::EdgesOf(direction) = self.over { Some(direction) } else { None }
     }
 }
 
 impl Input {
-    /// Every row that is read.
+    /// All rows that it reads.
     pub fn reads(&self) -> Vec<&Read> {
         match self {
             Input::Number(_) => Vec::new(),
@@ -323,7 +323,7 @@ impl Input {
         }
     }
 
-    /// Shape of a row.
+    /// The shape of a row.
     pub fn shape(&self) -> Vec<u64> {
         match self {
             Input::Number(_) => Vec::new(),
@@ -334,7 +334,7 @@ impl Input {
         }
     }
 
-    /// Type of an element.
+    /// The type of an element.
     pub fn kind(&self) -> Type {
         match self {
             Input::Number(number) => number.kind(),
@@ -351,13 +351,13 @@ impl Input {
 }
 
 impl Step {
-    /// Elements of a row.
+    /// Elements per row.
     pub fn columns(&self) -> usize {
         self.shape.iter().product::<u64>() as usize
     }
 }
 
-/// What an operation by itself walks.
+/// The rows that a single operation walks.
 fn alone(list: &LaunchList, out: &str, op: &Op) -> Option<Over> {
     Some(match (reduced(op), declared(list, &[], out)?.rows) {
         (Some(edges), _) => Over::EdgesOf(edges.direction),
