@@ -1,12 +1,13 @@
-//! consecutive_rows: a plain sum over the edges of rows that read near rows and have few edges:
-//! several rows of a group, one after the other.
+//! consecutive_rows: a plain sum over the edges of low-degree rows in a local order: a group
+//! processes several consecutive rows in sequence.
 //!
-//! promises  a group's lanes hold whose rows are next and where each ends, and the next edges of
-//!           all of them as one list, so that far rows are asked for without waiting for a row's
-//!           place and then for its list; a row is added up in the order of its edges, as by
-//!           itself; rows with many edges have a warp or a block, as they have elsewhere
-//! never     is taken where something of a row is wanted before its edges, or much is done with an
-//!           edge: all rows of a group would wait for that; or where a product follows
+//! promises  the lanes of a group hold its next rows and where each ends, and the next edges of all
+//!           of them as one list, so that far rows are loaded without waiting for a row's offset
+//!           and then for its list; a row is added in the order of its edges, as elsewhere; rows
+//!           with many edges have a warp or a block, as elsewhere
+//! never     is chosen if values of a row are needed before its edges, or if an edge does much
+//!           work: all rows of the group would wait for that; or if a product follows in the same
+//!           kernel
 use std::fmt::Write;
 
 use super::kernel_parameters::emit_row_context;
@@ -20,16 +21,16 @@ use super::walk_lowering::WalkLowering;
 use super::{Cut, Order, Unit, heavy_rows};
 use crate::tuning;
 
-/// How a walk goes along rows.
+/// The parameters of the schedule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConsecutiveWalk {
     pub lanes: Lanes,
-    /// Blocks of a processor.
+    /// Minimum resident blocks per SM.
     blocks: u32,
 }
 
 impl Unit<'_> {
-    /// How this walk may do so, whose statements are written for such lanes.
+    /// The schedule of this walk, if it applies. Its statements are lowered for these lanes.
     pub(super) fn plan_consecutive(&self, lowering: &WalkLowering) -> Option<ConsecutiveWalk> {
         let (walk, lanes) = (lowering.walk, lowering.lanes);
         let is_near = self.target.order == Order::Local
@@ -40,7 +41,7 @@ impl Unit<'_> {
         }
         let blocks =
             Load::new(lowering, 1, self.target.bytes_per_real).consecutive_blocks_per_sm()?;
-        // What is done with a row behind its edges takes registers too.
+        // Work on a row after its edges takes registers too.
         let blocks = if lowering.rows[1].is_empty() {
             blocks
         } else {
@@ -58,7 +59,7 @@ impl Unit<'_> {
     }
 }
 
-/// Lanes of a row that would be done in slices, without: each has two vectors.
+/// Lanes for a whole row that would otherwise be sliced: each has two vectors.
 pub(super) fn unsliced_lanes(lanes: Lanes) -> Lanes {
     let chunks = lanes.places.div_ceil(lanes.lanes * lanes.vector);
     if lanes.slices > 1 && lanes.lanes == 32 && lanes.places <= tuning::consecutive_columns() {
@@ -68,7 +69,7 @@ pub(super) fn unsliced_lanes(lanes: Lanes) -> Lanes {
     }
 }
 
-/// The whole kernel.
+/// Emits the whole kernel.
 pub(super) fn emit_consecutive_walk(
     lowering: &WalkLowering,
     stores: &str,
@@ -106,8 +107,8 @@ pub(super) fn emit_consecutive_walk(
     (text, Some(cut))
 }
 
-/// Whose rows a group has, where each ends, and where all of them do, in its lanes; of many edges
-/// it has a share of one row.
+/// The rows of a group, where each ends, and where all of them end, in its lanes. Of a row with
+/// many edges a group has one share.
 const HELD: &str = "const unsigned count = !live ? 0 : tier > 0 ? 1 : min(ROWS, items - item);
 const unsigned own_item = item + (count > 0 ? min(part, count - 1) : 0);
 const unsigned held_row = __ldg(item_row + own_item);
@@ -122,14 +123,14 @@ unsigned base = at;
 after_others();
 ";
 
-/// One row after the other: whose it is, and up to where its edges are.
+/// One row after the other: its number, and the end of its edges.
 const ROW: &str = "UNROLL_1 for (unsigned turn = 0; turn < (tier > 0 ? 1 : ROWS); turn++) {
 [[maybe_unused]] const unsigned v = __shfl_sync(FULL, held_row, group * L + turn), stop = __shfl_sync(FULL, held_end, group * L + turn);
 const bool writes = turn < count && (tier == 0 || (group == 0 && (tier == 1 || warp == 0)));
 ";
 
-/// What the lists of edges bring first, and the edges of a row, up to the end of a chunk of the
-/// lists at a time.
+/// The first entries of the edge lists, and the loop over the edges of a row, which stops at each
+/// end of a list chunk.
 fn emit_edges(lowering: &WalkLowering) -> (String, String) {
     let (mut first, mut next, mut shared) = (String::new(), String::new(), String::new());
     let pass = &lowering.passes[1];

@@ -1,27 +1,28 @@
-//! heavy_rows: rows of very many edges, which several blocks share.
+//! heavy_rows: rows of very many edges, each shared by several blocks.
 //!
-//! promises  each block of a row takes a share of its edges and puts down what it has; the block
-//!           that is done last joins all of it in the order of the shares, so that which block that
-//!           is makes no difference; relative sums are taken to the largest score of all
-//! never     is taken where a row's edges are walked twice: its blocks would have to wait for each
+//! promises  each block of a row takes a share of its edges and stores its partial sums; the block
+//!           that finishes last merges all of them in the order of the shares, so it does not
+//!           matter which block that is; sums of a softmax are rescaled to the maximum over all
+//!           shares
+//! never     is chosen if a row's edges are walked twice: its blocks would have to wait for each
 //!           other
 use super::edge_sums::{Largest, Sum};
 use super::operators::register;
 use super::walk_lowering::WalkLowering;
 use crate::tuning;
 
-/// Blocks of all such rows that have so many slices, at most: as many parts in scratch memory there
-/// are, and no more rows than tickets.
+/// The maximum number of blocks of all heavy rows with this many slices. It bounds the partial sums
+/// in scratch, and the rows by the completion counters.
 pub(super) fn max_blocks(slices: usize) -> u32 {
     tuning::multi_block_blocks().min(super::TICKETS) / slices as u32
 }
 
-/// Numbers of 8 bytes that a lane puts down.
+/// 8-byte numbers that a lane stores.
 pub(super) fn slots_of_lane(lowering: &WalkLowering, pass: usize) -> usize {
     lowering.passes[pass].sums.iter().map(|sum| sum.elements(&lowering.lanes)).sum()
 }
 
-/// Sums of a pass, and where the elements of each begin among those of a lane.
+/// The sums of a pass, and where the elements of each begin among those of a lane.
 pub(super) fn list_sum_offsets<'a>(
     lowering: &'a WalkLowering,
     pass: usize,
@@ -35,7 +36,7 @@ pub(super) fn list_sum_offsets<'a>(
     lowering.passes[pass].sums.iter().map(place).collect()
 }
 
-/// Blocks put down what they have; the last one joins it, the others leave.
+/// Blocks store their partial sums. The last one merges them; the others return.
 pub(super) fn emit_block_merge(lowering: &WalkLowering, number: usize) -> String {
     let pass = &lowering.passes[number];
     let (placed, end) = (list_sum_offsets(lowering, number), slots_of_lane(lowering, number));
@@ -71,7 +72,7 @@ __threadfence();
     )
 }
 
-/// What all pieces have of some sums: that of the first, then the others one after the other.
+/// Merges sums over all shares: the first, then the others in order.
 fn emit_ordered_merge(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String {
     if of.is_empty() {
         return String::new();
@@ -101,15 +102,15 @@ fn emit_ordered_merge(placed: &[(&Sum, usize)], of: &[&(&Sum, usize)]) -> String
     )
 }
 
-/// What the sums of a piece are multiplied with, since they are relative to the largest score of
-/// that piece.
+/// The rescaling factor of a share: its sums are relative to the maximum of that share.
 fn emit_rescale_factor(placed: &[(&Sum, usize)], largest: &Largest) -> String {
     let held = placed.iter().find(|(sum, _)| sum.is_that(largest));
     let there = held.map_or_else(String::new, |(sum, first)| slot_text(*first, sum));
     format!("grown(heard<real>(of_piece + {there} * L), {})", largest.held.at())
 }
 
-/// Where an element of a sum lies among those of a lane, as a text within a statement for each.
+/// The position of an element of a sum among those of a lane, as an expression inside a statement
+/// for each.
 pub(super) fn slot_text(first: usize, sum: &Sum) -> String {
     format!("({first} + {})", sum.number())
 }

@@ -1,28 +1,27 @@
-//! lane_broadcast: numbers of an edge that one lane makes and tells the others.
+//! lane_broadcast: scalars of an edge that one lane computes and broadcasts to its group.
 //!
-//! promises  a step is shared only where it is a number of an edge that takes many instructions,
-//!           what such a number is made of, or what is made of it, and is made element by element
-//!           of numbers of the edge, of its ends and of the row; only where a group has a lane for
-//!           each edge at hand
-//! never     shares what lanes make together, or what a dropout draws (`Stream::Kept` has that)
+//! promises  a step is broadcast only if it is an expensive scalar of an edge, an input of one, or
+//!           a result of one, and is element-wise in scalars of the edge, of its ends and of the
+//!           row; only if a group has a lane for each edge in flight
+//! never     broadcasts what lanes compute together, or the bits that a dropout draws (those are
+//!           `Stream::Kept`)
 use super::walk_steps::{From, Input, Level, Read, Walk};
 use crate::gir::{Binary, Op, Property, Type};
 
-/// Lanes from which on there is one for each edge at hand.
+/// The number of lanes from which on there is a lane for each edge in flight.
 const LANES_FOR_EDGES: usize = 8;
 
-/// What lanes may make for an edge each.
+/// The steps that single lanes may compute, each for its own edge.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BroadcastSteps {
-    /// Steps that they do make so, and tell each other, so that they are made once and not once a
-    /// lane.
+    /// Steps that are computed so and broadcast: once per edge and not once per lane.
     pub told: Vec<bool>,
-    /// Steps that are numbers of an edge.
+    /// Steps that are scalars of an edge.
     numbers: Vec<bool>,
 }
 
 impl BroadcastSteps {
-    /// Nothing.
+    /// No steps.
     pub fn empty(walk: &Walk) -> BroadcastSteps {
         BroadcastSteps {
             told: vec![false; walk.steps.len()],
@@ -30,8 +29,8 @@ impl BroadcastSteps {
         }
     }
 
-    /// Whether lanes can add up a number of edges of their own: one that is told anyway has a part
-    /// in it.
+    /// Whether lanes can add up a scalar of their own edges: it must depend on a step that is
+    /// broadcast anyway.
     pub fn adds_up(&self, walk: &Walk, added: &Input) -> bool {
         let is_number = |read: &&Read| match read.from {
             From::Step(of) => {
@@ -46,8 +45,8 @@ impl BroadcastSteps {
     }
 }
 
-/// Of a walk: functions of a number of an edge that take many instructions, what these are made of,
-/// and what is made of them.
+/// The broadcast steps of a walk: expensive functions of scalars of an edge, their inputs, and
+/// their results.
 pub(super) fn find_broadcast_steps(walk: &Walk, lanes: usize) -> BroadcastSteps {
     let count = walk.steps.len();
     let (mut is_plain, mut shared) = (vec![false; count], vec![false; count]);

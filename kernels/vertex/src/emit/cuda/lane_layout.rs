@@ -1,24 +1,24 @@
-//! lane_layout: which element of a row each place of the frame holds, and the shortest text that
-//! says so.
+//! lane_layout: which element of a row each place of the frame holds, and the shortest expression
+//! for it.
 //!
-//! promises  a table says for every place of the frame, in order, the element of one value's row;
-//!           the text of a table, given the place, is that element, for every place of the frame;
-//!           equal tables are one
+//! promises  a table lists, for every place of the frame in order, the element of one value's row;
+//!           the expression of a table, applied to a place, is that element for every place; equal
+//!           tables are shared
 //! never     knows what a value is
 use std::rc::Rc;
 
 use crate::gir::broadcast;
 
-/// For each place of the frame the element of a row.
+/// The element of a row, for each place of the frame.
 pub type Table = Rc<Vec<u32>>;
 
-/// Each place its own element.
+/// The table in which each place holds its own element.
 pub fn identity(places: usize) -> Table {
     Rc::new((0..places as u32).collect())
 }
 
-/// The elements of an operand of shape `inner` that elements of a result of shape `outer` are made
-/// of, as numpy broadcasts.
+/// The elements of an operand of shape `inner` that the elements of a result of shape `outer` are
+/// computed from, by the broadcasting rules of NumPy.
 pub fn broadcast_elements(table: &Table, outer: &[u64], inner: &[u64]) -> Table {
     if outer == inner || inner.iter().product::<u64>() == outer.iter().product::<u64>() {
         return table.clone();
@@ -42,8 +42,7 @@ fn broadcast_element(element: u32, outer: &[u64], inner: &[u64]) -> u32 {
     found as u32
 }
 
-/// Elements of the input of an operation along one axis, at place `at` of that axis, for elements
-/// of its result.
+/// The input elements at place `at` of an axis, for the elements of a reduction along it.
 pub fn axis_elements(table: &Table, input: &[u64], axis: usize, at: u64) -> Table {
     let (length, inner) = axis_of(input, axis);
     Rc::new(
@@ -58,21 +57,21 @@ pub fn axis_elements(table: &Table, input: &[u64], axis: usize, at: u64) -> Tabl
     )
 }
 
-/// Length of an axis, and elements from one place of it to the next.
+/// The length of an axis, and the elements from one place of it to the next.
 pub fn axis_of(shape: &[u64], axis: usize) -> (u64, u64) {
     (shape[axis].max(1), shape[axis + 1..].iter().product::<u64>().max(1))
 }
 
-/// How the elements of neighbouring places, `width` at a time, stand to each other.
+/// How the elements of `width` adjacent places relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// One element for all places.
     All,
-    /// One for each group of places.
+    /// One element per group of adjacent places.
     Group,
-    /// One after the other, from a multiple of what a vector of the frame is aligned to on.
+    /// Consecutive elements, starting at a multiple of the frame's vector alignment.
     Run,
-    /// Any.
+    /// Any other relation.
     Each,
 }
 
@@ -83,28 +82,28 @@ impl Spread {
     }
 }
 
-/// How the places of a frame lie over the lanes of a group.
+/// The distribution of a frame's places over the lanes of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
     /// Places of the frame.
     pub places: usize,
-    /// Neighbouring places of a lane.
+    /// Adjacent places per lane (vector width).
     pub vector: usize,
     /// Lanes of a group, a power of two.
     pub lanes: usize,
-    /// Times that the lanes go over the places of a slice.
+    /// Vectors per lane of a slice.
     pub chunks: usize,
     /// Blocks that share a row.
     pub slices: usize,
 }
 
 impl Lanes {
-    /// Places that a block has of a row.
+    /// Places of a row per block.
     pub fn slice(&self) -> usize {
         self.vector * self.lanes * self.chunks
     }
 
-    /// Elements of a lane of a value that lies so.
+    /// Elements per lane of a value with this spread.
     pub fn elements(&self, spread: Spread) -> usize {
         match spread {
             Spread::All => 1,
@@ -118,26 +117,25 @@ impl Lanes {
         self.slice() * self.slices != self.places
     }
 
-    /// Whether the last lane with a place shares some with its neighbour.
+    /// Whether the last lane shares places with its neighbour.
     pub fn overlaps(&self) -> bool {
         !self.places.is_multiple_of(self.vector)
     }
 
-    /// Elements of a row that lie as one, for a lane that has all of it: what vectors are loaded
-    /// and stored with.
+    /// The alignment, in elements, with which a lane's vectors are loaded and stored.
     pub fn aligned(&self) -> usize {
         aligned(self.places, self.vector)
     }
 }
 
-/// The power of two that each group of `width` places begins at a multiple of: the last ends with
-/// the frame.
+/// The largest power of two that divides the start of each group of `width` places; the last group
+/// ends with the frame.
 pub fn aligned(places: usize, width: usize) -> usize {
     1 << places.trailing_zeros().min(width.trailing_zeros())
 }
 
-/// How a table spreads over groups of `width` places; where these do not come out even, the last
-/// overlaps the one before.
+/// The spread of a table over groups of `width` places. If `width` does not divide the frame, the
+/// last group overlaps the one before.
 pub fn spread(table: &[u32], width: usize) -> Spread {
     let first = table.first().copied().unwrap_or(0);
     if table.iter().all(|&element| element == first) {
@@ -160,7 +158,7 @@ pub fn spread(table: &[u32], width: usize) -> Spread {
     if groups().all(is_run) { Spread::Run } else { Spread::Each }
 }
 
-/// The element as a text, where `place` is the text of the place; none where no short one is right.
+/// The element as an expression of `place`; none if no short expression is exact.
 pub fn text(table: &[u32], place: &str) -> Option<String> {
     let count = table.len() as u32;
     let holds = |of: &dyn Fn(u32) -> u32| {
@@ -195,7 +193,8 @@ pub fn text(table: &[u32], place: &str) -> Option<String> {
     None
 }
 
-/// Whether a table of 0 and 1 has a 1 at a place, as a text; none where no short one is right.
+/// The condition that a table of 0 and 1 holds a 1 at a place; none if no short expression is
+/// exact.
 pub fn holding(table: &[u32], place: &str) -> Option<String> {
     let holds = |of: &dyn Fn(u32) -> bool| {
         table.iter().zip(0..).all(|(&element, place)| (element == 1) == of(place))
@@ -277,7 +276,7 @@ mod tests {
         assert_eq!(spread(&[6, 7, 8, 9, 10, 11], 4), Spread::Run);
         assert_eq!(spread(&[1, 2, 3, 4, 5, 6], 4), Spread::Each);
         assert_eq!(spread(&[1, 2, 3, 4, 5], 4), Spread::Run);
-        // A group of its own it would be, were it not for the overlap.
+        // Without the overlap the last group would be `Spread::Group`.
         assert_eq!(spread(&[0, 0, 0, 0, 1, 1], 4), Spread::Each);
     }
 }

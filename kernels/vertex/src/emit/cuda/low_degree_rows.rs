@@ -1,11 +1,11 @@
-//! low_degree_rows: a plain sum over the edges of rows that have few, or that are done in slices:
-//! two edges of a group at hand, or four, and as many groups as a processor holds; each lane has
-//! two pieces of a row that fills its lanes, of 32 columns and more.
+//! low_degree_rows: a plain sum over the edges of low-degree rows, or of rows in slices: two or
+//! four edges in flight per group, and as many groups per SM as fit. A row of 32 columns or more
+//! that fills its lanes has two vectors per lane.
 //!
-//! promises  says what lanes and edges a walk has, how many blocks a processor; a row is added up
-//!           in the order of its edges, as elsewhere
-//! never     is taken where more is done with an edge than to add its row up, or, but for slices,
-//!           where rows are fewer than groups: a row's edges should all be on their way then
+//! promises  chooses lanes, edges in flight and blocks per SM of a walk; a row is added in the
+//!           order of its edges, as elsewhere
+//! never     is chosen if an edge does more than add its row, or, except for slices, if there are
+//!           fewer rows than groups: all edges of a row should be in flight then
 use super::lane_layout::Lanes;
 use super::row_walk::{Load, THREADS};
 use super::walk_lowering::WalkLowering;
@@ -14,26 +14,26 @@ use super::{Order, Unit};
 use crate::launch::Rows;
 use crate::tuning;
 
-/// How a walk is gone about.
+/// The parameters of the schedule.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LowDegreeSchedule {
     pub lanes: Lanes,
-    /// Edges of a group at hand.
+    /// Edges in flight per group.
     pub edges: usize,
-    /// Blocks of a processor.
+    /// Minimum resident blocks per SM.
     pub blocks: u32,
-    /// Whether loads ask for their edges, and several turns may be done as one.
+    /// Whether loads are conditional on their edge, and the edge loop may be unrolled.
     pub asks: bool,
 }
 
 impl Unit<'_> {
-    /// How this walk is gone about where its rows are many and have few edges; no other way than by
-    /// what it holds where they are not.
+    /// The schedule of this walk, if its rows are many and have few edges. If none, the registers
+    /// alone decide (`Load`).
     pub(super) fn plan_low_degree(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
         let (walk, lanes) = (lowering.walk, lowering.lanes);
         let load =
             (walk.passes() == 1).then(|| Load::new(lowering, 1, self.target.bytes_per_real))?;
-        // Many pieces a lane fit more blocks with four edges than with two.
+        // With many vectors per lane, more blocks fit with four edges than with two.
         if walk.draws()
             || lanes.overlaps()
             || !load.is_plain()
@@ -44,8 +44,8 @@ impl Unit<'_> {
         let (edges, edges_near) = (tuning::low_degree_edges(), tuning::low_degree_edges_near());
         let is_followed = self.is_followed();
         let after = !lowering.rows[1].is_empty() || is_followed;
-        // Registers: what is read before edges waits for them, what is done behind them takes a few
-        // more. Seven blocks leave a thread as many as eight.
+        // Values that are read before the edges, and work after them, take a few more registers.
+        // Seven blocks per SM leave a thread as many registers as eight.
         let (is_wide, waits_beside_two) =
             (has_wide_rows(walk), load.waits() && load.list_count() > 1);
         let waits_for_much = load.waits() && is_wide || waits_beside_two;
@@ -86,8 +86,8 @@ impl Unit<'_> {
             (true, true) => tuning::low_degree_blocks_halved_waiting(),
             (true, false) => tuning::low_degree_blocks_halved(),
         };
-        // Pieces of one or two columns, of wide rows that no whole vector divides, are as many more
-        // loads and addresses: two a lane do not fit as many blocks.
+        // Vectors of one or two columns, of wide rows that no full vector divides, take more loads
+        // and addresses: with two per lane fewer blocks fit.
         let blocks = if lanes.vector < 4 && lanes.chunks > 1 {
             blocks.min(tuning::low_degree_blocks_narrow())
         } else {
@@ -99,7 +99,7 @@ impl Unit<'_> {
         {
             return None;
         }
-        // Two lists beside rows of 33 to 64 columns leave no room for another block.
+        // Two lists and rows of 33 to 64 columns leave no registers for another block.
         let is_short_of_room =
             halves && lanes.lanes == tuning::low_degree_halved_lanes() && load.list_count() > 1;
         if self.reads_at_most(tuning::low_degree_reads(), lanes.places) && !is_short_of_room {
@@ -118,20 +118,19 @@ impl Unit<'_> {
         })
     }
 
-    /// Whether rows are as many as groups of all processors.
+    /// Whether there are at least as many rows as groups on all SMs.
     fn is_many(&self, lanes: Lanes, blocks: u32) -> bool {
         self.expected_vertices()
             >= u64::from(self.target.processors * blocks * THREADS) / lanes.lanes as u64
     }
 
-    /// Whether a vertex reads and writes so many rows at most.
+    /// Whether a vertex reads and writes at most this many rows.
     fn reads_at_most(&self, rows: u64, places: usize) -> bool {
         self.launch.bytes
             <= rows * 4 * self.expected_vertices() * (places as u64 + tuning::low_degree_listed())
     }
 
-    /// Slices of a plain sum of many edges whose rows lie in the second cache, whose steps are
-    /// those of whole rows.
+    /// Slices of a plain sum of many edges whose rows fit L2, with the same steps as whole rows.
     pub(super) fn plan_narrow_slices(&self, places: usize) -> Option<Lanes> {
         let of_edges = (self.launch.bytes / 4)
             .saturating_sub(self.expected_vertices() * places as u64)
@@ -147,7 +146,7 @@ impl Unit<'_> {
     }
 }
 
-/// Whether several wide rows of a vertex are read: they take registers.
+/// Whether a vertex reads several wide rows of its own: they take registers.
 fn has_wide_rows(walk: &Walk) -> bool {
     let widest = walk.leaves.iter().map(|leaf| leaf.columns).max().unwrap_or(1);
     walk.leaves.iter().filter(|leaf| leaf.columns == widest && leaf.rows == Rows::Nodes).count() > 1

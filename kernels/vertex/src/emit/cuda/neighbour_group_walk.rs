@@ -1,15 +1,15 @@
-//! neighbour_group_walk: sums over edges by groups of neighbours, GNNAdvisor's schedule (algorithm
-//! 3-1), beside that of `kernel`.
+//! neighbour_group_walk: sums over edges by neighbour groups, the schedule of GNNAdvisor (algorithm
+//! 3-1); the alternative to whole rows (`row_walk.rs`).
 //!
-//! promises  a group has at most so many neighbours of one row, and so many lanes, which go over
-//!           the columns together; each group of a block has a place of its own in shared memory,
-//!           and the first of those of a row, its leader, adds them up in order and alone writes
-//!           the row; a row whose groups lie in several blocks is joined by a second kernel, block
-//!           by block in order
-//! never     adds up by an atomic, or lets one group write into another's place, as the printed
+//! promises  a group has at most `neighbours` neighbours of one row, and `lanes` lanes, which
+//!           process the columns together; each group of a block has a slot of its own in shared
+//!           memory; the first group of a row, its leader, adds the slots in order and alone writes
+//!           the row; a row whose groups span several blocks is merged by a second kernel, block by
+//!           block in order
+//! never     adds by an atomic, or lets one group write into another's slot, as the printed
 //!           algorithm does
-//! limits    walks that go over the edges of a row once and only add up: a softmax, an extreme and
-//!           what waits for another sum keep rows
+//! limits    walks that visit the edges of a row once and only add: a softmax, a minimum or
+//!           maximum, and values that wait for another sum use whole rows
 use super::edge_sums::Sum;
 use super::heavy_rows;
 use super::kernel_parameters::{Parameters, emit_row_context};
@@ -27,14 +27,14 @@ use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
 use crate::tuning;
 
-/// Threads of a block for which `Load` says how many blocks a processor holds.
+/// Threads of the blocks that the occupancy of `Load` refers to.
 const THREADS: u32 = super::row_walk::THREADS;
-/// Blocks that a processor holds at most.
+/// Maximum resident blocks per SM.
 const BLOCKS_MOST: u32 = 32;
-/// Shared memory of a block that needs no asking for.
+/// Static shared memory per block.
 const SHARED_BYTES: usize = 48 << 10;
 
-/// Whether a walk can be cut so.
+/// Whether a walk can be split into neighbour groups.
 pub(super) fn supports_groups(walk: &Walk) -> bool {
     let is_sum = |op: &Op| matches!(op, Op::Reduce(Reduction::Sum | Reduction::Count, _));
     let mut reductions =
@@ -45,8 +45,8 @@ pub(super) fn supports_groups(walk: &Walk) -> bool {
         && reductions.all(|step| is_sum(&step.op))
 }
 
-/// A row's places over so many lanes: fewer neighbouring ones a lane where that leaves none
-/// without, more times round where it takes that. Slices of wide rows are a warp's.
+/// Distributes a row's columns over this many lanes: narrower vectors if some lanes would have
+/// none, more vectors per lane if needed. Slices of wide rows have a full warp.
 pub(super) fn choose_group_lanes(of_rows: Lanes, lanes: u32) -> Lanes {
     if of_rows.slices > 1 {
         return of_rows;
@@ -60,7 +60,7 @@ pub(super) fn choose_group_lanes(of_rows: Lanes, lanes: u32) -> Lanes {
 }
 
 impl Unit<'_> {
-    /// A kernel for groups, and one for rows whose groups lie in several blocks.
+    /// Emits a kernel for groups, and one for rows whose groups span several blocks.
     pub(super) fn emit_group_walk(
         &mut self,
         lowering: &WalkLowering,
@@ -68,12 +68,12 @@ impl Unit<'_> {
         wanted: Groups,
     ) -> Result<(), NoKernel> {
         let Some(direction) = lowering.walk.direction() else {
-            return Err(NoKernel::new("a sum over edges of no direction".to_owned()));
+            return Err(NoKernel::new("a sum over edges without a direction".to_owned()));
         };
         let lanes = &lowering.lanes;
         let bytes_a_thread =
             lowering.passes[1].sums.iter().map(|sum| sum.elements(lanes)).max().unwrap_or(1) * 8;
-        // A block has no more threads than shared memory has room for.
+        // Shared memory bounds the threads of a block.
         let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
         let groups = Groups {
             lanes: lanes.lanes as u32,
@@ -125,9 +125,9 @@ impl Unit<'_> {
     }
 }
 
-/// Blocks of `THREADS` that a processor can hold: one less than of rows, since who leads takes
-/// registers, and what leaves few compiles for one architecture alone (`ON_HOPPER`); few
-/// where lanes go round several times, each time with an address of its own.
+/// Minimum resident blocks per SM, in blocks of `THREADS`: one less than for whole rows, since
+/// leaders take registers, and code with few registers to spare compiles for one architecture alone
+/// (`ON_HOPPER`); few if lanes have several vectors, each with an address of its own.
 fn blocks_per_sm(load: Load, lanes: &Lanes) -> u32 {
     match load.blocks_per_sm(load.edges_in_flight()) {
         blocks if lanes.chunks > 1 => blocks.min(tuning::neighbour_group_blocks()),
@@ -149,7 +149,7 @@ const OF_SPANS: [(&str, Grouped); 4] = [
     ("const unsigned spans", Grouped::SpanCount),
 ];
 
-/// Which group is whose, who leads, and whether its row has groups in other blocks.
+/// The group of a lane, whether it leads, and whether its row has groups in other blocks.
 const WHO: &str = "const unsigned first_of_block = blockIdx.x * GROUPS, own_group = warp * PER_WARP + group, number = first_of_block + own_group;
 const unsigned end_of_block = min(groups, first_of_block + GROUPS);
 const bool live = number < groups;
@@ -162,7 +162,7 @@ const bool writes = leads && !before && !after;
 after_others();
 ";
 
-/// Which row is whose.
+/// The row of a lane group in the second kernel.
 const WHOSE_SPAN: &str = "const unsigned number = blockIdx.x * GROUPS + warp * PER_WARP + group;
 const bool live = number < spans;
 const unsigned item = live ? number : 0;
@@ -175,7 +175,7 @@ fn row_reads(lowering: &WalkLowering) -> Reads {
     Statements::concat(&lowering.rows).reads()
 }
 
-/// The edges of each group; leaders do the rest of their rows.
+/// The edges of each group; leaders finish their rows.
 fn emit_groups_body(lowering: &WalkLowering, stores: &str, groups: Groups, load: Load) -> String {
     let pass = &lowering.passes[1];
     let mut body = format!(
@@ -214,7 +214,7 @@ double* const of_piece = parts_of_spans + (((offset_t)blockIdx.x * 2 + (before ?
     body
 }
 
-/// Each group leaves what it has of one sum in its place; leaders add up those of their rows.
+/// Each group stores its part of one sum in its slot; leaders add the slots of their rows.
 fn emit_leader_sum(lowering: &WalkLowering, sum: &Sum) -> String {
     let (of, elements, element) =
         (register(sum.kind()), sum.elements(&lowering.lanes), sum.number());
@@ -238,7 +238,7 @@ __syncthreads();
     )
 }
 
-/// What blocks have of a row, joined in order, and the rest of the row.
+/// Merges the partial sums of a row's blocks in order, and finishes the row.
 fn emit_spans_body(lowering: &WalkLowering, stores: &str, groups: Groups) -> String {
     let pass = &lowering.passes[1];
     let mut body =

@@ -1,14 +1,14 @@
-//! online_softmax: sums that are taken while the largest score is still being found.
+//! online_softmax: sums that are taken while the maximum score is still running.
 //!
-//! promises  a largest score is running only where every reduction of its pass that depends on it
-//!           adds up terms that have `exp(score - largest)` as a factor once, so that a larger
-//!           score found later is one factor of the sum so far; for each such sum, which of its
-//!           elements is multiplied with which score's factor
-//! never     changes a step; takes a sum that needs the largest score in any other way (it waits
-//!           for the pass, as it always did)
+//! promises  a maximum is online only if every reduction of its pass that depends on it adds terms
+//!           with `exp(score - maximum)` as a factor exactly once, so that a larger score found
+//!           later is one factor of the partial sum; for each such sum, which of its elements is
+//!           multiplied with which score's factor
+//! never     changes a step; accepts a sum that needs the maximum in any other way (that sum waits
+//!           for the pass)
 //!
-//! This is the softmax of one pass (Milakov & Gimelshein 2018): edges are read once and not three
-//! times.
+//! This is the one-pass softmax of Milakov & Gimelshein (2018): edges are read once instead of
+//! three times.
 use std::collections::BTreeSet;
 
 use super::GpuTarget;
@@ -18,7 +18,7 @@ use crate::launch::{LaunchList, reduced};
 
 use super::lane_layout::broadcast_elements;
 
-/// A largest score that sums do not wait for.
+/// A maximum score that sums do not wait for.
 #[derive(Clone, Debug)]
 pub(super) struct OnlineMaximum {
     /// The reduction that finds it.
@@ -27,21 +27,21 @@ pub(super) struct OnlineMaximum {
     pub score: Read,
     /// The step that is `exp(score - largest)`.
     pub exponential: usize,
-    /// Sums with that factor, and for each element of theirs the score's.
+    /// Sums with that factor, and for each of their elements the element of the score.
     pub sums: Vec<(usize, Vec<u32>)>,
 }
 
-/// What a term has of a factor.
+/// How a term depends on the factor.
 enum Factor {
-    /// Nothing that depends on the largest score.
+    /// The term does not depend on the maximum score.
     Free,
-    /// It once: which of its elements, for each element asked for.
+    /// The factor occurs once: its element, for each requested element.
     Once(Vec<u32>),
-    /// Something else that depends on it.
+    /// Any other dependence.
     Other,
 }
 
-/// Finds such scores, and counts the passes of all steps anew.
+/// Finds online maxima, and recounts the passes that each step waits for.
 pub(super) fn find_online_maxima(walk: &mut Walk) {
     let largest: Vec<usize> = (0..walk.steps.len())
         .filter(|number| matches!(walk.steps[*number].op, Op::Reduce(Reduction::Maximum, _)))
@@ -59,8 +59,8 @@ pub(super) fn find_online_maxima(walk: &mut Walk) {
     }
 }
 
-/// Exponentials that belong to a running largest score, by name: what is made again of them in
-/// other launches is of what is at most 0, too.
+/// The names of exponentials that belong to an online maximum. Other launches that recompute them
+/// know by this that the argument is at most 0.
 pub(super) fn find_softmax_exponentials(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
     let walks = list
         .launches()
@@ -75,19 +75,19 @@ pub(super) fn find_softmax_exponentials(list: &LaunchList, target: GpuTarget) ->
     walks.flat_map(of_walk).collect()
 }
 
-/// Says of steps that they are such.
+/// Marks the steps that are softmax exponentials.
 pub(super) fn mark_softmax_exponentials(walk: &mut Walk, shares: &BTreeSet<String>) {
     walk.steps.iter_mut().for_each(|step| {
         step.is_share = step.op == Op::Unary(Unary::Exp) && shares.contains(plain(&step.out))
     });
 }
 
-/// The name of a value, where it is made again and where it is not.
+/// The name of a value without the suffix of a recomputed copy.
 fn plain(name: &str) -> &str {
     name.strip_suffix(".again").unwrap_or(name)
 }
 
-/// Which step a read is of.
+/// The step that a read refers to.
 fn step_of(input: &Input) -> Option<usize> {
     match input {
         Input::Rows(Read { from: From::Step(number), .. }) => Some(*number),
@@ -99,7 +99,8 @@ fn is_number(input: &Input, wanted: f64) -> bool {
     matches!(input, Input::Number(number) if number.real() == wanted)
 }
 
-/// The score and the exponential that belong to a largest value, as the language writes a softmax.
+/// The score and the exponential that belong to a maximum, if the steps are a softmax as the
+/// language lowers it.
 fn match_softmax(walk: &Walk, largest: usize) -> Option<OnlineMaximum> {
     let step = &walk.steps[largest];
     let [input @ Input::Rows(score)] = step.inputs.as_slice() else { return None };
@@ -156,8 +157,8 @@ fn match_softmax(walk: &Walk, largest: usize) -> Option<OnlineMaximum> {
     })
 }
 
-/// Passes that each step waits for: an exponential of a running score waits for what its score
-/// waits for.
+/// Counts the passes that each step waits for. The exponential of an online maximum waits only for
+/// what its score waits for.
 fn count_passes(walk: &mut Walk) {
     for number in 0..walk.steps.len() {
         let step = &walk.steps[number];
@@ -176,7 +177,7 @@ fn count_passes(walk: &mut Walk) {
 }
 
 /// The sums of the pass that have the factor once; none if another reduction of the pass depends on
-/// the largest score.
+/// the maximum.
 fn find_rescalable_sums(walk: &Walk, running: &OnlineMaximum) -> Option<Vec<(usize, Vec<u32>)>> {
     let pass = walk.steps[running.largest].passes;
     let mut depends = vec![false; walk.steps.len()];
@@ -207,7 +208,7 @@ fn find_rescalable_sums(walk: &Walk, running: &OnlineMaximum) -> Option<Vec<(usi
     (!found.is_empty()).then_some(found)
 }
 
-/// What of the factor is in the elements of an operand.
+/// The factor in the elements of an operand.
 fn find_factor(
     walk: &Walk,
     running: &OnlineMaximum,
@@ -269,7 +270,7 @@ fn multiply_factors(first: Factor, second: Factor) -> Factor {
     }
 }
 
-/// Both with the same factor.
+/// Both operands with the same factor.
 fn require_equal(first: Factor, second: Factor) -> Factor {
     match (first, second) {
         (Factor::Once(first), Factor::Once(second)) if first == second => Factor::Once(first),

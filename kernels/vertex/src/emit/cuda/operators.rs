@@ -1,11 +1,11 @@
-//! operators: numbers, casts, functions of folds and reductions as CUDA expressions; those of the
-//! element-wise operators stand in their rows in `gir/operators.rs`.
+//! operators: literals, casts, fold functions and reductions as CUDA expressions; the element-wise
+//! operators are rows of `gir/operators.rs`.
 //!
-//! promises  what `interpret` says, in the type at hand; a real number is rounded once
-//! never     makes a statement
+//! promises  the same results as `interpret`, in the type at hand; a float is rounded once
+//! never     emits a statement
 use crate::gir::{Function, Number, Pooling, Reduction, Type, cuda_real};
 
-/// How a type is called in a kernel's registers.
+/// The register type of a value.
 pub fn register(kind: Type) -> &'static str {
     match kind {
         Type::Real => "real",
@@ -28,7 +28,7 @@ pub fn literal(number: Number, kind: Type) -> String {
     }
 }
 
-/// A value of one type as one of another.
+/// Casts a value of one type to another.
 pub fn cast(from: Type, to: Type, a: &str) -> String {
     match (from, to) {
         (Type::Real, Type::Real) => a.to_owned(),
@@ -45,14 +45,14 @@ pub fn cast(from: Type, to: Type, a: &str) -> String {
     }
 }
 
-/// The text of a value, and its type.
+/// The expression of a value, and its type.
 #[derive(Clone, Copy)]
 pub struct TypedText<'a> {
     pub text: &'a str,
     pub kind: Type,
 }
 
-/// A fold's function of two values that are names, and the type of what it gives.
+/// Applies a fold's function to two named values; returns the expression and its type.
 pub fn apply_fold(
     function: &Function,
     left: TypedText<'_>,
@@ -107,8 +107,7 @@ pub fn apply_fold(
     (format!("({text})"), kind)
 }
 
-/// Of 65536 drawings those that drop a value, and what is kept is multiplied with; none where
-/// nothing is dropped.
+/// The dropout threshold in 65536ths, and the scale of kept values; none if nothing is dropped.
 pub fn dropout_threshold(probability: f64) -> Option<(u32, String)> {
     let threshold = ((probability * 65536.0).round() as u32).min(65535);
     (threshold > 0).then(|| {
@@ -116,7 +115,7 @@ pub fn dropout_threshold(probability: f64) -> Option<(u32, String)> {
     })
 }
 
-/// What a reduction starts with, which it also gives over nothing.
+/// The initial value of a reduction, which is also its result over nothing.
 pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
     Some(match (reduction, kind) {
         (Reduction::Sum | Reduction::Count, _) => "0".to_owned(),
@@ -132,7 +131,7 @@ pub fn start(reduction: Reduction, kind: Type) -> Option<String> {
     })
 }
 
-/// Two parts of a reduction as one, the earlier first.
+/// Joins two parts of a reduction, the earlier first.
 pub fn join_parts(reduction: Reduction, kind: Type, a: &str, b: &str) -> String {
     match reduction {
         Reduction::Sum | Reduction::Count if kind == Type::Real => format!("{a} + {b}"),
@@ -146,7 +145,7 @@ pub fn join_parts(reduction: Reduction, kind: Type, a: &str, b: &str) -> String 
     }
 }
 
-/// How a sum, least or most along an axis goes as a reduction.
+/// The reduction of a sum, minimum or maximum along an axis.
 pub fn axis_reduction(pooling: Pooling) -> Reduction {
     match pooling {
         Pooling::Sum => Reduction::Sum,

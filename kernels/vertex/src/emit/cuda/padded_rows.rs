@@ -1,16 +1,16 @@
-//! padded_rows: rows that are made to the end of their stride, so that lanes share them evenly and
-//! in the widest vectors.
+//! padded_rows: rows that are computed up to their stride, so that lanes share them evenly in the
+//! widest vectors.
 //!
-//! promises  a walk is widened only where all rows that it reads and makes have one number of
-//!           columns, or one column, and lie at strides that vectors divide; what then lies beyond
-//!           the columns is made of what lay there, and is in no sum along a row
+//! promises  a walk is padded only if all rows that it reads and computes have the same number of
+//!           columns, or one column, with strides that vectors divide; the padding of a result is
+//!           computed from the padding of its operands, and is in no reduction along a row
 //! never     changes an element within the columns
 use super::row_walk::widest_vector;
 use super::walk_steps::{At, From, Input, Leaf, Level, Read, RowLayout, Step, Walk};
 use crate::gir::Op;
 use crate::launch::{Element, Over, Rows};
 
-/// Widens a walk, where it may be.
+/// Pads a walk, if that is allowed.
 pub(super) fn pad_walk(walk: &mut Walk) {
     let Some(layout) = fitting(walk) else { return };
     let widened = |shape: &mut Vec<u64>| pad_shape(shape, layout);
@@ -25,8 +25,7 @@ pub(super) fn pad_walk(walk: &mut Walk) {
     walk.padded = Some(layout);
 }
 
-/// Widens rows that are added up over all vertices, where they may be: who adds them up leaves out
-/// what lies beyond the columns.
+/// Pads rows of a sum over all vertices, if that is allowed. The sum leaves out the padding.
 pub(super) fn pad_read_rows(walk: &mut Walk, read: &mut [Input]) {
     let Some(columns) = read.iter().map(|input| input.shape().iter().product::<u64>()).max() else {
         return;
@@ -53,7 +52,7 @@ pub(super) fn pad_read_rows(walk: &mut Walk, read: &mut [Input]) {
     walk.padded = Some(RowLayout { columns, stride });
 }
 
-/// A row's shape to the end of its stride.
+/// Extends a row's shape to its stride.
 fn pad_shape(shape: &mut Vec<u64>, RowLayout { columns, stride }: RowLayout) {
     if shape.last() == Some(&columns) {
         shape.pop();
@@ -61,16 +60,16 @@ fn pad_shape(shape: &mut Vec<u64>, RowLayout { columns, stride }: RowLayout) {
     }
 }
 
-/// Whether rows of so many columns lie so far apart, or are one row that is the same for all.
+/// Whether rows have these columns and this stride, or are one row for all vertices.
 fn is_wide(leaf: &Leaf, RowLayout { columns, stride }: RowLayout) -> bool {
     leaf.element == Element::Real
         && leaf.columns == columns
         && (leaf.stride == stride || leaf.rows == Rows::Fixed(1))
 }
 
-/// The columns and the stride of the rows of a walk.
+/// The common columns and stride of the rows of a walk.
 fn fitting(walk: &Walk) -> Option<RowLayout> {
-    // A product is the first of its walk: what stands in front of one has rows of another width.
+    // A product must be the first step: rows before it have another width.
     if walk.rows != Rows::Nodes
         || !matches!(walk.over, Over::Vertices | Over::EdgesOf(_))
         || walk.steps.iter().skip(1).any(is_product)
@@ -103,8 +102,7 @@ fn is_product(step: &Step) -> bool {
     matches!(step.op, Op::Product { .. })
 }
 
-/// What a step reads of the walk's rows: of a product nothing, whose operands have widths of their
-/// own.
+/// The row operands of a step; none for a product, whose operands have widths of their own.
 fn row_inputs(step: &Step) -> &[Input] {
     if is_product(step) { &[] } else { &step.inputs }
 }
@@ -136,7 +134,7 @@ fn may_be_wide(walk: &Walk, step: &Step, RowLayout { columns, stride }: RowLayou
     is_made_of_elements && lies_so && row_inputs(step).iter().flat_map(Input::reads).all(fits)
 }
 
-/// Every row that an input reads.
+/// Applies a change to every row that an input reads.
 fn for_each_read(input: &mut Input, change: &mut impl FnMut(&mut Read)) {
     match input {
         Input::Number(_) => {}

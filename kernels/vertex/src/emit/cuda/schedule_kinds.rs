@@ -1,14 +1,15 @@
-//! schedule_kinds: the ways in which kernels walk rows and edges, multiply and add up, by name.
+//! schedule_kinds: the names of the schedules by which kernels walk rows and edges, multiply and
+//! add.
 //!
-//! promises  every way that the emitter can choose has a name here, and `Emitted::schedules` says
-//!           which of them each launch got: a test can ask whether each of them is emitted for some
-//!           program (`tests/source_digests.rs`)
+//! promises  every schedule that the emitter can choose has a name here, and `Emitted::schedules`
+//!           says which of them each launch got; a test asks whether each of them is emitted for
+//!           some program (`tests/source_digests.rs`)
 //! never     decides anything
 
 /// Declares the names, and the list of all.
 macro_rules! schedules {
     ($($(#[doc = $about:literal])+ $name:ident,)+) => {
-        /// A way to do a launch, or a part of one.
+        /// A schedule of a launch, or of a part of one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum ScheduleKind {
             $($(#[doc = $about])+ $name,)+
@@ -22,37 +23,38 @@ macro_rules! schedules {
 }
 
 schedules! {
-    /// Rows, each by a group of lanes.
+    /// Each row by a lane group.
     Rows,
-    /// The same, several rows a group, one after the other.
+    /// Several rows per lane group, in sequence.
     RowsInTurn,
     /// Edges of a row by a group of lanes; heavy rows by a warp or a block.
     EdgesOfRows,
-    /// Plain sums over the edges of rows that have few: many groups, few edges in flight.
+    /// Plain sums over the edges of low-degree rows: many groups, few edges in flight.
     LowDegreeRows,
-    /// Several consecutive rows a group, their edges as one list.
+    /// Several consecutive rows per lane group, their edges as one list.
     ConsecutiveRows,
-    /// A row's columns in slices, each of other blocks.
+    /// Column slices of a row, in different blocks.
     ColumnSlices,
-    /// Very heavy rows by several blocks each.
+    /// Heavy rows by several blocks each.
     MultiBlockRows,
-    /// A softmax whose sums are taken while its largest score is still looked for.
+    /// A softmax whose sums are taken while its maximum is still running (online softmax).
     OnlineSoftmax,
-    /// Numbers of an edge that one lane computes and broadcasts.
+    /// Scalars of an edge that one lane computes and broadcasts.
     LaneBroadcast,
-    /// Lanes of two vectors, so that half as many compute a head's score.
+    /// Two vectors per lane, so that half as many lanes compute a head's score.
     HeadScores,
-    /// Lanes whose columns overlap, so that a row of any width takes few of them.
+    /// Lanes with overlapping columns, so that a row of any width takes few of them.
     OverlappingLanes,
-    /// Rows read and written to the end of their stride.
+    /// Rows read and written up to their stride.
     PaddedRows,
-    /// A product of the rows that a walk over edges makes, in its kernel.
+    /// A product of the rows of an edge walk, in its kernel.
     ProductAfterWalk,
-    /// Edges in groups of neighbours of equal size (GNNAdvisor).
+    /// Neighbour groups of equal size (GNNAdvisor).
     NeighbourGroups,
-    /// The extreme edge of a row, products over the other edges, folds: a thread a column.
+    /// The argmin or argmax edge of a row, products over the other edges, folds: a thread per
+    /// column.
     EdgesAmongRow,
-    /// Values of edges seen from their other end.
+    /// Values of edges, read from the reversed edges.
     ReversedEdges,
     /// Rows of a table by an index.
     TableLookup,
@@ -64,37 +66,37 @@ schedules! {
     LossInRegisters,
     /// A loss whose row is read again.
     LossReadAgain,
-    /// A loss that adds its gradient up over all rows.
+    /// A loss whose gradient is summed over all rows in the same kernel.
     LossWithGradientSum,
-    /// A step of the optimizer for several parameters.
+    /// An optimiser step for several parameters.
     OptimizerStep,
     /// A product by threads, for types and widths that tensor cores do not take.
     ThreadProduct,
-    /// Two short products that are added up, by threads.
+    /// A sum of two short products, by threads.
     ThreadProductPair,
-    /// A product by threads whose result is added up over all rows.
+    /// A product by threads whose result is summed over all rows.
     ThreadProductWithSum,
     /// A product by threads with an outer product of the same rows.
     ThreadProductWithOuter,
     /// A product on tensor cores with the matrix in shared memory.
     TensorCoreProduct,
-    /// The same of few long rows: each warp streams the matrix.
+    /// The same for few long rows: each warp streams the matrix.
     TensorCoreFewRows,
-    /// The same of long rows: a block streams the matrix.
+    /// The same for long rows: a block streams the matrix.
     TensorCoreLongRows,
-    /// A product by warpgroups with the whole matrix.
+    /// A product by warpgroups with the whole matrix in shared memory.
     WarpgroupProduct,
-    /// The same with a part of the matrix at a time.
+    /// The same with one slab of the matrix at a time.
     WarpgroupSlabs,
-    /// The same of few long rows, whose elements several blocks share.
+    /// The same for few long rows, with split K over several blocks.
     WarpgroupSplitK,
-    /// A product on tensor cores whose columns are slices of other blocks.
+    /// A product on tensor cores with column slices in different blocks.
     ProductSlices,
-    /// Two products that are added up, in one kernel on tensor cores.
+    /// A sum of two products, in one kernel on tensor cores.
     MergedSum,
-    /// A narrow product of the rows that a product makes, in its kernel.
+    /// A narrow product of the rows of another product, in its kernel.
     MergedNarrow,
-    /// The same of a wide one.
+    /// The same with a wide product.
     MergedWide,
     /// An outer product by threads.
     OuterByThreads,
@@ -102,24 +104,24 @@ schedules! {
     OuterTensorCore,
     /// An outer product by warpgroups.
     OuterWarpgroup,
-    /// The same with its sides exchanged.
+    /// The same with exchanged sides.
     OuterExchanged,
-    /// An outer product that computes its rows of narrow ones.
+    /// An outer product whose kernel computes its rows from narrow ones.
     OuterOfRowsMade,
-    /// Two outer products that have a side in common.
+    /// Two outer products that share a side, in one kernel.
     OuterPair,
-    /// An outer product that adds the rows of a side up.
+    /// An outer product that also sums the rows of a side.
     OuterWithSum,
     /// A sum over all rows.
     RowSum,
     /// Sums over the same rows, in one kernel.
     RowSums,
-    /// Parts that the last block of a kernel joins.
+    /// Partial sums that the last block of a kernel merges.
     PartsInKernel,
-    /// Parts that a kernel of its own joins.
+    /// Partial sums that a separate kernel merges.
     PartsKernel,
     /// A product with the entries of sparse rows.
     SparseProduct,
-    /// The gradient of its matrix.
+    /// The gradient of that product's matrix.
     SparseGradient,
 }
