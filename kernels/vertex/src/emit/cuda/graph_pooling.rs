@@ -1,6 +1,7 @@
-//! graph_pooling: what products and sums over rows share, and sums over the vertices of each graph.
+//! graph_pooling: sums over the vertices of each graph, and the row values that products and sums
+//! over rows share.
 //!
-//! promises  a pooled value is added up in the order in which the vertices are listed
+//! promises  a pooled value is added in the order in which the vertices are listed
 //! never     adds floats in an order that varies
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, identity};
@@ -13,25 +14,25 @@ use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Pooling, Type};
 use crate::launch::{Operation, Rows};
 
-/// Statements that make one value of a row, and where it lies.
+/// Statements that compute one value of a row, and the expression of its register.
 pub(super) struct RowValue {
     pub statements: Statements,
     pub at: String,
 }
 
 impl RowValue {
-    /// Nothing: the row lies in a buffer, from where it is copied.
+    /// No statements: the row is copied from its buffer.
     pub fn none() -> RowValue {
         RowValue { statements: Statements::default(), at: String::new() }
     }
 
-    /// The statements behind what they read of the row.
+    /// The statements, after the facts of the row that they read.
     pub fn text(&self) -> String {
         format!("{}{}", emit_row_context(&self.statements.reads()), self.statements.text())
     }
 }
 
-/// A value of a row, as a real number, with so many neighbouring columns a thread.
+/// Lowers a value of a row to a float, with a vector of adjacent columns per thread.
 pub(super) fn lower_row_value(
     lowering: &mut WalkLowering,
     input: &Input,
@@ -40,7 +41,7 @@ pub(super) fn lower_row_value(
     Ok(RowValue { statements, at: cast(held.kind, Type::Real, &held.at()) })
 }
 
-/// Statements that make a value of a row, and its registers.
+/// Statements that compute a value of a row, and its registers.
 fn registers_of(
     lowering: &mut WalkLowering,
     input: &Input,
@@ -50,10 +51,10 @@ fn registers_of(
     Ok((std::mem::take(&mut lowering.rows[0]), held))
 }
 
-/// A row that lies in a buffer, as it lies there: one of several that a vertex has.
+/// Loads a stored row as it is: one of several rows per vertex.
 pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<RowValue, NoKernel> {
     let Input::Rows(Read { from: From::Leaf(leaf), .. }) = input else {
-        return Err(NoKernel::new("several rows a vertex that lie nowhere".to_owned()));
+        return Err(NoKernel::new("several rows per vertex that are not stored".to_owned()));
     };
     let leaf = &walk.leaves[*leaf];
     let statements = Statements(vec![Statement::LoadLying {
@@ -63,13 +64,12 @@ pub(super) fn plain_row(walk: &Walk, input: &Input, columns: u64) -> Result<RowV
     Ok(RowValue { statements, at: "of_row[q][j]".to_owned() })
 }
 
-/// Where a row starts that is one of several, of so many columns, that a vertex has.
+/// The offset of a row among several rows per vertex of this many columns each.
 pub(super) fn start_of_row(row: &str, columns: u64, leaf: &Leaf) -> String {
     start_of(row, columns, leaf.columns / columns.max(1), leaf.stride)
 }
 
-/// The same for rows of which a vertex has so many, and which lie so far apart from vertex to
-/// vertex.
+/// The same, with this many rows per vertex and this stride between vertices.
 pub(super) fn start_of(row: &str, columns: u64, lead: u64, stride: u64) -> String {
     match lead {
         _ if stride == lead * columns => format!("(offset_t){row} * {columns}"),
@@ -82,12 +82,12 @@ pub(super) fn thread_lanes(places: usize, vector: usize) -> Lanes {
     Lanes { places, vector, lanes: 1, chunks: 1, slices: places.div_ceil(vector) }
 }
 
-/// Whether an operand's rows lie in a buffer, one after the other.
+/// Whether an operand's rows are consecutive in a buffer.
 pub(super) fn lies_in_rows(input: &Input) -> bool {
     matches!(input, Input::Rows(read) if matches!(read.at, At::Own | At::One))
 }
 
-/// Tables of the lowerings of one kernel, of which at most one has any.
+/// The constant tables of the lowerings of one kernel. At most one lowering may have any.
 pub(super) fn tables_of(lowerings: &[&WalkLowering]) -> Result<String, NoKernel> {
     let with: Vec<&&WalkLowering> =
         lowerings.iter().filter(|lowering| !lowering.constants.is_empty()).collect();
@@ -95,21 +95,21 @@ pub(super) fn tables_of(lowerings: &[&WalkLowering]) -> Result<String, NoKernel>
         [] => Ok(String::new()),
         [only] => Ok(emit_tables(only)),
         _ => Err(NoKernel::new(
-            "a product of two rows whose elements lie in no simple order".to_owned(),
+            "a product whose operands both need a table for the order of their elements".to_owned(),
         )),
     }
 }
 
 impl Unit<'_> {
-    /// Over the vertices of each graph: a thread for each column of a graph, in the order in which
-    /// they are listed.
+    /// Emits a sum over the vertices of each graph: a thread per column of a graph, in the order in
+    /// which the vertices are listed.
     pub(super) fn emit_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
-            return Err(NoKernel::new("a pool that is none".to_owned()));
+            return Err(NoKernel::new("a launch that is no pooling over graphs".to_owned()));
         };
         let (walk, read) =
             Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
-                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;
         let columns = shape.iter().product::<u64>().max(1) as usize;
         let mut lowering = WalkLowering::new(&walk, thread_lanes(columns, 1));
         let (statements, made) = registers_of(&mut lowering, &read[0])?;

@@ -1,10 +1,10 @@
-//! outer_from_narrow_rows: rows of an outer product that its kernel makes of narrow ones, where it
-//! multiplies them: nobody puts them down, or reads them again.
+//! outer_from_narrow_rows: an outer product whose kernel computes the rows of one side from narrow
+//! rows, so that they are never materialised.
 //!
-//! promises  rows are made here only where all who read them are made by this kernel: the outer
-//!           product, its twin, and sums of these rows; a row is made once, for one block has all
-//!           columns of the other side
-//! never     rounds what it multiplies to make them, in whatever kind the plan has its products
+//! promises  rows are computed here only if this kernel contains all their readers: the outer
+//!           product, a second outer product that shares its side, and sums of these rows; a row is
+//!           computed once, since one block has all columns of the other side
+//! never     rounds the operands of the products that compute them, whatever `plan.matmul` is
 use super::graph_pooling::RowValue;
 use super::kernel_parameters::Parameters;
 use super::outer_products::{emit_side_rows, paired_columns};
@@ -20,44 +20,43 @@ use super::{Argument, NoKernel, Unit, warpgroup_products};
 use crate::gir::Op;
 use crate::launch::{Narrow, NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies};
 
-/// Elements of narrow rows that are read together.
+/// Narrow elements that are read as one vector.
 const TOGETHER: u64 = 4;
 
-/// Rows that an outer product makes.
+/// The rows that an outer product computes.
 pub(super) struct NarrowRows<'a> {
-    /// Number of the product that makes them elsewhere, and which operand they are here.
+    /// The number of the product that defines them, and which operand they are here.
     pub maker: usize,
     pub side: usize,
     pub schedule: OuterProductShape,
     pub source: NarrowSource<'a>,
 }
 
-/// What the kernel's text says of them.
+/// The text of these rows in the kernel.
 #[derive(Default)]
 pub(super) struct NarrowRowTexts {
-    /// Narrow elements of a row.
+    /// Narrow elements per row.
     pub narrow: u64,
-    /// Statements that ask for rows that say where others are 0, so many elements at a time, and
-    /// for the narrow rows.
+    /// Statements that load the rows whose signs mask the result, `vector` elements at a time, and
+    /// the narrow rows.
     pub positive: String,
     /// What they read.
     pub reads: Reads,
     pub vector: usize,
     pub request: String,
-    /// Statements that take a column of the matrices.
+    /// Statements that load a column of the matrices.
     pub matrix: String,
 }
 
 impl NarrowSource<'_> {
-    /// Narrow elements of a row, those of one product behind those of another, with zeros to the
-    /// end of a vector.
+    /// Narrow elements per row: those of all products, padded with zeros to a whole vector.
     fn narrow(&self) -> u64 {
         self.products.iter().map(|product| product.inner).sum::<u64>().next_multiple_of(TOGETHER)
     }
 }
 
 impl<'a> Unit<'a> {
-    /// The rows that an outer product makes itself.
+    /// The rows that an outer product computes itself.
     pub(super) fn narrow_rows_for(&self, outer: usize) -> Option<NarrowRows<'a>> {
         let (list, launches) = (self.list, self.list.launches());
         let maker = *self
@@ -107,7 +106,7 @@ impl<'a> Unit<'a> {
         Some(NarrowRows { maker, side, schedule, source })
     }
 
-    /// The outer product that makes the rows of this launch, or of the one that adds what it makes.
+    /// The outer product that computes the rows of this launch, or of the launch that adds to them.
     pub(super) fn find_computing_outer(&self) -> Option<usize> {
         let makers = [Some(self.number), self.joined.firsts.get(&self.number).copied()];
         makers.into_iter().flatten().find_map(|maker| {
@@ -116,7 +115,7 @@ impl<'a> Unit<'a> {
         })
     }
 
-    /// What is read to make rows.
+    /// The rows that are read to compute them.
     pub(super) fn read_narrow_rows(
         &self,
         source: &NarrowSource,
@@ -133,19 +132,19 @@ impl<'a> Unit<'a> {
             .chain(source.products.iter().map(|product| rows(product.rows, product.inner)))
             .collect();
         Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, &operands)
-            .ok_or_else(|| NoKernel::new("rows that no walk reads".to_owned()))
+            .ok_or_else(|| NoKernel::new("narrow rows that no walk reads".to_owned()))
     }
 }
 
 impl NarrowRowTexts {
-    /// Of rows that a walk reads, and what reads them.
+    /// For rows that a walk reads, with their lowerings.
     pub fn new<'a>(
         source: &NarrowSource,
         walk: &'a Walk,
         read: &[Input],
     ) -> Result<(NarrowRowTexts, Vec<WalkLowering<'a>>), NoKernel> {
         let [positive, narrow @ ..] = read else {
-            return Err(NoKernel::new("rows that are made of nothing".to_owned()));
+            return Err(NoKernel::new("rows of an outer product without a source".to_owned()));
         };
         let (positive, vector, lowerings) = emit_side_rows(walk, &[positive], 1)?;
         let reads = positive.reads;
@@ -161,7 +160,7 @@ impl NarrowRowTexts {
         let mut start = 0;
         for (number, (product, input)) in source.products.iter().zip(narrow).enumerate() {
             let leaf = stored_leaf(walk, input, false)
-                .ok_or_else(|| NoKernel::new("narrow rows that lie nowhere".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("narrow rows that are not stored".to_owned()))?;
             let inner = product.inner;
             let own = if number + 1 == source.products.len() { elements - start } else { inner };
             let divides = |vector: &u64| {
@@ -200,7 +199,7 @@ impl NarrowRowTexts {
     }
 }
 
-/// The matrices of the products.
+/// Adds the matrices of the products as parameters.
 pub(super) fn add_matrix_parameters(source: &NarrowSource, parameters: &mut Parameters) {
     for product in &source.products {
         parameters.push(
@@ -210,7 +209,7 @@ pub(super) fn add_matrix_parameters(source: &NarrowSource, parameters: &mut Para
     }
 }
 
-/// An element of a thread's column.
+/// An element of the matrix column of a thread.
 fn emit_element(product: &Narrow, wide: u64) -> String {
     let Narrow { inner, matrix, transposed, .. } = product;
     let place = if *transposed {

@@ -1,10 +1,10 @@
-//! outer_products: products of two rows added up over all rows, on tensor cores; of one list two
-//! that have a side in common are one kernel.
+//! outer_products: sums over all rows of products of two rows, on tensor cores. Two such sums that
+//! share a side are one kernel.
 //!
-//! promises  rows are cut into parts by their number and the device alone, each part is added up in
-//!           one order, and the parts in order; the sides lie beside each other in shared memory, X
-//!           where many columns are taken at once: the wider one, but where it is turned round;
-//!           what is summed beside a product of the same rows (`beside`) is cut as the product is
+//! promises  the partition of rows depends only on their number and the device; each part is added
+//!           in a fixed order, and the parts in order; the sides are adjacent in shared memory: X,
+//!           of which many columns are taken at once, is the wider side unless the sides are
+//!           exchanged; sums of the same rows in this kernel (`beside`) have the same partition
 //! never     adds a float with an atomic
 use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
@@ -23,7 +23,7 @@ use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit, warpgrou
 use crate::launch::{Operand, Operation, differing};
 use crate::tuning;
 
-/// Columns of two rows beside each other, the second of which starts where a vector does.
+/// Columns of two concatenated rows; the second starts at a vector boundary.
 pub(super) fn paired_columns(first: u64, second: u64) -> u64 {
     start_of_other(first) + second
 }
@@ -32,16 +32,16 @@ fn start_of_other(first: u64) -> u64 {
     first.next_multiple_of(4)
 }
 
-/// An outer product that this launch makes as well.
+/// A second outer product, which this launch's kernel computes as well.
 pub(super) struct SecondOuter {
-    /// Number of its launch, where it goes, and which of its operands is not this launch's.
+    /// The number of its launch, its output, and which of its operands differs from this launch's.
     launch: usize,
     out: String,
     pub side: usize,
     pub operand: Operand,
 }
 
-/// One side: rows of this launch, and, beside them, those of its twin.
+/// One side: rows of this launch, followed by those of the second outer product.
 struct OuterSide {
     columns: u64,
     other: Option<u64>,
@@ -54,8 +54,8 @@ impl OuterSide {
     }
 }
 
-/// Two sides. X, of which warps have columns in their lanes, is the wider one, or the narrower
-/// where they are turned round.
+/// The two sides. X, whose columns warps hold in their lanes, is the wider one, or the narrower one
+/// if the sides are exchanged.
 struct Sides {
     both: [OuterSide; 2],
     are_turned: bool,
@@ -70,7 +70,7 @@ impl Sides {
         Sides { both, are_turned: false }
     }
 
-    /// Which side is X, and which Z.
+    /// The numbers of the sides X and Z.
     fn x_and_z(&self) -> [usize; 2] {
         if (self.both[0].total_columns() >= self.both[1].total_columns()) != self.are_turned {
             [0, 1]
@@ -85,7 +85,7 @@ impl Sides {
         SideColumns { wide, narrow }
     }
 
-    /// Elements of the product, and of its twin.
+    /// Elements of the product, and of the second one.
     fn elements(&self) -> (u64, Option<u64>) {
         let [first, second] = &self.both;
         let twin = first
@@ -97,7 +97,7 @@ impl Sides {
 }
 
 impl Unit<'_> {
-    /// The outer product that this launch makes as well.
+    /// The second outer product that this launch's kernel computes.
     pub(super) fn second_outer(&self) -> Option<SecondOuter> {
         let (launch, _) = self.twins.iter().find(|(_, later)| **later == self.number)?;
         let launches = self.list.launches();
@@ -113,8 +113,8 @@ impl Unit<'_> {
         })
     }
 
-    /// The kernel of an outer product whose operands the walk reads, that of its twin the last;
-    /// none where it is not for tensor cores.
+    /// Emits the kernel of an outer product whose operands the walk reads, the operand of the
+    /// second product last. Returns false if it is not for tensor cores.
     pub(super) fn emit_tiled_outer(
         &mut self,
         out: &str,
@@ -180,14 +180,16 @@ impl Unit<'_> {
         self.header();
         if let Some(twin) = twin {
             let line = format!(
-                "//   (and {}: one side is the same)\n",
+                "//   (also computes {}: the two share a side)\n",
                 self.list.launches()[twin.launch].name
             );
             self.source.push_str(&line);
         }
         if let Some(made) = &made {
-            let line =
-                format!("//   (rows of {} are made here, and lie nowhere)\n", made.source.out);
+            let line = format!(
+                "//   (computes the rows of {}, which are never materialised)\n",
+                made.source.out
+            );
             self.source.push_str(&line);
         }
         self.schedule(&schedule.describe());
@@ -243,8 +245,8 @@ impl Unit<'_> {
         Ok(true)
     }
 
-    /// What a part has, one after the other: buffers, none for what nobody asked for, and elements:
-    /// products, sums of X, and of Z.
+    /// The layout of a part: its buffers and their elements, in order: products, sums of X, sums of
+    /// Z. A buffer is none where no launch reads the sum.
     fn tile_outputs(
         &self,
         out: &str,
@@ -271,12 +273,12 @@ impl Unit<'_> {
         made
     }
 
-    /// The parts of an outer product and of what is added up beside it: buffers and their elements,
-    /// as a part has them one after the other.
+    /// Adds the kernel that merges the parts of an outer product and of its sums; `made` is the
+    /// layout of a part.
     fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], of_parts: RowParts) {
         let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
-        // Where there are few elements a block has few of them, so that all processors ask for
-        // something; where there are many, of few parts, a thread each.
+        // With few elements a block has few of them, so that all SMs load data. With many elements
+        // in few parts a thread has one each.
         let processors = u64::from(self.target.processors);
         let is_of_threads = elements >= u64::from(THREADS) * processors
             && of_parts.most <= tuning::thread_sum_parts();
@@ -308,9 +310,9 @@ impl Unit<'_> {
         });
     }
 
-    /// Into how many parts so many rows are cut, at most, by what moves: rows that the slowest
-    /// processor reads, each for a share of all there is, and parts, which are written and read
-    /// again. Where nobody knows how many rows, they alone count.
+    /// The number of parts that moves the fewest elements: rows that the slowest SM reads, scaled
+    /// to all SMs, plus parts, which are written and read again. If the number of rows is unknown,
+    /// they dominate.
     fn choose_part_count(&self, schedule: &OuterProductShape, rows: u64, elements: u64) -> u32 {
         let (of_part, processors) = (
             u64::from(schedule.blocks[0]) * u64::from(schedule.blocks[1]),
@@ -328,22 +330,21 @@ impl Unit<'_> {
     }
 }
 
-/// Statements that ask for rows of a side, and what they read.
+/// Statements that load rows of a side, and what they read.
 pub(super) struct SideText {
     pub text: String,
     pub reads: Reads,
 }
 
-/// Statements that ask for rows of a side, elements at a time, and what reads what they are made
-/// of.
+/// Statements that load rows of a side, the elements per load, and the lowerings of the rows'
+/// values.
 pub(super) fn emit_side_rows<'a>(
     walk: &'a Walk,
     inputs: &[&Input],
     lead: u64,
 ) -> Result<(SideText, usize, Vec<WalkLowering<'a>>), NoKernel> {
     let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
-    // Of a row that lies there all is taken: what is beyond its columns makes elements that are not
-    // put down.
+    // A stored row is read up to its stride: the padding yields elements that are not stored.
     let widest = |input: &Input| match stored_leaf(walk, input, lead > 1)
         .filter(|leaf| leaf.columns == columns(input))
     {
@@ -441,8 +442,7 @@ const unsigned rows = rows_given * {lead};
     )
 }
 
-/// Statements that say where an element lies among those of two products, the second behind the
-/// first.
+/// Statements that map an element to its position in two products, the second after the first.
 fn emit_paired_place(
     side: &OuterSide,
     place: &str,
@@ -460,8 +460,8 @@ fn emit_paired_place(
         .replace("@OTHERS@", &side.other.unwrap_or(0).to_string())
 }
 
-/// Statements that put down the sum of an element of what is made, one buffer after the other;
-/// `next` leaves it.
+/// Statements that store the sum of an element to its buffer, by position; `next` is the statement
+/// that leaves the element.
 fn emit_output_stores(
     made: &[(Option<String>, u64)],
     parameters: &mut Parameters,
@@ -490,8 +490,8 @@ fn emit_output_stores(
     told
 }
 
-/// Rows of two buffers as one: columns of the first, and from the start of the other on its
-/// columns.
+/// Concatenates rows of two buffers: the columns of the first, and from `START` on those of the
+/// second.
 const BOTH: &str = "const unsigned of_both = column;
 if (of_both < @START@) {
 const unsigned column = of_both;
@@ -502,7 +502,7 @@ const bool here = row < end && column < @OTHERS@;
 @OTHER@}
 ";
 
-/// Where an element lies among those of a part, and whether it is one.
+/// The position of an element among those of a part, and whether it exists.
 const PLACE: &str = "const bool is_told = x0 + x < X && z0 + z < Z;
 const unsigned place = X_FIRST ? (x0 + x) * Z + z0 + z : (z0 + z) * X + x0 + x;
 ";
@@ -515,7 +515,7 @@ const bool is_told = own < wide && @SHARED@ < @WIDE@;
 const unsigned place = (is_other ? @COLUMNS@ * @WIDE@ : 0) + (@IS_FIRST@ ? own * @WIDE@ + @SHARED@ : @SHARED@ * wide + own);
 ";
 
-/// The same of parts that lie one after the other, by a thread for each element.
+/// Adds the parts in the last block, one thread per element.
 const ADD_TILES_LAST: &str = "const unsigned parts = gridDim.x;
 for (unsigned element = threadIdx.x; element < @ELEMENTS@u; element += blockDim.x) {
 real sum = 0;

@@ -1,10 +1,10 @@
-//! plain_products: rows times a matrix, and what is done with each row of the result; sums of such
-//! rows, and outer products of others with the narrow rows that are multiplied, where the threads
-//! have both.
+//! plain_products: rows times a matrix by threads without tensor cores, with an epilogue per row;
+//! optionally the column sums of such rows, and outer products with the narrow rows that are
+//! multiplied, where the threads hold both.
 //!
-//! promises  a row is finished by the threads that made it; rows are read once for each slice of
-//!           the matrix's columns; what is added up over all rows is added up in one order
-//! never     leaves the type at hand for less
+//! promises  a row is finished by the threads that computed it; rows are read once per slice of the
+//!           matrix's columns; sums over all rows are added in a fixed order
+//! never     rounds to a narrower type
 
 use super::graph_pooling::{
     RowValue, lies_in_rows, lower_row_value, plain_row, start_of, tables_of, thread_lanes,
@@ -24,10 +24,10 @@ use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 use crate::tuning;
 
-/// Shared memory of a block without asking for more, but for what sums of its rows take.
+/// Static shared memory per block, less what the sums over rows take.
 const SHARED_BYTES: usize = 44 << 10;
 
-/// Rows as blocks cut them into parts: each of so many rows, and so many parts at most.
+/// The partition of rows over blocks: at least `each` rows per part, at most `most` parts.
 #[derive(Clone, Copy)]
 pub(super) struct RowParts {
     pub rows: Rows,
@@ -36,15 +36,15 @@ pub(super) struct RowParts {
 }
 
 impl RowParts {
-    /// The number of parts, as a kernel is given it.
+    /// The number of parts, as a kernel argument.
     pub fn argument(self) -> Argument {
         let RowParts { rows, each, most } = self;
         Argument::Parts { rows, each, most }
     }
 }
 
-/// What a thread has of a product: columns by `vector`, of `across` threads a row, and `each` rows,
-/// whose elements it loads by `left_vector`.
+/// The tile of a thread: `vector` columns, with `across` threads along a row, and `each` rows,
+/// whose elements are loaded `left_vector` at a time.
 struct ThreadTile {
     across: usize,
     vector: usize,
@@ -52,21 +52,22 @@ struct ThreadTile {
     left_vector: usize,
 }
 
-/// What a product is.
+/// The shape of a product.
 pub(super) struct ProductShape {
-    /// Its step.
+    /// The number of its step.
     pub number: usize,
-    /// The matrix: its buffer, and whether a row of it is a column of the product.
+    /// The matrix: its buffer, and whether it is stored transposed (its rows are columns of the
+    /// product).
     pub matrix: String,
     pub transposed: bool,
-    /// Elements of a row that are added up, and of a row of the result; places of that, to the end
-    /// of its stride.
+    /// Elements per row of the left operand (K), and columns of the result; columns with padding up
+    /// to the stride.
     pub inner: usize,
     pub wide: usize,
     pub places: usize,
-    /// Rows of each row that is walked.
+    /// Product rows per walked row.
     pub lead: u64,
-    /// Whether rows are read as they lie, and written so.
+    /// Whether rows are read and written as they are stored, without an epilogue.
     pub plain: bool,
 }
 
@@ -77,12 +78,12 @@ fn refuse_product<T>(what: &str) -> Result<T, NoKernel> {
 impl ProductShape {
     pub fn from_walk(walk: &Walk) -> Result<ProductShape, NoKernel> {
         let Some(number) = walk.steps.iter().position(is_product) else {
-            return refuse_product("that is none");
+            return refuse_product("without a product step");
         };
         ProductShape::from_step(walk, number)
     }
 
-    /// Of a walk with two.
+    /// The shapes of a walk with two products.
     pub fn all_from_walk(walk: &Walk) -> Result<Vec<ProductShape>, NoKernel> {
         (0..walk.steps.len())
             .filter(|number| is_product(&walk.steps[*number]))
@@ -95,22 +96,25 @@ impl ProductShape {
         let (Op::Product { transposed }, [left, Input::Rows(matrix)]) =
             (&step.op, step.inputs.as_slice())
         else {
-            return refuse_product("with what is no matrix");
+            return refuse_product("whose right operand is no matrix");
         };
         let From::Leaf(leaf) = matrix.from else {
-            return refuse_product("with a matrix that the walk makes");
+            return refuse_product("whose matrix the same walk computes");
         };
         let (inner, places) =
             (left.shape().last().copied().unwrap_or(1), step.shape.last().copied().unwrap_or(1));
         if inner == 0 || places == 0 {
-            return refuse_product("without columns");
+            return refuse_product("of zero columns");
         }
         let (wide, lead) = (walk.columns_of(places), step.columns() as u64 / places);
         if lead > 1 && (walk.steps.len() > 1 || !lies_in_rows(left)) {
-            return refuse_product("of several rows a vertex, with steps of its own");
+            return refuse_product("of several rows per vertex that has an epilogue");
         }
         if let Some(earlier) = walk.steps[..number].iter().find(|step| step.stored) {
-            return refuse_product(&format!("in whose walk `{}` is stored", earlier.out));
+            return refuse_product(&format!(
+                "preceded by `{}`, which the same walk stores",
+                earlier.out
+            ));
         }
         let plain = lead > 1 || matches!(walk.rows, Rows::Fixed(_));
         let matrix = walk.leaves[leaf].name.clone();
@@ -126,7 +130,7 @@ impl ProductShape {
         })
     }
 
-    /// What its rows stand for, and how many each of them is.
+    /// What its rows stand for, and the product rows of each.
     pub fn rows(&self, walk: &Walk) -> (Rows, u64) {
         if matches!(walk.rows, Rows::Fixed(_)) {
             (Rows::Fixed(self.lead.max(1)), 1)
@@ -135,7 +139,7 @@ impl ProductShape {
         }
     }
 
-    /// An element of the matrix, for this row of what is added up and this column of the result.
+    /// The element of the matrix in this row of K and this column of the result, as an expression.
     pub fn element(&self, row: Index, column: Index) -> String {
         let ProductShape { inner, wide, transposed, matrix, .. } = self;
         let place = if *transposed {
@@ -147,7 +151,7 @@ impl ProductShape {
     }
 }
 
-/// A row or a column, as a text.
+/// A row or column index, as an expression.
 #[derive(Clone, Copy)]
 pub(super) enum Index<'a> {
     Name(&'a str),
@@ -161,7 +165,7 @@ impl Index<'_> {
         }
     }
 
-    /// As a factor.
+    /// The index in parentheses if it is a sum.
     fn factor(&self) -> String {
         match self {
             Index::Name(name) => (*name).to_owned(),
@@ -174,7 +178,7 @@ fn is_product(step: &Step) -> bool {
     matches!(step.op, Op::Product { .. })
 }
 
-/// The buffer whose rows a launch multiplies, if they lie in one.
+/// The buffer of the left operand, if its rows are stored in one.
 pub(super) fn left_buffer(operation: &Operation) -> Option<&str> {
     let steps = if let Operation::Fused { steps, .. } = operation {
         steps.as_slice()
@@ -190,39 +194,40 @@ pub(super) fn left_buffer(operation: &Operation) -> Option<&str> {
     }
 }
 
-/// What is done with a row of the result: where it is held, statements, and where it goes.
+/// The epilogue of a result row: its registers, statements and stores.
 pub(super) struct Finish {
-    /// What puts the product into registers.
+    /// Moves the product into registers.
     pub made: Statements,
     pub statements: Statements,
     pub stores: Statements,
-    /// Rows that are asked for.
+    /// Registers of the rows that sums over rows, or consumers, read.
     pub held: Vec<RegisterValue>,
 }
 
 impl Finish {
-    /// All that is read once the row is made.
+    /// Everything that is read once the row is computed.
     pub fn reads(&self) -> Reads {
         let mut reads = self.statements.reads();
         self.stores.add_reads(&mut reads);
         reads
     }
 
-    /// What is done with the row that is made, behind what is read of it.
+    /// The epilogue, after the facts of the row that it reads.
     pub fn text(&self) -> String {
         let about = emit_row_context(&self.reads());
         format!("{about}{}{}", self.statements.text(), self.stores.text())
     }
 }
 
-/// What a second product makes, if it is in the sums of the first, so that nothing is left of it.
+/// Sets the result of a second product to zero: its terms are already in the accumulators of the
+/// first.
 pub(super) fn assume_nothing(lowering: &mut WalkLowering, second: &ProductShape) -> Statement {
     let zero = |_: &str, _: &str| "0".to_owned();
     lowering.assume_held(second.number, identity(second.places), "nothing", zero)
 }
 
-/// `of_place` says where the number is that a lane has for a place; the rows `held` are needed
-/// beside what is stored.
+/// Lowers the epilogue. `of_place` gives the expression of the accumulator for a place of the lane;
+/// the rows `held` are needed in registers in addition to the stored values.
 pub(super) fn lower_finish(
     lowering: &mut WalkLowering,
     shape: &ProductShape,
@@ -255,9 +260,7 @@ pub(super) fn lower_finish(
     let made = Statements(vec![made]);
     for later in (shape.number..walk.steps.len()).filter(|number| walk.steps[*number].stored) {
         if !shape.places.is_multiple_of(walk.steps[later].columns().max(1)) {
-            return refuse_product(
-                "whose result is followed by rows of a width that does not go into its own",
-            );
+            return refuse_product("with an epilogue of rows whose width does not divide its own");
         }
         stores.push(emit_store(lowering, later, &frame)?);
     }
@@ -271,8 +274,7 @@ pub(super) fn lower_finish(
     Ok(Finish { made, statements, stores, held })
 }
 
-/// Neighbouring places of a thread, so many at most, that divide the row and whatever is added up
-/// along it.
+/// The widest vector of at most `most` columns that divides the row and every reduction along it.
 pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
     let lengths = reduced_lengths(walk);
     let fits = |vector: &usize| {
@@ -283,18 +285,17 @@ pub(super) fn vector_along(walk: &Walk, places: usize, most: usize) -> usize {
     [4, 2, 1].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Elements that steps add up along the last axis of their rows.
+/// Lengths of the reductions along the last axis.
 pub(super) fn reduced_lengths(walk: &Walk) -> Vec<usize> {
     walk.steps.iter().filter(|step| matches!(step.op, Op::Axis(..))).map(reduced_length).collect()
 }
 
-/// Elements that a step adds up along the last axis of its rows.
+/// The length of a step's reduction along the last axis.
 fn reduced_length(step: &Step) -> usize {
     step.inputs[0].shape().last().map_or(1, |length| *length as usize)
 }
 
-/// Rows of a product that a thread makes: as many as fit, with their tiles, in the shared memory
-/// that every kernel may have.
+/// Rows of a thread tile: as many as fit in static shared memory with their tiles.
 fn rows_of_thread(across: usize, vector: usize, left: usize, bytes_per_real: usize) -> usize {
     let rows = |each: usize| THREADS as usize / across * each;
     let depth = tuning::thread_product_depth();
@@ -310,15 +311,15 @@ fn rows_of_thread(across: usize, vector: usize, left: usize, bytes_per_real: usi
         .unwrap_or(1)
 }
 
-/// Elements of a row that are added up at a time: of steps that are as long as each other, so that
-/// little of the last one is empty.
+/// The K tile: steps of equal length, so that little of the last one is padding.
 fn choose_depth(inner: usize, vector: usize) -> usize {
     let most = tuning::thread_product_depth();
     let even = inner.div_ceil(inner.div_ceil(most)).next_multiple_of(vector);
     if inner > most { even } else { inner.next_power_of_two().clamp(vector, most) }
 }
 
-/// What a product is given: the matrix, what its lowerings read, what is stored, rows.
+/// Adds the parameters of a product: the matrix, what its lowerings read, what is stored, and the
+/// rows.
 pub(super) fn product_parameters(
     given: &mut Parameters,
     shape: &ProductShape,
@@ -343,13 +344,13 @@ pub(super) fn product_parameters(
 }
 
 impl Unit<'_> {
-    /// Parts that blocks of a product leave.
+    /// The expected number of parts that the blocks store.
     fn parts_left(&self, RowParts { rows, each, most }: RowParts) -> u64 {
         self.expected_rows(rows).div_ceil(u64::from(each)).clamp(1, u64::from(most))
     }
 
-    /// How the blocks of a product end that add up rows: each leaves a part, and the last one joins
-    /// few of them.
+    /// The end of blocks that sum rows: each stores a part. The last block merges the parts if they
+    /// are few.
     fn emit_sums_end(
         &mut self,
         sums: &ProductSums,
@@ -373,7 +374,7 @@ impl Unit<'_> {
         text
     }
 
-    /// The parts that such blocks leave, if the last one does not join them.
+    /// Adds the kernel that merges the parts, if the last block does not.
     fn add_parts_of(&mut self, sums: &ProductSums, of_parts: RowParts) {
         let (parts, elements) = (self.parts_left(of_parts), sums.elements());
         if elements * parts > tuning::last_block_elements() {
@@ -383,8 +384,8 @@ impl Unit<'_> {
         }
     }
 
-    /// What a product adds up over all its rows: a step of its own, and the outer product of rows
-    /// at hand with those that it multiplies.
+    /// The sums of a product over all its rows: of one of its steps, and the outer product of
+    /// computed rows with the left operand.
     fn plan_product_sums(
         &self,
         walk: &Walk,
@@ -400,7 +401,10 @@ impl Unit<'_> {
         let outer = outer
             .map(|rows| {
                 rows.ok_or_else(|| {
-                    NoKernel::new("an outer product of rows that are not at hand".to_owned())
+                    NoKernel::new(
+                        "an outer product of rows that the product's kernel does not hold"
+                            .to_owned(),
+                    )
                 })
             })
             .transpose()?;
@@ -429,14 +433,14 @@ impl Unit<'_> {
         Some(OuterOfRows { rows, out: out.clone(), is_first: side == 0 })
     }
 
-    /// The sum over all rows of a step that this launch makes.
+    /// The step whose sum over all rows this launch computes.
     fn plan_step_sum(&self, walk: &Walk) -> Option<SumOfStep> {
         let (sum, maker) = self.beside.iter().find(|(_, maker)| maker.launch == self.number)?;
         let out = self.list.launches()[*sum].operation.writes().first()?.clone().into_owned();
         (maker.operand < walk.steps.len()).then_some(SumOfStep { step: maker.operand, out })
     }
 
-    /// Whether anybody reads this but the launch of that sum.
+    /// Whether any launch except that of the sum reads this buffer.
     fn is_read_elsewhere(&self, name: &str, sum: &str) -> bool {
         let is_of_sum = |launch: &Launch| launch.operation.writes().iter().any(|made| made == sum);
         let reads = |launch: &Launch| launch.operation.reads().iter().any(|read| read == name);
@@ -446,7 +450,7 @@ impl Unit<'_> {
             || self.list.launches().iter().any(|launch| !is_of_sum(launch) && reads(launch))
     }
 
-    /// Whether another launch makes what this one is to make.
+    /// Whether another launch's kernel computes this launch. If so, notes it in the source.
     fn is_emitted_elsewhere(&mut self) -> Result<bool, NoKernel> {
         let mut maker = self.find_computing_outer();
         if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
@@ -463,14 +467,14 @@ impl Unit<'_> {
             );
         }
         let Some(maker) = self.elsewhere.get(&self.number) else { return Ok(false) };
-        let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
+        let line = format!("// merged into the kernel of {}\n", self.list.launches()[*maker].name);
         self.header();
         self.source.push_str(&line);
         Ok(true)
     }
 
-    /// A product of rows so short that they are no work for tensor cores, and what it adds, of rows
-    /// as short, if that is a product that this one's kernel can make as well.
+    /// A product with K too short for tensor cores, and the equally short product that it adds to,
+    /// if one kernel can compute both.
     fn short_pair(&self, number: usize) -> Result<Option<(Walk, Vec<ProductShape>)>, NoKernel> {
         let launches = self.list.launches();
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
@@ -487,7 +491,7 @@ impl Unit<'_> {
         };
         let Ok(shapes) = ProductShape::all_from_walk(&walk) else { return Ok(None) };
         let [one, other] = shapes.as_slice() else { return Ok(None) };
-        // Rows that no vector divides are padded where a product is alone.
+        // Rows that no vector divides are padded only in a product by itself.
         let is_whole = one.places == other.places
             && one.places.is_multiple_of(widest_vector(self.target.bytes_per_real));
         let is_fit = [one, other].iter().all(|shape| {
@@ -496,12 +500,12 @@ impl Unit<'_> {
         Ok(is_fit.then_some((walk, shapes)))
     }
 
-    /// The walk of this launch, and its product, or with a second one that it adds both.
+    /// The walk of this launch with its product, or with both products if it adds two.
     fn walk_product(&self) -> Result<(Walk, Vec<ProductShape>), NoKernel> {
         if let Some(both) = self.short_pair(self.number)? {
             return Ok(both);
         }
-        let no_walk = || NoKernel::new("an operation that no walk does".to_owned());
+        let no_walk = || NoKernel::new("an operation that no walk supports".to_owned());
         let walk =
             Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(no_walk)?;
@@ -509,7 +513,7 @@ impl Unit<'_> {
         Ok((walk, vec![shape]))
     }
 
-    /// Rows times a matrix, and what is done with each row of the result.
+    /// Emits rows times a matrix, with the epilogue of each row.
     pub(super) fn emit_product(&mut self) -> Result<(), NoKernel> {
         if self.is_emitted_elsewhere()? {
             return Ok(());
@@ -517,7 +521,7 @@ impl Unit<'_> {
         let (mut walk, shapes) = self.walk_product()?;
         let shape = &shapes[0];
         let sums = self.plan_product_sums(&walk, shape)?;
-        // Rows that only their sum asks for lie nowhere, where that is made here.
+        // Rows that only their sum reads are not materialised if the sum is computed here.
         if let Some(sum) = sums.sum.as_ref().filter(|sum| {
             !shape.plain && !self.is_read_elsewhere(&walk.steps[sum.step].out, &sum.out)
         }) {
@@ -532,15 +536,15 @@ impl Unit<'_> {
             return self.add_merged_products(&joined);
         }
         let most = widest_vector(self.target.bytes_per_real);
-        // Left: a tile of rows, asked for along the row. Result: threads across the columns.
+        // Left operand: a tile of rows, loaded along K. Result: threads across the columns.
         let places = |shape: &ProductShape| {
             if shapes.len() > 1 { shape.inner } else { left_places(&walk, shape) }
         };
         let left_vector =
             shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
         let (loaders, lefts) = lower_rows(&walk, &shapes, left_vector)?;
-        // What is added up along a row is held by one group of lanes, each of which has places of
-        // one such sum.
+        // The columns of a reduction along a row are held by one lane group. Each lane's vector
+        // lies in one such reduction.
         let (vector, has_sums) = (
             vector_along(&walk, shape.places, most),
             walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..))),
@@ -559,8 +563,8 @@ impl Unit<'_> {
         })?;
         finish.made.0.extend(nothing);
         let most = rows_of_thread(across, vector, left_vector, self.target.bytes_per_real as usize);
-        // Few rows are as many blocks as there are processors, if they can be; several for each
-        // where work on rows takes longer than the product.
+        // With few rows there should be at least as many blocks as SMs, or several per SM where the
+        // epilogue takes longer than the product.
         let blocks_least = u64::from(self.target.processors)
             * if has_sums { tuning::thread_product_blocks_with_sums() } else { 1 };
         let is_enough = |each: &usize| {
@@ -577,7 +581,7 @@ impl Unit<'_> {
         ]);
         self.header();
         self.schedule(&format!(
-            "{each} rows of {vector} columns a thread, {across} threads beside each other"
+            "{each} rows of {vector} columns a thread, {across} threads along a row"
         ));
         let (rows, lead) = shape.rows(&walk);
         let mut given = Parameters::new();
@@ -604,7 +608,7 @@ impl Unit<'_> {
             },
         );
         let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
-        // Where much is added up, few blocks do it, a tile after the other.
+        // With large sums, few blocks loop over the tiles of rows.
         let most = if sums.outer.is_some() {
             tuning::thread_product_parts() * self.target.processors
         } else {
@@ -613,7 +617,7 @@ impl Unit<'_> {
         let of_parts = RowParts { rows, each: of_block, most };
         let body = body + &self.emit_sums_end(&sums, of_parts, &mut parameters);
         let tables = tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?;
-        // Where rows are added up there is a block that says what none add up to.
+        // With sums, at least one block exists to store the sum of zero rows.
         let slices = slices as u32;
         let blocks = if sums.are_none() {
             Blocks::Rows { rows, each: of_block, slices }
@@ -634,8 +638,8 @@ impl Unit<'_> {
     }
 }
 
-/// Places that rows which are multiplied are read as: to the end of their stride, where they lie in
-/// a buffer of their own width and are alone.
+/// Columns of the left operand to read: with the padding up to the stride, if its rows are a buffer
+/// of that width.
 fn left_places(walk: &Walk, shape: &ProductShape) -> usize {
     let Input::Rows(Read { from: From::Leaf(leaf), at: At::Own, .. }) =
         &walk.steps[shape.number].inputs[0]
@@ -649,8 +653,8 @@ fn left_places(walk: &Walk, shape: &ProductShape) -> usize {
     if is_row && !shape.plain { leaf.stride as usize } else { shape.inner }
 }
 
-/// What reads the rows of products, so many neighbouring elements at a time, and what it makes of
-/// each.
+/// Lowers the loads of the left operands, `vector` adjacent elements at a time, and the values that
+/// result.
 fn lower_rows<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
@@ -671,23 +675,22 @@ fn lower_rows<'a>(
     Ok((loaders, lefts))
 }
 
-/// A sum over all rows that a product's launch makes: the step that makes the rows, and where it
-/// goes.
+/// A sum over all rows of a step in a product's launch: the step, and the output buffer.
 struct SumOfStep {
     step: usize,
     out: String,
 }
 
-/// An outer product of rows that a product's launch has at hand with those that it multiplies: the
-/// rows, where it goes, and whether they are its first side.
+/// An outer product of rows that a product's kernel holds with its left operand: the rows, the
+/// output buffer, and whether they are the first side.
 struct OuterOfRows {
     rows: From,
     out: String,
     is_first: bool,
 }
 
-/// What a product's launch adds up over all its rows, each as wide as its own, `wide`: one row of a
-/// step, one for each of the `inner` elements that it multiplies.
+/// Sums of a product's launch over all its rows, each `wide` columns: one of a step, and one for
+/// each of the `inner` elements of the left operand.
 struct ProductSums {
     wide: u64,
     inner: u64,
@@ -700,7 +703,7 @@ impl ProductSums {
         self.sum.is_none() && self.outer.is_none()
     }
 
-    /// How many rows are added up.
+    /// The number of sums.
     fn count(&self) -> u64 {
         u64::from(self.sum.is_some()) + if self.outer.is_some() { self.inner } else { 0 }
     }
@@ -709,7 +712,7 @@ impl ProductSums {
         self.count() * self.wide
     }
 
-    /// Rows of which they are made: a step's, and those of the outer product.
+    /// The rows that they need: those of a step, and of the outer product.
     fn rows(&self) -> Vec<From> {
         self.sum
             .iter()
@@ -718,7 +721,7 @@ impl ProductSums {
             .collect()
     }
 
-    /// What a thread adds up of a row, which is held so.
+    /// Adds a thread's row, which is in these registers, to the sums.
     fn text(&self, held: &[RegisterValue]) -> String {
         let of_sum = |at: &str| format!("EACH if (own[q]) of_sums[0][q][j] += {at};\n");
         let of_outer = |at: &str| {
@@ -739,7 +742,7 @@ impl ProductSums {
         }
     }
 
-    /// Where the sum of an element goes.
+    /// The output location of an element's sum, as an expression.
     fn place(&self, parameters: &mut Parameters) -> String {
         let ProductSums { wide, inner, sum, outer } = self;
         let before = if sum.is_some() { *wide } else { 0 };
@@ -768,8 +771,7 @@ impl ProductSums {
     }
 }
 
-/// Rows that are read once the product is made, each of which a block has many of behind each
-/// other: they are asked for before that.
+/// Prefetches rows that the epilogue reads, if a block reads many consecutive ones.
 fn emit_prefetch(walk: &Walk, statements: &Statements) -> String {
     let reads_own_row = |leaf: &Leaf| {
         statements.0.iter().any(|statement| {
@@ -793,7 +795,7 @@ fn emit_prefetch(walk: &Walk, statements: &Statements) -> String {
     walk.leaves.iter().filter(is_late).map(ahead).collect()
 }
 
-/// Each warp's sums of its rows join, in order, and are a part.
+/// Each warp reduces the sums of its rows. The warps' sums are added in order, and are one part.
 const SUMS_END: &str = "constexpr unsigned WARPS = blockThreads / 32;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 __shared__ real told_sums[WARPS * SUMS * BN];
@@ -820,9 +822,9 @@ fn emit_body(
     lead: u64,
 ) -> String {
     let shape = &shapes[0];
-    // Short rows of two products lie beside each other, the second behind the first.
+    // The short rows of two products are concatenated in K.
     let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
-    // Vectors that reach beyond a row have nothing there.
+    // Vectors that reach beyond a row load zeros there.
     let here = if shapes.iter().all(|shape| shape.inner.is_multiple_of(left_vector)) {
         "here"
     } else {
@@ -876,18 +878,18 @@ const unsigned rows = rows_given * {lead};
     )
 }
 
-/// What a thread adds up of its rows.
+/// The accumulators of a thread for sums over rows.
 const OF_SUMS: &str = "constexpr unsigned SUMS = @COUNT@;\nreal of_sums[SUMS][Q][V] = {};\n";
 
-/// Tiles of rows, one after the other.
+/// The loop over tiles of rows.
 const TILE: &str = "for (unsigned first = blockIdx.x * BM; first < rows || first == 0; first += \
     gridDim.x * BM) {\n";
 
-/// What a thread asks for of a row.
+/// The left element that a thread loads.
 const LEFT: &str = "[[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
 @FIRST@";
 
-/// The same of one of two rows.
+/// The same, from one of two left operands.
 const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
 [[maybe_unused]] const unsigned c[1] = {here ? k0 + kk : 0};
 @FIRST@} else {
@@ -895,8 +897,8 @@ const LEFT_OF_BOTH: &str = "if (k0 + kk < @START@) {
 @SECOND@}
 ";
 
-/// A tile of rows and one of the matrix lie in shared memory; each thread makes TM rows of V
-/// columns. The next tile is asked for before this one is worked on.
+/// A tile of rows and one of the matrix are in shared memory. Each thread computes TM rows of V
+/// columns. The next tile is loaded to registers before this one is processed.
 const PRODUCT: &str = "constexpr unsigned V = @VECTOR@, BN = L * V;
 __shared__ alignas(16) real left[BK][BM + 4], right[BK][BN];
 const unsigned part = threadIdx.x % L, thread_row = threadIdx.x / L, slice = blockIdx.y * BN;

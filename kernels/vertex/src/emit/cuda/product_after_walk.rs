@@ -1,10 +1,9 @@
-//! product_after_walk: a product of few columns of the rows that a walk over edges makes, where it
-//! has them.
+//! product_after_walk: a product with few columns of the rows that a walk over edges computes, in
+//! the walk's kernel.
 //!
-//! promises  lanes multiply the places that they have, and what all lanes of a row have is added up
-//!           in one order; one of them does the rest; rows that nobody else reads are not put down
-//! never     is taken where blocks share a row, lanes share places of it, or groups of neighbours
-//!           do the walk
+//! promises  lanes multiply the columns that they hold, and the lanes' sums are added in a fixed
+//!           order; one lane runs the epilogue; rows that no other launch reads are not stored
+//! never     is chosen if blocks share a row, if lanes overlap, or for walks by neighbour groups
 use super::kernel_parameters::Parameters;
 use super::lane_layout::{Lanes, identity};
 use super::plain_products::{
@@ -19,25 +18,25 @@ use super::{Argument, NoKernel, Unit};
 use crate::gir::Type;
 use crate::launch::{Body, Operation, name_of_again};
 
-/// A product that follows a walk, as steps.
+/// A product that follows a walk in the same kernel.
 pub(super) struct TrailingProduct {
-    /// Number of its launch, and of the step of the walk whose rows it multiplies.
+    /// The number of its launch, and of the walk's step whose rows it multiplies.
     pub follower: usize,
     rows: usize,
     walk: Walk,
     shape: ProductShape,
 }
 
-/// What a walk's kernel says of it.
+/// The text of the product in the walk's kernel.
 pub(super) struct ProductTexts {
-    /// Statements of all lanes, and then of the one that has the row.
+    /// Statements of all lanes, then those of the lane with the result.
     pub sums: String,
     pub then: String,
 }
 
 impl Unit<'_> {
-    /// The product that this walk makes as well, by lanes that lie so. Rows that are multiplied
-    /// here, and that others make again, lie nowhere.
+    /// The product that this walk's kernel computes, with these lanes. The multiplied rows are
+    /// never materialised if every other reader recomputes them.
     pub(super) fn take_trailing_product(
         &mut self,
         walk: &mut Walk,
@@ -65,7 +64,7 @@ impl Unit<'_> {
             && !shape.plain
             && walk.padded.is_none()
             && walk.steps[rows].columns() == shape.inner;
-        // Sums of what it makes are its own kernel's.
+        // A product that sums its rows keeps a kernel of its own.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
         let tail = TrailingProduct { follower: *follower, rows, walk: of_follower, shape };
         (is_fit
@@ -74,8 +73,8 @@ impl Unit<'_> {
         .then_some(tail)
     }
 
-    /// Whether anybody reads rows that a walk makes, beside what follows it there, and an outer
-    /// product that is made where they are made again.
+    /// Whether a launch reads rows of the walk, other than the product in its kernel and outer
+    /// products merged with a launch that recomputes the rows.
     fn is_wanted(&self, name: &str, follower: usize) -> bool {
         let launches = self.list.launches();
         let is_statistic = matches!(&self.list.body, Body::Train(train) if train.statistics.iter().any(|commit| commit.next == name));
@@ -105,12 +104,12 @@ impl Unit<'_> {
 }
 
 impl TrailingProduct {
-    /// Whether lanes that lie so can make it.
+    /// Whether a walk with these lanes can compute it.
     fn fits(&self, lanes: &Lanes) -> bool {
         lanes.places == self.shape.inner && lanes.slices == 1 && !lanes.overlaps()
     }
 
-    /// The rows, as the walk's lanes have them.
+    /// The expression of the rows, in the registers of the walk's lanes.
     pub fn row(&self, lowering: &mut WalkLowering) -> Result<String, NoKernel> {
         let step = &lowering.walk.steps[self.rows];
         Ok(lowering
@@ -118,7 +117,7 @@ impl TrailingProduct {
             .at())
     }
 
-    /// The statements, behind those of the walk.
+    /// The statements that follow those of the walk.
     pub fn texts(
         &self,
         lowering: &mut WalkLowering,
@@ -173,16 +172,18 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
         Ok(ProductTexts { sums, then })
     }
 
-    /// What is done with a row, which one lane has, in the widest vectors that do.
+    /// Lowers the epilogue of a row that one lane holds, with the widest vectors that fit.
     fn lower_finish(&self) -> Result<(WalkLowering<'_>, Finish), NoKernel> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
-        // What lies in several vectors of a row would be told from lane to lane.
+        // A reduction across several vectors of a row would exchange values between lanes.
         if reduced_lengths(walk)
             .into_iter()
             .any(|length| length != shape.places && length != vector)
         {
-            return Err(NoKernel::new("a sum along a part of a row that one lane has".to_owned()));
+            return Err(NoKernel::new(
+                "a reduction along part of a row that a single lane holds".to_owned(),
+            ));
         }
         let mut lowering = WalkLowering::new(
             walk,

@@ -1,8 +1,8 @@
-//! reduce_all_rows: what is added up over all rows: rows, or products of two rows.
+//! reduce_all_rows: sums over all rows: of rows, or of products of two rows.
 //!
-//! promises  rows are cut into parts by their number and the device alone, each part is added up in
-//!           one order, and the parts in order; what is summed beside a product of the same rows
-//!           (`beside`) is cut as the product is
+//! promises  the partition of rows depends only on their number and the device; each part is added
+//!           in a fixed order, and the parts in order; sums of the same rows in this kernel
+//!           (`beside`) have the same partition
 //! never     adds a float with an atomic
 use super::graph_pooling::{
     RowValue, lies_in_rows, lower_row_value, plain_row, tables_of, thread_lanes,
@@ -19,8 +19,8 @@ use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
 use crate::tuning;
 
-/// How a side of the product lies over threads: columns, the places that these are read as,
-/// neighbouring ones of a thread, threads.
+/// The layout of one side over threads: columns, columns with padding, adjacent columns per thread,
+/// threads.
 #[derive(Clone, Copy)]
 struct ReducedSide {
     columns: u64,
@@ -46,14 +46,14 @@ impl ReducedSide {
 }
 
 impl Unit<'_> {
-    /// Sums over all rows: of rows, or of products of rows.
+    /// Emits a sum over all rows: of rows, or of products of rows.
     pub(super) fn emit_total(&mut self) -> Result<(), NoKernel> {
         let Operation::Evaluate { out, op, inputs, .. } = &self.launch.operation else {
-            return Err(NoKernel::new("a total that is none".to_owned()));
+            return Err(NoKernel::new("a launch that is no sum over all rows".to_owned()));
         };
-        // What is the same for all is one row.
+        // A value that is equal for all rows is one row.
         let rows = summed_rows(self.list, inputs).unwrap_or(Rows::Fixed(1));
-        // Sums that read the same rows are made here, too.
+        // Sums that read the same rows are computed in this kernel, too.
         let others = self.shared_sums(op);
         let twin = self.second_outer();
         let inputs = &inputs
@@ -64,12 +64,12 @@ impl Unit<'_> {
             .collect::<Vec<_>>();
         let (mut walk, mut read) =
             Walk::reading(self.list, self.target.bytes_per_real, rows, inputs)
-                .ok_or_else(|| NoKernel::new("an operation that no walk does".to_owned()))?;
+                .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;
         if *op == Op::SumRows {
             padded_rows::pad_read_rows(&mut walk, &mut read);
         }
         if read.iter().any(|input| input.kind() != Type::Real) {
-            return Err(NoKernel::new(format!("{} of what is no real number", op.describe())));
+            return Err(NoKernel::new(format!("{} of rows that are not floats", op.describe())));
         }
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
         let (sides, lead) = plan_sides(op, &walk, &read, most);
@@ -85,20 +85,21 @@ impl Unit<'_> {
             .or(makers.iter().find_map(|makers| makers.get(&self.number)));
         if let Some(maker) = maker {
             self.header();
-            let line = format!("// with that of {}\n", self.list.launches()[*maker].name);
+            let line =
+                format!("// merged into the kernel of {}\n", self.list.launches()[*maker].name);
             self.source.push_str(&line);
             return Ok(());
         }
         if lead > 1 && !read.iter().all(lies_in_rows) {
             return Err(NoKernel::new(
-                "an outer product of several rows a vertex that lie nowhere".to_owned(),
+                "an outer product of several rows per vertex that are not stored".to_owned(),
             ));
         }
         if *op == Op::Outer && self.emit_tiled_outer(out, &walk, &read, twin.as_ref(), lead)? {
             return Ok(());
         }
         if twin.is_some() {
-            return Err(NoKernel::new("two outer products in one without tensor cores".to_owned()));
+            return Err(NoKernel::new("two merged outer products without tensor cores".to_owned()));
         }
         let mut parameters = Parameters::new();
         let (lowerings, values) =
@@ -155,8 +156,8 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Sums over rows that this one, if it is such, makes as well, since both read the same rows:
-    /// where they go, and what they add up.
+    /// Other sums over rows that this sum's kernel computes, since they read the same rows: output
+    /// and operand.
     fn shared_sums(&self, op: &Op) -> Vec<(String, Operand)> {
         let launches = self.list.launches();
         let of = |sum: &usize| match &launches[*sum].operation {
@@ -173,7 +174,7 @@ impl Unit<'_> {
         along.filter_map(of).collect()
     }
 
-    /// The sum over rows of an operand, where this launch makes that too.
+    /// The output of the sum over an operand's rows, if this launch computes it.
     pub(super) fn shared_sum(&self, operand: usize) -> Option<String> {
         let (sum, _) = self
             .beside
@@ -182,8 +183,8 @@ impl Unit<'_> {
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
     }
 
-    /// The parts of sums, about so many, in order: a warp for each element, or a block where there
-    /// are many parts.
+    /// Adds the kernel that merges parts in order: a warp per element, or a block where many parts
+    /// are expected.
     pub(super) fn add_parts(
         &mut self,
         place: String,
@@ -207,7 +208,7 @@ impl Unit<'_> {
         });
     }
 
-    /// Into how many parts these rows are cut, as far as a plan knows.
+    /// The expected number of parts.
     pub(super) fn parts_expected(&self, rows: Rows, each: u32, most: u32) -> u64 {
         let count = self.expected_rows(rows);
         if count == 0 {
@@ -217,15 +218,15 @@ impl Unit<'_> {
         }
     }
 
-    /// Into how many parts a sum over rows is cut, at most.
+    /// The maximum number of parts of a sum over rows.
     pub(super) fn parts_most(&self, elements: u64) -> u32 {
         let fitting = tuning::sum_parts_bytes() / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, tuning::sum_parts() * u64::from(self.target.processors)) as u32
     }
 }
 
-/// The sides of an outer product, or the one side of a sum over rows, and how many rows of a side
-/// each vertex has.
+/// The sides of an outer product, or the one side of a sum over rows, and the rows of a side per
+/// vertex.
 fn plan_sides(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<ReducedSide>, u64) {
     match (op, read) {
         (Op::Outer, [first, second, ..]) => {
@@ -242,7 +243,7 @@ fn plan_sides(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<
     }
 }
 
-/// What reads the rows of each side, and what it makes of each of its inputs.
+/// Lowers the loads of each side's rows, and the values of its inputs.
 fn lower_rows<'a>(
     walk: &'a Walk,
     sides: &[ReducedSide],
@@ -267,8 +268,8 @@ fn lower_rows<'a>(
     Ok((lowerings, values))
 }
 
-/// Where the sum of an element of what is made goes, of which all have as many: one buffer after
-/// the other.
+/// The output location of an element's sum, as an expression, where the merged sums have equally
+/// many elements.
 pub(super) fn emit_sum_place(
     made: &[String],
     elements: u64,
@@ -290,7 +291,7 @@ pub(super) fn emit_sum_place(
     format!("({chosen}out_{last})[element % {each}u]")
 }
 
-/// Every element of the parts that blocks leave, by the warps of the block that is done last.
+/// The last block merges all parts, element by element, by its warps.
 pub(super) fn emit_last_block_merge(place: &str, elements: u64) -> String {
     let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
     ADD_PARTS_LAST
@@ -331,7 +332,7 @@ const unsigned rows = rows_given;
     }
 }
 
-/// What several sums add up of a row: each to its own.
+/// Adds a row to each of several sums.
 fn emit_merged_sums(values: &[RowValue]) -> String {
     let statements = Statements::concat(values.iter().map(|value| &value.statements));
     let sums: String = values
@@ -342,8 +343,8 @@ fn emit_merged_sums(values: &[RowValue]) -> String {
     format!("{}{}{sums}", emit_row_context(&statements.reads()), statements.text())
 }
 
-/// Parts of a sum, in order, by the lanes of a warp: every element of them, a warp of the grid for
-/// each.
+/// Merges the parts of a sum in order, by the lanes of a warp; each warp of the grid has one
+/// element.
 const ADD_PARTS: &str = "const unsigned element = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
 if (element >= elements) return;
 const unsigned of_warp = threadIdx.x % 32;
@@ -357,7 +358,7 @@ UNROLL for (int distance = 16; distance > 0; distance /= 2) sum += across(sum, d
 if (of_warp == 0) @OUT@ = sum;
 ";
 
-/// The same with a block for each element: what its warps have is added up in their order.
+/// The same with a block per element: the warps' sums are added in their order.
 const ADD_PARTS_OF_BLOCK: &str = "constexpr unsigned THREADS_OF_BLOCK = @THREADS@;
 const unsigned element = blockIdx.x;
 __shared__ real told[THREADS_OF_BLOCK / 32];
@@ -375,8 +376,8 @@ UNROLL for (int other = 1; other < THREADS_OF_BLOCK / 32; other++) sum += told[o
 @OUT@ = sum;
 ";
 
-/// The block that is done last goes on, when what all others wrote is there; whole numbers alone
-/// are counted, so which one it is does not matter.
+/// The block that finishes last goes on, once the writes of all others are visible. The counter is
+/// an integer, so the order of the blocks does not matter.
 pub(super) const LAST: &str = "__shared__ bool is_last;
 __threadfence();
 __syncthreads();
@@ -387,7 +388,8 @@ if (threadIdx.x == 0) *ticket = 0;
 __threadfence();
 ";
 
-/// The same, a few elements of each warp at a time, so that their parts are on their way together.
+/// The same with a few elements per warp at a time, so that the loads of their parts are in flight
+/// together.
 const ADD_PARTS_LAST: &str = "constexpr unsigned E = @EACH@, D = E > 2 ? 4 : 8;
 const unsigned parts = gridDim.x, of_warp = threadIdx.x % 32, apart = blockDim.x / 32;
 for (unsigned from = threadIdx.x / 32; from < @ELEMENTS@u; from += E * apart) {
@@ -406,7 +408,7 @@ if (of_warp == 0 && element < @ELEMENTS@u) @OUT@ = joined[e];
 }
 ";
 
-/// Rows of a part, each strand of threads every so many of them.
+/// Sums the rows of a part; each strand of threads takes every `STRANDS`-th row.
 const SUM_ROWS: &str = "const unsigned thread = threadIdx.x % L, strand = threadIdx.x / L, column = blockIdx.y * (L * V) + thread * V;
 const unsigned c[1] = {column < PLACES ? column : PLACES - V};
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
@@ -427,8 +429,8 @@ if (s + 1 < SUMS) __syncthreads();
 }
 ";
 
-/// Rows of a part, a few at a time in shared memory; strands of threads take turns, each thread NV
-/// x KV elements.
+/// Outer products of the rows of a part, a few rows at a time in shared memory. Strands of threads
+/// alternate, and each thread has NV x KV elements.
 const OUTER: &str = "__shared__ alignas(16) real first_rows[RB][NL * NV], second_rows[RB][KL * KV];
 constexpr unsigned Q = 1, TILE = NL * KL;
 const unsigned thread = threadIdx.x % TILE, strand = threadIdx.x / TILE, n = thread / KL * NV, k = thread % KL * KV;

@@ -1,15 +1,15 @@
-//! shared_read_sums: sums over rows that whoever makes or reads these rows makes too, so that they
-//! are read once: outer products, the loss, products with a matrix, and sums that read the same
-//! rows; and outer products that have a side in common.
+//! shared_read_sums: sums over rows that are merged into a kernel that computes or reads these
+//! rows, so that they are read once: outer products, the loss, products with a matrix, and other
+//! sums of the same rows; and pairs of outer products that share a side.
 //!
-//! promises  a sum is made by one launch: its own, or the loss, of its gradient, or, of the
-//!           backward part as well, an outer product on tensor cores that has the summed rows as an
-//!           operand, a product that makes them, or a later sum of products with the same rows;
-//!           between the two nobody reads or writes the sum or writes the rows; what lies in the
-//!           sum's place is wanted by nobody, and what it adds up lies there until it is added up,
-//!           or nowhere, where a product makes it for its sum alone (`plain_products.rs`)
-//! never     changes the list: a sum that is made beside something else keeps its launch, without a
-//!           kernel
+//! promises  a sum is computed by one launch: its own, or the loss (of its gradient), or, in the
+//!           backward phase, an outer product on tensor cores with the summed rows as an operand, a
+//!           product that computes them, or a later sum of products of the same rows; between that
+//!           launch and the sum's own, no launch reads or writes the sum or writes the rows; no
+//!           live buffer shares the sum's memory, and the rows stay in memory until they are added,
+//!           or are never materialised if a product computes them for the sum alone
+//!           (`plain_products.rs`)
+//! never     changes the list: a merged sum keeps its launch, without a kernel
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -24,26 +24,26 @@ use crate::launch::{
 };
 use crate::tuning;
 
-/// Sums that another launch makes, by the number of their own.
+/// Sums that another launch computes, by the number of their own launch.
 pub(super) type SharedSums = BTreeMap<usize, Maker>;
 
-/// Outer products that a later one makes, by the number of their own, and its number.
+/// Outer products that a later one computes, by their own number; the value is its number.
 pub(super) type SecondOuters = BTreeMap<usize, usize>;
 
-/// Behind an outer product's own two operands: the one of its twin that is another.
+/// The operand number of the second outer product's differing operand, after the two of the first.
 pub(super) const OTHER: usize = 2;
 
-/// What makes a sum.
+/// The launch that computes a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Maker {
-    /// Number of its launch: the loss, an outer product, a product, or another sum.
+    /// The number of its launch: the loss, an outer product, a product, or another sum.
     pub launch: usize,
-    /// Which of its operands is summed; of the loss the gradient; of a product which step; nothing
-    /// of another sum, which reads as well what this one does.
+    /// The operand that is summed: the gradient for the loss, the number of the step for a product,
+    /// unused for another sum, which also reads what this one reads.
     pub operand: usize,
 }
 
-/// The sums of a list that are made beside something else.
+/// Finds the sums of a list that are merged into another kernel.
 pub(super) fn find_shared_sums(
     list: &LaunchList,
     target: GpuTarget,
@@ -67,7 +67,7 @@ pub(super) fn find_shared_sums(
         .clone()
         .map(|number| (number, rows_of_product(list, launches[number], target)))
         .collect();
-    // What reads the rows anyway makes their sum for nothing, and so does who makes them.
+    // Readers of the rows compute the sum at no cost, and so do the launches that compute them.
     let numbered = |operands: &[Operand]| operands.iter().cloned().enumerate().collect::<Vec<_>>();
     let with_other = |number: usize, operands: &[Operand]| {
         let twin = twins
@@ -111,7 +111,7 @@ pub(super) fn find_shared_sums(
                 continue;
             };
             beside.insert(sum, Maker { launch: number, operand: *operand });
-            // It is in its place from now on, for the sums that follow.
+            // The sum is live from here on, for the sums that follow.
             let named = lifetimes.iter_mut().filter(|(name, _)| {
                 launches[sum].operation.writes().iter().any(|made| made == *name)
             });
@@ -122,7 +122,7 @@ pub(super) fn find_shared_sums(
     beside
 }
 
-/// Outer products that a later one makes as well, since both have a side in common: that is read
+/// Finds outer products that a later one computes too, since both share a side, which is then read
 /// once.
 pub(super) fn find_second_outers(list: &LaunchList, target: GpuTarget) -> SecondOuters {
     let launches = list.launches();
@@ -145,7 +145,7 @@ pub(super) fn find_second_outers(list: &LaunchList, target: GpuTarget) -> Second
         .collect()
 }
 
-/// Sums of products that a later one makes as well, since both read the same rows.
+/// Finds sums of products that a later sum computes too, since both read the same rows.
 fn find_product_sums<'a>(
     list: &'a LaunchList,
     beside: &mut SharedSums,
@@ -168,13 +168,13 @@ fn find_product_sums<'a>(
             continue;
         }
         beside.insert(sum, Maker { launch: maker, operand: 0 });
-        // What it reads lies there until then.
+        // The rows that it reads stay live until then.
         let named = lifetimes.iter_mut().filter(|(name, _)| read.iter().any(|read| read == *name));
         named.for_each(|(_, life)| *life = life.union(moments));
     }
 }
 
-/// Whether the buffer that a launch writes is free at these moments.
+/// Whether the buffer that a launch writes is free during this lifetime.
 fn writes_freely(
     list: &LaunchList,
     lifetimes: &BTreeMap<&str, Lifetime>,
@@ -185,7 +185,7 @@ fn writes_freely(
     writes.first().is_none_or(|made| is_free(list, lifetimes, made, moments))
 }
 
-/// Whether nothing that is wanted at one of these moments lies where a buffer does, but that.
+/// Whether no other live buffer overlaps this one in the arena during a lifetime.
 fn is_free(
     list: &LaunchList,
     lifetimes: &BTreeMap<&str, Lifetime>,
@@ -207,9 +207,8 @@ fn is_product(launch: &Launch) -> bool {
     matches!(&launch.operation, Operation::Fused { steps, .. } if steps.iter().any(super::is_product))
 }
 
-/// Rows that a product without tensor cores makes and puts down, as wide as its own, by the number
-/// of their step. On tensor cores sums of rows with a long way behind the product cost what they
-/// save.
+/// Rows of the product's width that a product without tensor cores computes and stores, by the
+/// number of their step. On tensor cores, sums of rows with a long epilogue cost what they save.
 fn rows_of_product(list: &LaunchList, launch: &Launch, target: GpuTarget) -> Vec<(usize, Operand)> {
     let Operation::Fused { locals, steps, .. } = &launch.operation else { return Vec::new() };
     let wide = steps.iter().find(|step| super::is_product(step)).and_then(|step| {
@@ -253,7 +252,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: GpuTarget) -> Vec
     steps.iter().enumerate().filter_map(made).collect()
 }
 
-/// The gradient of the loss as an operand, where lanes hold its rows.
+/// The gradient of the loss as an operand, if lanes hold its rows in registers.
 fn loss_gradient(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } =
@@ -269,7 +268,7 @@ fn loss_gradient(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
         .then_some(Operand::Rows(rows))
 }
 
-/// The operands of an outer product on tensor cores, of one row a vertex each.
+/// The operands of an outer product on tensor cores, of one row per vertex each.
 fn tiled_operands(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
     let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launch.operation else { return None };
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
@@ -285,12 +284,12 @@ fn tiled_operands(launch: &Launch, target: GpuTarget) -> Option<&[Operand]> {
         .then_some(inputs)
 }
 
-/// Whether a launch adds up these rows.
+/// Whether a launch is the sum of these rows.
 fn adds(launch: &Launch, rows: &Operand) -> bool {
     let Operation::Evaluate { op: Op::SumRows, inputs, .. } = &launch.operation else {
         return false;
     };
-    // Axes of a row do not matter.
+    // The shape within a row does not matter.
     let elements = |operand: &Operand| operand.shape().iter().product::<u64>();
     match (inputs.as_slice(), rows) {
         ([Operand::Rows(added)], Operand::Rows(wanted)) => {
@@ -302,7 +301,7 @@ fn adds(launch: &Launch, rows: &Operand) -> bool {
     }
 }
 
-/// Whether a launch neither reads nor writes a sum, nor writes what it adds up.
+/// Whether a launch neither accesses a sum nor writes the rows that it adds.
 fn leaves(launch: &Launch, sum: &Launch) -> bool {
     let (made, added) = (sum.operation.writes(), sum.operation.reads());
     let is_apart = |names: &[Cow<'_, str>]| names.iter().all(|name| !made.contains(name));

@@ -1,10 +1,10 @@
-//! sparse_features: products with features of which only what is not 0 is kept, and gradients of
-//! their weights.
+//! sparse_features: products with sparse features, of which only nonzeros are stored, and gradients
+//! of their weights.
 //!
-//! promises  a row of the result is one group's of lanes, which reads a row of the other matrix for
-//!           each entry; rows of many entries have a warp or a block, joined in order; what is not
-//!           kept is neither drawn for nor multiplied
-//! never     writes features out with their zeros; adds a float with an atomic
+//! promises  a row of the result belongs to one lane group, which reads a row of the other matrix
+//!           per nonzero; rows of many nonzeros have a warp or a block, merged in order; zeros are
+//!           neither drawn for nor multiplied
+//! never     expands features to dense rows; adds a float with an atomic
 use super::kernel_parameters::Parameters;
 use super::operators::dropout_threshold;
 use super::row_walk::{
@@ -16,17 +16,17 @@ use super::{
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 use crate::tuning;
 
-/// A walk over the entries of features, by rows or by columns.
+/// A walk over the nonzeros of features, by rows or by columns.
 struct FeatureWalk<'a> {
     features: &'a str,
     by_columns: bool,
     dropout: Option<Dropout>,
-    /// Columns of what is gathered and of what is made.
+    /// Columns of the gathered rows and of the result.
     columns: u64,
 }
 
 impl Unit<'_> {
-    /// Features times a weight of which a row is a column of the result.
+    /// Emits features times a weight that is stored transposed.
     pub(super) fn emit_sparse_product(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProduct { out, left, right, dropout, epilogue } =
             &self.launch.operation
@@ -35,13 +35,13 @@ impl Unit<'_> {
         };
         let (columns, inner) = (self.columns(out)?, self.columns(left)?);
         if *epilogue != Expression::Made {
-            return Err(NoKernel::new("a sparse product with an end of its own".to_owned()));
+            return Err(NoKernel::new("a sparse product with an epilogue".to_owned()));
         }
         if columns == 0 {
             return Ok(());
         }
         self.header();
-        // A row for each entry lies in a line once the weight is turned.
+        // After a transposition, the row that a nonzero reads is contiguous.
         let elements = columns * inner;
         let mut parameters = Parameters::new();
         parameters.push("const real* __restrict__ weight", Argument::Buffer(right.clone()));
@@ -63,7 +63,7 @@ impl Unit<'_> {
         self.emit_entry_walk(&walk, Argument::Scratch, columns, out, &stores)
     }
 
-    /// Rows turned, times features: the gradient of that weight.
+    /// Emits transposed rows times features: the gradient of that weight.
     pub(super) fn emit_sparse_gradient(&mut self) -> Result<(), NoKernel> {
         let Operation::SparseProductOverRows { out, left, right, dropout } = &self.launch.operation
         else {
@@ -93,7 +93,7 @@ impl Unit<'_> {
             .ok_or_else(refuse_product)
     }
 
-    /// For each row, or column, of the features the sum of what its entries multiply.
+    /// Emits the sum over the nonzeros of each row, or column, of the features.
     fn emit_entry_walk(
         &mut self,
         walk: &FeatureWalk,
@@ -178,10 +178,10 @@ impl Unit<'_> {
 }
 
 fn refuse_product() -> NoKernel {
-    NoKernel::new("a product with sparse features that is none".to_owned())
+    NoKernel::new("a launch that is no product with sparse features".to_owned())
 }
 
-/// What dropout does with an entry, before lanes tell each other.
+/// Applies dropout to a nonzero, before lanes exchange it.
 fn emit_dropout(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
     let Some((threshold, scale)) = dropout_threshold(dropout.probability) else {
         return String::new();
@@ -199,8 +199,7 @@ fn emit_dropout(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
     )
 }
 
-/// A weight with a row for each column of the result, as one with a row for each column of the
-/// features.
+/// Transposes a weight: from a row per column of the result to a row per column of the features.
 fn emit_transpose(columns: u64, inner: u64) -> String {
     format!(
         "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -212,7 +211,7 @@ turned[i] = __ldg(weight + (offset_t)column * {inner} + row);
     )
 }
 
-/// Lanes of a group ask for entries side by side, and for the rows of several at a time.
+/// Lanes of a group load nonzeros side by side, and the rows of several at a time.
 const ENTRIES: &str = "real sum[Q][V];
 EACH sum[q][j] = 0;
 for (unsigned at = from; __any_sync(FULL, at < stop); at = min(stop, at + CHUNK)) {

@@ -1,10 +1,10 @@
-//! tensor_core_products: products of rows on tensor cores, as kernels: of one matrix; of two that
-//! are added up; and of the rows that are made with more of them.
+//! tensor_core_products: kernels of products on tensor cores: one product; the sum of two; and a
+//! product with consumers that multiply its rows.
 //!
-//! promises  a kernel is as its launches and the device say, whoever asks; rows that a follower
-//!           multiplies are those that are put down, bit for bit, out of the shared memory of the
-//!           warp that made them
-//! never     decides which launches may be joined (`launch::Joined`)
+//! promises  a kernel depends only on its launches and the device; the rows that a consumer
+//!           multiplies are the stored ones, bit for bit, read from shared memory of the warp that
+//!           computed them
+//! never     decides which launches may be merged (`launch::MergedLaunches`)
 use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
 use super::lane_layout::Lanes;
@@ -24,8 +24,8 @@ use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_
 use crate::launch::{Launch, Operation, Rows};
 use crate::tuning;
 
-/// Which launches one kernel does: a product, one whose product it adds to its own, and those whose
-/// products it makes of its rows.
+/// The launches of one merged kernel: a product, optionally a product that it adds to, and the
+/// products that consume its rows.
 #[derive(Clone, Debug)]
 pub(super) struct MergedProducts {
     number: usize,
@@ -33,7 +33,7 @@ pub(super) struct MergedProducts {
     pub followers: Vec<usize>,
 }
 
-/// A kernel of products before it is text.
+/// A kernel of products, before it is printed.
 struct TiledProduct<'a> {
     shape: &'a ProductShape,
     sources: Vec<LeftRows<'a>>,
@@ -41,21 +41,21 @@ struct TiledProduct<'a> {
     lowering: WalkLowering<'a>,
     finish: Finish,
     schedule: RowProductShape,
-    /// Where rows lie that followers multiply.
+    /// The offset in shared memory of the rows that consumers multiply.
     next: usize,
     tables: String,
     rows: Rows,
     lead: u64,
 }
 
-/// Rows that are multiplied with a matrix.
+/// The left operand of a product.
 struct LeftRows<'a> {
     shape: &'a ProductShape,
-    /// The buffer that the rows lie in, if they do, and what is taken for what is beyond one.
+    /// The buffer of the rows, if they are stored, and how their padding is read.
     lies: Option<(&'a Leaf, RowPadding)>,
-    /// What makes them, if not.
+    /// How to compute the rows, if they are not stored.
     made: RowValue,
-    /// Elements of a piece of a row.
+    /// Elements per load.
     vector: usize,
     loader: WalkLowering<'a>,
 }
@@ -64,8 +64,7 @@ impl<'a> LeftRows<'a> {
     fn new(walk: &'a Walk, shape: &'a ProductShape) -> Result<LeftRows<'a>, NoKernel> {
         let input = &walk.steps[shape.number].inputs[0];
         let lies = stored_leaf(walk, input, shape.plain);
-        // A row is read to the end of its stride, in vectors; zeros there are as good as what lies
-        // there.
+        // A row is read in vectors up to its stride: zeros of the padding do no harm.
         let to_the_end = lies
             .filter(|leaf| leaf.columns == shape.inner as u64)
             .map_or(shape.inner, |leaf| leaf.stride as usize);
@@ -80,7 +79,8 @@ impl<'a> LeftRows<'a> {
         Ok(LeftRows { shape, lies: copied, made, vector, loader })
     }
 
-    /// Statements that ask for a step of the rows, whose number is this.
+    /// Statements that copy one K step of the rows to shared memory; `step` is the expression of
+    /// its number.
     fn emit_request(&self, step: &str, pieces: &str) -> String {
         tensor_core_shapes::REQUEST
             .replace("@STEP@", step)
@@ -93,7 +93,7 @@ impl<'a> LeftRows<'a> {
     }
 }
 
-/// A product of the rows that a kernel makes.
+/// A product of the rows that the kernel computes: the consumer of a merged kernel.
 struct ConsumerProduct<'a> {
     shape: &'a ProductShape,
     tiles: usize,
@@ -103,7 +103,7 @@ struct ConsumerProduct<'a> {
 }
 
 impl<'a> ConsumerProduct<'a> {
-    /// None where it is no such product.
+    /// None if it is not such a product.
     fn try_new(
         walk: &'a Walk,
         shape: &'a ProductShape,
@@ -129,24 +129,24 @@ impl<'a> ConsumerProduct<'a> {
         })
     }
 
-    /// Vectors of four in which its matrix lies.
+    /// float4 vectors of its matrix in shared memory.
     fn vectors(&self) -> usize {
         self.steps() * 2 * self.tiles * self.parts * 32
     }
 
-    /// Steps along its rows.
+    /// K steps of its rows.
     fn steps(&self) -> usize {
         self.shape.inner.div_ceil(32)
     }
 
-    /// Whether it has more columns than a warp alone makes of rows that it has just made.
+    /// Whether it has more columns than a single warp multiplies right after it computed the rows.
     fn is_wide(&self) -> bool {
         self.shape.wide as u64 > tuning::merged_columns()
     }
 }
 
-/// A lowering of what is done with the rows of a product on tensor cores, in the widest vectors that
-/// do. What a second product makes is in the sums of the first, so that nothing is left of it.
+/// Lowers the epilogue of a product on tensor cores, with the widest vectors that fit. The terms of
+/// a second product are already in the accumulators of the first.
 fn lower_tiled_finish<'a>(
     walk: &'a Walk,
     shapes: &[ProductShape],
@@ -172,8 +172,8 @@ fn lower_tiled_finish<'a>(
 }
 
 impl Unit<'_> {
-    /// What `take` makes of the kernel of products on tensor cores; none where something does not
-    /// fit.
+    /// Applies `take` to the tensor-core kernel of these products; none if they do not fit one
+    /// kernel.
     fn with_tiled<T>(
         &self,
         joined: &MergedProducts,
@@ -218,14 +218,14 @@ impl Unit<'_> {
         Ok(product.map(|product| take(&product)))
     }
 
-    /// A product with what it may be joined with, as far as that goes; none where it is not for
-    /// tensor cores.
+    /// A product with as many merged launches as fit one kernel; none if it is not for tensor
+    /// cores.
     pub(super) fn merge_products(&self, number: usize) -> Result<Option<MergedProducts>, NoKernel> {
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         if makes_sums(&number) {
             return Ok(None);
         }
-        // A sum that a launch behind this one makes is not there yet.
+        // A consumer cannot read a sum that a later launch computes.
         let launches = self.list.launches();
         let reads = |launch: usize, sum: usize| {
             launches[sum]
@@ -251,7 +251,7 @@ impl Unit<'_> {
             firsts.flat_map(|first| (0..=followers.len()).rev().map(move |count| (first, count)))
         {
             let joined = MergedProducts { number, first, followers: followers[..count].to_vec() };
-            // What cannot be joined is done alone.
+            // A launch that cannot be merged gets a kernel of its own.
             match self.with_tiled(&joined, |_| ()) {
                 Err(_) | Ok(None) if first.is_some() || count > 0 => {}
                 fits => return Ok(fits?.map(|()| joined)),
@@ -260,7 +260,7 @@ impl Unit<'_> {
         Ok(None)
     }
 
-    /// Two launches as one: the first one's rows are the second's alone.
+    /// Two launches as one operation; only the second reads the rows of the first.
     pub(super) fn merge_sum(&self, first: &Launch, second: &Launch) -> Option<Operation> {
         let parts = |launch: &Launch| match &launch.operation {
             Operation::Fused { over, locals, steps } => {
@@ -304,15 +304,15 @@ impl Unit<'_> {
         if (held.is_empty() || schedule.slices > 1) && !followers.is_empty() {
             return Ok(None);
         }
-        // Two blocks have too few registers for two products as wide as that.
+        // With two blocks per SM there are too few registers for two products of this width.
         if schedule.blocks > 1
             && schedule.tiles >= tuning::merged_two_block_tiles()
             && followers.iter().any(|follower| follower.tiles >= tuning::merged_two_block_tiles())
         {
             return Ok(None);
         }
-        // What is as wide as that is worth it where groups of warps multiply it as well, and have
-        // registers for both, which what draws takes.
+        // A wide consumer pays only if warpgroups multiply both products and have registers for
+        // both; dropout takes these registers.
         let by_groups = matches!(schedule.lies, MatrixPlacement::ForGroups { at_once } if at_once == schedule.steps)
             && warpgroup_products::tiles().contains(&schedule.tiles);
         let follows = |follower: &ConsumerProduct| {
@@ -356,8 +356,8 @@ impl Unit<'_> {
         }))
     }
 
-    /// How many blocks a kernel has: one stays for as many tiles as there are, since it lays the
-    /// matrix out once.
+    /// The grid. A block loops over as many tiles as there are, since it copies the matrix to
+    /// shared memory once (persistent grid).
     fn blocks_of_tiles(&self, product: &TiledProduct) -> Blocks {
         let TiledProduct { schedule, rows, lead, .. } = product;
         let (rows, shares, slices) =
@@ -375,15 +375,15 @@ impl Unit<'_> {
         }
     }
 
-    /// How the rows are shared, if they fit.
+    /// The schedule of the rows, if they fit tensor cores.
     fn choose_schedule(&self, walk: &Walk, shapes: &[ProductShape]) -> Option<RowProductShape> {
         let [shape, second @ ..] = shapes else { return None };
-        // What draws takes so many registers that a block of more warps has too few.
+        // Dropout takes so many registers that blocks of more warps have too few.
         let vertices =
             if walk.rows == Rows::Nodes && shape.lead == 1 { self.expected_vertices() } else { 0 };
         let many = if walk.draws() { 0 } else { vertices };
         if !second.is_empty() {
-            // Both matrices lie below each other, each from a step on, and all columns at once:
+            // Both matrices are concatenated in K, each from a K step on, with all columns at once:
             // rows are read once.
             let steps = shapes.iter().map(|shape| shape.inner.div_ceil(32)).sum::<usize>();
             let is_fit = shapes.iter().all(|shape| {
@@ -453,7 +453,7 @@ impl Unit<'_> {
         ]);
     }
 
-    /// Adds the kernel of products that fit.
+    /// Adds the kernel of these merged products.
     pub(super) fn add_merged_products(&mut self, joined: &MergedProducts) -> Result<(), NoKernel> {
         let nodes = self.expected_vertices();
         let made = self.with_tiled(joined, |product| {
@@ -471,7 +471,7 @@ impl Unit<'_> {
             (product.schedule, widths, text)
         })?;
         let Some((schedule, widths, text)) = made else {
-            return Err(NoKernel::new("products that do not fit one kernel".to_owned()));
+            return Err(NoKernel::new("merged products that do not fit one kernel".to_owned()));
         };
         self.note_product(&schedule, joined, &widths);
         self.header();
@@ -490,7 +490,7 @@ impl Unit<'_> {
     }
 }
 
-/// What the kernel of products is in text.
+/// The text and the launch configuration of a kernel of products.
 struct ProductText {
     tables: String,
     body: String,
@@ -624,8 +624,8 @@ const unsigned rows = rows_given * {lead};\n",
     format!("{constants}{text}")
 }
 
-/// What is done with the rows of a tile; where registers are few, what is the same for all rows is
-/// read anew for each.
+/// The epilogue for the rows of a tile. If registers are scarce, values that are equal for all rows
+/// are recomputed for each.
 fn finish_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
     let (before, part) = if reads_anew {
         ("const unsigned own_part = anew(part);\n", "own_part")
@@ -639,8 +639,8 @@ fn finish_rows(made: &str, epilogue: &str, reads_anew: bool) -> String {
         .replace("@EPILOGUE@", epilogue)
 }
 
-/// Statements that ask for a step of the rows; an element of the matrix; whether the second half of
-/// a step has something.
+/// Statements that load one K step of the rows; the expression of a matrix element; the condition
+/// that the second half of a K step is not empty.
 fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
     let right = |source: &LeftRows, row: Index| source.shape.element(row, Index::Name("column"));
     match sources {
@@ -677,8 +677,8 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
     }
 }
 
-/// Statements that lay a follower's matrix out from a place in shared memory on, and those that
-/// multiply the rows at hand with it.
+/// Statements that copy a consumer's matrix to shared memory at an offset, and statements that
+/// multiply the computed rows with it.
 fn emit_consumer(follower: &ConsumerProduct, place: usize) -> (String, String) {
     let ConsumerProduct { shape, tiles, parts, lowering, finish } = follower;
     let vector = lowering.lanes.vector;

@@ -1,14 +1,12 @@
-//! tensor_core_shapes: how products and outer products of 32 bits lie over tensor cores: tiles,
-//! queues in shared memory, and who does which rows.
+//! tensor_core_shapes: tiles, shared-memory queues and the assignment of rows to warps, for
+//! products and outer products of FP32 on tensor cores.
 //!
-//! promises  numbers keep the accuracy of 32 bits, where the plan does not ask for less: each is
-//!           multiplied as two parts of fewer bits; what is added up is added in an order that
-//!           sizes and the device decide; rows are asked for several steps before they are worked
-//!           on, by the warp that works on them
-//! never     is taken for reals of 64 bits, or where a block would need more shared memory than the
-//!           device has
+//! promises  products keep FP32 accuracy unless the plan allows less: each operand is split into
+//!           two parts of fewer bits; sums are added in an order that sizes and the device decide;
+//!           rows are loaded several steps ahead, by the warp that multiplies them
+//! never     is chosen for FP64, or if a block would need more shared memory than the device has
 //!
-//! Record `2026-11-25-kernel-laboratory`, section 2, has the shapes and what each costs.
+//! The measurements of each shape are in the record `2026-11-25-kernel-laboratory`, section 2.
 use std::ops::RangeInclusive;
 
 use super::graph_pooling::{RowValue, start_of_row};
@@ -18,27 +16,27 @@ use super::{GpuTarget, Matmul, TICKETS, row_walk, warpgroup_products};
 use crate::launch::{Element, Rows};
 use crate::tuning;
 
-/// Warps of a block that multiplies rows: as many as every block has.
+/// Warps per block of a product, as in other kernels.
 pub(super) const WARPS: usize = row_walk::THREADS as usize / 32;
-/// Tiles of columns of rows that are made where they are multiplied: threads of a group then have
+/// Column tiles of rows that an outer product computes itself: the threads of a warpgroup then have
 /// the same column in all steps.
 const MADE_TILES: usize = 8;
-/// Shared memory that the device keeps for itself, for each block.
+/// Shared memory that the device reserves per block.
 const KEPT_BYTES: usize = 1024;
 
-/// Rows for each processor from which on each of many warps has some tiles of them.
+/// The number of rows per SM from which on each of `many_warps` warps has several tiles.
 fn many_rows() -> u64 {
     (tuning::many_warps_row_tiles() * tuning::many_warps() * 16) as u64
 }
 
-/// Elements of a row that are added up, and of a row of the result.
+/// Elements per row of the left operand (K), and columns of the result.
 #[derive(Clone, Copy)]
 pub(super) struct ProductSize {
     pub inner: usize,
     pub wide: usize,
 }
 
-/// Tiles of 8 columns that a block makes, slices of those columns, and steps along a row.
+/// Tiles of 8 columns per block, column slices, and K steps.
 struct TileCounts {
     tiles: usize,
     slices: usize,
@@ -52,49 +50,48 @@ pub(super) struct SideColumns {
     pub narrow: usize,
 }
 
-/// Where the matrix lies that rows are multiplied with.
+/// Where the kernel keeps the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MatrixPlacement {
-    /// In shared memory, all of it.
+    /// The whole matrix in shared memory.
     Whole,
-    /// As steps of it on their way, of each warp its own: rows are few, and all warps of a block
-    /// share 16 of them.
+    /// Each warp streams its own K steps through shared memory: rows are few, and all warps of a
+    /// block share 16 of them.
     OfWarps,
-    /// As steps of it on their way, of all warps of a block: rows are so long that the matrix does
-    /// not fit.
+    /// All warps of a block stream the same K steps: K is so long that the matrix does not fit.
     InSteps,
-    /// In shared memory in its parts, for groups of four warps that multiply 64 rows as one
-    /// (`warpgroup`): so many steps of it at a time, for the same rows.
+    /// In shared memory, split into its parts, for warpgroups that multiply 64 rows at once
+    /// (wgmma): this many K steps at a time, one slab after the other for the same rows.
     ForGroups { at_once: usize },
-    /// The same, where so many blocks share a row's elements: each has so many steps of the matrix,
-    /// and who is done last adds up.
+    /// The same with split K: `shares` blocks have this many K steps each, and the last one to
+    /// finish adds the sums.
     ForShares { at_once: usize, shares: usize },
 }
 
-/// Rows times a matrix: a warp makes 16 rows of `8 * tiles` columns, or several times as many rows,
-/// 32 elements of the rows at a time.
+/// Rows times a matrix: a warp computes 16 rows of `8 * tiles` columns, or several times as many
+/// rows, 32 elements of K at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RowProductShape {
-    /// Tiles of 8 columns that a block makes, and blocks that share a row.
+    /// Tiles of 8 columns per block, and blocks that share a row.
     pub tiles: usize,
     pub slices: usize,
-    /// Steps along a row.
+    /// K steps.
     pub steps: usize,
-    /// Steps that are asked for before they are worked on.
+    /// K steps in flight.
     pub ahead: usize,
-    /// Whether the matrix lies in shared memory as its two parts.
+    /// Whether the matrix is in shared memory as two parts.
     pub split: bool,
-    /// Where the matrix lies.
+    /// Where the matrix is kept.
     pub lies: MatrixPlacement,
-    /// Blocks of a processor, and warps of a block.
+    /// Blocks per SM, and warps per block.
     pub blocks: u32,
     pub warps: usize,
     pub shared_bytes: usize,
 }
 
 impl RowProductShape {
-    /// Of few and long rows. Laid out once in each block, the matrix would be more than the rows
-    /// that it is multiplied with.
+    /// For few rows with long K. If each block copied the whole matrix, that would be more than the
+    /// rows it multiplies.
     pub fn few_rows(
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
@@ -124,22 +121,21 @@ impl RowProductShape {
         })
     }
 
-    /// Tiles of a slice, as many as there may be, and slices.
+    /// The most tiles per slice, and the number of slices.
     fn widest(wide: usize) -> (usize, usize) {
         let tiles = wide.div_ceil(wide.div_ceil(64)).div_ceil(8);
         (tiles, wide.div_ceil(8 * tiles))
     }
 
-    /// Whether rows are long and few.
+    /// Whether rows are few and K is long.
     fn are_few(inner: usize, rows: u64, target: GpuTarget) -> bool {
         target.bytes_per_real == 4
             && inner >= tuning::few_row_elements()
             && (1..=u64::from(tuning::few_row_tiles() * 16 * target.processors)).contains(&rows)
     }
 
-    /// Of few and long rows by groups of warps, several blocks of which share a row's elements:
-    /// each lays a few steps of the matrix out, for all rows that it has. By warps each block reads
-    /// all of the matrix.
+    /// For few rows with long K, by warpgroups with split K: each block copies a few K steps of the
+    /// matrix, for all its rows. Without warpgroups each block reads the whole matrix.
     pub fn split_inner(
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
@@ -169,8 +165,8 @@ impl RowProductShape {
                     .rev()
                     .find_map(of)?
             };
-            // In quarters of what a step costs: steps and sums of a group of warps, a matrix that
-            // is laid out, sums of others.
+            // The cost in quarters of a K step: steps and sums of a warpgroup, a copy of the
+            // matrix, sums of other shares.
             let groups = warpgroup_products::WARPS / 4 * (processors / (shares * slices)).max(1);
             Some((turns.div_ceil(groups) * (at_once * 4 + 2 * tiles) + at_once * 2 + shares, made))
         };
@@ -178,7 +174,7 @@ impl RowProductShape {
         each.min_by_key(|(cost, _)| *cost).map(|(_, made)| made)
     }
 
-    /// None where it does not fit.
+    /// With the whole matrix in shared memory; none if it does not fit.
     pub fn fit(
         ProductSize { inner, wide }: ProductSize,
         target: GpuTarget,
@@ -191,8 +187,8 @@ impl RowProductShape {
         })
     }
 
-    /// Of rows so long that the matrix does not fit, or only a slice at a time: they would be read
-    /// once for each slice.
+    /// For K so long that the matrix does not fit, or only one slice at a time: rows would be read
+    /// once per slice.
     pub fn long_rows(
         ProductSize { inner, wide }: ProductSize,
         whole: Option<RowProductShape>,
@@ -223,8 +219,8 @@ impl RowProductShape {
         })
     }
 
-    /// By groups of warps, with as much of the matrix at a time as fits; none where all of it does:
-    /// what is no product of groups then is slower as one.
+    /// By warpgroups, with as much of the matrix at a time as fits. None if all of it fits: a
+    /// product that was not taken for warpgroups is then slower with them.
     pub fn matrix_slabs(
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
@@ -251,8 +247,8 @@ impl RowProductShape {
         made(steps.div_ceil(steps.div_ceil(most)))
     }
 
-    /// By groups of warps, with all of the matrix, whose columns are a few more than eight tiles:
-    /// rows are read once.
+    /// By warpgroups, with the whole matrix, whose columns slightly exceed eight tiles: rows are
+    /// read once.
     pub fn unsliced_matrix(
         ProductSize { inner, wide }: ProductSize,
         rows: u64,
@@ -274,8 +270,8 @@ impl RowProductShape {
         })
     }
 
-    /// By groups of warps, with so many steps of the matrix at a time and so many asked for ahead,
-    /// if that fits; as many tiles as this are worth it.
+    /// By warpgroups, with this many K steps of the matrix in shared memory and this many steps of
+    /// rows in flight; none if it does not fit, or if the tiles are not in `worth`.
     fn warpgroup_shape(
         TileCounts { tiles, slices, steps }: TileCounts,
         at_once: usize,
@@ -303,12 +299,12 @@ impl RowProductShape {
         })
     }
 
-    /// Blocks that share the elements of a row.
+    /// Blocks that share the K elements of a row (split K).
     pub fn inner_shares(&self) -> usize {
         if let MatrixPlacement::ForShares { shares, .. } = self.lies { shares } else { 1 }
     }
 
-    /// Bytes of sums that wait in memory, between slabs or for the other shares, of so many rows.
+    /// Bytes of partial sums in memory between slabs, or for the other shares, with this many rows.
     pub fn bytes_between(&self, rows: u64) -> u64 {
         let times = match self.lies {
             MatrixPlacement::ForGroups { at_once } => usize::from(at_once < self.steps),
@@ -318,7 +314,7 @@ impl RowProductShape {
         rows.next_multiple_of(64) * (times * self.slices * 8 * self.tiles * 4) as u64
     }
 
-    /// Rows of a block.
+    /// Rows per block.
     pub fn rows(&self) -> usize {
         match self.lies {
             MatrixPlacement::Whole | MatrixPlacement::OfWarps => 16,
@@ -338,7 +334,7 @@ impl RowProductShape {
         let (steps, tiles) = (inner.div_ceil(32), wide.div_ceil(slices).div_ceil(8));
         let splits =
             inner * wide <= tuning::split_matrix_elements() && target.matmul == Matmul::F32;
-        // More tiles take so many registers that a processor has room for one block.
+        // More tiles take so many registers that only one block fits an SM.
         let two = (tiles <= tuning::two_block_tiles()).then_some((2, splits, 2));
         let one = [4, 3, 2]
             .into_iter()
@@ -363,8 +359,8 @@ impl RowProductShape {
         two.into_iter().chain(one).find_map(made)
     }
 
-    /// The same with more warps, where there are rows for them, or of groups of warps; 0: nobody
-    /// knows how many rows, or nothing is to have more.
+    /// The same with more warps, or with warpgroups, if there are enough rows. `vertices` is 0 if
+    /// the number is unknown, or if more warps are not wanted.
     pub fn with_warps(self, vertices: u64, target: GpuTarget) -> RowProductShape {
         let is_one = self.lies == MatrixPlacement::Whole && self.blocks == 1;
         let by_groups = |ahead: usize| {
@@ -399,8 +395,7 @@ impl RowProductShape {
         more.unwrap_or(self)
     }
 
-    /// The same with fewer steps asked for ahead, so that so many bytes of shared memory more have
-    /// room.
+    /// The same with fewer steps in flight, to make room for this many more bytes of shared memory.
     pub fn with_room(self, more: usize, target: GpuTarget) -> Option<RowProductShape> {
         let bytes =
             |ahead: usize| self.shared_bytes + more - (self.ahead - ahead) * self.warps * 512 * 4;
@@ -420,20 +415,19 @@ impl RowProductShape {
         })
     }
 
-    /// Neighbouring columns of a lane: the widest that divide the row and that tiles can be dealt
-    /// out by.
+    /// Vector widths of a lane, widest first, that divide the row and the columns of a lane.
     pub fn vectors(tiles: usize, wide: usize) -> impl Iterator<Item = usize> {
         [4, 2, 1].into_iter().filter(move |vector| {
             wide.is_multiple_of(*vector) && (2 * tiles).is_multiple_of(*vector)
         })
     }
 
-    /// Warps of a block that finish rows.
+    /// Warps of a block that run the epilogue.
     pub fn finishing_warps(&self) -> usize {
         if self.lies == MatrixPlacement::OfWarps { 1 } else { self.warps }
     }
 
-    /// Warps that share 16 rows at most, each some of the steps.
+    /// Maximum warps that share 16 rows, each with some of the K steps.
     pub fn max_team(&self) -> usize {
         [8, 4, 2]
             .into_iter()
@@ -441,7 +435,7 @@ impl RowProductShape {
             .unwrap_or(1)
     }
 
-    /// Which column of a slice is column `n` of tile `i`, so that a lane's are neighbours.
+    /// The column of a slice at column `n` of tile `i`, so that a lane's columns are adjacent.
     pub fn column(vector: usize) -> &'static str {
         match vector {
             4 => "i / 2 * 16 + n / 2 * 4 + i % 2 * 2 + n % 2",
@@ -459,51 +453,51 @@ impl RowProductShape {
         let (rows, who) = match self.lies {
             MatrixPlacement::Whole => (16, "warp"),
             MatrixPlacement::ForGroups { .. } | MatrixPlacement::ForShares { .. } => {
-                (warpgroup_products::ROWS, "group of four warps")
+                (warpgroup_products::ROWS, "warpgroup")
             }
             MatrixPlacement::OfWarps => (16, "block"),
             MatrixPlacement::InSteps => (16 * tuning::long_row_tiles(), "warp"),
         };
         let slabs = match self.lies {
             MatrixPlacement::ForGroups { at_once } if at_once < self.steps => {
-                format!(", {at_once} steps of the matrix at a time")
+                format!(", {at_once} steps of K at a time")
             }
-            MatrixPlacement::ForShares { at_once, shares } => format!(
-                ", {at_once} steps of the matrix a block, {shares} blocks share a row's elements"
-            ),
+            MatrixPlacement::ForShares { at_once, shares } => {
+                format!(", {at_once} steps of K a block, {shares} blocks share K (split K)")
+            }
             _ => String::new(),
         };
         format!(
             "on tensor cores: {rows} rows x {} columns a {who}{slices}{slabs}, {} steps of 32 \
-             elements asked for ahead",
+             elements in flight",
             8 * self.tiles,
             self.ahead
         )
     }
 }
 
-/// Rows, turned, times rows: a warp adds up `32 * groups` columns of one side times `8 * tiles` of
-/// the other, 8 rows at a time; the first is the wider one but where they are `turned`.
+/// Transposed rows times rows: a warp adds `32 * groups` columns of one side times `8 * tiles` of
+/// the other, 8 rows at a time. The first side is the wider one unless the sides are exchanged
+/// (`turned`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OuterProductShape {
-    /// Groups of 32 columns of a warp, and tiles of 8 columns of the other side.
+    /// Groups of 32 columns per warp, and tiles of 8 columns of the other side.
     pub groups: usize,
     pub tiles: usize,
-    /// Warps beside each other, and warps that take rows in turn.
+    /// Warps across the columns, and warps that alternate along the rows.
     pub across: usize,
     pub along: usize,
-    /// Steps that are on their way or worked on.
+    /// Steps in flight, including the one that is multiplied.
     pub ahead: usize,
     /// Blocks along both sides.
     pub blocks: [u32; 2],
-    /// Whether four warps multiply 16 rows at a time as one (`warpgroup`), 64 columns of the first
-    /// side.
+    /// Whether warpgroups multiply 16 rows at a time (wgmma), 64 columns of the first side each.
     pub by_warpgroups: bool,
     pub shared_bytes: usize,
 }
 
 impl OuterProductShape {
-    /// Of the wider side, and the other.
+    /// For these side widths; none if the device's shared memory does not suffice.
     pub fn fit(
         SideColumns { wide, narrow }: SideColumns,
         target: GpuTarget,
@@ -544,8 +538,8 @@ impl OuterProductShape {
         ways.filter(|(_, ahead)| *ahead <= deepest).find_map(made)
     }
 
-    /// The same by groups of warps, where there are rows for them, or so many columns of fewer, and
-    /// both sides are `copied`: what makes rows needs registers of its own.
+    /// The same with warpgroups, if there are enough rows for the columns and both sides are copied
+    /// from buffers: computing rows needs registers of its own.
     pub fn with_warpgroups(
         self,
         wide: usize,
@@ -558,8 +552,8 @@ impl OuterProductShape {
             && are_copied
             && rows * all as u64 >= many_rows() * u64::from(target.processors)
             && warpgroup_products::tiles().contains(&self.tiles);
-        // Groups beside each other lay the other side out together. A few of them may have nothing
-        // to do: that costs no memory.
+        // The warpgroups of a block share the copy of the other side. A few of them may have no
+        // columns: that costs no memory traffic.
         let one_in = tuning::outer_idle_groups();
         let across = (1..=warpgroup_products::OUTER_GROUPS)
             .rev()
@@ -587,9 +581,9 @@ impl OuterProductShape {
         ahead.map_or(self, made)
     }
 
-    /// The same with the sides turned round: one group has all columns of the narrower side, so
-    /// that a wider one of little more than 64 is not taken for 128. Three take turns, since sums
-    /// of so many tiles take registers.
+    /// The same with exchanged sides: one warpgroup has all columns of the narrower side, so that a
+    /// wider side of slightly more than 64 columns is not rounded up to 128. Three warpgroups
+    /// alternate along the rows, since the sums of so many tiles take registers.
     pub fn turned(
         self,
         SideColumns { wide, narrow }: SideColumns,
@@ -617,8 +611,8 @@ impl OuterProductShape {
         })
     }
 
-    /// The same of one block for all columns, where each row of the narrower side is made of so
-    /// many narrow elements; none where there is no room.
+    /// The same with one block for all columns, where each row of the narrower side is computed
+    /// from this many narrow elements; none if it does not fit.
     pub fn with_rows_made(self, narrow: usize, target: GpuTarget) -> Option<OuterProductShape> {
         let bytes = |ahead: usize| {
             warpgroup_products::outer_bytes(self.across, self.along, self.tiles, narrow, ahead)
@@ -638,12 +632,12 @@ impl OuterProductShape {
         Some(OuterProductShape { ahead, shared_bytes: bytes(ahead), ..self })
     }
 
-    /// Warps beside each other for so many groups of columns. With many sums a warp takes so many
-    /// registers that a processor has one block, which is to have many warps: few beside each
-    /// other, then, and several along the rows, where that wastes little.
+    /// Warps across this many groups of columns. With many sums a warp takes so many registers that
+    /// one block fits an SM; that block should have many warps: few across the columns, and several
+    /// along the rows, if few of them are idle.
     fn across(all: usize, tiles: usize) -> usize {
         let least = all.div_ceil(all.div_ceil(8));
-        // Eight are as many for each of a processor's four schedulers.
+        // Eight warps are two for each of an SM's four schedulers.
         if tiles <= tuning::outer_two_block_tiles()
             || least == 8
             || tuning::outer_warps() / least > 1
@@ -658,23 +652,22 @@ impl OuterProductShape {
             .unwrap_or(least)
     }
 
-    /// Columns of both sides that a block reads of each row.
+    /// Columns of both sides that a block reads per row.
     pub fn columns_of_block(&self) -> u64 {
         (self.across * 32 * self.groups + 8 * self.tiles) as u64
     }
 
-    /// Threads of a block.
+    /// Threads per block.
     pub fn threads(&self) -> u32 {
         (self.across * self.along * if self.by_warpgroups { 128 } else { 32 }) as u32
     }
 
     pub fn describe(&self) -> String {
         let OuterProductShape { groups, tiles, across, along, ahead, .. } = self;
-        let (whose, step) =
-            if self.by_warpgroups { ("group of four warps", 16) } else { ("warp", 8) };
+        let (whose, step) = if self.by_warpgroups { ("warpgroup", 16) } else { ("warp", 8) };
         format!(
-            "on tensor cores: {} x {} columns a {whose}, {across} of them beside each other, \
-             {along} take turns of {step} rows; {} turns asked for ahead",
+            "on tensor cores: {} x {} columns a {whose}, {across} of them across the columns, \
+             {along} along the rows, {step} rows at a time; {} steps in flight",
             32 * groups,
             8 * tiles,
             ahead - 1
@@ -682,7 +675,7 @@ impl OuterProductShape {
     }
 }
 
-/// Rows that lie in a buffer as they are read.
+/// The buffer of rows that are read as they are stored, if they are.
 pub(super) fn stored_leaf<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> Option<&'a Leaf> {
     let Input::Rows(Read { from: From::Leaf(leaf), at, .. }) = input else { return None };
     let leaf = &walk.leaves[*leaf];
@@ -690,18 +683,18 @@ pub(super) fn stored_leaf<'a>(walk: &'a Walk, input: &Input, is_plain: bool) -> 
     (is_own && leaf.element == Element::Real).then_some(leaf)
 }
 
-/// What is taken for what lies beyond a row's columns, in its last vector.
+/// What is read beyond a row's columns, in its last vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowPadding {
-    /// What lies there.
+    /// The stored padding.
     Any,
     /// Zeros.
     Zeros,
 }
 
-/// Statements that put `vector` neighbouring elements of a row, from `column` on, where `to` says;
-/// zeros where nothing is `here`. Rows that lie in a buffer are copied while others are worked on,
-/// others are made now.
+/// Statements that write `vector` adjacent elements of a row, from `column` on, to `to`; zeros
+/// unless `here`. Rows of a buffer are copied asynchronously while others are multiplied; other
+/// rows are computed immediately.
 pub(super) fn emit_row_fill(
     lies: Option<(&Leaf, RowPadding)>,
     made: &RowValue,
@@ -732,7 +725,7 @@ store<V>(to, of_row);
     }
 }
 
-/// A step of a tile's rows, asked for.
+/// Loads one K step of a tile's rows.
 pub(super) const REQUEST: &str = "UNROLL for (int piece = 0; piece < @PIECES@; piece++) {
 const unsigned r = (piece * 32 + lane) / (32 / KV), within = lane % (32 / KV) * KV, row = first_row + r, column = @STEP@ * 32 + within;
 float* const to = of_rows + r * 32 + (within / 4 ^ r % 2 * 4) * 4 + within % 4;
@@ -740,7 +733,7 @@ const bool here = row < rows && column < K;
 @LEFT@}
 ";
 
-/// A matrix, laid out as the lanes read it.
+/// Copies a matrix to shared memory in the layout that the lanes read.
 pub(super) const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
 const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), first_k = place / 32 / TILES * 16 + place % 4 * 4;
 float b[4], rest[4];
@@ -755,13 +748,13 @@ if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
 }
 ";
 
-/// Rows that a warp makes lie in its own shared memory, as those that are asked for do, until
-/// others have multiplied them: beyond their columns are zeros.
+/// The rows that a warp computed stay in its shared memory, in the layout of loaded rows, until the
+/// consumer has multiplied them. Padding columns are zero.
 pub(super) const KEPT: &str = "float* const next = reinterpret_cast<float*>(reinterpret_cast<float4*>(of_block) + @NEXT@) + warp % KEPT * (NEXT_STEPS * 512);
 for (unsigned i = lane; warp < KEPT && i < NEXT_STEPS * 512; i += 32) next[i] = 0;
 ";
 
-/// A row is put there.
+/// Stores a row there.
 pub(super) const KEEP: &str = "EACH_Q {
 const unsigned place = (q * L + part) * V;
 float several[V];
@@ -771,7 +764,7 @@ store<V>(to, several);
 }
 ";
 
-/// The rows that a warp has just made, times another matrix.
+/// Multiplies the rows that a warp just computed with another matrix.
 pub(super) const NEXT: &str = "float sums[TILES][4] = {};
 UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
 const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
@@ -779,9 +772,9 @@ multiply_rows<TILES, PARTS == 2>(sums, from[0], from[64], of_next + half * (TILE
 }
 ";
 
-/// Rows times a matrix. Each warp has a queue of its own for rows that are on their way, so that no
-/// warp waits for another. Where there are fewer tiles of rows than warps, a team of warps shares a
-/// tile: each takes every so many steps, and the first adds up, in order.
+/// Rows times a matrix. Each warp has its own queue of rows in flight, so that no warp waits for
+/// another. If there are fewer row tiles than warps, a team of warps shares a tile: each takes
+/// every `team`-th step, and the first adds the sums in order.
 pub(super) const ROWS: &str = "extern __shared__ float4 of_block[];
 float4* const right = reinterpret_cast<float4*>(of_block);
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
@@ -802,7 +795,8 @@ copies_asked();
 };
 UNROLL for (int d = 0; d < AHEAD; d++) request(d);
 @LAY@@LAID@__syncthreads();
-// A team has one tile or none, and goes through the barrier with all others of its block all the same.
+// A team has at most one tile, and reaches the barrier with all other teams of its block in any
+// case.
 for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
 float sums[TILES][4] = {};
 UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -811,7 +805,7 @@ __syncwarp();
 float4 upper[2], lower[2];
 UNROLL for (int h = 0; h < 2; h++) {
 UNROLL for (int i = 0; i < 2; i++) {
-// Both halves at once, where there are registers for them.
+// Both halves at once, if registers suffice.
 if (TILES < 4 ? h > 0 : i != h) continue;
 const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
 upper[i] = from[0];
@@ -837,8 +831,8 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 @FINISH@}
 ";
 
-/// Few rows times a matrix: 16 rows are a block's, each warp takes every so many steps, and the
-/// first adds up, in order.
+/// Few rows times a matrix: a block has 16 rows, each warp takes every `WARPS`-th step, and the
+/// first adds the sums in order.
 pub(super) const FEW_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned STAGE = 512 + TILES * 256;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES), tile = blockIdx.x;
@@ -882,8 +876,8 @@ for (unsigned other = 1; other < WARPS; other++)
 UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n][j] += queue[other * (AHEAD * STAGE) + (n * 4 + j) * 32 + lane];
 @FINISH@";
 
-/// Long rows times a matrix that comes in steps, of which all warps of a block take the same; each
-/// warp has MANY tiles of rows.
+/// Rows with long K times a matrix that is streamed in steps. All warps of a block take the same
+/// steps; each has MANY tiles of rows.
 pub(super) const LONG_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned OWN = MANY * 512, STAGE = WARPS * OWN + TILES * 256, PIECES = TILES * 256 / MV;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
@@ -934,7 +928,7 @@ const unsigned tile = (turn * WARPS + warp) * MANY + m;
 }
 ";
 
-/// What is done with the rows of a tile.
+/// The epilogue of a tile's rows.
 pub(super) const FINISH: &str = "UNROLL for (int r = 0; r < 2; r++) {
 const unsigned row = tile * 16 + r * 8 + group;
 const bool live = row < rows;
@@ -946,8 +940,8 @@ const bool live = row < rows;
 @EPILOGUE@}
 ";
 
-/// Outer products of the rows of a part. The wider side is X, the other Z; a warp's columns lie as
-/// the tensor cores have them.
+/// Outer products of the rows of a part. The wider side is X, the other Z. A warp's columns are in
+/// the layout of the tensor cores.
 pub(super) const COLUMNS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned STAGE = GROUPS * 256 + TILES * 64, X_TILE = ACROSS * GROUPS * 32, Z_TILE = TILES * 8;
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, part = lane % 4, beside = warp % ACROSS, turn = warp / ACROSS;
@@ -1003,12 +997,12 @@ slot = slot + 1 == AHEAD ? 0 : slot + 1;
 }
 copies_done<0>();
 __syncwarp();
-// Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+// Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
 constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
 static_assert(OWN_Z + Z_TILE <= OF_WARP);
 UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
 queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-// Lanes of the same columns join.
+// Lanes of the same columns are added.
 if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
 const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
 if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1018,7 +1012,7 @@ const float pair = of_z[n] + across(of_z[n], 1), sum = pair + across(pair, 2);
 if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
 }
 __syncthreads();
-// What the turns have is added up in their order.
+// The sums of the warps along the rows are added in their order.
 const float* const first_turn = reinterpret_cast<const float*>(of_block);
 auto of_turns = [&](const unsigned at) {
 float sum = first_turn[at];
@@ -1040,7 +1034,7 @@ told[PRODUCTS + (SUM_X ? X : 0) + z0 + z] = of_turns(OWN_Z + z);
 }
 ";
 
-/// Parts of a sum, one after the other in memory, by a thread for each element.
+/// Adds the parts of a sum, in order, one thread per element.
 pub(super) const ADD_PARTS_EACH: &str = "const unsigned element = blockIdx.x * WIDE + threadIdx.x;
 if (element >= elements) return;
 real sum = 0;
@@ -1051,8 +1045,8 @@ UNROLL for (int i = 0; i < 8; i++) sum += several[i];
 }
 ";
 
-/// The same with several threads an element: each adds up every so many of the parts, and these
-/// join, all in order.
+/// The same with several threads per element: each adds every `SLICES`-th part, and their sums are
+/// added, all in order.
 pub(super) const ADD_PARTS: &str = "__shared__ real told[WARPS][WIDE];
 const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, element = blockIdx.x * WIDE + threadIdx.x % WIDE;
 real sum = 0;

@@ -1,46 +1,46 @@
-//! warpgroup_products: products and outer products of rows as four warps multiply them together
-//! (wgmma), on devices of 9.0.
+//! warpgroup_products: products and outer products by warpgroups (wgmma), on devices of compute
+//! capability 9.0.
 //!
-//! promises  numbers keep the accuracy that warps alone keep, and sums leave the tensor cores every
-//!           16 steps; a warp's rows lie in its lanes as those of a warp alone, so that what is
-//!           done with them is the same text
-//! never     is emitted for another device (`Target::warpgroups`)
+//! promises  results keep the accuracy of single warps: sums leave the tensor cores every 16
+//!           elements of K; a warp's rows have the same layout in its lanes as without warpgroups,
+//!           so the epilogue is the same text
+//! never     is emitted for another device (`GpuTarget::warpgroups`)
 //!
-//! Record `2026-11-25-kernel-laboratory`, section 4: what it is worth, what the compiler asks for.
+//! The gain, and what the compiler requires, are in the record `2026-11-25-kernel-laboratory`,
+//! section 4.
 use std::ops::RangeInclusive;
 
 use crate::tuning;
 
-/// What such kernels are made of, beside what all are made of.
+/// Device functions of these kernels, in addition to the common ones.
 pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");
-/// Rows that a group multiplies at once.
+/// Rows that a warpgroup multiplies at once.
 pub(super) const ROWS: usize = 64;
-/// Warps of a block: three groups have registers for eight tiles of sums twice, four do not.
+/// Warps per block: three warpgroups have registers for eight tiles of sums twice, four do not.
 pub(super) const WARPS: usize = 12;
-/// Groups of a block that adds up outer products, at most: each thread has 128 registers then.
+/// Maximum warpgroups of a block that computes outer products: each thread has 128 registers then.
 pub(super) const OUTER_GROUPS: usize = 4;
-/// Elements from one row of 64 to the next in shared memory, so that lanes that read at once read
-/// other banks (`PITCH` below).
+/// Elements from one row of 64 to the next in shared memory; avoids bank conflicts (`PITCH` below).
 const OUTER_PITCH: usize = 72;
 
-/// Tiles of 8 columns that are worth it.
+/// Column tiles for which warpgroups pay.
 pub(super) fn tiles() -> RangeInclusive<usize> {
     tuning::warpgroup_tiles_least()..=tuning::warpgroup_tiles_most()
 }
 
-/// The same of rows that are multiplied whole: a few more; of rows whose elements blocks share,
-/// fewer are worth it, too.
+/// The same for products with unsliced rows: a few more. With split K fewer pay, too.
 pub(super) fn row_tiles() -> RangeInclusive<usize> {
     tuning::warpgroup_row_tiles_least()..=tuning::warpgroup_row_tiles_most()
 }
 
-/// The same of an outer product's wider side, where a group has the narrower one.
+/// The same for the wider side of an outer product with exchanged sides, where one warpgroup has
+/// the narrower one.
 pub(super) fn turned_tiles() -> RangeInclusive<usize> {
     tuning::turned_tiles_least()..=tuning::turned_tiles_most()
 }
 
-/// Bytes of shared memory of a block of so many groups beside each other, which so often take
-/// turns, each of so many tiles of 8 columns, where each row has so many narrow elements beside it.
+/// Shared memory in bytes of a block with this many warpgroups across the columns and along the
+/// rows, of this many tiles of 8 columns, with this many narrow elements per row.
 pub(super) fn outer_bytes(
     across: usize,
     along: usize,
@@ -53,8 +53,8 @@ pub(super) fn outer_bytes(
     along * of_turn.max(across * (64 * wide + 64) + 4 * wide) * 4
 }
 
-/// The text of rows times a matrix, of whose steps so many lie in shared memory at once; where
-/// blocks share a row's elements, a block has no others.
+/// The text of rows times a matrix with `at_once` K steps in shared memory at a time. With split K
+/// a block has no others.
 pub(super) fn emit_row_product(
     at_once: usize,
     steps: usize,
@@ -88,14 +88,14 @@ pub(super) fn emit_row_product(
     format!("constexpr unsigned AT_ONCE = {at_once}{constants};\n{text}")
 }
 
-/// Statements that lay a matrix out where `to` says, so many halves of steps, the first of which
-/// the text names.
+/// Statements that copy this many half steps of a matrix to `to`; `half` is the expression of the
+/// first one.
 fn emit_matrix_layout(to: &str, halves: &str, half: &str) -> String {
     LAY.replace("@TO@", to).replace("@HALVES@", halves).replace("@HALF_OF_ALL@", half)
 }
 
-/// Statements that lay out the matrix that follows another, and those that multiply the rows which
-/// each warp has just put by with it.
+/// Statements that copy the matrix of a consumer to shared memory, and statements that multiply the
+/// rows that each warp has just stored there with it.
 pub(super) fn emit_consumer() -> (String, String) {
     let half = "constexpr unsigned HALF = 128 * TILES * PARTS;\nfloat* const right_of_next = \
         reinterpret_cast<float*>(of_next);\n";
@@ -105,14 +105,15 @@ pub(super) fn emit_consumer() -> (String, String) {
     )
 }
 
-/// Rows times a matrix, of which as many steps lie in shared memory as fit: where that are not all,
-/// rows go through each slab of it, and what they have by then waits in memory, or each block has
-/// one slab. Each warp asks for its rows itself, of 64 the 16 that its lanes have, those for the
-/// next slab, too.
+/// Rows times a matrix, of which as many K steps are in shared memory as fit. If those are not all,
+/// rows pass through one slab after the other and their sums wait in memory, or each block has one
+/// slab (split K). Each warp loads its own rows, 16 of the warpgroup's 64, including those for the
+/// next slab.
 const OF_ROWS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned HALF = 128 * TILES * PARTS;
 float* const right = reinterpret_cast<float*>(of_block);
-// Out of a shuffle, so that the compiler knows it for the same in all lanes: else it puts one product behind the other.
+// The shuffle tells the compiler that the value is uniform in the warp; otherwise it serialises the
+// products.
 const unsigned lane = threadIdx.x % 32, warp = from_lane(threadIdx.x / 32, 0), group = lane / L, part = lane % L, slice = blockIdx.y * (8 * TILES);
 float* const queue = right + AT_ONCE * 2 * HALF + warp * (AHEAD * 512);
 const unsigned turns = (rows + 63) / 64, stride = gridDim.x * (WARPS / 4), first_turn = blockIdx.x + gridDim.x * (warp / 4);
@@ -157,7 +158,7 @@ slot = slot + 1 == AHEAD ? 0 : slot + 1;
 }
 ";
 
-/// A step of rows times one of the matrix: both halves on their way at once.
+/// A K step of rows times one of the matrix, both halves in flight at once.
 const BOTH: &str = "float of_half[2][TILES][4];
 group_begins();
 UNROLL for (int h = 0; h < 2; h++) {
@@ -180,7 +181,7 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 }
 ";
 
-/// A matrix, as cores of 8 columns by 4 along k, in its parts.
+/// Copies a matrix, in its parts, as core matrices of 8 columns by 4 along K.
 const LAY: &str = "UNROLL_4 for (unsigned place = threadIdx.x; place < @HALVES@ * TILES * 32; place += WARPS * 32) {
 const unsigned n = place % 32 / 4, i = place / 32 % TILES, column = slice + (@COLUMN@), half = place / 32 / TILES, t = place % 4;
 UNROLL for (int j = 0; j < 4; j++) {
@@ -193,8 +194,8 @@ if (PARTS == 2) to[2 * TILES * 32] = b - first;
 }
 ";
 
-/// The rows that the warps of a group have just made, each its own, times another matrix: half a
-/// step at a time, since what is done with rows takes registers as well.
+/// Multiplies the rows that the warps of a warpgroup just computed, each its own, with another
+/// matrix: half a step at a time, since the epilogue takes registers as well.
 const NEXT: &str = "float sums[TILES][4] = {};
 UNROLL_1 for (unsigned half = 0; half < (K + 15) / 16; half++) {
 const float4* const from = reinterpret_cast<const float4*>(next + half / 2 * 512) + group * 8 + (half % 2 * 4 + part ^ group % 2 * 4);
@@ -210,7 +211,7 @@ UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++) sums[n
 }
 ";
 
-/// What rows have from the slabs before, and what they leave to the next: each lane its own.
+/// Loads the sums of the rows from earlier slabs, and stores them for the next: each lane its own.
 const TAKEN_UP: &str = "float4* const so_far = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
 if (slab > 0) UNROLL for (int n = 0; n < TILES; n++) {
 const float4 four = so_far[n * 32];
@@ -223,8 +224,8 @@ continue;
 }
 ";
 
-/// What rows have of this share. The warp that is done last with its rows adds up what all have, in
-/// order, and finishes them.
+/// Stores the sums of this share (split K). The warp that finishes its rows last adds the sums of
+/// all shares, in order, and runs the epilogue.
 const SHARED: &str = "float4* const of_tile = reinterpret_cast<float4*>(scratch) + ((offset_t)blockIdx.y * turns * 4 + tile) * (TILES * 32) + lane;
 const offset_t of_share = (offset_t)gridDim.y * turns * (4 * TILES * 32);
 UNROLL for (int n = 0; n < TILES; n++) of_tile[blockIdx.z * of_share + n * 32] = make_float4(sums[n][0], sums[n][1], sums[n][2], sums[n][3]);
@@ -243,11 +244,11 @@ UNROLL for (int i = 0; i < AT_A_TIME; i++) UNROLL for (int n = 0; n < TILES; n++
 }
 ";
 
-/// Rows of the other side as they were copied.
+/// Rows of the other side that were copied.
 pub(super) const COPIED: &str = "from[(four * 4 + t) * N + n]";
-/// Rows of the other side that are made here: of narrow ones, which lie behind those that say where
-/// they are not 0. A thread has the same column in all steps, and so that of the matrices in its
-/// registers.
+/// Rows of the other side that are computed here from narrow rows. The narrow rows come after the
+/// rows that say where the result is not 0. A thread has the same column in all steps, so it keeps
+/// that column of the matrices in registers.
 pub(super) const MADE: &str = "from[(four * 4 + t) * N + n] > 0 ? of_four[t] : 0.0f";
 pub(super) const MAKE: &str = "float of_four[4] = {};
 const float* const narrow = from + 16 * N + four * 4 * NARROW;
@@ -256,8 +257,8 @@ const float4 row = *reinterpret_cast<const float4*>(narrow + t * NARROW + k);
 of_four[t] += row.x * matrix[k] + row.y * matrix[k + 1] + row.z * matrix[k + 2] + row.w * matrix[k + 3];
 }
 ";
-/// Narrow rows, asked for: so many elements, those of the last with zeros behind them, some at a
-/// time, behind so many of others.
+/// Loads narrow rows, a vector at a time, after the elements of other products; the last vector is
+/// padded with zeros.
 pub(super) const NARROW_ROWS: &str = "UNROLL for (int i = 0; i < (@PIECES@ + TEAM - 1) / TEAM; i++) {
 const unsigned place = i * TEAM + of_team, r = place / (@ELEMENTS@ / @VECTOR@), column = place % (@ELEMENTS@ / @VECTOR@) * @VECTOR@, row = first_row + r;
 if (@PIECES@ % TEAM != 0 && place >= @PIECES@) continue;
@@ -265,16 +266,17 @@ float* const to = stage + OF_X + 16 * N + r * NARROW + @START@ + column;
 const bool here = row < end && column < @INNER@;
 @COPIED@}
 ";
-/// A column of a matrix that narrow rows are multiplied with.
+/// Loads a thread's column of a matrix that narrow rows are multiplied with.
 pub(super) const COLUMN: &str = "UNROLL for (int k = 0; k < @ELEMENTS@; k++) matrix[@START@ + k] = k < @INNER@ && of_team % N < Z ? @ELEMENT@ : 0.0f;
 ";
 
-/// Outer products of the rows of a part. Of X a group has 64 columns in its lanes, 16 rows at a
-/// time; the other side is laid out for all groups beside each other, the next rows while these are
-/// multiplied.
+/// Outer products of the rows of a part. A warpgroup has 64 columns of X in its lanes, 16 rows at a
+/// time. The other side is copied once for all warpgroups across the columns, the next rows while
+/// these are multiplied.
 pub(super) const OF_COLUMNS: &str = "extern __shared__ float4 of_block[];
 constexpr unsigned PARTS = ALL_BITS ? 2 : 1, N = 8 * TILES, PITCH = 72, OF_X = ACROSS * 16 * PITCH, STAGE = OF_X + 16 * (N + NARROW), LAID = 16 * N * PARTS, X_TILE = ACROSS * 64;
-// What a group has in the end: its sums, sums of its rows; and those beside each other together, of the other side's rows by fours.
+// The final sums: those of each warpgroup with the sums of its rows, and, for the warpgroups across
+// the columns together, those of the other side's rows by fours.
 constexpr unsigned OWN_X = 64 * N, OWN = OWN_X + 64, OWN_Z = ACROSS * OWN, TOLD = OWN_Z + 4 * N, COMING = AHEAD * STAGE + 2 * LAID;
 constexpr unsigned TEAM = ACROSS * 128, THREADS = TURNS * TEAM, OF_TURN = COMING > TOLD ? COMING : TOLD, Z_PIECES = (4 * N + TEAM - 1) / TEAM;
 const unsigned number = from_lane(threadIdx.x / 128, 0), beside = number % ACROSS, turn = number / ACROSS, thread = threadIdx.x % 128;
@@ -284,7 +286,8 @@ float* const right = reinterpret_cast<float*>(of_block) + turn * OF_TURN;
 float* const queue = right + 2 * LAID;
 const unsigned x0 = blockIdx.y * X_TILE, z0 = blockIdx.z * N;
 const unsigned each = (rows + gridDim.x - 1) / gridDim.x, begin = min(rows, blockIdx.x * each), end = min(rows, begin + each);
-// As many for each turn, the last of which may have no rows: all threads of a block wait for each other as often.
+// An equal number of steps for each warpgroup along the rows; the last may have no rows. All
+// threads of a block reach every barrier.
 const unsigned steps = (end - begin + 16 * TURNS - 1) / (16 * TURNS);
 unsigned coming = 0, slot = 0, buffer = 0;
 auto request = [&](const unsigned at) {
@@ -364,7 +367,7 @@ if (part == i) own[OWN_X + warp * 16 + group * 2 + i] = sum;
 }
 if (SUM_Z) UNROLL for (int i = 0; i < Z_PIECES; i++) if (4 * N % TEAM == 0 || i * TEAM + of_team < 4 * N) right[OWN_Z + i * TEAM + of_team] = of_z[i];
 __syncthreads();
-// What the turns have is added up in their order.
+// The sums of the warpgroups along the rows are added in their order.
 auto of_turns = [&](const unsigned at) {
 const float* const first_turn = reinterpret_cast<const float*>(of_block) + at;
 float sum = first_turn[0];
