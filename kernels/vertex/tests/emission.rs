@@ -662,7 +662,7 @@ fn heads_of_many_rows_of_few_edges_are_a_lane_each() {
             F32,
         )
         .source;
-        source.matches("(8 lanes of 8 columns a row, 4 rows a warp, 2 edges at hand").count()
+        source.matches("(8 lanes of 8 columns a row, 4 rows a warp, 2 edges in flight").count()
     };
     // Forward and backward; not of few rows, of many edges, or where lanes draw for their edges.
     assert_eq!(
@@ -796,21 +796,21 @@ fn many_rows_of_few_edges_have_two_at_hand() {
         schedule.unwrap()
     };
     let (many, dense, few) = ((500_000, 1_500_000), (500_000, 10_000_000), (10_000, 30_000));
-    let of_four = "4 lanes of 4 columns a row, 8 rows a warp, 2 edges at hand";
+    let of_four = "4 lanes of 4 columns a row, 8 rows a warp, 2 edges in flight";
     assert_eq!([F32, near].map(|target| of_plain(16, many, target)), [of_four; 2]);
     assert_eq!(
         of_plain(64, many, near),
-        "8 lanes of 8 columns a row, 4 rows a warp, 2 edges at hand",
+        "8 lanes of 8 columns a row, 4 rows a warp, 2 edges in flight",
         "lanes have two pieces"
     );
     assert_eq!(
         of_plain(64, many, F32),
-        "8 lanes of 4 columns a row of one of 2 slices, 4 rows a warp, 2 edges at hand",
+        "8 lanes of 4 columns a row of one of 2 slices, 4 rows a warp, 2 edges in flight",
         "of a table that no cache holds"
     );
     assert_eq!(
         of_plain(8, many, near),
-        "2 lanes of 4 columns a row, 16 rows a warp, 2 edges at hand"
+        "2 lanes of 4 columns a row, 16 rows a warp, 2 edges in flight"
     );
     for (width, graph, target) in [
         (8, many, F32),
@@ -819,7 +819,7 @@ fn many_rows_of_few_edges_have_two_at_hand() {
         (16, many, GpuTarget { order: Order::Local, ..F64 }),
     ] {
         let schedule = of_plain(width, graph, target);
-        assert!(!schedule.contains(" 2 edges at hand"), "{width} columns, {graph:?}: {schedule}");
+        assert!(!schedule.contains(" 2 edges in flight"), "{width} columns, {graph:?}: {schedule}");
     }
     // Of many edges, and rows that the second cache holds, in slices of 64 columns.
     assert!(

@@ -432,25 +432,25 @@ fn sums_of_few_edges_compile_without_spills() {
         nvrtc,
         (SUMS, "sums"),
         &[2, 3, 8, 22, 64],
-        (Order::Local, "2 edges at hand"),
+        (Order::Local, "2 edges in flight"),
     );
     found.extend(wrong_of_many_rows(
         nvrtc,
         (OWN, "own"),
         &[2, 8, 16, 32, 47, 64, 100, 128],
-        (Order::Local, "2 edges at hand"),
+        (Order::Local, "2 edges in flight"),
     ));
     found.extend(wrong_of_many_rows(
         nvrtc,
         (SUMS, "sums"),
         &[16, 32, 100, 128, 256],
-        (Order::Spread, "2 edges at hand"),
+        (Order::Spread, "2 edges in flight"),
     ));
     found.extend(wrong_of_many_rows(
         nvrtc,
         (OWN, "own"),
         &[16, 32, 100],
-        (Order::Spread, "2 edges at hand"),
+        (Order::Spread, "2 edges in flight"),
     ));
     assert!(found.is_empty(), "{}", found.join("\n"));
 }

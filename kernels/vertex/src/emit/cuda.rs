@@ -641,7 +641,6 @@ impl KernelText<'_> {
 }
 
 /// The kernels of one launch, while they are emitted.
-
 struct Unit<'a> {
     list: &'a LaunchList,
     target: GpuTarget,
@@ -690,7 +689,6 @@ impl Unit<'_> {
 
     /// Defines a kernel and its tables, or finds an equal one that is already defined. Returns its
     /// name.
-
     fn define(&mut self, kernel: &KernelText) -> String {
         let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
 

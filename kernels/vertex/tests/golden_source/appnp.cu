@@ -3,8 +3,8 @@
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
-//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
 // dropout.7: 19200 bytes at least, line 5 of the program
 //   dropout.7 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -127,8 +127,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
 //   add.11 (nodes x 8) = add(product.9, parameter.appnp.appnp.0.linear.0.bias)
 //   h.12 (nodes x 8) = relu(add.11)
 //   dropout.13 = dropout 0.5 site 1(h.12)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_13, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -197,8 +197,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* _
 //   first.17 (nodes x 3) = add(product.15, parameter.appnp.appnp.0.linear.1.bias)
 //   multiply.18 = multiply(scale.5, first.17)
 //   multiply.26 = multiply(0.1, first.17)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_dropout_13, const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_bias, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_18, real* __restrict__ o_multiply_26, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -241,7 +241,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* 
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -250,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* 
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -298,8 +299,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* 
 //   multiply.24 (nodes x 3) = multiply(0.9, multiply.22)
 //   z.27 (nodes x 3) = add(multiply.24, multiply.26)
 //   multiply.28 = multiply(scale.5, z.27)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_18, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_multiply_28, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -413,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.33 (nodes x 3) = multiply(0.9, multiply.32)
 //   z.34 (nodes x 3) = add(multiply.33, multiply.26)
 //   multiply.35 = multiply(scale.5, z.34)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.42: 24004 bytes at least, lines 9, 10 of the program
@@ -422,7 +423,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.40 (nodes x 3) = multiply(0.9, multiply.39)
 //   z.41 (nodes x 3) = add(multiply.40, multiply.26)
 //   multiply.42 = multiply(scale.5, z.41)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.49: 24004 bytes at least, lines 9, 10 of the program
@@ -431,7 +432,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.47 (nodes x 3) = multiply(0.9, multiply.46)
 //   z.48 (nodes x 3) = add(multiply.47, multiply.26)
 //   multiply.49 = multiply(scale.5, z.48)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.56: 24004 bytes at least, lines 9, 10 of the program
@@ -440,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.54 (nodes x 3) = multiply(0.9, multiply.53)
 //   z.55 (nodes x 3) = add(multiply.54, multiply.26)
 //   multiply.56 = multiply(scale.5, z.55)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.63: 24004 bytes at least, lines 9, 10 of the program
@@ -449,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.61 (nodes x 3) = multiply(0.9, multiply.60)
 //   z.62 (nodes x 3) = add(multiply.61, multiply.26)
 //   multiply.63 = multiply(scale.5, z.62)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.70: 24004 bytes at least, lines 9, 10 of the program
@@ -458,7 +459,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.68 (nodes x 3) = multiply(0.9, multiply.67)
 //   z.69 (nodes x 3) = add(multiply.68, multiply.26)
 //   multiply.70 = multiply(scale.5, z.69)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.77: 24004 bytes at least, lines 9, 10 of the program
@@ -467,7 +468,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.75 (nodes x 3) = multiply(0.9, multiply.74)
 //   z.76 (nodes x 3) = add(multiply.75, multiply.26)
 //   multiply.77 = multiply(scale.5, z.76)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // multiply.84: 24004 bytes at least, lines 9, 10 of the program
@@ -476,7 +477,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.82 (nodes x 3) = multiply(0.9, multiply.81)
 //   z.83 (nodes x 3) = add(multiply.82, multiply.26)
 //   multiply.84 = multiply(scale.5, z.83)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k4_multiply_28
 
 // z.90: 24004 bytes at least, lines 9, 10 of the program
@@ -484,8 +485,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.88 (nodes x 3) = multiply(scale.5, reduce.87)
 //   multiply.89 (nodes x 3) = multiply(0.9, multiply.88)
 //   z.90 = add(multiply.89, multiply.26)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_z_90(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_84, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_z_90, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -594,7 +595,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_z_90(const r
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(z.90, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -644,10 +645,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -662,7 +663,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -726,15 +728,15 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
@@ -742,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
 //   multiply.94 (nodes x 3) = multiply(slope.result, 0.9)
 //   multiply.95 = multiply(multiply.94, scale.5)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_95, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -767,8 +769,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real*
 //   add.100 = add(slope.result, slope of z.99)
 //   multiply.101 (nodes x 3) = multiply(slope of z.99, 0.9)
 //   multiply.102 = multiply(multiply.101, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102(const real* __restrict__ b_multiply_95, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_slope_result, real* __restrict__ o_add_100, real* __restrict__ o_multiply_102, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -883,7 +885,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.107 = add(add.100, slope of z.106)
 //   multiply.108 (nodes x 3) = multiply(slope of z.106, 0.9)
 //   multiply.109 = multiply(multiply.108, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.116: 28804 bytes at least, lines 9, 10 of the program
@@ -892,7 +894,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.114 = add(add.107, slope of z.113)
 //   multiply.115 (nodes x 3) = multiply(slope of z.113, 0.9)
 //   multiply.116 = multiply(multiply.115, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.123: 28804 bytes at least, lines 9, 10 of the program
@@ -901,7 +903,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.121 = add(add.114, slope of z.120)
 //   multiply.122 (nodes x 3) = multiply(slope of z.120, 0.9)
 //   multiply.123 = multiply(multiply.122, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.130: 28804 bytes at least, lines 9, 10 of the program
@@ -910,7 +912,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.128 = add(add.121, slope of z.127)
 //   multiply.129 (nodes x 3) = multiply(slope of z.127, 0.9)
 //   multiply.130 = multiply(multiply.129, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.137: 28804 bytes at least, lines 9, 10 of the program
@@ -919,7 +921,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.135 = add(add.128, slope of z.134)
 //   multiply.136 (nodes x 3) = multiply(slope of z.134, 0.9)
 //   multiply.137 = multiply(multiply.136, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.144: 28804 bytes at least, lines 9, 10 of the program
@@ -928,7 +930,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.142 = add(add.135, slope of z.141)
 //   multiply.143 (nodes x 3) = multiply(slope of z.141, 0.9)
 //   multiply.144 = multiply(multiply.143, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.151: 28804 bytes at least, lines 9, 10 of the program
@@ -937,7 +939,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   add.149 = add(add.142, slope of z.148)
 //   multiply.150 (nodes x 3) = multiply(slope of z.148, 0.9)
 //   multiply.151 = multiply(multiply.150, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k16_multiply_102
 
 // multiply.159: 28804 bytes at least, lines 9, 10 of the program
@@ -947,8 +949,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   multiply.157 = multiply(add.156, 0.1)
 //   multiply.158 (nodes x 3) = multiply(slope of z.155, 0.9)
 //   multiply.159 = multiply(multiply.158, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k24_multiply_159(const real* __restrict__ b_multiply_151, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_add_149, real* __restrict__ o_multiply_157, real* __restrict__ o_multiply_159, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1062,8 +1064,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k24_multiply_159
 //   reduce.162 (nodes x 3) = reduce sum.out(multiply.159[far.out] * given.weight)
 //   multiply.163 (nodes x 3) = multiply(reduce.162, scale.5)
 //   slope of first.164 = add(multiply.157, multiply.163)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k25_slope_of_first_164(const real* __restrict__ b_multiply_159, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_157, real* __restrict__ o_slope_20_of_20_first_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1171,12 +1173,12 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k25_slope_of_fir
 
 // gradient.appnp.appnp.0.linear.1.bias: 4812 bytes at least, line 6 of the program
 //   gradient.appnp.appnp.0.linear.1.bias = sum rows(slope of first.164)
-// with that of gradient.appnp.appnp.0.linear.1.weight
+// merged into the kernel of gradient.appnp.appnp.0.linear.1.weight
 
 // gradient.appnp.appnp.0.linear.1.weight: 14496 bytes at least, line 6 of the program
 //   gradient.appnp.appnp.0.linear.1.weight = outer(slope of first.164, dropout.13)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_dropout_13, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1240,12 +1242,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1255,7 +1257,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1305,8 +1307,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_
 //   slope of h.168 (nodes x 8) = dropout 0.5 site 1(product.166)
 //   less.169 (nodes x 8) = less(0.0, dropout.13)
 //   select.170 = select(less.169, slope of h.168, 0.0)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_dropout_13, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_170, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1372,12 +1374,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* 
 
 // gradient.appnp.appnp.0.linear.0.bias: 9632 bytes at least, line 5 of the program
 //   gradient.appnp.appnp.0.linear.0.bias = sum rows(select.170)
-// with that of gradient.appnp.appnp.0.linear.0.weight
+// merged into the kernel of gradient.appnp.appnp.0.linear.0.weight
 
 // gradient.appnp.appnp.0.linear.0.weight: 19392 bytes at least, line 5 of the program
 //   gradient.appnp.appnp.0.linear.0.weight = outer(select.170, dropout.7)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_linear_0_weight(const real* __restrict__ b_select_170, const real* __restrict__ b_dropout_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1441,12 +1443,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1456,7 +1458,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1503,7 +1505,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_
 
 // update.appnp.appnp.0.linear.0.weight: 1344 bytes at least
 //   parameter.appnp.appnp.0.linear.0.weight = step(parameter.appnp.appnp.0.linear.0.weight, gradient.appnp.appnp.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k31_update_appnp_appnp_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : parameter_3;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : gradient_3;
@@ -1544,17 +1546,17 @@ extern "C" __global__ void __launch_bounds__(256, 1) k31_update_appnp_appnp_0_li
 
 // update.appnp.appnp.0.linear.0.bias: 224 bytes at least
 //   parameter.appnp.appnp.0.linear.0.bias = step(parameter.appnp.appnp.0.linear.0.bias, gradient.appnp.appnp.0.linear.0.bias)
-// with that of appnp.appnp.0.linear.0.weight
+// merged into the kernel of appnp.appnp.0.linear.0.weight
 
 // update.appnp.appnp.0.linear.1.weight: 672 bytes at least
 //   parameter.appnp.appnp.0.linear.1.weight = step(parameter.appnp.appnp.0.linear.1.weight, gradient.appnp.appnp.0.linear.1.weight)
-// with that of appnp.appnp.0.linear.0.weight
+// merged into the kernel of appnp.appnp.0.linear.0.weight
 
 // update.appnp.appnp.0.linear.1.bias: 84 bytes at least
 //   parameter.appnp.appnp.0.linear.1.bias = step(parameter.appnp.appnp.0.linear.1.bias, gradient.appnp.appnp.0.linear.1.bias)
-// with that of appnp.appnp.0.linear.0.weight
+// merged into the kernel of appnp.appnp.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1565,10 +1567,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3) {
   after_others();
   __shared__ bool keeps;
@@ -1606,7 +1609,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

@@ -1,7 +1,7 @@
 // dropout.1: 19200 bytes at least, line 3 of the program
 //   dropout.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -25,8 +25,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 //   axis.7 = axis sum 1(multiply.6)
 //   multiply.10 (nodes x 16) = multiply(product.3, parameter.gat.attend.0.param.1)
 //   axis.11 = axis sum 1(multiply.10)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __restrict__ b_parameter_gat_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const real* __restrict__ b_parameter_gat_attend_0_param_1, real* __restrict__ o_product_3, real* __restrict__ o_axis_7, real* __restrict__ o_axis_11, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -122,9 +122,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_axis_11(const real* __re
 //   dropout.140 (edges x 2) = dropout 0.3 site 1(multiply.139)
 //   reduce.142 = reduce sum.in(dropout.140 * product.3[far.in])
 //   reduce.146 = reduce sum.in(multiply.139)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (and that of axis.48, of whose rows it has some)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (also computes axis.48, a product of these rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_parameter_gat_attend_1_param_0, const real* __restrict__ b_parameter_gat_attend_1_param_1, real* __restrict__ o_product_40, real* __restrict__ o_axis_44, real* __restrict__ o_axis_48, const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_product_3, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_21, real* __restrict__ o_select_28, real* __restrict__ o_divide_33, real* __restrict__ o_h_36, real* __restrict__ o_h_38, real* __restrict__ o_reduce_142, real* __restrict__ o_reduce_146, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -355,7 +355,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(co
 //   axis.44 = axis sum 1(multiply.43)
 //   multiply.47 (nodes x 3) = multiply(product.40, parameter.gat.attend.1.param.1)
 //   axis.48 = axis sum 1(multiply.47)
-// with that of reduce.146
+// merged into the kernel of reduce.146
 
 // reduce.97: 32416 bytes at least, lines 5, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
@@ -379,8 +379,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_reduce_146(co
 //   dropout.91 (edges x 1) = dropout 0.3 site 3(multiply.90)
 //   reduce.93 = reduce sum.in(dropout.91 * product.40[far.in])
 //   reduce.97 = reduce sum.in(multiply.90)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_product_40, const real* __restrict__ b_parameter_gat_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_56, real* __restrict__ o_select_62, real* __restrict__ o_divide_67, real* __restrict__ o_add_71, real* __restrict__ o_reduce_93, real* __restrict__ o_reduce_97, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -579,7 +579,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_reduce_97(const real* __
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.71, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -630,10 +630,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -648,7 +648,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -742,21 +743,21 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gat.attend.1.bias.0: 4812 bytes at least, line 13 of the program
 //   gradient.gat.attend.1.bias.0 = sum rows(slope.result)
-// with that of loss
+// merged into the kernel of loss
 
 // slope of right.99: 24000 bytes at least, lines 11, 13 of the program
 //   divide.77 = divide(slope.result, select.62)
@@ -768,7 +769,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k5_loss(const re
 //   multiply.98 (nodes x 1) = multiply(reduce.97, negative.80)
 //   slope of right.99 = add(axis.95, multiply.98)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_99(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_62, const real* __restrict__ b_divide_67, const real* __restrict__ b_reduce_93, const real* __restrict__ b_reduce_97, real* __restrict__ o_divide_77, real* __restrict__ o_negative_80, real* __restrict__ o_slope_20_of_20_right_99, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -804,7 +805,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_99(const 
 
 // gradient.gat.attend.1.param.1: 6012 bytes at least, line 10 of the program
 //   gradient.gat.attend.1.param.1 = sum rows(slope of right.99 * product.40)
-// with that of gradient.gat.attend.1.param.0
+// merged into the kernel of gradient.gat.attend.1.param.0
 
 // slope of z.114: 28828 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.52 (edges x 1) = add(axis.44[far.in], axis.48[near.in])
@@ -827,8 +828,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_slope_of_right_99(const 
 //   add.110 (nodes x 3) = add(reduce.85, multiply.109)
 //   multiply.113 (nodes x 3) = multiply(slope of left.108, parameter.gat.attend.1.param.0)
 //   slope of z.114 = add(add.110, multiply.113)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_114(const real* __restrict__ b_axis_44, const real* __restrict__ b_axis_48, const real* __restrict__ b_select_56, const real* __restrict__ b_divide_77, const real* __restrict__ b_product_40, const real* __restrict__ b_negative_80, const real* __restrict__ b_slope_20_of_20_right_99, const real* __restrict__ b_parameter_gat_attend_1_param_1, const real* __restrict__ b_parameter_gat_attend_1_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_108, real* __restrict__ o_slope_20_of_20_z_114, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -985,7 +986,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_11
 
 // gradient.gat.attend.1.param.0: 6012 bytes at least, line 10 of the program
 //   gradient.gat.attend.1.param.0 = sum rows(slope of left.108 * product.40)
-//   (text: emit/cuda/reduce_all_rows.rs, total)
+//   (text: emit/cuda/reduce_all_rows.rs, emit_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_param_0(const real* __restrict__ b_slope_20_of_20_left_108, const real* __restrict__ b_product_40, const real* __restrict__ b_slope_20_of_20_right_99, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, PLACES = 4, V = 4, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1043,8 +1044,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_gradient_gat_attend_1_p
 
 // gradient.gat.attend.1.linear.0.weight: 24192 bytes at least, line 9 of the program
 //   gradient.gat.attend.1.linear.0.weight = outer(slope of z.114, h.38)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_h_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1108,12 +1109,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1123,7 +1124,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1183,8 +1184,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gat_attend_1_l
 //   axis.144 (nodes x 2) = axis sum 1(multiply.143)
 //   multiply.147 (nodes x 2) = multiply(reduce.146, negative.130)
 //   slope of right.148 = add(axis.144, multiply.147)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(const real* __restrict__ b_parameter_gat_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_z_114, const real* __restrict__ b_divide_33, const real* __restrict__ b_parameter_gat_attend_0_bias_0, const real* __restrict__ b_select_28, const real* __restrict__ b_reduce_142, const real* __restrict__ b_reduce_146, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_127, real* __restrict__ o_negative_130, real* __restrict__ o_slope_20_of_20_right_148, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1316,11 +1317,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
 
 // gradient.gat.attend.0.bias.0: 19264 bytes at least, line 13 of the program
 //   gradient.gat.attend.0.bias.0 = sum rows(select.125)
-// with that of slope of right.148
+// merged into the kernel of slope of right.148
 
 // gradient.gat.attend.0.param.1: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.1 = sum rows(slope of right.148 * product.3)
-// with that of gradient.gat.attend.0.param.0
+// merged into the kernel of gradient.gat.attend.0.param.0
 
 // slope of z.163: 97332 bytes at least, lines 10, 11, 12, 13 of the program
 //   add.15 (edges x 2) = add(axis.7[far.in], axis.11[near.in])
@@ -1343,8 +1344,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_slope_of_right_148(cons
 //   add.159 (nodes x 16) = add(reduce.135, multiply.158)
 //   multiply.162 (nodes x 16) = multiply(slope of left.157, parameter.gat.attend.0.param.0)
 //   slope of z.163 = add(add.159, multiply.162)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const real* __restrict__ b_axis_7, const real* __restrict__ b_axis_11, const real* __restrict__ b_select_21, const real* __restrict__ b_divide_127, const real* __restrict__ b_product_3, const real* __restrict__ b_negative_130, const real* __restrict__ b_slope_20_of_20_right_148, const real* __restrict__ b_parameter_gat_attend_0_param_1, const real* __restrict__ b_parameter_gat_attend_0_param_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_157, real* __restrict__ o_slope_20_of_20_z_163, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1502,7 +1503,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_z_163(const re
 
 // gradient.gat.attend.0.param.0: 21664 bytes at least, line 10 of the program
 //   gradient.gat.attend.0.param.0 = sum rows(slope of left.157 * product.3)
-//   (text: emit/cuda/reduce_all_rows.rs, total)
+//   (text: emit/cuda/reduce_all_rows.rs, emit_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_param_0(const real* __restrict__ b_slope_20_of_20_left_157, const real* __restrict__ b_product_3, const real* __restrict__ b_slope_20_of_20_right_148, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 16, PLACES = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1560,8 +1561,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_gradient_gat_attend_0_p
 
 // gradient.gat.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
 //   gradient.gat.attend.0.linear.0.weight = outer(slope of z.163, dropout.1)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_z_163, const real* __restrict__ b_dropout_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1625,12 +1626,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_l
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1640,7 +1641,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_l
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1685,7 +1686,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_gat_attend_0_l
 
 // update.gat.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gat.attend.0.linear.0.weight = step(parameter.gat.attend.0.linear.0.weight, gradient.gat.attend.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k18_update_gat_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;
@@ -1726,33 +1727,33 @@ extern "C" __global__ void __launch_bounds__(256, 1) k18_update_gat_attend_0_lin
 
 // update.gat.attend.0.param.0: 448 bytes at least
 //   parameter.gat.attend.0.param.0 = step(parameter.gat.attend.0.param.0, gradient.gat.attend.0.param.0)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.0.param.1: 448 bytes at least
 //   parameter.gat.attend.0.param.1 = step(parameter.gat.attend.0.param.1, gradient.gat.attend.0.param.1)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.0.bias.0: 448 bytes at least
 //   parameter.gat.attend.0.bias.0 = step(parameter.gat.attend.0.bias.0, gradient.gat.attend.0.bias.0)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.1.linear.0.weight: 1344 bytes at least
 //   parameter.gat.attend.1.linear.0.weight = step(parameter.gat.attend.1.linear.0.weight, gradient.gat.attend.1.linear.0.weight)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.1.param.0: 84 bytes at least
 //   parameter.gat.attend.1.param.0 = step(parameter.gat.attend.1.param.0, gradient.gat.attend.1.param.0)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.1.param.1: 84 bytes at least
 //   parameter.gat.attend.1.param.1 = step(parameter.gat.attend.1.param.1, gradient.gat.attend.1.param.1)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
 // update.gat.attend.1.bias.0: 84 bytes at least
 //   parameter.gat.attend.1.bias.0 = step(parameter.gat.attend.1.bias.0, gradient.gat.attend.1.bias.0)
-// with that of gat.attend.0.linear.0.weight
+// merged into the kernel of gat.attend.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1763,10 +1764,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7) {
   after_others();
   __shared__ bool keeps;
@@ -1804,7 +1806,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

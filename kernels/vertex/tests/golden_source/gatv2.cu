@@ -1,7 +1,7 @@
 // dropout.1: 19200 bytes at least, line 3 of the program
 //   dropout.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -22,8 +22,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 // add.5: 29248 bytes at least, line 9 of the program
 //   product.3 (nodes x 16) = product transposed(dropout.1, parameter.gatv2.attend.0.linear.0.weight)
 //   add.5 = add(product.3, parameter.gatv2.attend.0.linear.0.bias)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_gatv2_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 // add.10: 29248 bytes at least, line 9 of the program
 //   product.8 (nodes x 16) = product transposed(dropout.1, parameter.gatv2.attend.0.linear.1.weight)
 //   add.10 = add(product.8, parameter.gatv2.attend.0.linear.1.bias)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
 // as k1_add_5
 
 // h.40: 123732 bytes at least, lines 3, 4, 11, 12, 13 of the program
@@ -108,9 +108,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   add.37 (nodes x 16) = add(divide.35, parameter.gatv2.attend.0.bias.0)
 //   h.38 = elu(add.37)
 //   h.40 = dropout 0.5 site 2(h.38)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (and that of add.44, of whose rows it has some)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (also computes add.44, a product of these rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_h_40(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_bias, real* __restrict__ o_add_44, const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_24, real* __restrict__ o_select_31, real* __restrict__ o_divide_35, real* __restrict__ o_h_38, real* __restrict__ o_h_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -301,13 +301,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_h_40(const re
 // add.44: 24204 bytes at least, line 9 of the program
 //   product.42 (nodes x 3) = product transposed(h.40, parameter.gatv2.attend.1.linear.0.weight)
 //   add.44 = add(product.42, parameter.gatv2.attend.1.linear.0.bias)
-// with that of h.40
+// merged into the kernel of h.40
 
 // add.49: 24204 bytes at least, line 9 of the program
 //   product.47 (nodes x 3) = product transposed(h.40, parameter.gatv2.attend.1.linear.1.weight)
 //   add.49 = add(product.47, parameter.gatv2.attend.1.linear.1.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_add_49(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_h_40, const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_bias, real* __restrict__ o_add_49, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -350,7 +350,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_add_49(const real* __res
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -359,7 +360,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_add_49(const real* __res
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -414,8 +415,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_add_49(const real* __res
 //   divide.71 = divide(reduce.70, select.67)
 //   add.73 (nodes x 3) = add(divide.71, parameter.gatv2.attend.1.bias.0)
 //   add.75 = add(add.73, 0.0)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_parameter_gatv2_attend_1_bias_0, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_61, real* __restrict__ o_select_67, real* __restrict__ o_divide_71, real* __restrict__ o_add_75, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -586,7 +587,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_75(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.75, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -637,10 +638,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -655,7 +656,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -749,21 +751,21 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gatv2.attend.1.bias.0: 4812 bytes at least, line 13 of the program
 //   gradient.gatv2.attend.1.bias.0 = sum rows(slope.result)
-// with that of loss
+// merged into the kernel of loss
 
 // slope of right.101: 38416 bytes at least, lines 11, 12, 13 of the program
 //   divide.81 = divide(slope.result, select.67)
@@ -784,8 +786,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k7_loss(const re
 //   less.99 (edges x 3) = less(0.0, leakyrelu.55)
 //   select.100 (edges x 3) = select(less.99, multiply.94, multiply.98)
 //   slope of right.101 = reduce sum.in(select.100)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_67, const real* __restrict__ b_divide_71, const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_81, real* __restrict__ o_negative_84, real* __restrict__ o_slope_20_of_20_right_101, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -922,11 +924,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
 
 // gradient.gatv2.attend.1.linear.1.bias: 4812 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.1.linear.1.bias = sum rows(slope of right.101)
-// with that of gradient.gatv2.attend.1.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.1.linear.0.weight
 
 // gradient.gatv2.attend.1.linear.1.weight: 24192 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.1.linear.1.weight = outer(slope of right.101, h.40)
-// with that of gradient.gatv2.attend.1.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.1.linear.0.weight
 
 // multiply.95: 31212 bytes at least, lines 11, 12, 13 of the program
 //   add.54 (edges x 3) = add(add.44[far.in], add.49[near.in])
@@ -940,7 +942,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_slope_of_right_101(const
 //   multiply.93 (edges x 1) = multiply(add.92, exp.64)
 //   multiply.95 = multiply(multiply.93, leakyrelu.55)
 //   (4 lanes of 1 columns a row, 64 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_negative_84, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_95, const unsigned rows) {
   after_others();
   constexpr unsigned C = 3, V = 1, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -986,7 +988,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_multiply_95(const real*
 
 // gradient.gatv2.attend.1.param.0: 7212 bytes at least, line 11 of the program
 //   gradient.gatv2.attend.1.param.0 = sum rows(multiply.95)
-//   (text: emit/cuda/reduce_all_rows.rs, total)
+//   (text: emit/cuda/reduce_all_rows.rs, emit_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1_param_0(const real* __restrict__ b_multiply_95, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, PLACES = 3, V = 1, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
@@ -1055,8 +1057,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_gradient_gatv2_attend_1
 //   multiply.103 (edges x 3) = multiply(divide.81[far.out], dropout.68)
 //   add.104 (edges x 3) = add(multiply.103, select.100)
 //   slope of left.105 = reduce sum.out(add.104)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 1 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 1 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const real* __restrict__ b_add_44, const real* __restrict__ b_add_49, const real* __restrict__ b_parameter_gatv2_attend_1_param_0, const real* __restrict__ b_select_61, const real* __restrict__ b_divide_81, const real* __restrict__ b_negative_84, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_105, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1189,13 +1191,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_slope_of_left_105(const
 
 // gradient.gatv2.attend.1.linear.0.bias: 4812 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.1.linear.0.bias = sum rows(slope of left.105)
-// with that of gradient.gatv2.attend.1.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.1.linear.0.weight
 
 // gradient.gatv2.attend.1.linear.0.weight: 24192 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.1.linear.0.weight = outer(slope of left.105, h.40)
-//   (and gradient.gatv2.attend.1.linear.1.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.gatv2.attend.1.linear.1.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_h_40, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 16, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1268,12 +1270,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1283,7 +1285,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1339,8 +1341,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k16_gradient_gatv2_attend_1
 
 // product.108: 24192 bytes at least, line 9 of the program
 //   product.108 = product(slope of right.101, parameter.gatv2.attend.1.linear.1.weight)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real* __restrict__ b_parameter_gatv2_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_right_101, real* __restrict__ o_product_108, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1413,8 +1415,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_product_108(const real*
 //   multiply.123 (nodes x 16) = multiply(divide.122, divide.35)
 //   axis.124 (nodes x 2) = axis sum 1(multiply.123)
 //   negative.125 = negative(axis.124)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real* __restrict__ b_parameter_gatv2_attend_1_linear_0_weight, const real* __restrict__ b_slope_20_of_20_left_105, const real* __restrict__ b_divide_35, const real* __restrict__ b_parameter_gatv2_attend_0_bias_0, const real* __restrict__ b_product_108, const real* __restrict__ b_select_31, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_122, real* __restrict__ o_negative_125, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1538,7 +1540,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
 
 // gradient.gatv2.attend.0.bias.0: 19264 bytes at least, line 13 of the program
 //   gradient.gatv2.attend.0.bias.0 = sum rows(select.120)
-// with that of negative.125
+// merged into the kernel of negative.125
 
 // multiply.136: 124864 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
@@ -1552,7 +1554,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_negative_125(const real
 //   multiply.134 (edges x 2) = multiply(add.133, exp.27)
 //   multiply.136 = multiply(multiply.134, leakyrelu.16)
 //   (4 lanes of 4 columns a row, 64 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ source, const unsigned* __restrict__ target, const unsigned edges_once, real* __restrict__ o_multiply_136, const unsigned rows) {
   after_others();
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -1596,7 +1598,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_multiply_136(const real
 
 // gradient.gatv2.attend.0.param.0: 38464 bytes at least, line 11 of the program
 //   gradient.gatv2.attend.0.param.0 = sum rows(multiply.136)
-//   (text: emit/cuda/reduce_all_rows.rs, total)
+//   (text: emit/cuda/reduce_all_rows.rs, emit_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k21_gradient_gatv2_attend_0_param_0(const real* __restrict__ b_multiply_136, real* __restrict__ scratch, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, PLACES = 16, V = 4, L = 4, STRANDS = 256 / L, Q = 1, SUMS = 1;
@@ -1653,8 +1655,8 @@ extern "C" __global__ void __launch_bounds__(256, 1) k21_gradient_gatv2_attend_0
 //   less.139 (edges x 16) = less(0.0, leakyrelu.16)
 //   select.140 (edges x 16) = select(less.139, multiply.135, multiply.138)
 //   slope of right.141 = reduce sum.in(select.140)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_right_141, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1784,11 +1786,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(cons
 
 // gradient.gatv2.attend.0.linear.1.bias: 19264 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.0.linear.1.bias = sum rows(slope of right.141)
-// with that of gradient.gatv2.attend.0.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.0.linear.0.weight
 
 // gradient.gatv2.attend.0.linear.1.weight: 29184 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.0.linear.1.weight = outer(slope of right.141, dropout.1)
-// with that of gradient.gatv2.attend.0.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.0.linear.0.weight
 
 // slope of left.145: 123668 bytes at least, lines 11, 12, 13 of the program
 //   add.15 (edges x 16) = add(add.5[far.in], add.10[near.in])
@@ -1808,8 +1810,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k22_slope_of_right_141(cons
 //   multiply.143 (edges x 16) = multiply(divide.122[far.out], dropout.32)
 //   add.144 (edges x 16) = add(multiply.143, select.140)
 //   slope of left.145 = reduce sum.out(add.144)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 1 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 1 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_145(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_parameter_gatv2_attend_0_param_0, const real* __restrict__ b_select_24, const real* __restrict__ b_divide_122, const real* __restrict__ b_negative_125, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_left_145, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1944,13 +1946,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_slope_of_left_145(const
 
 // gradient.gatv2.attend.0.linear.0.bias: 19264 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.0.linear.0.bias = sum rows(slope of left.145)
-// with that of gradient.gatv2.attend.0.linear.0.weight
+// merged into the kernel of gradient.gatv2.attend.0.linear.0.weight
 
 // gradient.gatv2.attend.0.linear.0.weight: 29184 bytes at least, line 9 of the program
 //   gradient.gatv2.attend.0.linear.0.weight = outer(slope of left.145, dropout.1)
-//   (and gradient.gatv2.attend.0.linear.1.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.gatv2.attend.0.linear.1.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_left_145, const real* __restrict__ b_dropout_1, const real* __restrict__ b_slope_20_of_20_right_141, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
   after_others();
   constexpr unsigned X = 32, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -2023,12 +2025,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -2038,7 +2040,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -2092,7 +2094,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_gatv2_attend_0
 
 // update.gatv2.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.gatv2.attend.0.linear.0.weight = step(parameter.gatv2.attend.0.linear.0.weight, gradient.gatv2.attend.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k28_update_gatv2_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : parameter_11;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : gradient_11;
@@ -2133,49 +2135,49 @@ extern "C" __global__ void __launch_bounds__(256, 1) k28_update_gatv2_attend_0_l
 
 // update.gatv2.attend.0.linear.0.bias: 448 bytes at least
 //   parameter.gatv2.attend.0.linear.0.bias = step(parameter.gatv2.attend.0.linear.0.bias, gradient.gatv2.attend.0.linear.0.bias)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.0.linear.1.weight: 2688 bytes at least
 //   parameter.gatv2.attend.0.linear.1.weight = step(parameter.gatv2.attend.0.linear.1.weight, gradient.gatv2.attend.0.linear.1.weight)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.0.linear.1.bias: 448 bytes at least
 //   parameter.gatv2.attend.0.linear.1.bias = step(parameter.gatv2.attend.0.linear.1.bias, gradient.gatv2.attend.0.linear.1.bias)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.0.param.0: 448 bytes at least
 //   parameter.gatv2.attend.0.param.0 = step(parameter.gatv2.attend.0.param.0, gradient.gatv2.attend.0.param.0)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.0.bias.0: 448 bytes at least
 //   parameter.gatv2.attend.0.bias.0 = step(parameter.gatv2.attend.0.bias.0, gradient.gatv2.attend.0.bias.0)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.linear.0.weight: 1344 bytes at least
 //   parameter.gatv2.attend.1.linear.0.weight = step(parameter.gatv2.attend.1.linear.0.weight, gradient.gatv2.attend.1.linear.0.weight)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.linear.0.bias: 84 bytes at least
 //   parameter.gatv2.attend.1.linear.0.bias = step(parameter.gatv2.attend.1.linear.0.bias, gradient.gatv2.attend.1.linear.0.bias)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.linear.1.weight: 1344 bytes at least
 //   parameter.gatv2.attend.1.linear.1.weight = step(parameter.gatv2.attend.1.linear.1.weight, gradient.gatv2.attend.1.linear.1.weight)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.linear.1.bias: 84 bytes at least
 //   parameter.gatv2.attend.1.linear.1.bias = step(parameter.gatv2.attend.1.linear.1.bias, gradient.gatv2.attend.1.linear.1.bias)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.param.0: 84 bytes at least
 //   parameter.gatv2.attend.1.param.0 = step(parameter.gatv2.attend.1.param.0, gradient.gatv2.attend.1.param.0)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
 // update.gatv2.attend.1.bias.0: 84 bytes at least
 //   parameter.gatv2.attend.1.bias.0 = step(parameter.gatv2.attend.1.bias.0, gradient.gatv2.attend.1.bias.0)
-// with that of gatv2.attend.0.linear.0.weight
+// merged into the kernel of gatv2.attend.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -2186,10 +2188,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7, const real* __restrict__ from_8, real* __restrict__ to_8, const real* __restrict__ from_9, real* __restrict__ to_9, const real* __restrict__ from_10, real* __restrict__ to_10, const real* __restrict__ from_11, real* __restrict__ to_11) {
   after_others();
   __shared__ bool keeps;
@@ -2227,7 +2230,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

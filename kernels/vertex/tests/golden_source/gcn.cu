@@ -3,8 +3,8 @@
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
-//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
 //   dropout.7 (nodes x 6) = dropout 0.5 site 0(x)
 //   multiply.9 = multiply(dropout.7, scale.5)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* __restrict__ b_x, const real* __restrict__ b_scale_5, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_9, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -127,8 +127,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_9(const real* _
 
 // reduce.12: 30004 bytes at least, line 9 of the program
 //   reduce.12 = reduce sum.in(multiply.9[far.in] * given.weight)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __restrict__ b_multiply_9, const real* __restrict__ slots_given_weight, real* __restrict__ o_reduce_12, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -236,8 +236,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_reduce_12(const real* __
 //   h.16 (nodes x 8) = add(multiply.14, parameter.gcn.gcn.0.bias.0)
 //   h.17 (nodes x 8) = relu(h.16)
 //   dropout.18 = dropout 0.5 site 1(h.17)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* __restrict__ b_parameter_gcn_gcn_0_linear_0_weight, const real* __restrict__ b_reduce_12, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_0, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -306,8 +306,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_dropout_18(const real* _
 // multiply.21: 15696 bytes at least, lines 8, 9 of the program
 //   z.20 (nodes x 3) = product transposed(dropout.18, parameter.gcn.gcn.0.linear.1.weight)
 //   multiply.21 = multiply(scale.5, z.20)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_21, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -350,7 +350,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -359,7 +360,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -401,8 +402,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_21(const real* 
 //   reduce.24 (nodes x 3) = reduce sum.in(given.weight * multiply.21[far.in])
 //   multiply.25 (nodes x 3) = multiply(scale.5, reduce.24)
 //   h.27 = add(multiply.25, parameter.gcn.gcn.0.bias.1)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k5_h_27(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_21, const real* __restrict__ b_scale_5, const real* __restrict__ b_parameter_gcn_gcn_0_bias_1, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -510,7 +511,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k5_h_27(const re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -561,10 +562,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -579,7 +580,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -673,26 +675,26 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gcn.gcn.0.bias.1: 4812 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.bias.1 = sum rows(slope.result)
-// with that of loss
+// merged into the kernel of loss
 
 // multiply.32: 10800 bytes at least, line 9 of the program
 //   multiply.32 = multiply(slope.result, scale.5)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_32, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -713,8 +715,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_multiply_32(const real* 
 // slope of z.36: 19204 bytes at least, line 9 of the program
 //   reduce.35 (nodes x 3) = reduce sum.out(multiply.32[far.out] * given.weight)
 //   slope of z.36 = multiply(reduce.35, scale.5)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_36(const real* __restrict__ b_multiply_32, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, real* __restrict__ o_slope_20_of_20_z_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -820,8 +822,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k9_slope_of_z_36
 
 // gradient.gcn.gcn.0.linear.1.weight: 14496 bytes at least, line 8 of the program
 //   gradient.gcn.gcn.0.linear.1.weight = outer(slope of z.36, dropout.18)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -885,12 +887,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -900,7 +902,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -949,8 +951,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k10_gradient_gcn_gcn_0_line
 //   less.40 (nodes x 8) = less(0.0, dropout.18)
 //   slope of h.41 = select(less.40, slope of h.39, 0.0)
 //   multiply.43 = multiply(slope of h.41, scale.5)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real* __restrict__ b_parameter_gcn_gcn_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_z_36, const real* __restrict__ b_dropout_18, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_43, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1060,12 +1062,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_43(const real*
 
 // gradient.gcn.gcn.0.bias.0: 9632 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.bias.0 = sum rows(slope of h.41)
-// with that of multiply.43
+// merged into the kernel of multiply.43
 
 // gradient.gcn.gcn.0.linear.0.weight: 19392 bytes at least, line 9 of the program
 //   gradient.gcn.gcn.0.linear.0.weight = outer(multiply.43, reduce.12)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_linear_0_weight(const real* __restrict__ b_multiply_43, const real* __restrict__ b_reduce_12, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1129,12 +1131,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1144,7 +1146,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1189,7 +1191,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_gcn_gcn_0_line
 
 // update.gcn.gcn.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcn.gcn.0.linear.0.weight = step(parameter.gcn.gcn.0.linear.0.weight, gradient.gcn.gcn.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k14_update_gcn_gcn_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : parameter_3;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : gradient_3;
@@ -1230,17 +1232,17 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_update_gcn_gcn_0_linear
 
 // update.gcn.gcn.0.bias.0: 224 bytes at least
 //   parameter.gcn.gcn.0.bias.0 = step(parameter.gcn.gcn.0.bias.0, gradient.gcn.gcn.0.bias.0)
-// with that of gcn.gcn.0.linear.0.weight
+// merged into the kernel of gcn.gcn.0.linear.0.weight
 
 // update.gcn.gcn.0.linear.1.weight: 672 bytes at least
 //   parameter.gcn.gcn.0.linear.1.weight = step(parameter.gcn.gcn.0.linear.1.weight, gradient.gcn.gcn.0.linear.1.weight)
-// with that of gcn.gcn.0.linear.0.weight
+// merged into the kernel of gcn.gcn.0.linear.0.weight
 
 // update.gcn.gcn.0.bias.1: 84 bytes at least
 //   parameter.gcn.gcn.0.bias.1 = step(parameter.gcn.gcn.0.bias.1, gradient.gcn.gcn.0.bias.1)
-// with that of gcn.gcn.0.linear.0.weight
+// merged into the kernel of gcn.gcn.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1251,10 +1253,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3) {
   after_others();
   __shared__ bool keeps;
@@ -1292,7 +1295,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

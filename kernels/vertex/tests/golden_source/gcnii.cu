@@ -4,8 +4,8 @@
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
 //   multiply.15 = multiply(0.9, scale.5)
-//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_multiply_15(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, real* __restrict__ o_multiply_15, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_multiply_15(c
 // dropout.7: 19200 bytes at least, line 5 of the program
 //   dropout.7 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -131,8 +131,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
 //   first.12 = relu(add.11)
 //   z.13 (nodes x 8) = dropout 0.5 site 1(first.12)
 //   multiply.16 = multiply(scale.5, z.13)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_multiply_16(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_bias, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_first_12, real* __restrict__ o_multiply_16, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -204,8 +204,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_multiply_16(const real* 
 //   multiply.20 (nodes x 8) = multiply(multiply.15, reduce.19)
 //   multiply.22 = multiply(0.1, first.12)
 //   mixed.23 = add(multiply.20, multiply.22)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_16, const real* __restrict__ b_multiply_15, const real* __restrict__ b_first_12, real* __restrict__ o_multiply_22, real* __restrict__ o_mixed_23, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -321,8 +321,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
 //   h.31 (nodes x 8) = relu(add.30)
 //   z.32 = dropout 0.5 site 2(h.31)
 //   multiply.33 = multiply(scale.5, z.32)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_mixed_23, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_z_32, real* __restrict__ o_multiply_33, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -365,7 +365,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* 
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -374,7 +375,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* 
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -424,8 +425,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* 
 //   reduce.36 (nodes x 8) = reduce sum.in(given.weight * multiply.33[far.in])
 //   multiply.37 (nodes x 8) = multiply(multiply.15, reduce.36)
 //   mixed.38 = add(multiply.37, multiply.22)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_33, const real* __restrict__ b_multiply_15, const real* __restrict__ b_multiply_22, real* __restrict__ o_mixed_38, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -538,8 +539,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
 //   add.45 (nodes x 8) = add(multiply.40, multiply.44)
 //   h.46 (nodes x 8) = relu(add.45)
 //   dropout.47 = dropout 0.5 site 3(h.46)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_mixed_38, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_47, const unsigned rows_given, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_bias, real* __restrict__ o_add_51) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -601,7 +602,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
     }
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -610,7 +612,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -686,11 +688,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
 // add.51: 14508 bytes at least, line 12 of the program
 //   product.49 (nodes x 3) = product transposed(dropout.47, parameter.gcnii.gcnii.0.linear.3.weight)
 //   add.51 = add(product.49, parameter.gcnii.gcnii.0.linear.3.bias)
-// with that of dropout.47
+// merged into the kernel of dropout.47
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.51, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -741,10 +743,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -759,7 +761,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -853,25 +856,25 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gcnii.gcnii.0.linear.3.bias: 4812 bytes at least, line 12 of the program
 //   gradient.gcnii.gcnii.0.linear.3.bias = sum rows(slope.result)
-// with that of loss
+// merged into the kernel of loss
 
 // gradient.gcnii.gcnii.0.linear.3.weight: 14496 bytes at least, line 12 of the program
 //   gradient.gcnii.gcnii.0.linear.3.weight = outer(slope.result, dropout.47)
-// with that of multiply.64
+// merged into the kernel of multiply.64
 
 // multiply.64: 33696 bytes at least, lines 11, 12 of the program
 //   product.56 (nodes x 8) = product(slope.result, parameter.gcnii.gcnii.0.linear.3.weight)
@@ -880,8 +883,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
 //   select.60 (nodes x 8) = select(less.59, slope of h.58, 0.0)
 //   multiply.61 = multiply(select.60, 0.22314355131420976)
 //   multiply.64 = multiply(select.60, 0.7768564486857903)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_dropout_47, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_61, real* __restrict__ o_multiply_64, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -997,8 +1000,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real*
 
 // gradient.gcnii.gcnii.0.linear.2.weight: 19456 bytes at least, line 11 of the program
 //   gradient.gcnii.gcnii.0.linear.2.weight = outer(multiply.61, mixed.38)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_linear_2_weight(const real* __restrict__ b_multiply_61, const real* __restrict__ b_mixed_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1062,12 +1065,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1077,7 +1080,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1124,8 +1127,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_
 //   product.62 (nodes x 8) = product(multiply.61, parameter.gcnii.gcnii.0.linear.2.weight)
 //   slope of mixed.65 = add(product.62, multiply.64)
 //   multiply.66 = multiply(slope of mixed.65, multiply.15)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_multiply_61, const real* __restrict__ b_multiply_64, const real* __restrict__ b_multiply_15, real* __restrict__ o_slope_20_of_20_mixed_65, real* __restrict__ o_multiply_66, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1168,7 +1171,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real*
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -1177,7 +1181,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real*
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -1226,8 +1230,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real*
 //   select.73 (nodes x 8) = select(less.72, slope of h.71, 0.0)
 //   multiply.74 = multiply(select.73, 0.4054651081081644)
 //   multiply.77 = multiply(select.73, 0.5945348918918356)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real* __restrict__ b_multiply_66, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_z_32, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_74, real* __restrict__ o_multiply_77, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1341,7 +1345,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
 
 // gradient.gcnii.gcnii.0.linear.1.weight: 19456 bytes at least, line 11 of the program
 //   gradient.gcnii.gcnii.0.linear.1.weight = outer(multiply.74, mixed.23)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
 // as k12_gradient_gcnii_gcnii_0_linear_2_weight
 
 // multiply.81: 49456 bytes at least, lines 10, 11 of the program
@@ -1350,8 +1354,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
 //   add.79 (nodes x 8) = add(slope of mixed.65, slope of mixed.78)
 //   multiply.80 = multiply(add.79, 0.1)
 //   multiply.81 = multiply(slope of mixed.78, multiply.15)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_multiply_74, const real* __restrict__ b_multiply_77, const real* __restrict__ b_slope_20_of_20_mixed_65, const real* __restrict__ b_multiply_15, real* __restrict__ o_multiply_80, real* __restrict__ o_multiply_81, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1394,7 +1398,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real*
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -1403,7 +1408,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real*
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -1454,8 +1459,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real*
 //   slope of first.87 (nodes x 8) = add(multiply.80, dropout.86)
 //   less.88 (nodes x 8) = less(0.0, first.12)
 //   select.89 = select(less.88, slope of first.87, 0.0)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* __restrict__ b_multiply_81, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_80, const real* __restrict__ b_first_12, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_89, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1568,12 +1573,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* _
 
 // gradient.gcnii.gcnii.0.linear.0.bias: 9632 bytes at least, line 5 of the program
 //   gradient.gcnii.gcnii.0.linear.0.bias = sum rows(select.89)
-// with that of gradient.gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gradient.gcnii.gcnii.0.linear.0.weight
 
 // gradient.gcnii.gcnii.0.linear.0.weight: 19392 bytes at least, line 5 of the program
 //   gradient.gcnii.gcnii.0.linear.0.weight = outer(select.89, dropout.7)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_linear_0_weight(const real* __restrict__ b_select_89, const real* __restrict__ b_dropout_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1637,12 +1642,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1652,7 +1657,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1699,7 +1704,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_
 
 // update.gcnii.gcnii.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcnii.gcnii.0.linear.0.weight = step(parameter.gcnii.gcnii.0.linear.0.weight, gradient.gcnii.gcnii.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k20_update_gcnii_gcnii_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;
@@ -1740,25 +1745,25 @@ extern "C" __global__ void __launch_bounds__(256, 1) k20_update_gcnii_gcnii_0_li
 
 // update.gcnii.gcnii.0.linear.0.bias: 224 bytes at least
 //   parameter.gcnii.gcnii.0.linear.0.bias = step(parameter.gcnii.gcnii.0.linear.0.bias, gradient.gcnii.gcnii.0.linear.0.bias)
-// with that of gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gcnii.gcnii.0.linear.0.weight
 
 // update.gcnii.gcnii.0.linear.1.weight: 1792 bytes at least
 //   parameter.gcnii.gcnii.0.linear.1.weight = step(parameter.gcnii.gcnii.0.linear.1.weight, gradient.gcnii.gcnii.0.linear.1.weight)
-// with that of gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gcnii.gcnii.0.linear.0.weight
 
 // update.gcnii.gcnii.0.linear.2.weight: 1792 bytes at least
 //   parameter.gcnii.gcnii.0.linear.2.weight = step(parameter.gcnii.gcnii.0.linear.2.weight, gradient.gcnii.gcnii.0.linear.2.weight)
-// with that of gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gcnii.gcnii.0.linear.0.weight
 
 // update.gcnii.gcnii.0.linear.3.weight: 672 bytes at least
 //   parameter.gcnii.gcnii.0.linear.3.weight = step(parameter.gcnii.gcnii.0.linear.3.weight, gradient.gcnii.gcnii.0.linear.3.weight)
-// with that of gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gcnii.gcnii.0.linear.0.weight
 
 // update.gcnii.gcnii.0.linear.3.bias: 84 bytes at least
 //   parameter.gcnii.gcnii.0.linear.3.bias = step(parameter.gcnii.gcnii.0.linear.3.bias, gradient.gcnii.gcnii.0.linear.3.bias)
-// with that of gcnii.gcnii.0.linear.0.weight
+// merged into the kernel of gcnii.gcnii.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1769,10 +1774,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5) {
   after_others();
   __shared__ bool keeps;
@@ -1810,7 +1816,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

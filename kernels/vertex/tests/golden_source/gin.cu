@@ -1,7 +1,7 @@
 // reduce.6: 27604 bytes at least, line 6 of the program
 //   reduce.6 = reduce sum.in(x[far.in])
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_reduce_6(const real* __restrict__ b_x, real* __restrict__ o_reduce_6, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -101,7 +101,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_reduce_6(cons
 // add.3: 8 bytes at least, line 6 of the program
 //   add.3 = add(1.0, parameter.gin.gin.0.param.0)
 //   (1 lanes of 1 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __restrict__ b_parameter_gin_gin_0_param_0, real* __restrict__ o_add_3, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -127,7 +127,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_3(const real* __rest
 //   multiply.4 (nodes x 6) = multiply(add.3, x)
 //   z.7 = add(multiply.4, reduce.6)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restrict__ b_add_3, const real* __restrict__ b_x, const real* __restrict__ b_reduce_6, real* __restrict__ o_z_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -151,8 +151,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_z_7(const real* __restri
 //   product.9 (nodes x 16) = product transposed(z.7, parameter.gin.gin.0.mlp.0.0.weight)
 //   add.11 (nodes x 16) = add(product.9, parameter.gin.gin.0.mlp.0.0.bias)
 //   relu.12 = relu(add.11)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_z_7, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_bias, real* __restrict__ o_relu_12, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -219,8 +219,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_relu_12(const real* __re
 //   h.16 (nodes x 16) = add(product.14, parameter.gin.gin.0.mlp.0.1.bias)
 //   relu.17 (nodes x 16) = relu(h.16)
 //   h.18 = dropout 0.5 site 0(relu.17)
-//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_relu_12, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_18, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -263,7 +263,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -272,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -317,8 +318,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_18(const real* __restr
 //   multiply.21 (nodes x 16) = multiply(add.20, h.18)
 //   reduce.23 (nodes x 16) = reduce sum.in(h.18[far.in])
 //   z.24 = add(multiply.21, reduce.23)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, real* __restrict__ o_z_24, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -423,8 +424,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k6_z_24(const re
 //   product.26 (nodes x 16) = product transposed(z.24, parameter.gin.gin.0.mlp.1.0.weight)
 //   add.28 (nodes x 16) = add(product.26, parameter.gin.gin.0.mlp.1.0.bias)
 //   relu.29 = relu(add.28)
-//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_z_24, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_bias, real* __restrict__ o_relu_29, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_bias, real* __restrict__ o_h_33) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -486,7 +487,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
     }
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -495,7 +497,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -567,11 +569,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_relu_29(const real* __re
 // h.33: 24204 bytes at least, line 7 of the program
 //   product.31 (nodes x 3) = product transposed(relu.29, parameter.gin.gin.0.mlp.1.1.weight)
 //   h.33 = add(product.31, parameter.gin.gin.0.mlp.1.1.bias)
-// with that of relu.29
+// merged into the kernel of relu.29
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.33, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -621,10 +623,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -639,7 +641,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -703,26 +706,26 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.gin.gin.0.mlp.1.1.bias: 4812 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.1.bias = sum rows(slope.result)
-// with that of gradient.gin.gin.0.mlp.1.1.weight
+// merged into the kernel of gradient.gin.gin.0.mlp.1.1.weight
 
 // gradient.gin.gin.0.mlp.1.1.weight: 24192 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.1.weight = outer(slope.result, relu.29)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_1_1_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -786,12 +789,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -801,7 +804,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -850,8 +853,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k11_gradient_gin_gin_0_mlp_
 //   product.38 (nodes x 16) = product(slope.result, parameter.gin.gin.0.mlp.1.1.weight)
 //   less.41 (nodes x 16) = less(0.0, relu.29)
 //   select.42 = select(less.41, product.38, 0.0)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_relu_29, real* __restrict__ o_select_42, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -915,12 +918,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_select_42(const real* _
 
 // gradient.gin.gin.0.mlp.1.0.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.0.bias = sum rows(select.42)
-// with that of gradient.gin.gin.0.mlp.1.0.weight
+// merged into the kernel of gradient.gin.gin.0.mlp.1.0.weight
 
 // gradient.gin.gin.0.mlp.1.0.weight: 39424 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.1.0.weight = outer(select.42, z.24)
-//   (on tensor cores: 32 x 16 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 16 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_1_0_weight(const real* __restrict__ b_select_42, const real* __restrict__ b_z_24, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 16, XV = 4, ZV = 4, RV = 2, GROUPS = 1, TILES = 2, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -984,12 +987,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -999,7 +1002,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1048,8 +1051,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_gin_gin_0_mlp_
 //   slope of z.44 = product(select.42, parameter.gin.gin.0.mlp.1.0.weight)
 //   multiply.48 (nodes x 16) = multiply(slope of z.44, h.18)
 //   axis.49 = axis sum 0(multiply.48)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __restrict__ b_parameter_gin_gin_0_mlp_1_0_weight, const real* __restrict__ b_select_42, const real* __restrict__ b_h_18, real* __restrict__ o_slope_20_of_20_z_44, real* __restrict__ o_axis_49, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 4, blockThreads = 256;
@@ -1118,7 +1121,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __r
 
 // gradient.gin.gin.0.param.1: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.1 = sum rows(axis.49)
-// with that of gradient.gin.gin.0.param.0
+// merged into the kernel of gradient.gin.gin.0.param.0
 
 // slope of h.55: 80408 bytes at least, lines 6, 11 of the program
 //   reduce.47 (nodes x 16) = reduce sum.out(slope of z.44[far.out])
@@ -1127,8 +1130,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_axis_49(const real* __r
 //   dropout.53 (nodes x 16) = dropout 0.5 site 0(slope of h.52)
 //   less.54 (nodes x 16) = less(0.0, h.18)
 //   slope of h.55 = select(less.54, dropout.53, 0.0)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k17_slope_of_h_55(const real* __restrict__ b_slope_20_of_20_z_44, const real* __restrict__ b_add_20, const real* __restrict__ b_h_18, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_slope_20_of_20_h_55, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1236,19 +1239,19 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k17_slope_of_h_5
 
 // gradient.gin.gin.0.mlp.0.1.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.1.bias = sum rows(slope of h.55)
-// with that of gradient.gin.gin.0.mlp.0.1.weight
+// merged into the kernel of gradient.gin.gin.0.mlp.0.1.weight
 
 // gradient.gin.gin.0.mlp.0.1.weight: 39424 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.1.weight = outer(slope of h.55, relu.12)
-//   (on tensor cores: 32 x 16 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (on tensor cores: 32 x 16 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
 // as k14_gradient_gin_gin_0_mlp_1_0_weight
 
 // select.60: 58624 bytes at least, line 7 of the program
 //   product.57 (nodes x 16) = product(slope of h.55, parameter.gin.gin.0.mlp.0.1.weight)
 //   less.59 (nodes x 16) = less(0.0, relu.12)
 //   select.60 = select(less.59, product.57, 0.0)
-//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 16 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* __restrict__ b_parameter_gin_gin_0_mlp_0_1_weight, const real* __restrict__ b_slope_20_of_20_h_55, const real* __restrict__ b_relu_12, real* __restrict__ o_select_60, const unsigned rows_given, const real* __restrict__ b_parameter_gin_gin_0_mlp_0_0_weight, const real* __restrict__ b_x, real* __restrict__ o_axis_65) {
   after_others();
   constexpr unsigned K = 16, C = 16, WIDE = 16, KV = 4, MV = 4, V = 4, L = 4, Q = 1, TILES = 2, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1310,7 +1313,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
     }
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -1319,7 +1323,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -1395,12 +1399,12 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_select_60(const real* _
 
 // gradient.gin.gin.0.mlp.0.0.bias: 19264 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.0.bias = sum rows(select.60)
-// with that of gradient.gin.gin.0.mlp.0.0.weight
+// merged into the kernel of gradient.gin.gin.0.mlp.0.0.weight
 
 // gradient.gin.gin.0.mlp.0.0.weight: 29184 bytes at least, line 7 of the program
 //   gradient.gin.gin.0.mlp.0.0.weight = outer(select.60, z.7)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_0_0_weight(const real* __restrict__ b_select_60, const real* __restrict__ b_z_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 16, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1464,12 +1468,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1479,7 +1483,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1528,11 +1532,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_gin_gin_0_mlp_
 //   slope of z.62 (nodes x 6) = product(select.60, parameter.gin.gin.0.mlp.0.0.weight)
 //   multiply.64 (nodes x 6) = multiply(slope of z.62, x)
 //   axis.65 = axis sum 0(multiply.64)
-// with that of select.60
+// merged into the kernel of select.60
 
 // gradient.gin.gin.0.param.0: 1204 bytes at least, line 6 of the program
 //   gradient.gin.gin.0.param.0 = sum rows(axis.65)
-//   (text: emit/cuda/reduce_all_rows.rs, total)
+//   (text: emit/cuda/reduce_all_rows.rs, emit_total)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gin_gin_0_param_0(const real* __restrict__ b_axis_65, const real* __restrict__ b_axis_49, real* __restrict__ scratch, const unsigned rows_given, real* __restrict__ out_0, real* __restrict__ out_1, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 1, PLACES = 1, V = 1, L = 1, STRANDS = 256 / L, Q = 1, SUMS = 2;
@@ -1587,7 +1591,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_gradient_gin_gin_0_para
 
 // update.gin.gin.0.param.0: 28 bytes at least
 //   parameter.gin.gin.0.param.0 = step(parameter.gin.gin.0.param.0, gradient.gin.gin.0.param.0)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k25_update_gin_gin_0_param_0(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;
@@ -1628,41 +1632,41 @@ extern "C" __global__ void __launch_bounds__(256, 1) k25_update_gin_gin_0_param_
 
 // update.gin.gin.0.mlp.0.0.weight: 2688 bytes at least
 //   parameter.gin.gin.0.mlp.0.0.weight = step(parameter.gin.gin.0.mlp.0.0.weight, gradient.gin.gin.0.mlp.0.0.weight)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.0.0.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.0.0.bias = step(parameter.gin.gin.0.mlp.0.0.bias, gradient.gin.gin.0.mlp.0.0.bias)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.0.1.weight: 7168 bytes at least
 //   parameter.gin.gin.0.mlp.0.1.weight = step(parameter.gin.gin.0.mlp.0.1.weight, gradient.gin.gin.0.mlp.0.1.weight)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.0.1.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.0.1.bias = step(parameter.gin.gin.0.mlp.0.1.bias, gradient.gin.gin.0.mlp.0.1.bias)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.param.1: 28 bytes at least
 //   parameter.gin.gin.0.param.1 = step(parameter.gin.gin.0.param.1, gradient.gin.gin.0.param.1)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.1.0.weight: 7168 bytes at least
 //   parameter.gin.gin.0.mlp.1.0.weight = step(parameter.gin.gin.0.mlp.1.0.weight, gradient.gin.gin.0.mlp.1.0.weight)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.1.0.bias: 448 bytes at least
 //   parameter.gin.gin.0.mlp.1.0.bias = step(parameter.gin.gin.0.mlp.1.0.bias, gradient.gin.gin.0.mlp.1.0.bias)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.1.1.weight: 1344 bytes at least
 //   parameter.gin.gin.0.mlp.1.1.weight = step(parameter.gin.gin.0.mlp.1.1.weight, gradient.gin.gin.0.mlp.1.1.weight)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
 // update.gin.gin.0.mlp.1.1.bias: 84 bytes at least
 //   parameter.gin.gin.0.mlp.1.1.bias = step(parameter.gin.gin.0.mlp.1.1.bias, gradient.gin.gin.0.mlp.1.1.bias)
-// with that of gin.gin.0.param.0
+// merged into the kernel of gin.gin.0.param.0
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1673,10 +1677,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7, const real* __restrict__ from_8, real* __restrict__ to_8, const real* __restrict__ from_9, real* __restrict__ to_9) {
   after_others();
   __shared__ bool keeps;
@@ -1714,7 +1719,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

@@ -1,7 +1,7 @@
 // dropout.1: 19200 bytes at least, line 3 of the program
 //   dropout.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -22,8 +22,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_dropout_1(const real* __
 // add.5: 29248 bytes at least, line 8 of the program
 //   product.3 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.0.weight)
 //   add.5 = add(product.3, parameter.graph_transformer.attend.0.linear.0.bias)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_0_bias, real* __restrict__ o_add_5, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -87,13 +87,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 // add.10: 29248 bytes at least, line 8 of the program
 //   product.8 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.1.weight)
 //   add.10 = add(product.8, parameter.graph_transformer.attend.0.linear.1.bias)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
 // as k1_add_5
 
 // add.15: 29248 bytes at least, line 8 of the program
 //   product.13 (nodes x 16) = product transposed(dropout.1, parameter.graph_transformer.attend.0.linear.2.weight)
 //   add.15 = add(product.13, parameter.graph_transformer.attend.0.linear.2.bias)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
 // as k1_add_5
 
 // divide.40: 123604 bytes at least, lines 15, 16, 17 of the program
@@ -110,8 +110,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_add_5(const real* __rest
 //   dropout.37 (edges x 2) = dropout 0.3 site 1(exp.32)
 //   reduce.39 (nodes x 16) = reduce sum.in(dropout.37 * add.15[far.in])
 //   divide.40 = divide(reduce.39, select.36)
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_divide_40(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_add_15, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_29, real* __restrict__ o_select_36, real* __restrict__ o_divide_40, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -284,8 +284,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_divide_40(con
 //   add.46 (nodes x 16) = add(divide.40, add.45)
 //   h.47 (nodes x 16) = relu(add.46)
 //   dropout.48 = dropout 0.5 site 2(h.47)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_weight, const real* __restrict__ b_dropout_1, const real* __restrict__ b_parameter_graph__transformer_attend_0_linear_3_bias, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_48, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -354,8 +354,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_dropout_48(const real* _
 // add.52: 24204 bytes at least, line 8 of the program
 //   product.50 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.0.weight)
 //   add.52 = add(product.50, parameter.graph_transformer.attend.1.linear.0.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight, const real* __restrict__ b_dropout_48, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_bias, real* __restrict__ o_add_52, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -398,7 +398,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -407,7 +408,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -448,13 +449,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
 // add.57: 24204 bytes at least, line 8 of the program
 //   product.55 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.1.weight)
 //   add.57 = add(product.55, parameter.graph_transformer.attend.1.linear.1.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
 // as k6_add_52
 
 // add.62: 24204 bytes at least, line 8 of the program
 //   product.60 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.2.weight)
 //   add.62 = add(product.60, parameter.graph_transformer.attend.1.linear.2.bias)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
 // as k6_add_52
 
 // divide.84: 30004 bytes at least, lines 15, 16, 17 of the program
@@ -471,8 +472,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_add_52(const real* __res
 //   dropout.81 (edges x 1) = dropout 0.3 site 3(exp.77)
 //   reduce.83 (nodes x 3) = reduce sum.in(dropout.81 * add.62[far.in])
 //   divide.84 = divide(reduce.83, select.80)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_74, real* __restrict__ o_select_80, real* __restrict__ o_divide_84, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -642,8 +643,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_divide_84(const real* __
 //   product.87 (nodes x 3) = product transposed(dropout.48, parameter.graph_transformer.attend.1.linear.3.weight)
 //   add.89 (nodes x 3) = add(product.87, parameter.graph_transformer.attend.1.linear.3.bias)
 //   add.90 = add(divide.84, add.89)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_dropout_48, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_bias, const real* __restrict__ b_divide_84, real* __restrict__ o_add_90, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 16, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -686,7 +687,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __re
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -695,7 +697,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __re
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -737,7 +739,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k10_add_90(const real* __re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.90, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -787,10 +789,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -805,7 +807,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -869,29 +872,29 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.graph_transformer.attend.1.linear.3.bias: 4812 bytes at least, line 17 of the program
 //   gradient.graph_transformer.attend.1.linear.3.bias = sum rows(slope.result)
-// with that of gradient.graph_transformer.attend.1.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.0.weight
 
 // gradient.graph_transformer.attend.1.linear.3.weight: 24192 bytes at least, line 17 of the program
 //   gradient.graph_transformer.attend.1.linear.3.weight = outer(slope.result, dropout.48)
-// with that of gradient.graph_transformer.attend.1.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.0.weight
 
 // product.95: 24192 bytes at least, line 17 of the program
 //   product.95 = product(slope.result, parameter.graph_transformer.attend.1.linear.3.weight)
-// with that of add.123
+// merged into the kernel of add.123
 
 // slope of query.113: 45604 bytes at least, lines 15, 16, 17 of the program
 //   divide.98 = divide(slope.result, select.80)
@@ -908,8 +911,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k11_loss(const r
 //   multiply.110 (edges x 1) = multiply(add.109, exp.77)
 //   divide.111 (edges x 1) = divide(multiply.110, 1.7320508075688772)
 //   slope of query.113 = reduce sum.in(divide.111 * add.57[far.in])
-//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k15_slope_of_query_113(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_80, const real* __restrict__ b_divide_84, const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_add_62, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_divide_98, real* __restrict__ o_negative_101, real* __restrict__ o_slope_20_of_20_query_113, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1045,13 +1048,13 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k15_slope_of_que
 
 // gradient.graph_transformer.attend.1.linear.0.bias: 4812 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.0.bias = sum rows(slope of query.113)
-// with that of gradient.graph_transformer.attend.1.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.0.weight
 
 // gradient.graph_transformer.attend.1.linear.0.weight: 24192 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.0.weight = outer(slope of query.113, dropout.48)
-//   (and gradient.graph_transformer.attend.1.linear.3.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.graph_transformer.attend.1.linear.3.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transformer_attend_1_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 16, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1124,12 +1127,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transfor
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1139,7 +1142,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transfor
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1206,8 +1209,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k17_gradient_graph_transfor
 //   multiply.110 (edges x 1) = multiply(add.109, exp.77)
 //   divide.111 (edges x 1) = divide(multiply.110, 1.7320508075688772)
 //   slope of key.119 = reduce sum.out(divide.111 * add.52[far.out])
-//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 2 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const real* __restrict__ b_add_52, const real* __restrict__ b_add_57, const real* __restrict__ b_select_74, const real* __restrict__ b_divide_98, const real* __restrict__ b_add_62, const real* __restrict__ b_negative_101, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_116, real* __restrict__ o_slope_20_of_20_key_119, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1347,27 +1350,27 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_key_119(const 
 
 // gradient.graph_transformer.attend.1.linear.2.bias: 4812 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.2.bias = sum rows(slope of value.116)
-// with that of gradient.graph_transformer.attend.1.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.2.weight: 24192 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.2.weight = outer(slope of value.116, dropout.48)
-// with that of gradient.graph_transformer.attend.1.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.1.bias: 4812 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.1.bias = sum rows(slope of key.119)
-// with that of gradient.graph_transformer.attend.1.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.1.linear.1.weight
 
 // gradient.graph_transformer.attend.1.linear.1.weight: 24192 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.1.linear.1.weight = outer(slope of key.119, dropout.48)
-//   (and gradient.graph_transformer.attend.1.linear.2.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (also computes gradient.graph_transformer.attend.1.linear.2.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
 // as k17_gradient_graph_transformer_attend_1_linear_0_weight
 
 // add.123: 43392 bytes at least, line 8 of the program
 //   product.122 (nodes x 16) = product(slope of value.116, parameter.graph_transformer.attend.1.linear.2.weight)
 //   add.123 = add(product.95, product.122)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_slope_20_of_20_value_116, real* __restrict__ o_add_123, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1436,7 +1439,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __r
 // add.128: 43392 bytes at least, line 8 of the program
 //   product.127 (nodes x 16) = product(slope of key.119, parameter.graph_transformer.attend.1.linear.1.weight)
 //   add.128 = add(add.123, product.127)
-// with that of negative.144
+// merged into the kernel of negative.144
 
 // negative.144: 105792 bytes at least, lines 3, 4, 8, 17 of the program
 //   product.132 (nodes x 16) = product(slope of query.113, parameter.graph_transformer.attend.1.linear.0.weight)
@@ -1448,8 +1451,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k23_add_123(const real* __r
 //   multiply.142 (nodes x 16) = multiply(divide.141, divide.40)
 //   axis.143 (nodes x 2) = axis sum 1(multiply.142)
 //   negative.144 = negative(axis.143)
-//   (1 rows of 4 columns a thread, 4 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 4 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_1_weight, const real* __restrict__ b_slope_20_of_20_key_119, const real* __restrict__ b_add_123, const real* __restrict__ b_slope_20_of_20_query_113, const real* __restrict__ b_dropout_48, const real* __restrict__ b_select_36, const real* __restrict__ b_divide_40, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_137, real* __restrict__ o_divide_141, real* __restrict__ o_negative_144, const unsigned rows_given, const real* __restrict__ b_parameter_graph__transformer_attend_1_linear_0_weight) {
   after_others();
   constexpr unsigned K = 6, C = 16, WIDE = 16, L = 4, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1535,11 +1538,11 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real
 
 // gradient.graph_transformer.attend.0.linear.3.bias: 19264 bytes at least, line 17 of the program
 //   gradient.graph_transformer.attend.0.linear.3.bias = sum rows(select.137)
-// with that of gradient.graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.0.weight
 
 // gradient.graph_transformer.attend.0.linear.3.weight: 29184 bytes at least, line 17 of the program
 //   gradient.graph_transformer.attend.0.linear.3.weight = outer(select.137, dropout.1)
-// with that of gradient.graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.0.weight
 
 // slope of query.156: 142804 bytes at least, lines 15, 16, 17 of the program
 //   axis.21 (edges x 2) = axis sum 1(add.5[near.in] * add.10[far.in])
@@ -1552,8 +1555,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k25_negative_144(const real
 //   multiply.153 (edges x 2) = multiply(add.152, exp.32)
 //   divide.154 (edges x 2) = divide(multiply.153, 2.8284271247461903)
 //   slope of query.156 = reduce sum.in(divide.154 * add.10[far.in])
-//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_141, const real* __restrict__ b_add_15, const real* __restrict__ b_negative_144, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_query_156, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1682,13 +1685,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_slope_of_query_156(cons
 
 // gradient.graph_transformer.attend.0.linear.0.bias: 19264 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.0.bias = sum rows(slope of query.156)
-// with that of gradient.graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.0.weight
 
 // gradient.graph_transformer.attend.0.linear.0.weight: 29184 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.0.weight = outer(slope of query.156, dropout.1)
-//   (and gradient.graph_transformer.attend.0.linear.3.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.graph_transformer.attend.0.linear.3.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transformer_attend_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_query_156, const real* __restrict__ b_dropout_1, const real* __restrict__ b_select_137, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2, real* __restrict__ out_3, const unsigned elements_3) {
   after_others();
   constexpr unsigned X = 32, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1761,12 +1764,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transfor
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1776,7 +1779,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transfor
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1841,8 +1844,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_graph_transfor
 //   multiply.153 (edges x 2) = multiply(add.152, exp.32)
 //   divide.154 (edges x 2) = divide(multiply.153, 2.8284271247461903)
 //   slope of key.162 = reduce sum.out(divide.154 * add.5[far.out])
-//   (4 lanes of 4 columns a row, 8 rows a warp, 2 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (4 lanes of 4 columns a row, 8 rows a warp, 2 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const real* __restrict__ b_add_5, const real* __restrict__ b_add_10, const real* __restrict__ b_select_29, const real* __restrict__ b_divide_141, const real* __restrict__ b_add_15, const real* __restrict__ b_negative_144, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_value_159, real* __restrict__ o_slope_20_of_20_key_162, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 16, V = 4, L = 4, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1984,25 +1987,25 @@ extern "C" __global__ void __launch_bounds__(256, 2) k31_slope_of_key_162(const 
 
 // gradient.graph_transformer.attend.0.linear.2.bias: 19264 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.2.bias = sum rows(slope of value.159)
-// with that of gradient.graph_transformer.attend.0.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.2.weight: 29184 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.2.weight = outer(slope of value.159, dropout.1)
-// with that of gradient.graph_transformer.attend.0.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.1.bias: 19264 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.1.bias = sum rows(slope of key.162)
-// with that of gradient.graph_transformer.attend.0.linear.1.weight
+// merged into the kernel of gradient.graph_transformer.attend.0.linear.1.weight
 
 // gradient.graph_transformer.attend.0.linear.1.weight: 29184 bytes at least, line 8 of the program
 //   gradient.graph_transformer.attend.0.linear.1.weight = outer(slope of key.162, dropout.1)
-//   (and gradient.graph_transformer.attend.0.linear.2.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
+//   (also computes gradient.graph_transformer.attend.0.linear.2.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
 // as k30_gradient_graph_transformer_attend_0_linear_0_weight
 
 // update.graph_transformer.attend.0.linear.0.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.0.weight = step(parameter.graph_transformer.attend.0.linear.0.weight, gradient.graph_transformer.attend.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k36_update_graph_transformer_attend_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, real* parameter_10, const real* __restrict__ gradient_10, real* first_10, real* second_10, const double* __restrict__ settings_10, real* parameter_11, const real* __restrict__ gradient_11, real* first_11, real* second_11, const double* __restrict__ settings_11, real* parameter_12, const real* __restrict__ gradient_12, real* first_12, real* second_12, const double* __restrict__ settings_12, real* parameter_13, const real* __restrict__ gradient_13, real* first_13, real* second_13, const double* __restrict__ settings_13, real* parameter_14, const real* __restrict__ gradient_14, real* first_14, real* second_14, const double* __restrict__ settings_14, real* parameter_15, const real* __restrict__ gradient_15, real* first_15, real* second_15, const double* __restrict__ settings_15, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : blockIdx.x < 10u ? parameter_9 : blockIdx.x < 11u ? parameter_10 : blockIdx.x < 12u ? parameter_11 : blockIdx.x < 13u ? parameter_12 : blockIdx.x < 14u ? parameter_13 : blockIdx.x < 15u ? parameter_14 : parameter_15;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : blockIdx.x < 10u ? gradient_9 : blockIdx.x < 11u ? gradient_10 : blockIdx.x < 12u ? gradient_11 : blockIdx.x < 13u ? gradient_12 : blockIdx.x < 14u ? gradient_13 : blockIdx.x < 15u ? gradient_14 : gradient_15;
@@ -2043,65 +2046,65 @@ extern "C" __global__ void __launch_bounds__(256, 1) k36_update_graph_transforme
 
 // update.graph_transformer.attend.0.linear.0.bias: 448 bytes at least
 //   parameter.graph_transformer.attend.0.linear.0.bias = step(parameter.graph_transformer.attend.0.linear.0.bias, gradient.graph_transformer.attend.0.linear.0.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.1.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.1.weight = step(parameter.graph_transformer.attend.0.linear.1.weight, gradient.graph_transformer.attend.0.linear.1.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.1.bias: 448 bytes at least
 //   parameter.graph_transformer.attend.0.linear.1.bias = step(parameter.graph_transformer.attend.0.linear.1.bias, gradient.graph_transformer.attend.0.linear.1.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.2.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.2.weight = step(parameter.graph_transformer.attend.0.linear.2.weight, gradient.graph_transformer.attend.0.linear.2.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.2.bias: 448 bytes at least
 //   parameter.graph_transformer.attend.0.linear.2.bias = step(parameter.graph_transformer.attend.0.linear.2.bias, gradient.graph_transformer.attend.0.linear.2.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.3.weight: 2688 bytes at least
 //   parameter.graph_transformer.attend.0.linear.3.weight = step(parameter.graph_transformer.attend.0.linear.3.weight, gradient.graph_transformer.attend.0.linear.3.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.0.linear.3.bias: 448 bytes at least
 //   parameter.graph_transformer.attend.0.linear.3.bias = step(parameter.graph_transformer.attend.0.linear.3.bias, gradient.graph_transformer.attend.0.linear.3.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.0.weight: 1344 bytes at least
 //   parameter.graph_transformer.attend.1.linear.0.weight = step(parameter.graph_transformer.attend.1.linear.0.weight, gradient.graph_transformer.attend.1.linear.0.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.0.bias: 84 bytes at least
 //   parameter.graph_transformer.attend.1.linear.0.bias = step(parameter.graph_transformer.attend.1.linear.0.bias, gradient.graph_transformer.attend.1.linear.0.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.1.weight: 1344 bytes at least
 //   parameter.graph_transformer.attend.1.linear.1.weight = step(parameter.graph_transformer.attend.1.linear.1.weight, gradient.graph_transformer.attend.1.linear.1.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.1.bias: 84 bytes at least
 //   parameter.graph_transformer.attend.1.linear.1.bias = step(parameter.graph_transformer.attend.1.linear.1.bias, gradient.graph_transformer.attend.1.linear.1.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.2.weight: 1344 bytes at least
 //   parameter.graph_transformer.attend.1.linear.2.weight = step(parameter.graph_transformer.attend.1.linear.2.weight, gradient.graph_transformer.attend.1.linear.2.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.2.bias: 84 bytes at least
 //   parameter.graph_transformer.attend.1.linear.2.bias = step(parameter.graph_transformer.attend.1.linear.2.bias, gradient.graph_transformer.attend.1.linear.2.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.3.weight: 1344 bytes at least
 //   parameter.graph_transformer.attend.1.linear.3.weight = step(parameter.graph_transformer.attend.1.linear.3.weight, gradient.graph_transformer.attend.1.linear.3.weight)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
 // update.graph_transformer.attend.1.linear.3.bias: 84 bytes at least
 //   parameter.graph_transformer.attend.1.linear.3.bias = step(parameter.graph_transformer.attend.1.linear.3.bias, gradient.graph_transformer.attend.1.linear.3.bias)
-// with that of graph_transformer.attend.0.linear.0.weight
+// merged into the kernel of graph_transformer.attend.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -2112,10 +2115,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7, const real* __restrict__ from_8, real* __restrict__ to_8, const real* __restrict__ from_9, real* __restrict__ to_9, const real* __restrict__ from_10, real* __restrict__ to_10, const real* __restrict__ from_11, real* __restrict__ to_11, const real* __restrict__ from_12, real* __restrict__ to_12, const real* __restrict__ from_13, real* __restrict__ to_13, const real* __restrict__ from_14, real* __restrict__ to_14, const real* __restrict__ from_15, real* __restrict__ to_15) {
   after_others();
   __shared__ bool keeps;
@@ -2153,7 +2157,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

@@ -7,8 +7,8 @@
 //   maximum.13 (nodes x 1) = maximum(given.degree.in[1], 1)
 //   cast.14 = cast real(maximum.13)
 //   divide.15 = divide(reduce.11, cast.14)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __restrict__ b_x, const whole* __restrict__ b_given_degree_in_5b_0_5d_, const whole* __restrict__ b_given_degree_in_5b_1_5d_, real* __restrict__ o_cast_6, real* __restrict__ o_divide_7, real* __restrict__ o_cast_14, real* __restrict__ o_divide_15, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -132,13 +132,13 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
 
 // product.9: 19392 bytes at least, line 10 of the program
 //   product.9 = product transposed(divide.7, parameter.rgcn.relational.0.linear.0.cites.weight)
-// with that of near.18
+// merged into the kernel of near.18
 
 // near.18: 28992 bytes at least, line 10 of the program
 //   product.17 (nodes x 8) = product transposed(divide.15, parameter.rgcn.relational.0.linear.0.knows.weight)
 //   near.18 = add(product.9, product.17)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_cites_weight, const real* __restrict__ b_divide_7, const real* __restrict__ b_divide_15, real* __restrict__ o_near_18, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
@@ -210,8 +210,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __re
 //   add.23 (nodes x 8) = add(add.22, near.18)
 //   h.24 (nodes x 8) = relu(add.23)
 //   message.25 = dropout 0.5 site 0(h.24)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_weight, const real* __restrict__ b_x, const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_bias, const real* __restrict__ b_near_18, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_message_25, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -279,8 +279,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* _
 
 // product.27: 14496 bytes at least, line 10 of the program
 //   product.27 = product transposed(message.25, parameter.rgcn.relational.1.linear.0.cites.weight)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_message_25, real* __restrict__ o_product_27, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -323,7 +323,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* _
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -332,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -371,8 +372,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* _
 // divide.30: 16804 bytes at least, line 10 of the program
 //   reduce.29 (nodes x 3) = reduce sum.in[0](product.27[far.in[0]])
 //   divide.30 = divide(reduce.29, cast.6)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __restrict__ b_product_27, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_30, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -477,15 +478,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
 
 // product.32: 14496 bytes at least, line 10 of the program
 //   product.32 = product transposed(message.25, parameter.rgcn.relational.1.linear.0.knows.weight)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
 // as k4_product_27
 
 // near.36: 21604 bytes at least, line 10 of the program
 //   reduce.34 (nodes x 3) = reduce sum.in[1](product.32[far.in[1]])
 //   divide.35 (nodes x 3) = divide(reduce.34, cast.14)
 //   near.36 = add(divide.30, divide.35)
-//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __restrict__ b_product_32, const real* __restrict__ b_cast_14, const real* __restrict__ b_divide_30, real* __restrict__ o_near_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -594,8 +595,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
 //   product.38 (nodes x 3) = product transposed(message.25, parameter.rgcn.relational.1.linear.1.weight)
 //   add.40 (nodes x 3) = add(product.38, parameter.rgcn.relational.1.linear.1.bias)
 //   add.41 = add(add.40, near.36)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_weight, const real* __restrict__ b_message_25, const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_bias, const real* __restrict__ b_near_36, real* __restrict__ o_add_41, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -638,7 +639,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __res
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -647,7 +649,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __res
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -689,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.41, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -739,10 +741,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -757,7 +759,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -821,35 +824,35 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.rgcn.relational.1.linear.1.bias: 4812 bytes at least, line 14 of the program
 //   gradient.rgcn.relational.1.linear.1.bias = sum rows(slope.result)
-// with that of gradient.rgcn.relational.1.linear.0.knows.weight
+// merged into the kernel of gradient.rgcn.relational.1.linear.0.knows.weight
 
 // gradient.rgcn.relational.1.linear.1.weight: 14496 bytes at least, line 14 of the program
 //   gradient.rgcn.relational.1.linear.1.weight = outer(slope.result, message.25)
-// with that of gradient.rgcn.relational.1.linear.0.knows.weight
+// merged into the kernel of gradient.rgcn.relational.1.linear.0.knows.weight
 
 // product.46: 14496 bytes at least, line 14 of the program
 //   product.46 = product(slope.result, parameter.rgcn.relational.1.linear.1.weight)
-// with that of add.53
+// merged into the kernel of add.53
 
 // divide.55: 16800 bytes at least, line 10 of the program
 //   divide.48 = divide(slope.result, cast.14)
 //   divide.55 = divide(slope.result, cast.6)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_14, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_48, real* __restrict__ o_divide_55, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -873,8 +876,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* _
 // reduce.57: 27604 bytes at least, line 10 of the program
 //   reduce.51 = reduce sum.out[1](divide.48[far.out[1]])
 //   reduce.57 = reduce sum.out[0](divide.55[far.out[0]])
-//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(const real* __restrict__ b_divide_48, const real* __restrict__ b_divide_55, real* __restrict__ o_reduce_51, real* __restrict__ o_reduce_57, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -991,9 +994,9 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
 
 // gradient.rgcn.relational.1.linear.0.knows.weight: 14496 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.1.linear.0.knows.weight = outer(reduce.51, message.25)
-//   (and gradient.rgcn.relational.1.linear.1.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.rgcn.relational.1.linear.1.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relational_1_linear_0_knows_weight(const real* __restrict__ b_reduce_51, const real* __restrict__ b_message_25, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 8, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1066,12 +1069,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1081,7 +1084,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1137,13 +1140,13 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
 
 // gradient.rgcn.relational.1.linear.0.cites.weight: 14496 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.1.linear.0.cites.weight = outer(reduce.57, message.25)
-// with that of slope of near.63
+// merged into the kernel of slope of near.63
 
 // add.53: 24096 bytes at least, line 10 of the program
 //   product.52 (nodes x 8) = product(reduce.51, parameter.rgcn.relational.1.linear.0.knows.weight)
 //   add.53 = add(product.46, product.52)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_51, real* __restrict__ o_add_53, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1215,8 +1218,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
 //   slope of h.61 (nodes x 8) = dropout 0.5 site 0(slope of message.59)
 //   less.62 (nodes x 8) = less(0.0, message.25)
 //   slope of near.63 = select(less.62, slope of h.61, 0.0)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1331,17 +1334,17 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const 
 
 // gradient.rgcn.relational.0.linear.1.bias: 9632 bytes at least, line 14 of the program
 //   gradient.rgcn.relational.0.linear.1.bias = sum rows(slope of near.63)
-// with that of gradient.rgcn.relational.0.linear.0.knows.weight
+// merged into the kernel of gradient.rgcn.relational.0.linear.0.knows.weight
 
 // gradient.rgcn.relational.0.linear.1.weight: 19392 bytes at least, line 14 of the program
 //   gradient.rgcn.relational.0.linear.1.weight = outer(slope of near.63, x)
-// with that of gradient.rgcn.relational.0.linear.0.knows.weight
+// merged into the kernel of gradient.rgcn.relational.0.linear.0.knows.weight
 
 // gradient.rgcn.relational.0.linear.0.knows.weight: 19392 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.0.linear.0.knows.weight = outer(slope of near.63, divide.15)
-//   (and gradient.rgcn.relational.0.linear.1.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.rgcn.relational.0.linear.1.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relational_0_linear_0_knows_weight(const real* __restrict__ b_slope_20_of_20_near_63, const real* __restrict__ b_divide_15, const real* __restrict__ b_x, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1414,12 +1417,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relationa
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1429,7 +1432,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relationa
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1481,8 +1484,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relationa
 
 // gradient.rgcn.relational.0.linear.0.cites.weight: 19392 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.0.linear.0.cites.weight = outer(slope of near.63, divide.7)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relational_0_linear_0_cites_weight(const real* __restrict__ b_slope_20_of_20_near_63, const real* __restrict__ b_divide_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1546,12 +1549,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relationa
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1561,7 +1564,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relationa
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1606,7 +1609,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relationa
 
 // update.rgcn.relational.0.linear.0.cites.weight: 1344 bytes at least
 //   parameter.rgcn.relational.0.linear.0.cites.weight = step(parameter.rgcn.relational.0.linear.0.cites.weight, gradient.rgcn.relational.0.linear.0.cites.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k23_update_rgcn_relational_0_linear_0_cites_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;
@@ -1647,33 +1650,33 @@ extern "C" __global__ void __launch_bounds__(256, 1) k23_update_rgcn_relational_
 
 // update.rgcn.relational.0.linear.0.knows.weight: 1344 bytes at least
 //   parameter.rgcn.relational.0.linear.0.knows.weight = step(parameter.rgcn.relational.0.linear.0.knows.weight, gradient.rgcn.relational.0.linear.0.knows.weight)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.0.linear.1.weight: 1344 bytes at least
 //   parameter.rgcn.relational.0.linear.1.weight = step(parameter.rgcn.relational.0.linear.1.weight, gradient.rgcn.relational.0.linear.1.weight)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.0.linear.1.bias: 224 bytes at least
 //   parameter.rgcn.relational.0.linear.1.bias = step(parameter.rgcn.relational.0.linear.1.bias, gradient.rgcn.relational.0.linear.1.bias)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.1.linear.0.cites.weight: 672 bytes at least
 //   parameter.rgcn.relational.1.linear.0.cites.weight = step(parameter.rgcn.relational.1.linear.0.cites.weight, gradient.rgcn.relational.1.linear.0.cites.weight)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.1.linear.0.knows.weight: 672 bytes at least
 //   parameter.rgcn.relational.1.linear.0.knows.weight = step(parameter.rgcn.relational.1.linear.0.knows.weight, gradient.rgcn.relational.1.linear.0.knows.weight)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.1.linear.1.weight: 672 bytes at least
 //   parameter.rgcn.relational.1.linear.1.weight = step(parameter.rgcn.relational.1.linear.1.weight, gradient.rgcn.relational.1.linear.1.weight)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
 // update.rgcn.relational.1.linear.1.bias: 84 bytes at least
 //   parameter.rgcn.relational.1.linear.1.bias = step(parameter.rgcn.relational.1.linear.1.bias, gradient.rgcn.relational.1.linear.1.bias)
-// with that of rgcn.relational.0.linear.0.cites.weight
+// merged into the kernel of rgcn.relational.0.linear.0.cites.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1684,10 +1687,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7) {
   after_others();
   __shared__ bool keeps;
@@ -1725,7 +1729,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

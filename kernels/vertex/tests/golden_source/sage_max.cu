@@ -1,7 +1,7 @@
 // less.11: 4800 bytes at least, line 9 of the program
 //   less.11 = less(0, given.degree.in)
 //   (1 lanes of 1 columns a row, 256 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __restrict__ b_given_degree_in, whole* __restrict__ o_less_11, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __r
 // h.1: 19200 bytes at least, line 7 of the program
 //   h.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (text: emit/cuda/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -43,8 +43,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
 //   product.3 (nodes x 5) = product transposed(h.1, parameter.sage_max.sage_max.0.linear.0.weight)
 //   add.5 (nodes x 5) = add(product.3, parameter.sage_max.sage_max.0.linear.0.bias)
 //   message.6 = relu(add.5)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_bias, real* __restrict__ o_message_6, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -109,8 +109,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __
 // select.13: 27604 bytes at least, line 9 of the program
 //   reduce.8 (nodes x 5) = reduce maximum.in(message.6[far.in])
 //   select.13 = select(less.11, reduce.8, 0.0)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(const real* __restrict__ b_message_6, const whole* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -212,15 +212,15 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(con
 // add.17: 19392 bytes at least, line 9 of the program
 //   product.15 (nodes x 8) = product transposed(select.13, parameter.sage_max.sage_max.0.linear.1.weight)
 //   add.17 = add(product.15, parameter.sage_max.sage_max.0.linear.1.bias)
-// with that of h.22
+// merged into the kernel of h.22
 
 // h.22: 28992 bytes at least, lines 7, 9, 11 of the program
 //   product.19 (nodes x 8) = product transposed(h.1, parameter.sage_max.sage_max.0.linear.2.weight)
 //   h.20 (nodes x 8) = add(add.17, product.19)
 //   h.21 (nodes x 8) = relu(h.20)
 //   h.22 = dropout 0.5 site 1(h.21)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_select_13, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_22, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 11, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
@@ -293,8 +293,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restr
 
 // product.36: 14496 bytes at least, line 9 of the program
 //   product.36 = product transposed(h.22, parameter.sage_max.sage_max.0.linear.5.weight)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_h_22, real* __restrict__ o_product_36, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -337,7 +337,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* _
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -346,7 +347,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -386,8 +387,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* _
 //   product.24 (nodes x 5) = product transposed(h.22, parameter.sage_max.sage_max.0.linear.3.weight)
 //   add.26 (nodes x 5) = add(product.24, parameter.sage_max.sage_max.0.linear.3.bias)
 //   message.27 = relu(add.26)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight, const real* __restrict__ b_h_22, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_bias, real* __restrict__ o_message_27, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -430,7 +431,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* _
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -439,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -481,15 +483,15 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* _
 // select.30: 27604 bytes at least, line 9 of the program
 //   reduce.29 (nodes x 5) = reduce maximum.in(message.27[far.in])
 //   select.30 = select(less.11, reduce.29, 0.0)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
 // as k3_select_13
 
 // h.37: 19272 bytes at least, line 9 of the program
 //   product.32 (nodes x 3) = product transposed(select.30, parameter.sage_max.sage_max.0.linear.4.weight)
 //   add.34 (nodes x 3) = add(product.32, parameter.sage_max.sage_max.0.linear.4.bias)
 //   h.37 = add(add.34, product.36)
-//   (1 rows of 4 columns a thread, 1 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 1 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_select_30, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_bias, const real* __restrict__ b_product_36, real* __restrict__ o_h_37, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 5, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -554,7 +556,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.37, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -604,10 +606,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const r
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -622,7 +624,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const r
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -686,31 +689,31 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const r
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.sage_max.sage_max.0.linear.5.weight: 14496 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.5.weight = outer(slope.result, h.22)
-// with that of gradient.sage_max.sage_max.0.linear.4.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.4.weight
 
 // gradient.sage_max.sage_max.0.linear.4.bias: 4812 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.4.bias = sum rows(slope.result)
-// with that of gradient.sage_max.sage_max.0.linear.4.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.4.weight
 
 // gradient.sage_max.sage_max.0.linear.4.weight: 14460 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.4.weight = outer(slope.result, select.30)
-//   (and gradient.sage_max.sage_max.0.linear.5.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.sage_max.sage_max.0.linear.5.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_max_0_linear_4_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_30, const real* __restrict__ b_h_22, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -783,12 +786,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -798,7 +801,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -879,13 +882,13 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __rest
 
 // product.41: 14496 bytes at least, line 9 of the program
 //   product.41 = product(slope.result, parameter.sage_max.sage_max.0.linear.5.weight)
-// with that of notequal.71
+// merged into the kernel of notequal.71
 
 // select.46: 16860 bytes at least, line 9 of the program
 //   product.44 (nodes x 5) = product(slope.result, parameter.sage_max.sage_max.0.linear.4.weight)
 //   select.46 = select(less.11, product.44, 0.0)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_slope_result, const whole* __restrict__ b_less_11, real* __restrict__ o_select_46, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -954,8 +957,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* _
 //   absolute.56 (nodes x 5) = absolute(select.52)
 //   axis.57 (nodes x 1) = axis maximum 0(absolute.56)
 //   notequal.59 = notequal(axis.57, 0.0)
-//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(const whole* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, whole* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1072,7 +1075,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(
 
 // gradient.sage_max.sage_max.0.linear.3.bias: 9620 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.3.bias = sum rows(select.52)
-// with that of gradient.sage_max.sage_max.0.linear.3.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.3.weight
 
 // notequal.71: 52960 bytes at least, lines 7, 8, 9, 11 of the program
 //   product.54 (nodes x 8) = product(select.52, parameter.sage_max.sage_max.0.linear.3.weight)
@@ -1084,8 +1087,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(
 //   absolute.68 (nodes x 8) = absolute(slope of h.64)
 //   axis.69 (nodes x 1) = axis maximum 0(absolute.68)
 //   notequal.71 = notequal(axis.69, 0.0)
-//   (1 rows of 4 columns a thread, 2 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 2 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1168,8 +1171,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real*
 
 // gradient.sage_max.sage_max.0.linear.3.weight: 19360 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.3.weight = outer(select.52, select.60)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_max_0_linear_3_weight(const real* __restrict__ b_select_52, const real* __restrict__ b_select_60, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 5, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1233,12 +1236,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1248,7 +1251,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1295,18 +1298,18 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
 
 // gradient.sage_max.sage_max.0.linear.2.weight: 19392 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.2.weight = outer(slope of h.64, h.1)
-// with that of gradient.sage_max.sage_max.0.linear.1.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.1.weight
 
 // gradient.sage_max.sage_max.0.linear.1.bias: 9632 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.1.bias = sum rows(slope of h.64)
-// with that of gradient.sage_max.sage_max.0.linear.1.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.1.weight
 
 // select.74: 43360 bytes at least, line 9 of the program
 //   product.67 (nodes x 5) = product(slope of h.64, parameter.sage_max.sage_max.0.linear.1.weight)
 //   select.72 = select(notequal.71, select.13, 0.0)
 //   select.74 = select(less.11, product.67, 0.0)
-//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements asked for ahead)
-//   (text: emit/cuda/tensor_core_products.rs, add_joined_products)
+//   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
+//   (text: emit/cuda/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const whole* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const whole* __restrict__ b_less_11, real* __restrict__ o_select_72, real* __restrict__ o_select_74, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1349,7 +1352,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* _
     if (PARTS == 2) to[32] = make_float4(rest[0], rest[1], rest[2], rest[3]);
   }
   __syncthreads();
-  // A team has one tile or none, and goes through the barrier with all others of its block all the same.
+  // A team has at most one tile, and reaches the barrier with all other teams of its block in any
+  // case.
   for (bool joins = team > 1; joins || tile < tiles; tile += stride, joins = false) {
     float sums[TILES][4] = {};
     UNROLL_1 for (unsigned step = tile < tiles ? member : STEPS; step < STEPS; step += team) {
@@ -1358,7 +1362,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* _
       float4 upper[2], lower[2];
       UNROLL for (int h = 0; h < 2; h++) {
         UNROLL for (int i = 0; i < 2; i++) {
-          // Both halves at once, where there are registers for them.
+          // Both halves at once, if registers suffice.
           if (TILES < 4 ? h > 0 : i != h) continue;
           const float4* const from = reinterpret_cast<const float4*>(queue + slot * 512) + group * 8 + (i * 4 + part ^ group % 2 * 4);
           upper[i] = from[0];
@@ -1402,9 +1406,9 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* _
 
 // gradient.sage_max.sage_max.0.linear.1.weight: 19360 bytes at least, line 9 of the program
 //   gradient.sage_max.sage_max.0.linear.1.weight = outer(slope of h.64, select.72)
-//   (and gradient.sage_max.sage_max.0.linear.2.weight: one side is the same)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (also computes gradient.sage_max.sage_max.0.linear.2.weight: the two share a side)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_max_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_64, const real* __restrict__ b_select_72, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1477,12 +1481,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1492,7 +1496,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1547,8 +1551,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
 //   slope of message.78 (nodes x 5) = reduce sum.out(select.77)
 //   less.79 (nodes x 5) = less(0.0, message.6)
 //   select.80 = select(less.79, slope of message.78, 0.0)
-//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1656,12 +1660,12 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(co
 
 // gradient.sage_max.sage_max.0.linear.0.bias: 9620 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.0.bias = sum rows(select.80)
-// with that of gradient.sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of gradient.sage_max.sage_max.0.linear.0.weight
 
 // gradient.sage_max.sage_max.0.linear.0.weight: 19320 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.0.weight = outer(select.80, h.1)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_max_0_linear_0_weight(const real* __restrict__ b_select_80, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 6, Z = 5, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1725,12 +1729,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -1740,7 +1744,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -1787,7 +1791,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_
 
 // update.sage_max.sage_max.0.linear.0.weight: 840 bytes at least
 //   parameter.sage_max.sage_max.0.linear.0.weight = step(parameter.sage_max.sage_max.0.linear.0.weight, gradient.sage_max.sage_max.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k29_update_sage_max_sage_max_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;
@@ -1828,41 +1832,41 @@ extern "C" __global__ void __launch_bounds__(256, 1) k29_update_sage_max_sage_ma
 
 // update.sage_max.sage_max.0.linear.0.bias: 140 bytes at least
 //   parameter.sage_max.sage_max.0.linear.0.bias = step(parameter.sage_max.sage_max.0.linear.0.bias, gradient.sage_max.sage_max.0.linear.0.bias)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.1.weight: 1120 bytes at least
 //   parameter.sage_max.sage_max.0.linear.1.weight = step(parameter.sage_max.sage_max.0.linear.1.weight, gradient.sage_max.sage_max.0.linear.1.weight)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.1.bias: 224 bytes at least
 //   parameter.sage_max.sage_max.0.linear.1.bias = step(parameter.sage_max.sage_max.0.linear.1.bias, gradient.sage_max.sage_max.0.linear.1.bias)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.2.weight: 1344 bytes at least
 //   parameter.sage_max.sage_max.0.linear.2.weight = step(parameter.sage_max.sage_max.0.linear.2.weight, gradient.sage_max.sage_max.0.linear.2.weight)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.3.weight: 1120 bytes at least
 //   parameter.sage_max.sage_max.0.linear.3.weight = step(parameter.sage_max.sage_max.0.linear.3.weight, gradient.sage_max.sage_max.0.linear.3.weight)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.3.bias: 140 bytes at least
 //   parameter.sage_max.sage_max.0.linear.3.bias = step(parameter.sage_max.sage_max.0.linear.3.bias, gradient.sage_max.sage_max.0.linear.3.bias)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.4.weight: 420 bytes at least
 //   parameter.sage_max.sage_max.0.linear.4.weight = step(parameter.sage_max.sage_max.0.linear.4.weight, gradient.sage_max.sage_max.0.linear.4.weight)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.4.bias: 84 bytes at least
 //   parameter.sage_max.sage_max.0.linear.4.bias = step(parameter.sage_max.sage_max.0.linear.4.bias, gradient.sage_max.sage_max.0.linear.4.bias)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
 // update.sage_max.sage_max.0.linear.5.weight: 672 bytes at least
 //   parameter.sage_max.sage_max.0.linear.5.weight = step(parameter.sage_max.sage_max.0.linear.5.weight, gradient.sage_max.sage_max.0.linear.5.weight)
-// with that of sage_max.sage_max.0.linear.0.weight
+// merged into the kernel of sage_max.sage_max.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -1873,10 +1877,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1, const real* __restrict__ from_2, real* __restrict__ to_2, const real* __restrict__ from_3, real* __restrict__ to_3, const real* __restrict__ from_4, real* __restrict__ to_4, const real* __restrict__ from_5, real* __restrict__ to_5, const real* __restrict__ from_6, real* __restrict__ to_6, const real* __restrict__ from_7, real* __restrict__ to_7, const real* __restrict__ from_8, real* __restrict__ to_8, const real* __restrict__ from_9, real* __restrict__ to_9) {
   after_others();
   __shared__ bool keeps;
@@ -1914,7 +1919,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

@@ -3,8 +3,8 @@
 //   less.3 (nodes x 1) = less(0.0, reduce.1)
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
-//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -106,8 +106,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
 //   reduce.11 (nodes x 6) = reduce sum.in(multiply.8 * x[far.in])
 //   h.12 (nodes x 6) = multiply(scale.5, reduce.11)
 //   multiply.13 = multiply(scale.5, h.12)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_13(const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_x, real* __restrict__ o_multiply_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -217,8 +217,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_13(const real* 
 // h.17: 31204 bytes at least, line 7 of the program
 //   reduce.16 (nodes x 6) = reduce sum.in(given.weight * multiply.13[far.in])
 //   h.17 = multiply(scale.5, reduce.16)
-//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges at hand; a warp or a block for rows with many, up to 512 blocks for those with very many)
-//   (text: emit/cuda/row_walk.rs, walk)
+//   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
+//   (text: emit/cuda/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_13, const real* __restrict__ b_scale_5, real* __restrict__ o_h_17, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -325,8 +325,8 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restr
 // add.21: 14484 bytes at least, line 8 of the program
 //   product.19 (nodes x 3) = product transposed(h.17, parameter.sgc.sgc.0.linear.0.weight)
 //   add.21 = add(product.19, parameter.sgc.sgc.0.linear.0.bias)
-//   (1 rows of 4 columns a thread, 1 threads beside each other)
-//   (text: emit/cuda/plain_products.rs, product_by_threads)
+//   (1 rows of 4 columns a thread, 1 threads along a row)
+//   (text: emit/cuda/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_bias, real* __restrict__ o_add_21, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.21, target)
-//   (text: emit/cuda/loss.rs, loss)
+//   (text: emit/cuda/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -439,10 +439,10 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const re
     real* const slope = gradient + (offset_t)row * OF_SLOPE;
     const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
     const unsigned label = known ? (unsigned)wanted : C;
-    // It lies near, since the row was read.
+    // A cache hit, since the row was just read.
     const bool keeps = lane == turn % L;
     const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-    // One that is no number makes the largest none.
+    // A NaN makes the maximum NaN.
     real best = (real)-INFINITE;
     UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -457,7 +457,8 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const re
     }
     UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
     if (answer == C) answer = 0;
-    // The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+    // The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+    // that small ones are not lost.
     real others = 0;
     if (learns) UNROLL for (int i = 0; i < PER; i++) {
       const unsigned column = (i / V * L + lane) * V + i % V;
@@ -521,26 +522,26 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const re
     const double loss = all > 0 ? added[0] / all : 0;
     *exact = loss;
     *value = (real)loss;
-    // A pass of measuring is written down.
+    // An evaluation pass records its metrics.
     if (counts) {
       *reinterpret_cast<double*>(slot) = loss;
-      // No step is taken after that, so that who looks finds the parameters that made it.
+      // No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
       if (!(fabs(loss) < INFINITE)) clock->halted = 1;
       UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
     }
   }
-  // Errors of numbers are sums, and none are counted.
+  // Errors of numbers are sums; nothing is counted.
   if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 }
 
 // gradient.sgc.sgc.0.linear.0.bias: 4812 bytes at least, line 8 of the program
 //   gradient.sgc.sgc.0.linear.0.bias = sum rows(slope.result)
-// with that of gradient.sgc.sgc.0.linear.0.weight
+// merged into the kernel of gradient.sgc.sgc.0.linear.0.weight
 
 // gradient.sgc.sgc.0.linear.0.weight: 14472 bytes at least, line 8 of the program
 //   gradient.sgc.sgc.0.linear.0.weight = outer(slope.result, h.17)
-//   (on tensor cores: 32 x 8 columns a warp, 1 of them beside each other, 12 take turns of 8 rows; 5 turns asked for ahead)
-//   (text: emit/cuda/outer_products.rs, outer_of_tiles)
+//   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
+//   (text: emit/cuda/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linear_0_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 6, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -604,12 +605,12 @@ extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linea
   }
   copies_done<0>();
   __syncwarp();
-  // Each warp puts down what it has where its rows were, a number of all lanes beside each other.
+  // Each warp stores its sums where its rows were, consecutive lanes at consecutive addresses.
   constexpr unsigned OF_WARP = AHEAD * STAGE, OWN_X = GROUPS * 8 * TILES * 33, OWN_Z = OWN_X + GROUPS * 32;
   static_assert(OWN_Z + Z_TILE <= OF_WARP);
   UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int m = 0; m < 2; m++) UNROLL for (int n = 0; n < TILES; n++) UNROLL for (int j = 0; j < 4; j++)
   queue[(((i * 2 + m) * TILES + n) * 4 + j) * 33 + lane] = sums[i][m][n][j];
-  // Lanes of the same columns join.
+  // Lanes of the same columns are added.
   if (SUM_X) UNROLL for (int i = 0; i < GROUPS; i++) UNROLL for (int j = 0; j < 4; j++) {
     const float pair = of_x[i][j] + across(of_x[i][j], 1), sum = pair + across(pair, 2);
     if (part == j) queue[OWN_X + i * 32 + group * 4 + j] = sum;
@@ -619,7 +620,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linea
     if (part == n % 4) queue[OWN_Z + group * TILES + n] = sum;
   }
   __syncthreads();
-  // What the turns have is added up in their order.
+  // The sums of the warps along the rows are added in their order.
   const float* const first_turn = reinterpret_cast<const float*>(of_block);
   auto of_turns = [&](const unsigned at) {
     float sum = first_turn[at];
@@ -666,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linea
 
 // update.sgc.sgc.0.linear.0.weight: 504 bytes at least
 //   parameter.sgc.sgc.0.linear.0.weight = step(parameter.sgc.sgc.0.linear.0.weight, gradient.sgc.sgc.0.linear.0.weight)
-//   (text: emit/cuda/epoch_clock.rs, optimize)
+//   (text: emit/cuda/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k7_update_sgc_sgc_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : parameter_1;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : gradient_1;
@@ -707,9 +708,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) k7_update_sgc_sgc_0_linear_
 
 // update.sgc.sgc.0.linear.0.bias: 84 bytes at least
 //   parameter.sgc.sgc.0.linear.0.bias = step(parameter.sgc.sgc.0.linear.0.bias, gradient.sgc.sgc.0.linear.0.bias)
-// with that of sgc.sgc.0.linear.0.weight
+// merged into the kernel of sgc.sgc.0.linear.0.weight
 
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
   after_others();
   for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -720,10 +721,11 @@ extern "C" __global__ void tick(Clock* __restrict__ clock, const double* __restr
   clock->pace = paces[next % slots];
 }
 
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells, const real* __restrict__ from_0, real* __restrict__ to_0, const real* __restrict__ from_1, real* __restrict__ to_1) {
   after_others();
   __shared__ bool keeps;
@@ -761,7 +763,7 @@ extern "C" __global__ void watch_0(Watch* __restrict__ watches, Clock* clock, co
         }
         if (next.stale >= next.patience && next.patience != ~0u) {
           next.over = 1;
-          // Without a best one those of the end are wanted.
+          // Without a best epoch, the parameters of the last one are kept.
           keeps = !next.keeps || !next.is_known;
         }
       }

@@ -146,7 +146,7 @@ fn outer_products_that_are_turned_round_agree() {
         let turned = emit(&list, target())
             .unwrap()
             .source
-            .matches("1 of them beside each other, 3 take turns of 16 rows")
+            .matches("1 of them across the columns, 3 along the rows, 16 rows at a time")
             .count();
         assert_eq!(
             turned,

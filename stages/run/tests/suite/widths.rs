@@ -256,7 +256,7 @@ fn rows_of_few_edges_agree() {
     // A block has 64 rows of 16 columns and of 32, 32 of 64, 256 of one lane; a processor has eight
     // blocks, or five where lanes have two pieces.
     let (short, wide) = (weighted(many_rows(8 * 64)), weighted(many_rows(5 * 64)));
-    let says = "2 edges at hand";
+    let says = "2 edges in flight";
     sums_of_many_rows_agree(
         (PLAIN, "sums"),
         (&short, &[16, 22]),

@@ -1,23 +1,23 @@
-//! epoch_clock: what a measurement of an epoch is, the clock that turns between epochs, and the
-//! optimiser.
+//! epoch_clock: the format of an epoch's measurement, the kernel that advances the epoch counter,
+//! and the optimiser.
 //!
-//! promises  what `ops::optimizer` says, in its types
-//! never     measures: `loss` does
+//! promises  the arithmetic of `ops::optimizer`, in its types
+//! never     measures: the kernel of `loss` does
 use super::kernel_parameters::Parameters;
 use super::row_walk::THREADS;
 use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
-/// Numbers that an optimiser's settings are, in order: which (0 plain, 1 momentum, 2 Adam, 3
-/// AdamW), rate, first decay or momentum, second decay, epsilon, weight decay.
+/// The number of optimiser settings, in order: kind (0 plain, 1 momentum, 2 Adam, 3 AdamW),
+/// learning rate, first decay or momentum, second decay, epsilon, weight decay.
 pub const OPTIMIZER: usize = 6;
 
-/// Parts of the target that are measured: training, validation, test.
+/// Splits of the target that are measured: training, validation, test.
 pub const PARTS: usize = 3;
 
-/// Numbers of 32 bits that a pass of measuring counts, for each part: rows that are right; then for
-/// each class right answers, answers and rows. Of labels: elements known, agreeing, right, answered
-/// and wanted. Of numbers two sums in f64: of squared errors, and of absolute ones.
+/// 32-bit numbers that an evaluation pass counts per split. Classes: correct rows; then per class
+/// true positives, predictions and rows. Labels: known, agreeing, true positive, predicted and
+/// positive elements. Numbers: two sums in f64, of squared and of absolute errors.
 pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
     match kind {
         LossKind::CrossEntropy => 1 + 3 * columns as usize,
@@ -26,7 +26,7 @@ pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
     }
 }
 
-/// Epochs whose measurements lie on the device until they are fetched.
+/// Epochs whose measurements stay on the device until they are fetched.
 pub const SLOTS: usize = 128;
 
 /// Bytes of one measurement.
@@ -34,7 +34,7 @@ pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
     (8 + 4 * PARTS * counts_of_part(kind, columns)).next_multiple_of(8)
 }
 
-/// What turns the clock to the next epoch, for which nothing is counted yet.
+/// The kernel that advances the clock to the next epoch and clears its counts.
 pub(super) fn emit_clock_kernel(kind: LossKind, columns: u64) -> Vec<Kernel> {
     let arguments = vec![
         Argument::Clock,
@@ -52,14 +52,14 @@ pub(super) fn emit_clock_kernel(kind: LossKind, columns: u64) -> Vec<Kernel> {
     }]
 }
 
-/// Numbers that a pass of measuring counts.
+/// 32-bit numbers that an evaluation pass counts, over all splits.
 pub(super) fn count_numbers(kind: LossKind, columns: u64) -> u32 {
     (PARTS * counts_of_part(kind, columns)) as u32
 }
 
-/// What makes epochs follow each other without the host.
+/// The device code that lets epochs follow each other without the host.
 pub(super) const CLOCKWORK: &str = "
-// The clock is turned to the next epoch, for which nothing is counted yet.
+// Advances the clock to the next epoch and clears its counts.
 extern \"C\" __global__ void tick(Clock* __restrict__ clock, const double* __restrict__ paces, const unsigned slots, unsigned* __restrict__ counts, const unsigned counted) {
 after_others();
 for (unsigned i = threadIdx.x; i < counted; i += blockDim.x) counts[i] = 0;
@@ -72,8 +72,8 @@ clock->pace = paces[next % slots];
 ";
 
 impl Unit<'_> {
-    /// A step of the optimiser: one kernel for a run of parameters, written where the first of them
-    /// stands.
+    /// Emits an optimiser step: one kernel for a run of parameters, at the launch of the first of
+    /// them.
     pub(super) fn emit_optimizer(&mut self, parameter: &str) -> Result<(), NoKernel> {
         let launches = self.list.launches();
         let all: Vec<&str> = launches
@@ -90,7 +90,7 @@ impl Unit<'_> {
         self.header();
         let first = at / STEPPED * STEPPED;
         if at != first {
-            let line = format!("// with that of {}\n", all[first]);
+            let line = format!("// merged into the kernel of {}\n", all[first]);
             self.source.push_str(&line);
             return Ok(());
         }
@@ -154,7 +154,7 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// What the step of a parameter is given, and its elements.
+    /// The arguments of a parameter's step, and its number of elements.
     fn optimizer_arguments(&self, parameter: &str) -> Result<([Argument; 5], u64), NoKernel> {
         let number = self.list.parameters.iter().position(|known| known.name == parameter);
         let held =
@@ -174,12 +174,12 @@ impl Unit<'_> {
     }
 }
 
-/// Parameters that one kernel steps at most: what it is given has to fit in 4 KiB.
+/// Maximum parameters per kernel: its arguments must fit 4 KiB.
 const STEPPED: usize = 24;
 
-/// How far moments are from what they will be is reckoned while others end, by settings and a step
-/// that they do not change (the step changes behind all steps of an epoch, and the loss waits for
-/// that); then all is asked for at once.
+/// The bias correction of the moments is computed while preceding kernels finish: it reads settings
+/// and the step counter, which they do not change (the counter advances after all steps of an
+/// epoch, and the loss waits for that). Then all operands are loaded at once.
 const OPTIMIZE: &str = "const int rule = (int)settings[0];
 const double first_beta = settings[2], second_beta = settings[3], decay = settings[5];
 double first_whole = 1, second_root = 1;

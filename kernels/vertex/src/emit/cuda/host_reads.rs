@@ -1,10 +1,10 @@
-//! host_reads: what kernels read over the bus, where given rows stay in the host's memory.
+//! host_reads: the bytes that kernels read over the bus if input rows stay in host memory.
 //!
-//! promises  which rows may stay there, and bytes by launch: rows that kernels walk in order once
-//!           for each kernel and each slice of what it makes, rows of far ends once for each edge;
-//!           an epoch is a measurement and a step, as a run does them
-//! never     measures; foresees what a cache keeps of rows that edges share, or what hubs are read
-//!           again
+//! promises  names the buffers that may stay there, and counts bytes per launch: rows that kernels
+//!           visit in order once per kernel and per slice of the result, rows of far ends once per
+//!           edge; an epoch is an evaluation and a training pass, as in a run
+//! never     measures; models a cache for rows that edges share, or the repeated reads of heavy
+//!           rows
 use super::outer_products::paired_columns;
 use super::{Argument, Blocks, Emitted, Kernel};
 use crate::facts::GraphFacts;
@@ -16,20 +16,19 @@ use crate::launch::{
 /// Bytes that are read over the bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// By each launch when it runs, in the order of `LaunchList::launches`.
+    /// Bytes of each execution of a launch, in the order of `LaunchList::launches`.
     pub by_launch: Vec<u64>,
-    /// Before the first epoch.
+    /// Bytes before the first epoch.
     pub once: u64,
-    /// In an epoch; in a pass of what is computed once.
+    /// Bytes of an epoch, or of a pass without training.
     pub step: u64,
-    /// Launches that an epoch, or a pass, has for it.
+    /// Launches per epoch, or per pass, that read over the bus.
     pub launches: u64,
     /// The part of `once` and `step` that edges gather.
     pub by_edges: u64,
 }
 
-/// Given rows that a run can do without in the device's memory: features of vertices, of kinds and
-/// of edges, kept dense.
+/// Input rows that may stay in host memory: dense features of vertices, of node types and of edges.
 pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
     let is_given = |role: &Role| {
         matches!(role, Role::Features | Role::Given(Input::FeaturesOf(_) | Input::EdgeFeatures))
@@ -39,7 +38,7 @@ pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
         .filter(move |buffer| is_given(&buffer.role) && buffer.element == Element::Real)
 }
 
-/// What kernels read of these buffers.
+/// The bytes that kernels read of these buffers.
 pub fn traffic(
     list: &LaunchList,
     emitted: &Emitted,
@@ -49,7 +48,7 @@ pub fn traffic(
     let (launches, joined, times) = (list.launches(), MergedLaunches::from_list(list), times(list));
     let mut traffic = Traffic { by_launch: vec![0; launches.len()], ..Traffic::default() };
     for (number, launch) in launches.iter().enumerate() {
-        // What another launch's kernel makes reads its rows there.
+        // A launch that is merged into another launch's kernel reads its rows there.
         let is_twin = joined.twins.contains_key(&number) && emitted.launches[number].is_empty();
         let makers =
             [&joined.followers, &joined.walked, &joined.firsts, &joined.twins, &joined.outers];
@@ -58,7 +57,7 @@ pub fn traffic(
             elsewhere.filter(|_| emitted.launches[number].is_empty()).copied().unwrap_or(number);
         let widths = widths(&launches, &joined, at, emitted);
         let (mut in_order, mut by_edges) = (0u64, 0u64);
-        // What two outer products have in common is read once.
+        // The side that two outer products share is read once.
         for name in on_host.iter().filter(|name| {
             !is_twin || !launches[at].operation.reads().iter().any(|read| read == *name)
         }) {
@@ -92,10 +91,10 @@ pub fn traffic(
     traffic
 }
 
-/// How often an epoch, or a pass, has each launch: 0 for what is only done before the first.
+/// How often an epoch, or a pass, executes each launch; 0 if only before the first epoch.
 fn times(list: &LaunchList) -> Vec<u64> {
     let Body::Train(train) = &list.body else { return vec![1; list.launches().len()] };
-    // Measured, and then done again with what is drawn.
+    // An evaluation pass, and then a training pass with dropout.
     let passes = if train.draws { 2 } else { 1 };
     let parts = [
         (train.prepare.len(), 0),
@@ -105,8 +104,7 @@ fn times(list: &LaunchList) -> Vec<u64> {
     parts.into_iter().flat_map(|(count, times)| std::iter::repeat_n(times, count)).collect()
 }
 
-/// How often a kernel goes over rows of a buffer: once for each block that shares what is made of
-/// them.
+/// How often a kernel reads the rows of a buffer: once per block that shares a row of the result.
 fn count_passes(launch: &Launch, kernel: &Kernel, widths: [u64; 2], name: &str) -> u64 {
     let is_product =
         |step: &Operation| matches!(step, Operation::Evaluate { op: Op::Product { .. }, .. });
@@ -131,7 +129,7 @@ fn count_passes(launch: &Launch, kernel: &Kernel, widths: [u64; 2], name: &str) 
     }
 }
 
-/// Columns of both sides of an outer product, with what its kernel makes beside it.
+/// Columns of both sides of an outer product, including those of a second product in its kernel.
 fn widths(
     launches: &[&Launch],
     joined: &MergedLaunches,
@@ -164,9 +162,9 @@ fn widths(
     })
 }
 
-/// A side of an outer product is read by the blocks along the other. On tensor cores, which ask for
-/// shared memory, blocks lie along the wider side first (one block has all of both where they are
-/// turned round), else along the first.
+/// A side of an outer product is read by the blocks along the other side. The kernels on tensor
+/// cores, which use dynamic shared memory, put the blocks of the wider side first (with exchanged
+/// sides one block has all of both); other kernels put those of the first side first.
 fn count_outer_passes(inputs: &[Operand], tiles: [u32; 2], is_turned: bool, name: &str) -> u64 {
     let is_of = |operand: &Operand| operand.rows().iter().any(|rows| rows.buffer == name);
     let [first, second] = inputs else { return 1 };

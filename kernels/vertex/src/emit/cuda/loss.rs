@@ -1,9 +1,9 @@
-//! loss: the loss with its gradient, and what measures a result.
+//! loss: the loss with its gradient, and the metrics of a result.
 //!
-//! promises  what `ops::loss` says, in its types: the loss is added up in f64, in an order that
-//!           sizes and the device alone decide (what a row or a label loses is of the values'
-//!           type); counts of right answers are whole numbers, so their order is all the same
-//! never     lets the target of a row that belongs to no part change anything
+//! promises  the arithmetic of `ops::loss`, in its types: the loss is added in f64, in an order
+//!           that sizes and the device alone decide (the loss of a single row or label has the type
+//!           of the values); counts are integers, so their order does not matter
+//! never     lets the target of a row outside all splits change anything
 use super::epoch_clock::{PARTS, SLOTS, count_numbers, counts_of_part, slot_bytes};
 use super::kernel_parameters::Parameters;
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
@@ -12,37 +12,37 @@ use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, Uni
 use crate::launch::{LossKind, Operation, Rows};
 use crate::tuning;
 
-/// Sums that a block of the loss's kernel leaves: the loss, and of numbers both errors of each
-/// part.
+/// Sums that a block of the loss kernel stores: the loss, and for numbers both errors of each
+/// split.
 fn sums_of_block(kind: LossKind) -> usize {
     if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
 }
 
-/// Blocks of a processor, all of which a device of 9.0 has at once: where lanes hold a row, they
-/// have another on its way while they work on it.
+/// Resident blocks per SM; a device of compute capability 9.0 has room for all of them. If lanes
+/// hold a row in registers, they load the next one while they process it.
 fn resident(bytes_per_real: u64) -> u32 {
     if bytes_per_real == 4 { tuning::loss_blocks() } else { tuning::loss_blocks_doubles() }
 }
 
-/// How the columns of a row lie over lanes.
+/// The distribution of a row's columns over lanes.
 pub(super) struct LossLayout {
     lanes: usize,
     vector: usize,
-    /// Whether lanes hold a row.
+    /// Whether lanes hold a row in registers.
     pub is_held: bool,
 }
 
 impl LossLayout {
-    /// Of so many columns, where rows that are read and written lie so far apart.
+    /// For rows of this many columns with these strides.
     pub fn new(columns: u64, strides: &[u64], target: GpuTarget) -> LossLayout {
-        // Each lane has as many columns as it holds: what a row costs beside them is done by few.
+        // Each lane has as many columns as registers allow: the fixed work per row is then done by
+        // few lanes.
         let lanes = (columns as usize).div_ceil(tuning::loss_columns()).next_power_of_two().min(32);
         let widest = strides
             .iter()
             .map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real)))
             .min();
-        // What is computed of a place costs more than to ask for it: places beyond the columns are
-        // worth a narrower vector.
+        // Work on a column costs more than its load: avoiding padding is worth a narrower vector.
         let of_place = tuning::loss_place_cost();
         let cost =
             |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (of_place * vector + 1);
@@ -63,18 +63,18 @@ impl Unit<'_> {
     pub(super) fn emit_loss(&mut self) -> Result<(), NoKernel> {
         let Operation::Loss { kind, result, target, gradient, value } = &self.launch.operation
         else {
-            return Err(NoKernel::new("a loss that is none".to_owned()));
+            return Err(NoKernel::new("a launch that is no loss".to_owned()));
         };
         let index = self.list.index();
         let held = index
             .get(result.as_str())
-            .ok_or_else(|| NoKernel::new("a loss of what is not declared".to_owned()))?;
+            .ok_or_else(|| NoKernel::new("a loss of a buffer that is not declared".to_owned()))?;
         let columns = held.columns;
         if columns == 0 {
             return Err(NoKernel::new("a loss of rows without columns".to_owned()));
         }
         let strides = [self.stride(result), self.stride(gradient), self.stride(target)];
-        // Labels are rows as the result is; a class is a number.
+        // Labels are rows like the result; a class is a single number.
         let of_rows = if *kind == LossKind::Binary { strides.as_slice() } else { &strides[..2] };
         let LossLayout { lanes, vector, is_held } = LossLayout::new(columns, of_rows, self.target);
         let (counted, sums) = (count_numbers(*kind, columns), sums_of_block(*kind));
@@ -83,7 +83,7 @@ impl Unit<'_> {
         let most = resident * self.target.processors;
         let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };
-        // A sum over the rows of its gradient that is wanted is made beside it.
+        // If the sum of the gradient over all rows is wanted, this kernel computes it.
         let slopes = self.shared_sum(0);
         let work = match kind {
             LossKind::CrossEntropy => emit_cross_entropy(is_held, slopes.is_some()),
@@ -96,7 +96,7 @@ impl Unit<'_> {
             (ScheduleKind::LossWithGradientSum, slopes.is_some()),
         ]);
         self.header();
-        // Sums are not counted: they come from the blocks, in their order.
+        // Sums are not counted with atomics: the blocks store them, in order.
         let counted_here = if sums > 1 { 0 } else { counted };
         let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
         let buffers = [result, target, gradient, value];
@@ -129,7 +129,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
         self.add_kernel(KernelText {
             maker: "loss.rs, emit_loss",
-            resident: resident,
+            resident,
             body: &body,
             waits: true,
             ..KernelText::new(parameters, Blocks::Fixed([blocks, 1, 1]))
@@ -149,7 +149,7 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
     }
 }
 
-/// What the loss's kernel is given: the result, the target, the gradient and the value are buffers.
+/// The parameters of the loss kernel: the buffers are result, target, gradient and value.
 fn loss_parameters(buffers: [&str; 4], rows: Rows) -> Parameters {
     let [result, target, gradient, value] = buffers.map(|name| Argument::Buffer(name.to_owned()));
     let mut parameters = Parameters::new();
@@ -169,8 +169,8 @@ fn loss_parameters(buffers: [&str; 4], rows: Rows) -> Parameters {
     parameters
 }
 
-/// How the blocks of the loss's kernel end, and what the last one does: with sums over the rows of
-/// its gradient, which that one joins.
+/// The end of the loss kernel's blocks, and the work of the last block, optionally with sums of the
+/// gradient over all rows, which the last block merges.
 fn emit_block_end(sums: bool, joins: bool, columns: u64) -> (String, String) {
     let [told, of_block] = if sums { [SLOPES_TOLD, SLOPES_OF_BLOCK] } else { ["", ""] };
     let slopes = if sums && joins {
@@ -184,8 +184,8 @@ fn emit_block_end(sums: bool, joins: bool, columns: u64) -> (String, String) {
     )
 }
 
-/// Cross entropy: of rows that lanes hold, each asked for while they work on the one before it, or
-/// read as often as they need it.
+/// Cross entropy. Rows are held in registers, each loaded while the previous one is processed, or
+/// they are read as often as needed.
 fn emit_cross_entropy(is_held: bool, sums: bool) -> String {
     let [ask, take, score, turns] = if is_held {
         [ASK, TAKE, "held[i / V][i % V]", "UNROLL"]
@@ -243,7 +243,7 @@ const unsigned row = first + group;
 const bool live = row < rows;
 ";
 
-/// A row, its part and its class.
+/// The next row, its split and its class.
 const AHEAD: &str = "unsigned part_ahead = 0;
 real class_ahead = -1, ahead[PER / V][V] = {};
 ";
@@ -264,8 +264,8 @@ const real wanted = of_part ? target[(offset_t)row * OF_TARGET] : (real)-1;
 const real* const at = result + (offset_t)(live ? row : first) * OF_RESULT;
 ";
 
-/// What a row loses and counts is kept by one lane of its group, by turns, until each has one: it
-/// takes as long for all lanes as for one.
+/// The loss and the counts of a row are kept by one lane of its group, in rotation, until each lane
+/// has one: all lanes then process theirs in the time of one.
 const SETTLE: &str = "unsigned turn = 0, kept_part = 0, kept_label = C, kept_answer = C;
 real kept_others = 0, kept_less = 0;
 auto settle = [&]() {
@@ -284,10 +284,10 @@ kept_part = 0;
 const CROSS_ENTROPY: &str = "@TAKE@real* const slope = gradient + (offset_t)row * OF_SLOPE;
 const bool learns = of_part == 1, known = wanted >= 0 && wanted < C && wanted == (real)(unsigned)wanted;
 const unsigned label = known ? (unsigned)wanted : C;
-// It lies near, since the row was read.
+// A cache hit, since the row was just read.
 const bool keeps = lane == turn % L;
 const real right_score = learns && known && keeps ? result[(offset_t)row * OF_RESULT + label] : (real)0;
-// One that is no number makes the largest none.
+// A NaN makes the maximum NaN.
 real best = (real)-INFINITE;
 @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
@@ -302,7 +302,8 @@ if (column < C && @SCORE@ == best) answer = column;
 }
 UNROLL for (int distance = 1; distance < L; distance *= 2) answer = min(answer, across(answer, distance));
 if (answer == C) answer = 0;
-// The largest has a share of 1, but for one that is infinite, which has none: what the others have is added to 1 once, so that little is not lost.
+// The term of the maximum is 1, unless it is infinite. The other terms are added to that 1 once, so
+// that small ones are not lost.
 real others = 0;
 if (learns) @TURNS@ for (int i = 0; i < PER; i++) {
 const unsigned column = (i / V * L + lane) * V + i % V;
@@ -328,11 +329,11 @@ kept_answer = numbers ? answer : C;
 if (++turn % L == 0) settle();
 ";
 
-/// What is made of a row, where lanes hold it.
+/// Stores the gradient of a row that lanes hold.
 const PUT: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) if ((i * L + lane) * V < C) store<V>(slope + lane * V + i * L * V, held[i]);
 ";
 
-/// The gradient added up over rows, beside it.
+/// The sum of the gradient over all rows.
 const SLOPES_OPENING: &str = "real slopes[PER / V][V] = {};
 ";
 const SLOPES: &str = "if (live) UNROLL for (int i = 0; i < PER / V; i++) UNROLL for (int j = 0; j < V; j++) slopes[i][j] += held[i][j];
@@ -370,15 +371,14 @@ UNROLL for (int part = 0; part < 3; part++) if (of_part == part + 1) { errors[1 
 }
 ";
 
-/// Labels of a part that are known, that agree, that are right, that are answered and that are
-/// wanted.
+/// Per split: known, agreeing, true positive, predicted and positive labels.
 const BINARY_OPENING: &str = "unsigned found[3][5] = {};
 const real share = (real)(1 / all);
 ";
 
-/// What a score says of a label, and of its opposite, follow from e^-|score|: for labels of 0 and 1
-/// the gradient is as exact as its type, whatever the score; for those in between, as the type is
-/// near 1.
+/// The probability of a label and of its opposite are computed from e^-|score|. For labels of 0 and
+/// 1 the gradient is then as exact as its type for any score; for labels in between it is as exact
+/// as the type near 1.
 const BINARY: &str = "const unsigned of_part = live ? split[row] : 0;
 const offset_t at = (offset_t)(live ? row : first);
 unsigned known = 0, agreeing = 0, right = 0, answered = 0, holding = 0;
@@ -433,7 +433,7 @@ scratch[threadIdx.x * gridDim.x + blockIdx.x] = of_block;
 @OF_BLOCK@if (IN_SHARED >= COUNTED && counts) for (unsigned i = threadIdx.x; i < COUNTED; i += blockDim.x) if (counted[i]) atomicAdd(counts + i, counted[i]);
 ";
 
-/// What comes from far is asked for first.
+/// Loads with a long latency come first.
 const LOSS_PARTS: &str = "const unsigned epoch = counts ? clock->epoch : 0, first_count = SUMS == 1 && counts && threadIdx.x < ALL_COUNTED ? __ldcg(counts + threadIdx.x) : 0;
 UNROLL for (int which = 0; which < SUMS; which++) {
 double part = 0;
@@ -449,14 +449,14 @@ UNROLL for (int which = 0; which < SUMS; which++) UNROLL for (int w = 0; w < 8; 
 const double loss = all > 0 ? added[0] / all : 0;
 *exact = loss;
 *value = (real)loss;
-// A pass of measuring is written down.
+// An evaluation pass records its metrics.
 if (counts) {
 *reinterpret_cast<double*>(slot) = loss;
-// No step is taken after that, so that who looks finds the parameters that made it.
+// No step is taken after a non-finite loss, so that the parameters that caused it can be inspected.
 if (!(fabs(loss) < INFINITE)) clock->halted = 1;
 UNROLL for (int which = 1; which < SUMS; which++) reinterpret_cast<double*>(slot + 8)[which - 1] = reinterpret_cast<double*>(counts)[which - 1] = added[which];
 }
 }
-// Errors of numbers are sums, and none are counted.
+// Errors of numbers are sums; nothing is counted.
 if (SUMS == 1 && counts) for (unsigned i = threadIdx.x; i < ALL_COUNTED; i += blockDim.x) reinterpret_cast<unsigned*>(slot + 8)[i] = i == threadIdx.x ? first_count : __ldcg(counts + i);
 ";

@@ -1,8 +1,8 @@
-//! memory_estimate: what a list takes of a device's memory, from the counts of a graph alone.
+//! memory_estimate: the device memory of a list, from the counts of a graph alone.
 //!
-//! promises  everything that kernels are given lies in this, with the room between; what is there
-//!           only for some graphs (a row's number in the graph as it was given) is counted
-//! never     counts what the driver takes for itself, or code
+//! promises  all arguments of kernels are included, with alignment; memory that only some graphs
+//!           need (a row's number in the original graph) is counted
+//! never     counts the driver's own memory, or code
 use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
@@ -10,15 +10,16 @@ use super::{Argument, Emitted, Grouped, Groups, ListPart, WalkedLists, loss_of, 
 use crate::facts::GraphFacts;
 use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
 
-/// Bytes that a place is a multiple of.
+/// The alignment of buffers, in bytes.
 pub const ALIGNMENT: u64 = 256;
 
-/// Bytes by what they are for, and all of them.
+/// Bytes by use, and their sum.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Predicted {
-    /// All of them.
+    /// The sum.
     pub bytes: u64,
-    /// What launches make, each buffer outside of it, lists of edges and entries, and the rest.
+    /// Bytes by use: the arena of launches, each buffer outside of it, lists of edges and entries,
+    /// and the rest.
     pub by_use: BTreeMap<String, u64>,
 }
 
@@ -30,7 +31,7 @@ impl Predicted {
     }
 }
 
-/// How much there is of what kernels are given.
+/// The sizes of kernel arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SizeCounts {
     /// Vertices.
@@ -39,15 +40,15 @@ pub struct SizeCounts {
     pub edges: u64,
     /// Entries of sparse features.
     pub sparse_features: Option<u64>,
-    /// Graphs of a set of many.
+    /// Graphs of a data set with several graphs.
     pub graphs: Option<u64>,
-    /// Bytes of a real.
+    /// Bytes of a float.
     pub bytes_per_real: u64,
-    /// Whether rows have other numbers than in the graph as it was given.
+    /// Whether rows are numbered differently than in the original graph.
     pub is_reordered: bool,
 }
 
-/// What a list takes with these kernels, where buffers of these names stay on the host.
+/// The memory of a list with these kernels, if the named buffers stay on the host.
 pub fn predicted(
     list: &LaunchList,
     emitted: &Emitted,
@@ -80,7 +81,7 @@ pub fn predicted(
     predicted
 }
 
-/// What an argument is counted as.
+/// The use that an argument is counted under.
 fn argument_group(argument: &Argument) -> &'static str {
     match argument {
         Argument::Items(WalkedLists::Edges(_), _) | Argument::Slots(..) | Argument::Groups(..) => {
@@ -95,7 +96,7 @@ fn argument_group(argument: &Argument) -> &'static str {
     }
 }
 
-/// Bytes of buffers of these names, as they lie: each begins at a multiple of `ALIGNMENT`.
+/// Bytes of the named buffers, each aligned to `ALIGNMENT`.
 pub fn bytes_on_host(list: &LaunchList, facts: &GraphFacts, on_host: &[BufferName]) -> u64 {
     let counts = SizeCounts::from_list(list, facts);
     let of_name = list.buffers.iter().filter(|buffer| on_host.contains(&buffer.name));
@@ -105,7 +106,7 @@ pub fn bytes_on_host(list: &LaunchList, facts: &GraphFacts, on_host: &[BufferNam
 }
 
 impl SizeCounts {
-    /// As far as a plan knows: an order of its own is counted.
+    /// The counts that a plan knows; assumes that rows are reordered.
     fn from_list(list: &LaunchList, facts: &GraphFacts) -> SizeCounts {
         let graphs = |buffer: &Buffer| {
             if let Rows::Graphs(count) = buffer.rows { Some(count) } else { None }
@@ -130,7 +131,7 @@ impl SizeCounts {
         buffer.rows.count(self.nodes, self.edges)
     }
 
-    /// Rows and slots of what is walked.
+    /// Rows and slots of a walk's lists.
     fn walked(&self, walked: &WalkedLists, list: &LaunchList) -> Option<(u64, u64)> {
         let SizeCounts { nodes, edges, sparse_features, .. } = *self;
         Some(match walked {
@@ -148,7 +149,7 @@ impl SizeCounts {
         })
     }
 
-    /// Groups of neighbours, and blocks of these, at most.
+    /// Maximum neighbour groups, and their blocks.
     fn groups(
         &self,
         direction: Direction,
@@ -160,8 +161,8 @@ impl SizeCounts {
         Some((most, most.div_ceil(u64::from(groups.per_block()))))
     }
 
-    /// Bytes of what is no buffer and lies in memory; none for what is a number, a buffer, or not
-    /// there.
+    /// Bytes of an argument that is memory but no buffer; none for numbers, buffers and null
+    /// pointers.
     pub fn argument_bytes(
         &self,
         argument: &Argument,

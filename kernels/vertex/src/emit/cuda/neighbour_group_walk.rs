@@ -112,7 +112,7 @@ impl Unit<'_> {
             let grid = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
             self.add_kernel(KernelText {
                 maker: "neighbour_group_walk.rs, emit_group_walk",
-                suffix: suffix,
+                suffix,
                 threads: groups.threads,
                 resident: blocks,
                 tables: &emit_tables(lowering),

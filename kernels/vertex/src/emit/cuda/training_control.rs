@@ -1,58 +1,58 @@
-//! training_control: what is decided between epochs, decided on the device: whether parameters are
-//! the best so far, how long steps are after a plateau, and when enough went by without a better
-//! one.
+//! training_control: decisions between epochs, taken on the device: whether parameters are the best
+//! checkpoint, the learning-rate factor after a plateau, and early stopping.
 //!
-//! promises  what a host decides by the same counts: the same operations in f64, in the same order;
-//!           parameters are kept as they were measured, the best ones or, where these are not asked
-//!           for, those of the epoch that ends it; after that one nothing is decided any more
-//! never     counts or measures, which the loss has done; keeps moments
-//! limits    measures that follow from counts; parameters of `best_parameter_bytes` at most, of
-//!           which a second copy costs little: epochs of larger ones are long, so that a host may
-//!           look at each
+//! promises  the decisions of a host with the same counts: the same operations in f64, in the same
+//!           order; checkpoints hold the parameters as they were measured: the best ones or, if
+//!           those are not wanted, those of the last epoch; nothing is decided after the epoch that
+//!           stops training
+//! never     counts or measures, which the loss has done; checkpoints moments
+//! limits    metrics that follow from counts; parameters of at most `best_parameter_bytes`, so that
+//!           a second copy costs little: epochs of larger ones are long, so a host can inspect each
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, row_walk::THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
 use crate::tuning;
 
-/// What is gone by, as it lies on the device; of two, each epoch reads one and writes the other.
+/// The state between epochs, as it is stored on the device. There are two copies; each epoch reads
+/// one and writes the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TrainingState {
-    /// By which measure of the loss's kind: the first or the second that is counted.
+    /// The metric of the loss's kind: number 0 or 1.
     pub measure: u32,
     /// Whether the best parameters are kept.
     pub keeps: bool,
-    /// Epochs to wait for a better one before it is over; none: for ever.
+    /// Epochs without improvement before training stops; none: never.
     pub patience: Option<u32>,
-    /// Epochs to wait for a better one before steps get shorter; none: for ever.
+    /// Epochs without improvement before the learning rate is reduced; none: never.
     pub plateau: Option<u32>,
-    /// Rows that are looked at.
+    /// Validation rows.
     pub rows: u32,
-    /// The best quality so far.
+    /// The best metric so far.
     pub best: Option<f64>,
     /// Epochs since the best.
     pub stale: u32,
-    /// Epochs since the best, or since steps got shorter.
+    /// Epochs since the best, or since the learning rate was reduced.
     pub waited: u32,
-    /// Whether it is over.
+    /// Whether training has stopped.
     pub over: bool,
-    /// The epoch whose parameters were kept last.
+    /// The epoch of the last checkpoint.
     pub kept: u32,
-    /// What makes steps shorter after a plateau.
+    /// The factor that reduces the learning rate after a plateau.
     pub factor: f64,
-    /// What they are multiplied with at least.
+    /// The minimum of the accumulated factor.
     pub least: f64,
-    /// What they are multiplied with now.
+    /// The accumulated factor.
     pub fallen: f64,
 }
 
-/// Of a watch.
+/// Bytes of a `TrainingState` on the device.
 pub const BYTES: usize = 80;
 
-/// For ever.
+/// No limit.
 const NEVER: u32 = u32::MAX;
 
 impl TrainingState {
-    /// As it lies on the device.
+    /// The state as it is stored on the device.
     pub fn bytes(&self) -> [u8; BYTES] {
         let flags = [self.keeps, self.best.is_some(), self.over].map(u32::from);
         let (patience, plateau) = (self.patience.unwrap_or(NEVER), self.plateau.unwrap_or(NEVER));
@@ -80,7 +80,7 @@ impl TrainingState {
         bytes
     }
 
-    /// The same, read back.
+    /// The state, read back.
     pub fn from_bytes(bytes: &[u8; BYTES]) -> TrainingState {
         let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|byte| bytes[4 * at + byte]));
         let number =
@@ -104,10 +104,10 @@ impl TrainingState {
     }
 }
 
-/// Parameters that one kernel keeps at most: what it is given has to fit in 4 KiB.
+/// Maximum parameters per kernel: its arguments must fit 4 KiB.
 const KEPT: usize = 100;
 
-/// The kernels, and their source; none where parameters are too large to be kept twice.
+/// The kernels and their source; none if parameters are too large to be stored twice.
 pub(super) fn emit_watch(
     list: &LaunchList,
     kind: LossKind,
@@ -187,7 +187,7 @@ pub(super) fn emit_watch(
     (source, kernels)
 }
 
-/// Of the validation rows, by what was counted; an odd number where nothing is known of them.
+/// The metric of the validation rows, from the counts; NaN if none of them is known.
 fn quality(kind: LossKind) -> &'static str {
     match kind {
         LossKind::CrossEntropy => {
@@ -219,12 +219,13 @@ quality = errors / elements;
 }
 
 const WATCH: &str = "
-// What is decided between epochs. Of two, each epoch reads one and writes the other, so that all blocks decide alike.
+// The state of decisions between epochs. Each epoch reads one copy and writes the other, so that
+// all blocks decide alike.
 struct Watch { unsigned measure, keeps, patience, plateau, rows, is_known, stale, waited, over, kept, spare[2]; double best, factor, least, fallen; };
 ";
 
 const KERNEL: &str = "
-// Whether these parameters are kept, how long steps are, and whether it is over.
+// Decides on the checkpoint, the learning-rate factor and early stopping.
 extern \"C\" __global__ void @NAME@(Watch* __restrict__ watches, Clock* clock, const unsigned* __restrict__ counts, const unsigned tells@DECLARED@) {
 after_others();
 __shared__ bool keeps;
@@ -251,7 +252,7 @@ next.waited = 0;
 }
 if (next.stale >= next.patience && next.patience != ~0u) {
 next.over = 1;
-// Without a best one those of the end are wanted.
+// Without a best epoch, the parameters of the last one are kept.
 keeps = !next.keeps || !next.is_known;
 }
 }

@@ -1,13 +1,12 @@
-//! unfused_edge_ops: operations that no walk joins with others: what an edge is among those of its
-//! vertex, folds, edges seen from their other end, tables.
+//! unfused_edge_ops: operations that no walk fuses with others: an edge's position among those of
+//! its vertex, folds, edges seen from their other end, tables.
 //!
-//! promises  one thread makes a column of a row, in the order of the row's edges, or of the rows
-//!           that a row of a table is added up from: the order that the CPU takes, so that bits
-//!           depend on nothing else
-//! never     adds a float to what another thread adds to; makes an index: one that is not given has
-//!           no kernel
-//! limits    a vertex of many edges, and a row of a table that many rows look up, are as slow as
-//!           they are long; nothing shares them out
+//! promises  one thread computes a column of a row, in the order of the row's edges, or of the rows
+//!           that are added to a table row: the order of the CPU, so that the bits depend on
+//!           nothing else
+//! never     adds a float with an atomic; computes an index: a computed index has no kernel
+//! limits    a vertex of many edges, and a table row that many rows look up, take time in
+//!           proportion: their work is not shared
 use super::graph_pooling::thread_lanes;
 use super::kernel_parameters::{Parameters, emit_row_context, stored};
 use super::lane_layout::{Lanes, broadcast_elements, identity};
@@ -21,7 +20,7 @@ use super::{Argument, Blocks, KernelText, NoKernel, Unit};
 use crate::gir::{EdgeSet, Op, Type};
 use crate::launch::{Operation, Rows};
 
-/// What an operation is made of: its result, the shape of a row, and its columns.
+/// An operation: its output, the shape of a row, and its columns.
 struct EdgeTask<'a> {
     out: &'a str,
     shape: &'a [u64],
@@ -33,15 +32,15 @@ struct EdgeTask<'a> {
     kind: Type,
 }
 
-/// Statements of a kernel, and where what they make lies.
+/// Statements of a kernel, and the expression of their result.
 struct EdgeText {
-    /// Once a row.
+    /// Statements per row.
     rows: Statements,
-    /// Once an edge.
+    /// Statements per edge.
     edge: String,
     value: String,
     kind: Type,
-    /// Whether an edge counts.
+    /// The condition that an edge counts.
     holds: String,
 }
 
@@ -50,7 +49,7 @@ fn across(columns: usize) -> usize {
     columns.next_power_of_two().min(32)
 }
 
-/// How values lie: a thread has one place of a row.
+/// The layout of values: a thread has one column of a row.
 fn single(columns: usize) -> Lanes {
     thread_lanes(columns, 1)
 }
@@ -74,9 +73,9 @@ impl Unit<'_> {
         })
     }
 
-    /// The extreme edge of a vertex, the product over the others, and folds.
+    /// Emits the argmin or argmax edge of a vertex, the product over the other edges, or a fold.
     pub(super) fn emit_edge_operation(&mut self) -> Result<(), NoKernel> {
-        let odd = || NoKernel::new("an operation over edges that is none".to_owned());
+        let odd = || NoKernel::new("a launch that is no operation over edges".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let (edges, mask) = match task.op {
@@ -125,9 +124,9 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Rows of in-edges and of out-edges change places.
+    /// Emits the exchange of the rows of in-edges and of out-edges.
     pub(super) fn emit_reversal(&mut self) -> Result<(), NoKernel> {
-        let odd = || NoKernel::new("rows that are no edges turned".to_owned());
+        let odd = || NoKernel::new("a reversal of rows that are not edges".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().filter(|task| task.rows == Rows::EdgesTwice).ok_or_else(odd)?;
         if task.columns == 0 {
@@ -161,15 +160,15 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Rows, or columns, of a table by an index; zeros for an index outside.
+    /// Emits a lookup of rows, or columns, of a table by an index; zeros for an index out of range.
     pub(super) fn emit_lookup(&mut self, transposed: bool) -> Result<(), NoKernel> {
-        let odd = || NoKernel::new("a lookup that is none".to_owned());
+        let odd = || NoKernel::new("a launch that is no lookup".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
             .ok_or_else(odd)?;
         let [Input::Rows(table), index] = read.as_slice() else {
-            return Err(NoKernel::new("a lookup in what lies nowhere".to_owned()));
+            return Err(NoKernel::new("a lookup in a table that is not stored".to_owned()));
         };
         let From::Leaf(leaf) = table.from else { return Err(odd()) };
         let (leaf, count) =
@@ -225,10 +224,10 @@ impl Unit<'_> {
         Ok(())
     }
 
-    /// Rows added to the rows, or columns, of a table at their index, each in the order of the
-    /// rows.
+    /// Emits the sum of rows into rows, or columns, of a table by an index, each in the order of
+    /// the rows.
     pub(super) fn emit_scatter(&mut self, transposed: bool) -> Result<(), NoKernel> {
-        let odd = || NoKernel::new("a sum into a table that is none".to_owned());
+        let odd = || NoKernel::new("a launch that is no sum into a table".to_owned());
         let Operation::Evaluate { inputs, .. } = &self.launch.operation else { return Err(odd()) };
         let task = self.task().ok_or_else(odd)?;
         let &[high, wide] = task.shape else { return Err(odd()) };
@@ -241,8 +240,8 @@ impl Unit<'_> {
         }
         let index = inputs.get(1).and_then(|index| self.input_column(index)).ok_or_else(|| {
             NoKernel::new(
-                "a sum into a table by an index that is computed: only one that the data set \
-                 gives, as seen from its own row, has a kernel"
+                "a sum into a table by a computed index: only an index of the data set, read \
+                 from its own row, has a kernel"
                     .to_owned(),
             )
         })?;
@@ -254,8 +253,7 @@ impl Unit<'_> {
         };
         if read[0].reads().iter().any(is_same) {
             return Err(NoKernel::new(
-                "a sum into a table of rows that stand for something else than the index"
-                    .to_owned(),
+                "a sum into a table of rows of another kind than the index".to_owned(),
             ));
         }
         let mut lowering = WalkLowering::new(&walk, single(columns as usize));
@@ -298,7 +296,7 @@ out[{place}] = sum;
         Ok(())
     }
 
-    /// Name and rows of what the data set gives, if an operand is that as it is.
+    /// Name and rows of an input column of the data set, if the operand is one.
     fn input_column(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
         let crate::launch::Operand::Rows(rows) = operand else { return None };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == rows.buffer)?;
@@ -311,7 +309,7 @@ out[{place}] = sum;
         .then(|| (held.name.clone(), held.rows))
     }
 
-    /// A kernel with a thread for each column of a row.
+    /// Adds a kernel with a thread per column of a row.
     fn add_row_kernel(
         &mut self,
         maker: &str,
@@ -349,7 +347,7 @@ out[{place}] = sum;
     }
 }
 
-/// What an edge brings, and whether it counts.
+/// Lowers the value of an edge, and the condition that it counts.
 fn emit_edge_value(
     lowering: &mut WalkLowering,
     task: &EdgeTask,
@@ -374,7 +372,7 @@ fn emit_edge_value(
     }
     let held = lowering.input(value, &table(value), scope)?;
     Expression::value(&held).add_reads(&mut reads);
-    // Which edge it is stands in what is put down.
+    // The edge number is part of the result.
     lowering.stream_number(Stream::Edge);
     let holds = if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") };
     let pass = &lowering.passes[1];
@@ -392,7 +390,7 @@ fn emit_edge_value(
     Ok(EdgeText { rows: lowering.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
 }
 
-/// What is done with the edges of a vertex.
+/// The work on the edges of a vertex.
 fn emit_work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKernel> {
     let odd = |of: &str| {
         if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
@@ -415,10 +413,7 @@ fn emit_work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, No
                 .replace("@PUT@", put)
         }
         other => {
-            return Err(NoKernel::new(format!(
-                "{} has no kernel of its own yet",
-                other.describe()
-            )));
+            return Err(NoKernel::new(format!("{} has no GPU kernel yet", other.describe())));
         }
     };
     let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
@@ -430,7 +425,7 @@ fn emit_work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, No
         .replace("@HOLDS@", &made.holds))
 }
 
-/// How a value lies in memory.
+/// The type of a value in memory.
 fn lies(kind: Type) -> &'static str {
     if kind == Type::Real { "real" } else { "whole" }
 }
@@ -464,13 +459,13 @@ if (row >= rows || column >= C) return;
     )
 }
 
-/// A thread has one place, and one edge at a time.
+/// A thread has one column, and one edge at a time.
 const SINGLE: &str = "[[maybe_unused]] constexpr unsigned V = 1, Q = 1, B = 1;
 [[maybe_unused]] constexpr int q = 0, j = 0, k = 0;
 [[maybe_unused]] constexpr bool ALL = true, here_[1] = {true}, own[1] = {true};
 ";
 
-/// The first edge with the extreme value, or with the first value that is no number.
+/// The first edge with the extreme value, or with the first NaN.
 const WINNER: &str = "unsigned winner = end;
 @TYPE@ best = 0;
 UNROLL_4 for (unsigned p = begin; p < end; p++) {
@@ -480,8 +475,8 @@ if (@HOLDS@ && (winner == end || (!@ODD_BEST@ && (@ODD@ || value @BETTER@ best))
 UNROLL_4 for (unsigned p = begin; p < end; p++) out[(offset_t)__ldg(slot_edge + p) * @STRIDE@ + column] = p == winner;
 ";
 
-/// What comes after each edge is put down from the last to the first, and joined with what comes
-/// before it on the way back.
+/// Stores the product of the later edges, from the last edge to the first, and multiplies it with
+/// the product of the earlier ones on the way back.
 const OTHERS: &str = "@TYPE@ after = 1;
 for (unsigned p = end; p-- > begin;) {
 @EDGE@const @TYPE@ value = @VALUE@;
@@ -499,7 +494,7 @@ before = times(before, value);
 }
 ";
 
-/// The start, then the edges in order.
+/// The initial value, then the edges in order.
 const FOLD: &str = "@TYPE@ made = @BEGIN@;
 for (unsigned p = begin; p < end; p++) {
 @EDGE@const @TYPE@ value = @VALUE@;

@@ -1,4 +1,4 @@
-//! tests: traffic of programs whose walks over given rows can be counted by hand.
+//! tests: bus traffic of programs whose walks over input rows can be counted by hand.
 use super::*;
 use crate::compile::compile;
 use crate::emit::cuda::{GpuTarget, Matmul, Order, emit, memory_estimate};
@@ -8,7 +8,7 @@ use crate::launch::LossKind;
 const NODES: u64 = 10_000;
 const EDGES: u64 = 50_000;
 
-/// A program for training on a GPU, with features of so many columns.
+/// A program for training on a GPU, with features of this many columns.
 fn made(
     text: &str,
     columns: u64,
@@ -48,7 +48,7 @@ fn traffic_of(text: &str, columns: u64) -> Traffic {
     let on_host = names(&list);
     assert_eq!(on_host.len(), 1, "{on_host:?}");
     let traffic = traffic(&list, &emitted, &facts, &on_host);
-    // A kernel that is given the rows reads them, and no other does.
+    // Only a kernel with the rows among its arguments reads them.
     let reads = |kernel: &Kernel| kernel.arguments.contains(&Argument::Buffer(on_host[0].clone()));
     for (kernels, bytes) in emitted.launches.iter().zip(&traffic.by_launch) {
         assert_eq!(kernels.iter().any(reads), *bytes > 0, "{traffic:?}");
@@ -65,8 +65,8 @@ fn a_product_and_the_gradient_of_its_weight_read_rows_once_each() {
     );
     assert_eq!((plain.once, plain.step, plain.launches, plain.by_edges), (0, 2 * rows, 2, 0));
     assert_eq!(plain.by_launch.iter().sum::<u64>(), 2 * rows);
-    // With dropout an epoch measures and then does it again; the gradient reads what was left of
-    // the rows, which the device has.
+    // With dropout an epoch has an evaluation and a training pass. The gradient reads the rows
+    // after dropout, which are on the device.
     let drawn = traffic_of(
         "def it(v):\n    v.z = relu(linear(dropout(v.x, 0.5), 16))\n    return linear(v.z, \
             v.classes)\n",
@@ -78,15 +78,15 @@ fn a_product_and_the_gradient_of_its_weight_read_rows_once_each() {
 #[test]
 fn rows_of_two_outer_products_of_one_kernel_are_read_once() {
     let rows = NODES * 100 * 4;
-    // The product of own rows, and the gradients of both weights, of which one is of the means that
-    // the device has.
+    // The product of the vertices' own rows, and the gradients of both weights. One gradient is of
+    // the means, which are on the device.
     let own = traffic_of(
         "def it(v):\n    v.z = relu(linear(mean(u.x for u in v.innbs), 16) + linear(v.x, 16, \
             bias=False))\n    return linear(v.z, v.classes)\n",
         100,
     );
     assert_eq!((own.step, own.launches), (2 * rows, 2), "{own:?}");
-    // Two products of the same rows, and one kernel for the gradients.
+    // Two products of the same rows, and one kernel for both gradients.
     let both = traffic_of(
         "def it(v):\n    v.a = linear(v.x, 16)\n    v.b = elu(linear(v.x, 8))\n    return \
             linear(relu(v.a), v.classes) + linear(v.b, v.classes)\n",
@@ -97,7 +97,7 @@ fn rows_of_two_outer_products_of_one_kernel_are_read_once() {
 
 #[test]
 fn blocks_that_share_what_is_made_of_a_row_read_it_each() {
-    // Strides are multiples of 4 columns; what is made is wider than the columns of a block.
+    // Strides are multiples of 4 columns. The result is wider than the columns of a block.
     let rows = NODES * 40 * 4;
     let wide = traffic_of(
         "def it(v):\n    v.z = relu(linear(v.x, 150))\n    return linear(v.z, v.classes)\n",
@@ -109,7 +109,8 @@ fn blocks_that_share_what_is_made_of_a_row_read_it_each() {
     );
 }
 
-/// A product that is made of another's rows, in that one's kernel, with rows of the host behind it.
+/// A product that is merged into the kernel of the product whose rows it reads, with an epilogue
+/// that reads rows on the host.
 #[test]
 fn what_is_made_in_another_kernel_reads_rows_there() {
     let rows = NODES * 8 * 4;
@@ -125,8 +126,8 @@ fn what_is_made_in_another_kernel_reads_rows_there() {
         list.launches()[launch].operation.reads().iter().any(|read| *read == names(&list)[0])
     };
     assert!(followers.iter().any(|follower| reads(*follower)), "no follower reads features");
-    // Twice forward, by the gradient of the first weight, and by that of what the features are
-    // multiplied with.
+    // Two forward passes, the gradient of the first weight, and the gradient of the factor of the
+    // features.
     let made = traffic_of(text, 8);
     assert_eq!(made.step, 4 * rows, "{made:?}");
 }
@@ -138,8 +139,8 @@ fn a_sum_that_needs_no_gradient_is_gathered_once_before_the_first_epoch() {
         40))\n    return linear(v.z, v.classes)\n";
     let summed = traffic_of(text, 20);
     assert_eq!((summed.once, summed.step, summed.by_edges), (gathered, 0, gathered), "{summed:?}");
-    // Beside what is learned, it is gathered in every epoch; the gradient keeps where the sum was
-    // above 0.
+    // With a learned term the sum is gathered in every epoch, by the forward pass alone: that
+    // stores where the term was above 0 for the gradient.
     let text = text
         .replace("    v.h =", "    v.t = linear(v.x, 20)\n    v.h =")
         .replace("e.src.x for", "relu(e.src.x + v.t) for");
@@ -174,7 +175,7 @@ fn what_stays_on_the_host_is_no_memory_of_the_device() {
     let [all, without] = [&[][..], &on_host]
         .map(|on_host| memory_estimate::predicted(&list, &emitted, &facts, on_host));
     let bytes = memory_estimate::bytes_on_host(&list, &facts, &on_host);
-    // A row of 22 is 24 apart.
+    // A row of 22 columns has a stride of 24.
     assert_eq!((bytes, all.bytes - without.bytes), (NODES * 24 * 4, bytes));
     assert_eq!(all.by_use.values().sum::<u64>() - bytes, without.by_use.values().sum::<u64>());
     assert_eq!(memory_estimate::bytes_on_host(&list, &facts, &[]), 0);
