@@ -1,10 +1,8 @@
 //! scalar: the element types of a run.
 //!
-
 //! promises  `Scalar` is f32, f64 (the run's dtype) or u32 (node ids); `Real` is f32 or f64; both
 //!           traits are sealed. A NaN operand makes `smaller` and `larger` NaN, in either order;
 //!           `exponential` of f32 has the same bits on every CPU
-
 //! never     uses fused multiply-add, so that sums have the same bits on every CPU
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -64,7 +62,6 @@ pub trait Real:
     /// e^self; of f32 our own, within 0.6 ulp and with the same bits on every CPU.
     fn exponential(self) -> Self;
     /// `self * factor + term` in one rounding; only inside products, where gemm does the same.
-
     fn fused(self, factor: Self, term: Self) -> Self;
 }
 

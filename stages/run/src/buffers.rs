@@ -43,7 +43,6 @@ pub enum Place {
 
 /// Zeroed elements in pages of their own, huge pages where the system gives them: with small pages,
 /// gathers over a large buffer miss the TLB.
-
 #[derive(Debug)]
 pub struct Aligned<E> {
     /// None for no elements: an empty mapping is not allowed.

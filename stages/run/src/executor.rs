@@ -3,7 +3,6 @@
 //!
 //! promises  the same bits for any number of threads, on every run; a stop is honoured between two
 //!           launches; the optimiser runs for all parameters or for none
-
 //! never     chooses anything: the plan has order, operations and division of the work; looks up a
 //!           name while it runs
 //! limits    a stop waits for the current launch, the longest of which reads every edge once

@@ -1,5 +1,4 @@
 //! optimizers: the optimiser of each parameter, from the pipeline's settings, and its moments.
-
 //!
 //! promises  a parameter has weight decay if `decay_only` is empty or one of its globs matches the
 //!           name; a glob that matches nothing is an error

@@ -1,6 +1,5 @@
 //! resolved_program: a launch list with names resolved to indices and compiled expressions.
 //!
-
 //! promises  every name is looked up once, here; steps are in the order of the list, and its parts
 //!           are ranges of steps
 //! never     reads data; accepts a list that `validate` refuses (the caller has called it)

@@ -38,7 +38,6 @@ impl DataState {
 }
 
 /// How much of a set is here, without a network, and where or why.
-
 pub fn availability(environment: &Environment, entry: &Entry) -> DataState {
     let found = match present_files(entry, &environment.data) {
         Ok(found) => found,
