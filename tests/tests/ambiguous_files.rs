@@ -73,7 +73,7 @@ fn a_folder_is_told_what_it_can_do() {
         sandbox.warploom(&[&["data", "import", "new", "--edges", &path][..], more].concat())
     };
     import(&[]).expect(1).says(&["hint: was the file cut short", "--read counts=true"]);
-    import(&["--read", "counts=true"]).expect(0).prints(&["20 nodes, 20 edges"]);
+    import(&["--read", "counts=true"]).expect(0).prints(&["20 nodes, 20 listed edges"]);
     sandbox.stage("ingest", &Recipe::of("pagerank", "new"), &[]).expect(0);
 }
 
@@ -192,7 +192,7 @@ fn a_file_with_edges_features_and_labels_is_a_data_set() {
     assert_eq!(facts(&sandbox)["task"], "node_classification");
     sandbox.catalog = Some(sandbox.path("catalog"));
     sandbox.warploom(&["data", "import", "new", "--edges", &path]).expect(0).prints(&[
-        "4 nodes, 3 edges",
+        "4 nodes, 3 listed edges",
         "format `arrays`",
         "2 classes",
     ]);

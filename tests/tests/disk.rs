@@ -247,7 +247,7 @@ fn data_that_cannot_be_written_to_stdout_are_an_error_and_a_reader_that_went_awa
         start(wrapped(&program, &["sh", "-c", "exec \"$@\" >/dev/full", "sh"]))
             .wait()
             .expect(1)
-            .says(&["No space left on device", "what stdout leads to"]);
+            .says(&["No space left on device", "redirect stdout to a place that has room"]);
         start(wrapped(&program, &["sh", "-c", "{ \"$@\"; echo $? >&2; } | true", "sh"]))
             .wait()
             .expect(0)

@@ -1,9 +1,9 @@
 //! source_digests: what is emitted, for programs and sizes of graphs that people train, as digests.
 //!
 //! promises  `source_digests/digests.txt` has a digest for each training program of the library on
-//!           the counts of the 15 graphs of GNNAdvisor's evaluation, and for cases that other schedules
-//!           need, each by near and far rows, in f32, f64 and tf32, for 8.0, 9.0 and 10.0; each
-//!           `ScheduleKind` is emitted for one of them at least
+//!           the counts of the 15 graphs of GNNAdvisor's evaluation, and for cases that other
+//!           schedules need, each by near and far rows, in f32, f64 and tf32, for 8.0, 9.0 and
+//!           10.0; each `ScheduleKind` is emitted for one of them at least
 //! promises  a digest is of the source without comments, with names numbered as they come, and of
 //!           how its kernels are launched: words may change, code may not
 //! never     compiles a source; needs a graph, or a GPU

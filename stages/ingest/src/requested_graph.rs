@@ -308,8 +308,8 @@ fn find_communities(
     })
 }
 
-/// Fills in missing labels, features and splits, by communities and in-degrees where these are known
-/// already; returns what is synthetic, and shortages of the split.
+/// Fills in missing labels, features and splits, by communities and in-degrees where these are
+/// known already; returns what is synthetic, and shortages of the split.
 fn fill_missing(
     request: &IngestRequest,
     graph: &mut RawGraph,

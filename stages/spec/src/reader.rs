@@ -498,7 +498,8 @@ impl<'a> Reader<'a> {
 
 /// Whether there is no value after the colon.
 pub(crate) fn is_empty_value(node: &Node) -> bool {
-    matches!(&node.value, Value::Scalar { text, quoted: false } if resolve_plain(text) == Plain::Null)
+    let Value::Scalar { text, quoted: false } = &node.value else { return false };
+    resolve_plain(text) == Plain::Null
 }
 
 /// Describes a value for a sentence.

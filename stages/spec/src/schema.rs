@@ -94,7 +94,8 @@ fn shape_schema(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
             json!({"anyOf": [one.clone(), {"type": "array", "minItems": 1, "items": one}]})
         }
         Shape::Map(inner) => {
-            json!({"type": ["object", "null"], "additionalProperties": shape_schema(inner, field, top)})
+            let of_values = shape_schema(inner, field, top);
+            json!({"type": ["object", "null"], "additionalProperties": of_values})
         }
         Shape::Optional(inner) => {
             json!({"anyOf": [shape_schema(inner, field, top), {"type": "null"}]})
@@ -104,7 +105,13 @@ fn shape_schema(shape: &Shape, field: &FieldDoc, top: &[FieldDoc]) -> Json {
             let properties = sorted_object(
                 fields.iter().map(|field| (field.name.to_string(), describe_field(field, top))),
             );
-            json!({"type": "object", "properties": properties, "additionalProperties": false, "minProperties": 1, "maxProperties": 1})
+            json!({
+                "type": "object",
+                "properties": properties,
+                "additionalProperties": false,
+                "minProperties": 1,
+                "maxProperties": 1,
+            })
         }
         Shape::Matrix => {
             let axes = sorted_object(axes(top, "", top));

@@ -61,6 +61,9 @@ const PRELUDE: &str = include_str!("cuda/prelude.cuh");
 /// share.
 pub const TICKETS: u32 = 2048;
 
+/// Threads per block.
+const THREADS: u32 = 256;
+
 /// The device properties and options that the source depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuTarget {
@@ -632,7 +635,7 @@ impl KernelText<'_> {
             tables: "",
             body: "",
             waits: false,
-            threads: row_walk::THREADS,
+            threads: THREADS,
             resident: 1,
             grid,
             shared_bytes: 0,

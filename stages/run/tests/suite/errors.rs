@@ -312,9 +312,7 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
     renamed.name = "elsewhere".to_owned();
     let mut larger = facts.clone();
     larger.grid.as_mut().unwrap().processors = processors + 1;
-    for (other, name) in
-        [(renamed, "`elsewhere`"), (larger, &format!("{} processors", processors + 1))]
-    {
+    for (other, name) in [(renamed, "`elsewhere`"), (larger, &format!("{} SMs", processors + 1))] {
         let file = runner.write("other.yaml", &serde_json::to_vec(&other).unwrap());
         runner.environment.device = Some(file.display().to_string());
         let error = {
@@ -326,7 +324,7 @@ fn a_plan_for_another_device_is_refused_with_the_device_to_take() {
                 .unwrap_or_else(|| panic!("a plan for {name} was run"))
         };
         let here = if gpu().is_some() {
-            format!("the GPU here is `{}` (", facts.name)
+            format!("the GPU present is `{}` (", facts.name)
         } else {
             "which is not present".to_owned()
         };

@@ -27,7 +27,8 @@ spec! {
         /// `neighbour-groups`: threads of a warp that share the columns of a group's row.
         dw: u64 = 32, range(Range::closed(1.0, 32.0)), unit("threads");
         /// `neighbour-groups` and `warp-tiles`: threads in a block.
-        block_threads: u64 = 128, range(Range::closed(32.0, 1024.0).multiple_of(32)), unit("threads");
+        block_threads: u64 = 128, range(Range::closed(32.0, 1024.0).multiple_of(32)),
+            unit("threads");
         /// `merge-path`: rows plus nonzeros in a chunk.
         merge_items: u64 = 1024, range(Range::closed(1.0, PIECE_MOST)), unit("rows and nonzeros");
         /// `warp-tiles`: nonzeros that a warp stages at once.

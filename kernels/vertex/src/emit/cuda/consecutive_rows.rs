@@ -13,12 +13,12 @@ use std::fmt::Write;
 use super::kernel_parameters::emit_row_context;
 use super::lane_layout::Lanes;
 use super::row_walk::{
-    Load, THREADS, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
+    Load, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
 };
 use super::statement_text::LoadsOf;
 use super::statements::{Source, Statements};
 use super::walk_lowering::WalkLowering;
-use super::{Cut, Order, Unit, heavy_rows};
+use super::{Cut, Order, THREADS, Unit, heavy_rows};
 use crate::tuning;
 
 /// The parameters of the schedule.

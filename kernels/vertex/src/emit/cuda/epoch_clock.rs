@@ -4,8 +4,7 @@
 //! promises  the arithmetic of `ops::optimizer`, in its types
 //! never     measures: the kernel of `loss` does
 use super::kernel_parameters::Parameters;
-use super::row_walk::THREADS;
-use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
 
 /// The number of optimiser settings, in order: kind (0 plain, 1 momentum, 2 Adam, 3 AdamW),

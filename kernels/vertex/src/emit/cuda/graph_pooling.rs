@@ -6,11 +6,11 @@
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, identity};
 use super::operators::{axis_reduction, cast, join_parts, register, start};
-use super::row_walk::{THREADS, emit_tables};
+use super::row_walk::emit_tables;
 use super::statements::{RegisterValue, Scope, Statement, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::gir::{Pooling, Type};
 use crate::launch::{Operation, Rows};
 

@@ -134,6 +134,19 @@ pub fn aligned(places: usize, width: usize) -> usize {
     1 << places.trailing_zeros().min(width.trailing_zeros())
 }
 
+/// Maximum elements per vector.
+pub fn widest_vector(bytes_per_real: u64) -> usize {
+    (16 / bytes_per_real) as usize
+}
+
+/// The widest vector of at most `most` elements that divides this many columns.
+pub fn vector_of(columns: usize, most: usize) -> usize {
+    [4, 2, 1]
+        .into_iter()
+        .find(|vector| *vector <= most && columns.is_multiple_of(*vector))
+        .unwrap_or(1)
+}
+
 /// The spread of a table over groups of `width` places. If `width` does not divide the frame, the
 /// last group overlaps the one before.
 pub fn spread(table: &[u32], width: usize) -> Spread {

@@ -6,9 +6,9 @@
 //! never     lets the target of a row outside all splits change anything
 use super::epoch_clock::{PARTS, SLOTS, count_numbers, counts_of_part, slot_bytes};
 use super::kernel_parameters::Parameters;
+use super::lane_layout::{vector_of, widest_vector};
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
-use super::row_walk::{THREADS, vector_of, widest_vector};
-use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::launch::{LossKind, Operation, Rows};
 use crate::tuning;
 

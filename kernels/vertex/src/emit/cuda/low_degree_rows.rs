@@ -7,10 +7,10 @@
 //! never     is chosen if an edge does more than add its row, or, except for slices, if there are
 //!           fewer rows than groups: all edges of a row should be in flight then
 use super::lane_layout::Lanes;
-use super::row_walk::{Load, THREADS};
+use super::row_walk::Load;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
-use super::{Order, Unit};
+use super::{Order, THREADS, Unit};
 use crate::launch::Rows;
 use crate::tuning;
 

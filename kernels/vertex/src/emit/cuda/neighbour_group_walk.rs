@@ -28,7 +28,7 @@ use crate::launch::{Rows, reduced};
 use crate::tuning;
 
 /// Threads of the blocks that the occupancy of `Load` refers to.
-const THREADS: u32 = super::row_walk::THREADS;
+const THREADS: u32 = super::THREADS;
 /// Maximum resident blocks per SM.
 const BLOCKS_MOST: u32 = 32;
 /// Static shared memory per block.

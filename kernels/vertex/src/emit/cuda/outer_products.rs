@@ -8,10 +8,10 @@
 //! never     adds a float with an atomic
 use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
+use super::lane_layout::vector_of;
 use super::outer_from_narrow_rows::{NarrowRowTexts, add_matrix_parameters};
 use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
-use super::row_walk::{THREADS, vector_of};
 use super::shared_read_sums::OTHER;
 use super::statements::{Reads, Source};
 use super::tensor_core_shapes::{
@@ -19,7 +19,9 @@ use super::tensor_core_shapes::{
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit, warpgroup_products};
+use super::{
+    Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit, warpgroup_products,
+};
 use crate::launch::{Operand, Operation, differing};
 use crate::tuning;
 

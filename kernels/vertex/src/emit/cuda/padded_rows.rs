@@ -5,7 +5,7 @@
 //!           columns, or one column, with strides that vectors divide; the padding of a result is
 //!           computed from the padding of its operands, and is in no reduction along a row
 //! never     changes an element within the columns
-use super::row_walk::widest_vector;
+use super::lane_layout::widest_vector;
 use super::walk_steps::{At, From, Input, Leaf, Level, Read, RowLayout, Step, Walk};
 use crate::gir::Op;
 use crate::launch::{Element, Over, Rows};

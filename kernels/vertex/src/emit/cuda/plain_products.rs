@@ -10,16 +10,16 @@ use super::graph_pooling::{
     RowValue, lies_in_rows, lower_row_value, plain_row, start_of, tables_of, thread_lanes,
 };
 use super::kernel_parameters::{Parameters, emit_row_context};
-use super::lane_layout::{Lanes, Spread, identity};
+use super::lane_layout::{Lanes, Spread, identity, vector_of, widest_vector};
 use super::reduce_all_rows::{LAST, emit_last_block_merge};
-use super::row_walk::{THREADS, emit_store, frame_shape, vector_of, widest_vector};
+use super::row_walk::{emit_store, frame_shape};
 use super::statement_text::{output, pointer};
 use super::statements::{
     Expression, Load, Reads, RegisterValue, RowNumber, Scope, Statement, Statements,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 use crate::tuning;

@@ -5,11 +5,10 @@
 //!           order; one lane runs the epilogue; rows that no other launch reads are not stored
 //! never     is chosen if blocks share a row, if lanes overlap, or for walks by neighbour groups
 use super::kernel_parameters::Parameters;
-use super::lane_layout::{Lanes, identity};
+use super::lane_layout::{Lanes, identity, widest_vector};
 use super::plain_products::{
     Finish, Index, ProductShape, lower_finish, reduced_lengths, vector_along,
 };
-use super::row_walk::widest_vector;
 use super::statement_text::pointer;
 use super::statements::Scope;
 use super::walk_lowering::WalkLowering;

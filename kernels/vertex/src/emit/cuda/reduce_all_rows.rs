@@ -8,13 +8,13 @@ use super::graph_pooling::{
     RowValue, lies_in_rows, lower_row_value, plain_row, tables_of, thread_lanes,
 };
 use super::kernel_parameters::{Parameters, emit_row_context};
+use super::lane_layout::{vector_of, widest_vector};
 use super::padded_rows;
-use super::row_walk::{THREADS, vector_of, widest_vector};
 use super::shared_read_sums::Maker;
 use super::statements::Statements;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Operand, Operation, Rows, summed_rows};
 use crate::tuning;

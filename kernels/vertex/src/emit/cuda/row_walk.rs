@@ -13,7 +13,7 @@ use super::consecutive_rows;
 use super::edge_sums::Sum;
 use super::heavy_rows;
 use super::kernel_parameters::{Parameters, emit_row_context};
-use super::lane_layout::{Lanes, Table, identity};
+use super::lane_layout::{Lanes, Table, identity, widest_vector};
 use super::low_degree_rows::LowDegreeSchedule;
 use super::online_softmax;
 use super::product_after_walk::TrailingProduct;
@@ -21,26 +21,12 @@ use super::statement_text::{self, LoadsOf};
 use super::statements::{Elements, Scope, Source, Statement, Statements, Store, StoreHow, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Step, Walk};
-use super::{Argument, Blocks, Cut, KernelText, ListPart, NoKernel, Order, ScheduleKind, Unit};
+use super::{
+    Argument, Blocks, Cut, KernelText, ListPart, NoKernel, Order, ScheduleKind, THREADS, Unit,
+};
 use crate::gir::{Op, Type};
 use crate::launch::{Buffer, Direction, Element, Rows, reduced};
 use crate::tuning;
-
-/// Threads per block.
-pub(super) const THREADS: u32 = 256;
-
-/// Maximum elements per vector.
-pub(super) fn widest_vector(bytes_per_real: u64) -> usize {
-    (16 / bytes_per_real) as usize
-}
-
-/// The widest vector of at most `most` elements that divides this many columns.
-pub(super) fn vector_of(columns: usize, most: usize) -> usize {
-    [4, 2, 1]
-        .into_iter()
-        .find(|vector| *vector <= most && columns.is_multiple_of(*vector))
-        .unwrap_or(1)
-}
 
 /// Whether lanes of an edge walk may overlap, so that fewer lanes compute the values that each edge
 /// needs once. Each row must have the frame's columns or one, so that no lane holds columns of two

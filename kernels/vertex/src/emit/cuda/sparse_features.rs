@@ -6,12 +6,11 @@
 //!           neither drawn for nor multiplied
 //! never     expands features to dense rows; adds a float with an atomic
 use super::kernel_parameters::Parameters;
+use super::lane_layout::{vector_of, widest_vector};
 use super::operators::dropout_threshold;
-use super::row_walk::{
-    THREADS, emit_item_assignment, emit_opening, plain_lanes, vector_of, widest_vector,
-};
+use super::row_walk::{emit_item_assignment, emit_opening, plain_lanes};
 use super::{
-    Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, Unit, WalkedLists,
+    Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists,
 };
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
 use crate::tuning;

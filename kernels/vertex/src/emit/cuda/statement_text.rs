@@ -247,7 +247,9 @@ const unsigned first = (q * L + part) / {around}u * {around}u;
 UNROLL for (int i = 0; i < {around}; i++) {{
 const unsigned unit = first + i;
 {of} told = from_lane(own_{name}[0], group * L + unit % L);
-UNROLL for (int other = 1; other < Q; other++) {{ const {of} from_other = from_lane(own_{name}[other], group * L + unit % L); if (unit / L == other) told = from_other; }}
+UNROLL for (int other = 1; other < Q; other++) {{ const {of} from_other = \
+             from_lane(own_{name}[other], group * L + unit % L); if (unit / L == other) told = \
+             from_other; }}
 all = {joined};
 }}
 {name}[q] = all;

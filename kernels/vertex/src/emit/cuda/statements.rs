@@ -325,7 +325,13 @@ pub(super) enum StoreHow {
 #[derive(Clone, Debug)]
 pub(super) enum SumStatement {
     /// Adds an edge's message to a sum, if all conditions hold.
-    Reduce { sum: RegisterValue, reduction: Reduction, holds: Vec<Expression>, message: Expression },
+    Reduce {
+        sum: RegisterValue,
+        reduction: Reduction,
+        /// Conditions, all of which an edge has to meet.
+        holds: Vec<Expression>,
+        message: Expression,
+    },
     /// A lane adds the contribution of its own edge.
     AddOwn { sum: RegisterValue, made: Expression },
     /// Merges what lanes have of edges of their own.

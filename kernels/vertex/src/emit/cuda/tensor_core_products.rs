@@ -7,11 +7,10 @@
 //! never     decides which launches may be merged (`launch::MergedLaunches`)
 use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
 use super::kernel_parameters::Parameters;
-use super::lane_layout::Lanes;
+use super::lane_layout::{Lanes, vector_of};
 use super::plain_products::{
     Finish, Index, ProductShape, assume_nothing, lower_finish, product_parameters,
 };
-use super::row_walk::vector_of;
 use super::statement_text::pointer;
 use super::statements::{RegisterValue, Source, Statement};
 use super::tensor_core_shapes::{

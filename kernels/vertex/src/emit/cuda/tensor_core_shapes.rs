@@ -12,12 +12,12 @@ use std::ops::RangeInclusive;
 use super::graph_pooling::{RowValue, start_of_row};
 use super::statement_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
-use super::{GpuTarget, Matmul, TICKETS, row_walk, warpgroup_products};
+use super::{GpuTarget, Matmul, TICKETS, warpgroup_products};
 use crate::launch::{Element, Rows};
 use crate::tuning;
 
 /// Warps per block of a product, as in other kernels.
-pub(super) const WARPS: usize = row_walk::THREADS as usize / 32;
+pub(super) const WARPS: usize = super::THREADS as usize / 32;
 /// Column tiles of rows that an outer product computes itself: the threads of a warpgroup then have
 /// the same column in all steps.
 const MADE_TILES: usize = 8;

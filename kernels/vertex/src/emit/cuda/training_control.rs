@@ -9,7 +9,7 @@
 //! limits    metrics that follow from counts; parameters of at most `best_parameter_bytes`, so that
 //!           a second copy costs little: epochs of larger ones are long, so a host can inspect each
 use super::epoch_clock::counts_of_part;
-use super::{Argument, Blocks, Kernel, row_walk::THREADS};
+use super::{Argument, Blocks, Kernel, THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
 use crate::tuning;
 

@@ -11,12 +11,12 @@ use super::graph_pooling::thread_lanes;
 use super::kernel_parameters::{Parameters, emit_row_context, stored};
 use super::lane_layout::{Lanes, broadcast_elements, identity};
 use super::operators::{TypedText, apply_fold, cast, register};
-use super::row_walk::{THREADS, add_slot_lists, stream_list};
+use super::row_walk::{add_slot_lists, stream_list};
 use super::statement_text::{LoadsOf, pointer};
 use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Statements, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, Unit};
+use super::{Argument, Blocks, KernelText, NoKernel, THREADS, Unit};
 use crate::gir::{EdgeSet, Op, Type};
 use crate::launch::{Operation, Rows};
 
