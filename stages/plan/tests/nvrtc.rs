@@ -18,7 +18,7 @@ use warploom_test_support::repository;
 use warploom_test_support::skips::is_long;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit, emit_in_groups};
-use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
+use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type, Unary};
 use warploom_vertex::launch::LaunchList;
 
 /// Registers of a processor.
@@ -670,4 +670,37 @@ fn kernels_of_all_programs_compile_without_spills() {
         work.len(),
         found.join("\n")
     );
+}
+
+/// Every element-wise operator of the table, in one program: a row whose CUDA form is none fails
+/// here.
+#[test]
+fn forms_of_all_operators_compile() {
+    let Some(nvrtc) = nvrtc("forms_of_all_operators_compile") else { return };
+    let mut lines = vec!["def every(v):".to_owned(), "    v.h = v.x".to_owned()];
+    let of_reals = Unary::ALL.iter().filter(|operator| operator.takes().contains(&Type::Real));
+    for (name, call) in of_reals.filter_map(|operator| Some((operator.name()?, operator.call()?))) {
+        let more = if call.contains(',') { ", 0.2" } else { "" };
+        lines.push(format!("    v.h = v.h + {name}(v.x{more})"));
+    }
+    let binary = ["/", "//", "%", "**", "-", "*"];
+    lines.extend(binary.map(|operator| format!("    v.h = v.h + v.x {operator} (v.h + 2)")));
+    let conditions = ["<", "<=", ">", ">=", "==", "!="];
+    lines.extend(
+        conditions.map(|operator| format!("    v.h = v.h + where(v.x {operator} v.h, v.x, -v.h)")),
+    );
+    lines.push("    v.h = min(v.h, v.x) + max(v.h, v.x)".to_owned());
+    lines.push("    return linear(v.h, v.classes)\n".to_owned());
+    let known = data(3, Features::Dense, &json!({}));
+    for bytes_per_real in [4, 8] {
+        let known = Data { bytes_per_real, ..known.clone() };
+        let list = compile(&lines.join("\n"), "every", &BTreeMap::new(), &known)
+            .unwrap_or_else(|wrong| panic!("{wrong:?}\n{}", lines.join("\n")))
+            .list;
+        let target = GpuTarget { bytes_per_real, ..target(HOPPER) };
+        let text = emit(&list, target).unwrap_or_else(|refused| panic!("{refused}")).source;
+        let source =
+            Source { name: "every operator", text: &text, capability: HOPPER, options: &[] };
+        assert!(nvrtc.compile(&source).is_ok(), "{:?}", nvrtc.compile(&source).err());
+    }
 }
