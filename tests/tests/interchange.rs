@@ -456,7 +456,7 @@ fn an_archive_with_a_foreign_array_is_imported_as_a_folder_reads_it() {
     let bad = archive("given/bad.safetensors", &[("source", &[0]), ("time", &[1])]);
     let said = sandbox.warploom(&["data", "import", "bad", "--edges", text(&bad)]).expect(1);
     said.says(&[
-        "expected exactly one array of each end of edges",
+        "expected exactly one array of edge sources and one of edge targets",
         "num_nodes; x, y",
         "found source, time",
         "hint: write them as  numpy.savez",

@@ -31,7 +31,7 @@ use warploom_formats::{
 /// Interval of progress reports while reading.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Prefix of the line about directed edges.
-const ONE_WAY: &str = "each edge leads one way; for both:";
+const ONE_WAY: &str = "edges are directed; for both directions:";
 
 /// Reads the files, or generates the stand-in.
 pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceGraph, StageError> {

@@ -50,15 +50,15 @@ pub enum Command {
         /// Data set to check a program against, if its graph is in the store
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
-        /// Print a stage of the program's compilation: as written, with gradients, after all
-        /// passes, as launches
+        /// Print a form of the program: as written, with gradients, after all passes, as launches,
+        /// as CUDA source
         #[arg(long, value_name = "FORM", value_parser = FORMS)]
         show: Option<String>,
     },
     /// Export an artifact to files for other programs: edges, nodes, features, results, parameters
     Export {
-        /// Key or its first digits, KIND/DIGITS, `last` for the last run, or a kind: the only
-        /// artifact of it in the store, or that of `--pipeline`
+        /// Key or its first digits, KIND/DIGITS, `last` for the last run, or a kind, if
+        /// the store has one artifact of it or `--pipeline` names one
         key: String,
         /// Export the newest artifact of a KIND of this data set
         #[arg(long, value_name = "NAME")]
@@ -84,7 +84,7 @@ pub enum Command {
         /// Those of this data set
         #[arg(long, value_name = "NAME")]
         dataset: Option<String>,
-        /// Sort by this metric, the best first, such as test, test_f1 or loss
+        /// Sort by this metric, such as test, test_f1 or loss; the best run first
         #[arg(long, value_name = "METRIC")]
         sort: Option<String>,
         /// Output format on stdout
@@ -198,8 +198,8 @@ pub enum StoreAction {
     },
     /// Remove files of killed processes, and artifacts by age, size and reachability
     Gc {
-        /// Remove artifacts not used for this long, such as 30d; uses are recorded to the hour, in
-        /// favour of keeping
+        /// Remove artifacts not used for this long, such as 30d; uses are recorded to the hour, and
+        /// what may have been used since is kept
         #[arg(long, value_name = "AGE", value_parser = parse_age)]
         older_than: Option<std::time::Duration>,
         /// Remove the least recently used until this size is left, such as 50GiB
@@ -247,8 +247,8 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Import your own files as a data set: copies them to the data folder and writes their entry
-    /// beside them; --force replaces an imported set
+    /// Import your own files as a data set: copy them to the data folder and write their entry beside
+    /// them; --force replaces an imported set
     Import(Import),
 }
 
@@ -288,7 +288,7 @@ pub struct Import {
     /// export` writes it
     #[arg(long, value_name = "FILE")]
     pub names: Option<PathBuf>,
-    /// Edges are undirected: add the reverse of each
+    /// Mark the edges as undirected: ingest adds reverses
     #[arg(long)]
     pub undirected: bool,
     /// Parser options, as `read:` of a catalogue entry: source=COLUMN, label=COLUMN, weight=none;

@@ -298,7 +298,7 @@ fn check_machine(environment: &Environment) -> Vec<Line> {
             }
             .to_owned(),
         ),
-        plain("devices", "cpu, and `cuda` with GPUs of NVIDIA (for training)".to_owned()),
+        plain("devices", "cpu; `cuda` with an NVIDIA GPU, for training and inference".to_owned()),
     ]
 }
 

@@ -339,10 +339,13 @@ fn not_converged_error<T: Precision>(
             change.summed
         ),
         StopCondition::Unchanged(_) => {
-            format!("the last one changed {} values, and the loop ends at none", change.changed)
+            format!(
+                "the last one changed {} values; the loop ends when none changes",
+                change.changed
+            )
         }
         StopCondition::Nowhere(_) => {
-            format!("after the last one {} were active, and the loop ends at none", change.changed)
+            format!("after the last one {} were active; the loop ends when none is", change.changed)
         }
     };
     // More supersteps do not reduce a change that is due to rounding.

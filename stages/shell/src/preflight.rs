@@ -38,7 +38,7 @@ pub struct Finding {
 impl Finding {
     /// The error as the outcome of that stage.
     pub fn outcome(&self) -> Outcome {
-        let why = "checked before the first stage".to_owned();
+        let why = "found by a check before this stage ran".to_owned();
         Outcome {
             stage: self.stage,
             status: Status::Failed,

@@ -61,7 +61,7 @@ fn suggest_near_names(path: &Path, error: StageError) -> StageError {
             let more = found.len().saturating_sub(NAMES_MOST);
             let more = if more == 0 { String::new() } else { format!(" and {more} more") };
             error.hint(format!(
-                "name a program that is there: {}{more}",
+                "name an existing program: {}{more}",
                 found[..found.len().min(NAMES_MOST)].join(", ")
             ))
         }
@@ -110,7 +110,7 @@ mod tests {
         );
         let all = hint("something_else.py");
         assert!(
-            all.starts_with("name a program that is there: ")
+            all.starts_with("name an existing program: ")
                 && all.contains("mine.py")
                 && all.contains("programs/gat.py"),
             "{all}"

@@ -171,15 +171,8 @@ fn read_text(path: &Path, known: KnownIds<'_>) -> Read<SplitParts> {
         }
         for (split, &column) in found.splits.iter_mut().zip(&columns) {
             let expected = "train, validation, test or none; or 1, 2, 3, 0";
-            let fault = || {
-                table.fault(
-                    row,
-                    column,
-                    "a split has a part that is not known",
-                    expected,
-                    "write one of these",
-                )
-            };
+            let fault =
+                || table.fault(row, column, "unknown split name", expected, "write one of these");
             split[place] = part_of(&table.text(row, column)?).ok_or_else(fault)?;
         }
     }

@@ -197,8 +197,8 @@ fn read_blocks(tables: &Tables, nodes: u64) -> Result<Vec<Vec<Member>>, Violatio
         let end = if block + 1 < first_graph.len() { first_graph.get(block + 1) } else { count };
         if end > count || block + 1 < first_graph.len() && end <= entry {
             return Err(Violation::new(format!(
-                "{BLOCKS}, block {block}: expected one of {count} graphs or more after graph \
-                 {entry}, found them to end at {end}"
+                "{BLOCKS}, block {block}: expected at least one graph from number {entry} on, \
+                 of {count} in all; found its end at {end}"
             )));
         }
         blocks.push(

@@ -218,10 +218,7 @@ where
     let far = |value: u64| {
         StageError::new(
             ErrorKind::Input,
-            format!(
-                "`{name}` has nulls and the value {value}: together they fit no array of \
-                 integers"
-            ),
+            format!("`{name}` has nulls and the value {value}: no integer type holds both"),
         )
         .hint("a table holds both:  --as parquet")
     };
@@ -252,8 +249,8 @@ fn encode_words(name: &str, pieces: &[ArrayRef]) -> Result<(usize, Vec<u8>), Sta
         let error = StageError::new(
             ErrorKind::Input,
             format!(
-                "`{name}` has {count} strings, the longest of {widest} letters: an array would be \
-                 far larger than they are"
+                "`{name}` has {count} strings, the longest of {widest} characters: an array of \
+                 that width would be far larger than the strings"
             ),
         );
         return Err(error.hint("a table holds strings of any length:  --as parquet"));

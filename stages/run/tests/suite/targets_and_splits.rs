@@ -484,7 +484,7 @@ fn ids_without_a_row_are_told_and_odd_rows_refused() {
         ),
         (
             format!("id,split\n{first},training set\n"),
-            "a split has a part that is not known",
+            "unknown split name",
             "parts.csv:2:3",
             "found `training set`",
         ),

@@ -75,9 +75,9 @@ choices! {
 choices! {
     /// What happens to edges from a node to itself.
     SelfLoops {
-        /// They stay.
+        /// Keep self loops.
         Keep = "keep",
-        /// They go.
+        /// Remove self loops.
         Drop = "drop",
         /// Keep self loops, and add one to every node without one.
         Add = "add",
@@ -124,7 +124,7 @@ choices! {
     TypeEdges {
         /// Type statements stay edges.
         Keep = "keep",
-        /// Type statements are removed, with nodes that are only types.
+        /// Type statements are removed, and so are nodes that occur only as types.
         Drop = "drop",
     }
 }
@@ -144,7 +144,7 @@ choices! {
 one_of! {
     /// How nodes or graphs are split into training, validation and test.
     Split {
-        /// A number of each class for training; numbers of all others for validation and test.
+        /// Counts: so many of each class for training, so many of the rest for validation and test.
         PerClass(PerClassSpec) = "per_class",
         /// Shares of all labelled nodes or graphs.
         Fractions(FractionsSpec) = "fractions",
@@ -159,9 +159,9 @@ spec! {
     pub PerClassSpec {
         /// Training nodes or graphs of each class.
         train: u64 = 20;
-        /// Validation nodes or graphs, of all others.
+        /// Number of validation nodes or graphs, drawn from the rest.
         validation: u64 = 500;
-        /// Test nodes or graphs, of all others.
+        /// Number of test nodes or graphs, drawn from the rest.
         test: u64 = 1000;
     }
 }

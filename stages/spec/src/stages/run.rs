@@ -38,8 +38,8 @@ spec! {
         /// Number of runs, with the seeds `seed`, `seed + 1` and so on; each is a run of its own,
         /// and the summary has their mean.
         repeat: u64 = 1, range(Range::closed(1.0, 10_000.0)), unit("runs");
-        /// Number of passes of a program that is applied or has no loop, to time one pass; results
-        /// are those of one.
+        /// Number of repeated passes, for timing: for inference and programs without a loop. Results
+        /// are those of one pass.
         passes: u64 = 1, range(Range::closed(1.0, 100_000.0)), unit("passes");
         /// Index of the published split, from 0.
         split: u64 = 0;
@@ -277,7 +277,7 @@ choices! {
     Dtype {
         /// Single precision (f32).
         F32 = "f32",
-        /// Double precision (f64); on the CPU, for verification.
+        /// Double precision (f64), for verification.
         F64 = "f64",
         /// Wide rows are stored as bf16 and computed in f32; for training and inference.
         Bf16 = "bf16",

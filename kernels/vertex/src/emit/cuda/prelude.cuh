@@ -26,7 +26,7 @@ struct No { static constexpr bool value = false; };
 struct Clock { unsigned epoch, step, halted, spare; double pace; };
 
 // A kernel is started while the last blocks of the one in front of it end, and waits here before it reads what others made. Asking for the
-// next one at once (griddepcontrol.launch_dependents) was no faster on small graphs and slower on large ones, by kernels of few blocks alone, too.
+// next one at once (griddepcontrol.launch_dependents) was no faster on small graphs and slower on large ones, even by kernels of few blocks alone.
 __device__ __forceinline__ void after_others() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -421,7 +421,7 @@ impl CsvNodes {
                 self.table.fault(
                     row as usize,
                     column,
-                    "a split has a part that is not known",
+                    "unknown split name",
                     expected,
                     "write one of these",
                 )

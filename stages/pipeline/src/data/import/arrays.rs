@@ -165,8 +165,11 @@ fn edge_columns(path: &Path, arrays: Vec<(String, Array)>, names: &Names) -> Rea
     let mut columns: Vec<(&str, ArrayRef)> = Vec::new();
     let found: Vec<String> = arrays.iter().map(|(name, _)| name.clone()).collect();
     let lacks_ends = || {
-        let error = ReadError::new(path, "expected exactly one array of each end of edges")
-            .expected(edge_arrays::READ, found.join(", "));
+        let error = ReadError::new(
+            path,
+            "expected exactly one array of edge sources and one of edge targets",
+        )
+        .expected(edge_arrays::READ, found.join(", "));
         Box::new(error.hint("write them as  numpy.savez('edges.npz', source=..., target=...)"))
     };
     let lower: Vec<String> = found.iter().map(|name| name.to_lowercase()).collect();
