@@ -247,8 +247,8 @@ pub enum DataAction {
         /// Its name
         name: String,
     },
-    /// Import your own files as a data set: copy them to the data folder and write their entry beside
-    /// them; --force replaces an imported set
+    /// Import your own files as a data set: copy them to the data folder and write their entry
+    /// beside them; --force replaces an imported set
     Import(Import),
 }
 

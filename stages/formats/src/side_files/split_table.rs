@@ -285,10 +285,10 @@ mod tests {
             (
                 "id,split\n3,train\n5,tset\n",
                 (3, 3),
-                "a part that is not known",
+                "unknown split name",
                 "expected train, validation, test or none; or 1, 2, 3, 0, found `tset`",
             ),
-            ("id,split\n3,4\n", (2, 3), "a part that is not known", "found `4`"),
+            ("id,split\n3,4\n", (2, 3), "unknown split name", "found `4`"),
             ("id,split\n3\n", (2, 2), "lacks the column `split`", "id, split"),
         ];
         for (text, (line, column), what, detail) in cases {

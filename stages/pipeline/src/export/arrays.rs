@@ -297,6 +297,6 @@ mod tests {
         let mut many = vec!["a".to_owned(); 100_000];
         many.push("b".repeat(10_000));
         let error = encode("id", &[Arc::new(StringArray::from(many))]).unwrap_err();
-        assert!(error.what.contains("the longest of 10000 letters"), "{error:?}");
+        assert!(error.what.contains("the longest of 10000 characters"), "{error:?}");
     }
 }

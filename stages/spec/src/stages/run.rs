@@ -38,8 +38,8 @@ spec! {
         /// Number of runs, with the seeds `seed`, `seed + 1` and so on; each is a run of its own,
         /// and the summary has their mean.
         repeat: u64 = 1, range(Range::closed(1.0, 10_000.0)), unit("runs");
-        /// Number of repeated passes, for timing: for inference and programs without a loop. Results
-        /// are those of one pass.
+        /// Number of repeated passes, for timing: for inference and programs without a loop.
+        /// Results are those of one pass.
         passes: u64 = 1, range(Range::closed(1.0, 100_000.0)), unit("passes");
         /// Index of the published split, from 0.
         split: u64 = 0;

@@ -1,9 +1,10 @@
-// What every kernel of a list is made of: numbers, operators as the language has them, rows in vectors, dropout, sums in a fixed order.
+// Device functions of every kernel: number types, the operators of the language, vector loads and stores, dropout,
+// asynchronous copies, tensor cores, shuffles. Sums have a fixed order.
 typedef long long whole;
 typedef unsigned long long offset_t;
 #define FULL 0xffffffffu
 #define UNROLL _Pragma("unroll")
-#define ABOVE 0x7fffffffffffffffLL              // beyond every int: the least of nothing
+#define ABOVE 0x7fffffffffffffffLL              // above every int: the minimum of an empty set
 #define BELOW (-ABOVE - 1)
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
 #define ODD __longlong_as_double(0x7ff8000000000000LL)
@@ -13,7 +14,8 @@ typedef unsigned long long offset_t;
 #define UNROLL_8 _Pragma("unroll 8")
 #define EACH_Q UNROLL for (int q = 0; q < Q; q++)
 #define EACH EACH_Q UNROLL for (int j = 0; j < V; j++)
-// Blocks of a processor, where they leave a thread so few registers that compilers find enough for one architecture alone.
+// Blocks per SM (occupancy) in `__launch_bounds__`. So many leave a thread so few registers that the compiler meets the
+// bound without spills on Hopper alone; other architectures ask for fewer.
 #if __CUDA_ARCH__ == 900
 #define ON_HOPPER(blocks) blocks
 #else
@@ -22,25 +24,26 @@ typedef unsigned long long offset_t;
 struct Yes { static constexpr bool value = true; };
 struct No { static constexpr bool value = false; };
 
-// The clock of a run: what changes from epoch to epoch. It lies in memory, so that one captured graph serves all epochs.
+// What changes from epoch to epoch. It is in global memory, so that one captured CUDA graph serves all epochs.
 struct Clock { unsigned epoch, step, halted, spare; double pace; };
 
-// A kernel is started while the last blocks of the one in front of it end, and waits here before it reads what others made. Asking for the
-// next one at once (griddepcontrol.launch_dependents) was no faster on small graphs and slower on large ones, even by kernels of few blocks alone.
+// Programmatic dependent launch: a kernel starts while the last blocks of the previous one end, and waits here before it
+// reads results of others. An explicit griddepcontrol.launch_dependents was no faster on small graphs and slower on large
+// ones, even in kernels of few blocks alone.
 __device__ __forceinline__ void after_others() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 
-// Keeps an address in registers, for compilers that would rather make it anew for each row.
+// Keeps an address in registers: compilers would compute it again for each row.
 template <typename T> __device__ __forceinline__ void keep(const T*& address) {
 #if defined(__CUDA_ARCH__)
   asm("" : "+l"(address));
 #endif
 }
 
-// ---- vectors: V neighbouring elements of a row, aligned to A elements: as many words of A elements
+// ---- vectors: V neighbouring elements of a row, aligned to A elements, as words of A elements
 template <int BYTES> struct Word;
 template <> struct Word<4> { typedef unsigned type; };
 template <> struct Word<8> { typedef uint2 type; };
@@ -76,7 +79,7 @@ template <int V, int A = V, typename T> __device__ __forceinline__ void store(T*
   }
 }
 
-// Lets a block's rows come nearer that it reads later.
+// Prefetches rows to L2 that the block reads later.
 template <typename T> __device__ __forceinline__ void come_nearer(const T* from, const unsigned elements) {
   #if defined(__CUDA_ARCH__)
   constexpr unsigned LINE = 128 / sizeof(T);
@@ -125,7 +128,7 @@ __device__ __forceinline__ float absolute(float a) { return fabsf(a); }
 __device__ __forceinline__ double absolute(double a) { return fabs(a); }
 __device__ __forceinline__ float exponential(float a) { return expf(a); }
 __device__ __forceinline__ double exponential(double a) { return exp(a); }
-// Of what is at most 0, where it is one of several that are added up, the largest of which is 1: within half a last bit of 1.
+// e^a for a <= 0, a term of a softmax whose largest term is 1: the absolute error is at most half a unit in the last place of 1.
 __device__ __forceinline__ float exponential_of_share(float a) {
 #if defined(__CUDA_ARCH__)
   float power;
@@ -140,7 +143,7 @@ __device__ __forceinline__ float logarithm(float a) { return logf(a); }
 __device__ __forceinline__ double logarithm(double a) { return log(a); }
 __device__ __forceinline__ float root(float a) { return sqrtf(a); }
 __device__ __forceinline__ double root(double a) { return sqrt(a); }
-// e^a - 1 for a <= 0, within a last bit: 2^n (e^rest - 1) + 2^n - 1, without a branch.
+// e^a - 1 for a <= 0, within a unit in the last place: 2^n (e^rest - 1) + 2^n - 1, without a branch.
 __device__ __forceinline__ float less_one(float a) {
   const float within = most(a, -20.f), turned = fmaf(within, 1.44269504f, 12582912.f), n = turned - 12582912.f;
   const float rest = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, within)), power = __int_as_float((__float_as_int(turned) << 23) + 0x3f800000);
@@ -176,7 +179,7 @@ template <typename T> __device__ __forceinline__ T relu(T a) { return a <= 0 ? (
 template <typename T> __device__ __forceinline__ T leaky_relu(T a, T slope) { return a > 0 ? a : slope * a; }
 __device__ __forceinline__ float elu(float a) { return most(a, 0.f) + less_one(least(a, 0.f)); }
 __device__ __forceinline__ double elu(double a) { return a > 0 ? a : less_one(a); }
-// Several numbers divided by one, with one reciprocal: rounded as `/` rounds, but for quotients of what is next to nothing.
+// Several numbers divided by one, with one reciprocal; rounded as `/` rounds, except for quotients near the smallest numbers.
 template <int V> __device__ __forceinline__ void divide(double (&to)[V], const double (&of)[V], double by) { UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by; }
 template <int V> __device__ __forceinline__ void divide(float (&to)[V], const float (&of)[V], float by) {
 #if defined(__CUDA_ARCH__)
@@ -194,10 +197,10 @@ template <int V> __device__ __forceinline__ void divide(float (&to)[V], const fl
 #endif
   UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by;
 }
-// What sums relative to a largest score are multiplied with when it grows; nothing is in them as long as there is none.
+// Online softmax: the factor of sums when the maximum grows. Sums are empty as long as there is no maximum.
 template <typename T> __device__ __forceinline__ T grown(T before, T largest) { return before == (T)-INFINITE ? (T)0 : exponential_of_share(before - largest); }
 
-// What a block tells another, in 8 bytes of its own.
+// A value that a block passes to another one, in 8 bytes of global memory.
 template <typename T> __device__ __forceinline__ void tell(double* to, T value) { *reinterpret_cast<T*>(to) = value; }
 template <typename T> __device__ __forceinline__ T heard(const double* from) { return __ldcg(reinterpret_cast<const T*>(from)); }
 template <> __device__ __forceinline__ bool heard<bool>(const double* from) { return __ldcg(reinterpret_cast<const unsigned char*>(from)) != 0; }
@@ -244,7 +247,7 @@ __device__ __forceinline__ whole as_whole(double a) {
 __device__ __forceinline__ double widened(whole a) { return a == ABOVE ? INFINITE : a == BELOW ? -INFINITE : (double)a; }
 __device__ __forceinline__ whole as_id(whole a) { return a < 0 || a > 0xffffffffLL ? 0xffffffffLL : a; }
 
-// Of a whole power, by squares.
+// A power with an integer exponent, by squaring.
 __device__ __forceinline__ double to_the(double base, unsigned power) {
   double result = 1;
   for (; power > 0; power >>= 1, base *= base)
@@ -267,7 +270,7 @@ __device__ __forceinline__ unsigned draw(const uint4 words, unsigned within) {
   const unsigned word = within < 4 ? (within < 2 ? words.x : words.y) : (within < 6 ? words.z : words.w);
   return word >> (16 * (within % 2)) & 0xffff;
 }
-// Whether V neighbouring columns are kept.
+// Whether dropout keeps each of V neighbouring columns.
 template <int V> __device__ __forceinline__ void keeps(bool (&kept)[V], unsigned row, unsigned column, unsigned epoch, unsigned site, uint2 key, unsigned threshold) {
   uint4 words = philox(row, column / 8, epoch, site, key);
   UNROLL for (int j = 0; j < V; j++) {
@@ -275,7 +278,7 @@ template <int V> __device__ __forceinline__ void keeps(bool (&kept)[V], unsigned
     kept[j] = draw(words, (column + j) % 8) >= threshold;
   }
 }
-// Whether each of the first columns of a row is kept, a bit each.
+// Whether dropout keeps each of the first columns of a row, a bit each.
 template <unsigned COLUMNS> __device__ __forceinline__ unsigned kept_columns(unsigned row, unsigned epoch, unsigned site, uint2 key, unsigned threshold) {
   unsigned bits = 0;
   UNROLL for (unsigned block = 0; block < (COLUMNS + 7) / 8; block++) {
@@ -286,8 +289,8 @@ template <unsigned COLUMNS> __device__ __forceinline__ unsigned kept_columns(uns
   return bits;
 }
 
-// ---- copies into shared memory that go on while others work, in groups that a thread waits for
-template <int BYTES> __device__ __forceinline__ void copy_first_later(float* to, const float* from, unsigned given) {  // so many bytes; else zeros
+// ---- asynchronous copies into shared memory (cp.async), in groups that a thread waits for
+template <int BYTES> __device__ __forceinline__ void copy_first_later(float* to, const float* from, unsigned given) {  // so many bytes; zeros behind them
 #if __CUDA_ARCH__ >= 800
   const unsigned place = (unsigned)__cvta_generic_to_shared(to);
   if constexpr (BYTES == 16)
@@ -300,7 +303,7 @@ template <int BYTES> __device__ __forceinline__ void copy_first_later(float* to,
   emulator::copy_later(to, from, BYTES, given);
 #endif
 }
-template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // not here: zeros
+template <int BYTES> __device__ __forceinline__ void copy_later(float* to, const float* from, bool here) {  // zeros where not here
   copy_first_later<BYTES>(to, from, here ? BYTES : 0);
 }
 __device__ __forceinline__ void copies_asked() {
@@ -318,13 +321,13 @@ template <int LEFT> __device__ __forceinline__ void copies_done() {             
 #endif
 }
 
-// ---- tensor cores. They multiply numbers of which they see the first bits, so that a number is two of them, and three products of these
-// parts have the accuracy of 32 bits. They cut off what they add, too: sums of many steps are added up outside of them.
-// The first bits of a number, to the nearest: cut off, what is left would always point the same way, and results be 3 times as far off.
+// ---- tensor cores (mma.sync, tf32). They read the upper bits of an operand: a float is split into two tf32 parts, and three
+// products of parts have the accuracy of f32. They truncate sums, too: sums of many steps are accumulated outside of them.
+// The upper bits of a number, rounded to nearest. Truncation would give remainders of one sign, and 3 times the error.
 __device__ __forceinline__ float first_bits(float a) {
   return FIRST_BITS == 8 ? __uint_as_float((__float_as_uint(a) + 0x8000u) & 0xffff0000u) : __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u);
 }
-// sums += a b for 16 rows, 8 columns and 8 between them. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4], b[t][g],
+// sums += a b, m16n8k8. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4], b[t][g],
 // b[t + 4][g], and sums[g][2 t], sums[g][2 t + 1], sums[g + 8][2 t], sums[g + 8][2 t + 1].
 __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)[4], float b0, float b1) {
 #if __CUDA_ARCH__ >= 800
@@ -344,16 +347,16 @@ __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)
     __float_as_uint(b0), __float_as_uint(b1));
 #endif
 }
-// Several tiles of the same rows, one after the other, so that none waits for itself.
+// Several column tiles of the same rows in turn, so that no MMA waits for its predecessor.
 template <int AT_ONCE, int WIDE>
 __device__ __forceinline__ void multiply_tiles(float (&sums)[AT_ONCE][4], const float (&a)[4], const float (&b)[AT_ONCE][WIDE], int half, int count) {
   UNROLL for (int i = 0; i < AT_ONCE; i++) if (i < count) multiply_tile(sums[i], a, b[i][half * 2], b[i][half * 2 + 1]);
 }
-// sums += 16 columns of the rows g and g + 8, of which lane 4 g + t has four neighbouring ones, times TILES tiles of a matrix that lie one
-// after the other as the lanes read them: all first bits, then what is left of them, or (not SPLIT) the numbers themselves.
+// sums += 16 columns of rows g and g + 8, of which lane 4 g + t holds four neighbouring ones, times TILES tiles of a matrix in
+// the order in which lanes read them: all upper parts, then all remainders, or (not SPLIT) the numbers themselves.
 template <int TILES, bool SPLIT>
 __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
-  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
+  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // operands in flight have to fit in registers beside the sums
   const float all[2][4] = {{upper.x, lower.x, upper.y, lower.y}, {upper.z, lower.z, upper.w, lower.w}};
   float first[2][4], rest[2][4];
   UNROLL for (int h = 0; h < 2; h++) UNROLL for (int j = 0; j < 4; j++) { first[h][j] = first_bits(all[h][j]); rest[h][j] = all[h][j] - first[h][j]; }
@@ -379,7 +382,7 @@ __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const flo
     UNROLL for (int i = 0; i < AT_ONCE; i++) if (n + i < TILES) UNROLL for (int j = 0; j < 4; j++) sums[n + i][j] += of_tiles[i][j];
   }
 }
-// The same for several tiles of 16 rows, and a matrix whose numbers are taken apart once for all of them.
+// The same for several tiles of 16 rows; the numbers of the matrix are split once for all of them.
 template <int MANY, int TILES>
 __device__ __forceinline__ void multiply_many_rows(float (&sums)[MANY][TILES][4], const float4 (&upper)[MANY], const float4 (&lower)[MANY], const float4* right) {
   constexpr int AT_ONCE = TILES < 4 ? TILES : 4;
@@ -407,11 +410,11 @@ __device__ __forceinline__ void multiply_many_rows(float (&sums)[MANY][TILES][4]
     }
   }
 }
-// sums += 8 rows, turned, of 32 columns, of which lane 4 g + t has four neighbouring ones of rows t and t + 4, times the same rows of
-// 8 TILES columns, of which the lane has TILES neighbouring ones of each: first bits, and what is left of them.
+// sums += 8 rows of 32 columns, transposed, of which lane 4 g + t holds four neighbouring ones of rows t and t + 4, times the
+// same rows of 8 TILES columns, of which the lane holds TILES neighbouring ones: upper parts and remainders.
 template <int TILES>
 __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
-  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // what is at hand has to fit in registers beside the sums
+  constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // operands in flight have to fit in registers beside the sums
   const float all[2][4] = {{upper.x, upper.y, lower.x, lower.y}, {upper.z, upper.w, lower.z, lower.w}};
   float first[2][4], rest[2][4];
   UNROLL for (int m = 0; m < 2; m++) UNROLL for (int j = 0; j < 4; j++) { first[m][j] = first_bits(all[m][j]); rest[m][j] = all[m][j] - first[m][j]; }
@@ -429,6 +432,6 @@ __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], cons
   }
 }
 
-// ---- what groups of lanes tell each other
+// ---- shuffles in lane groups
 template <typename T> __device__ __forceinline__ T from_lane(T a, int lane) { return __shfl_sync(FULL, a, lane); }
 template <typename T> __device__ __forceinline__ T across(T a, int distance) { return __shfl_xor_sync(FULL, a, distance); }

@@ -314,7 +314,7 @@ fn every_fault_is_named_with_its_file_and_place() {
         (EDGES, "id\n1\n2\n1\n", "nodes.csv", (4, 1), "two nodes have one id"),
         (EDGES, "id\n1\nx\n", "nodes.csv", (3, 1), "not a whole number"),
         (EDGES, "id\n1\n-4\n", "nodes.csv", (3, 1), "not a whole number"),
-        (EDGES, "id,split\n1,train\n2,exam\n3,\n", "nodes.csv", (3, 3), "part that is not known"),
+        (EDGES, "id,split\n1,train\n2,exam\n3,\n", "nodes.csv", (3, 3), "unknown split name"),
         (EDGES, "id,kind\n1,a\n2,\n3,a\n", "nodes.csv", (3, 3), "no kind"),
         (EDGES, "id,id\n1,2\n", "nodes.csv", (1, 1), "two columns have the name"),
         (EDGES, "id,y\n1,0.5\n2,inf\n3,1\n", "nodes.csv", (3, 3), "not finite"),
