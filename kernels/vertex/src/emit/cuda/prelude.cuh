@@ -1,5 +1,5 @@
-// Device functions of every kernel: number types, the operators of the language, vector loads and stores, dropout,
-// asynchronous copies, tensor cores, shuffles. Sums have a fixed order.
+// Device functions of every kernel: number types, the operators of the language, vector loads and
+// stores, dropout, asynchronous copies, tensor cores, shuffles. Sums have a fixed order.
 typedef long long whole;
 typedef unsigned long long offset_t;
 #define FULL 0xffffffffu
@@ -14,8 +14,8 @@ typedef unsigned long long offset_t;
 #define UNROLL_8 _Pragma("unroll 8")
 #define EACH_Q UNROLL for (int q = 0; q < Q; q++)
 #define EACH EACH_Q UNROLL for (int j = 0; j < V; j++)
-// Blocks per SM (occupancy) in `__launch_bounds__`. So many leave a thread so few registers that the compiler meets the
-// bound without spills on Hopper alone; other architectures ask for fewer.
+// Blocks per SM (occupancy) in `__launch_bounds__`. So many leave a thread so few registers that
+// the compiler meets the bound without spills on Hopper alone; other architectures ask for fewer.
 #if __CUDA_ARCH__ == 900
 #define ON_HOPPER(blocks) blocks
 #else
@@ -24,12 +24,13 @@ typedef unsigned long long offset_t;
 struct Yes { static constexpr bool value = true; };
 struct No { static constexpr bool value = false; };
 
-// What changes from epoch to epoch. It is in global memory, so that one captured CUDA graph serves all epochs.
+// What changes from epoch to epoch. It is in global memory, so that one captured CUDA graph serves
+// all epochs.
 struct Clock { unsigned epoch, step, halted, spare; double pace; };
 
-// Programmatic dependent launch: a kernel starts while the last blocks of the previous one end, and waits here before it
-// reads results of others. An explicit griddepcontrol.launch_dependents was no faster on small graphs and slower on large
-// ones, even in kernels of few blocks alone.
+// Programmatic dependent launch: a kernel starts while the last blocks of the previous one end, and
+// waits here before it reads results of others. An explicit griddepcontrol.launch_dependents was no
+// faster on small graphs and slower on large ones, even in kernels of few blocks alone.
 __device__ __forceinline__ void after_others() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -128,7 +129,8 @@ __device__ __forceinline__ float absolute(float a) { return fabsf(a); }
 __device__ __forceinline__ double absolute(double a) { return fabs(a); }
 __device__ __forceinline__ float exponential(float a) { return expf(a); }
 __device__ __forceinline__ double exponential(double a) { return exp(a); }
-// e^a for a <= 0, a term of a softmax whose largest term is 1: the absolute error is at most half a unit in the last place of 1.
+// e^a for a <= 0, a term of a softmax whose largest term is 1: the absolute error is at most half a
+// unit in the last place of 1.
 __device__ __forceinline__ float exponential_of_share(float a) {
 #if defined(__CUDA_ARCH__)
   float power;
@@ -143,7 +145,8 @@ __device__ __forceinline__ float logarithm(float a) { return logf(a); }
 __device__ __forceinline__ double logarithm(double a) { return log(a); }
 __device__ __forceinline__ float root(float a) { return sqrtf(a); }
 __device__ __forceinline__ double root(double a) { return sqrt(a); }
-// e^a - 1 for a <= 0, within a unit in the last place: 2^n (e^rest - 1) + 2^n - 1, without a branch.
+// e^a - 1 for a <= 0, within a unit in the last place: 2^n (e^rest - 1) + 2^n - 1, without a
+// branch.
 __device__ __forceinline__ float less_one(float a) {
   const float within = most(a, -20.f), turned = fmaf(within, 1.44269504f, 12582912.f), n = turned - 12582912.f;
   const float rest = fmaf(n, -1.42860677e-6f, fmaf(n, -0.693145752f, within)), power = __int_as_float((__float_as_int(turned) << 23) + 0x3f800000);
@@ -179,7 +182,8 @@ template <typename T> __device__ __forceinline__ T relu(T a) { return a <= 0 ? (
 template <typename T> __device__ __forceinline__ T leaky_relu(T a, T slope) { return a > 0 ? a : slope * a; }
 __device__ __forceinline__ float elu(float a) { return most(a, 0.f) + less_one(least(a, 0.f)); }
 __device__ __forceinline__ double elu(double a) { return a > 0 ? a : less_one(a); }
-// Several numbers divided by one, with one reciprocal; rounded as `/` rounds, except for quotients near the smallest numbers.
+// Several numbers divided by one, with one reciprocal; rounded as `/` rounds, except for quotients
+// near the smallest numbers.
 template <int V> __device__ __forceinline__ void divide(double (&to)[V], const double (&of)[V], double by) { UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by; }
 template <int V> __device__ __forceinline__ void divide(float (&to)[V], const float (&of)[V], float by) {
 #if defined(__CUDA_ARCH__)
@@ -197,7 +201,8 @@ template <int V> __device__ __forceinline__ void divide(float (&to)[V], const fl
 #endif
   UNROLL for (int j = 0; j < V; j++) to[j] = of[j] / by;
 }
-// Online softmax: the factor of sums when the maximum grows. Sums are empty as long as there is no maximum.
+// Online softmax: the factor of sums when the maximum grows. Sums are empty as long as there is no
+// maximum.
 template <typename T> __device__ __forceinline__ T grown(T before, T largest) { return before == (T)-INFINITE ? (T)0 : exponential_of_share(before - largest); }
 
 // A value that a block passes to another one, in 8 bytes of global memory.
@@ -255,7 +260,8 @@ __device__ __forceinline__ double to_the(double base, unsigned power) {
   return result;
 }
 
-// ---- dropout: Philox4x32-7, key (seed), counter (row in the graph artifact, column / 8, epoch, site); eight draws of 16 bits
+// ---- dropout: Philox4x32-7, key (seed), counter (row in the graph artifact, column / 8, epoch,
+// site); eight draws of 16 bits
 __device__ __forceinline__ uint4 philox(unsigned row, unsigned block, unsigned epoch, unsigned site, uint2 key) {
   uint4 c = make_uint4(row, block, epoch, site);
   UNROLL for (int round = 0; round < 7; round++) {
@@ -321,14 +327,15 @@ template <int LEFT> __device__ __forceinline__ void copies_done() {             
 #endif
 }
 
-// ---- tensor cores (mma.sync, tf32). They read the upper bits of an operand: a float is split into two tf32 parts, and three
-// products of parts have the accuracy of f32. They truncate sums, too: sums of many steps are accumulated outside of them.
-// The upper bits of a number, rounded to nearest. Truncation would give remainders of one sign, and 3 times the error.
+// ---- tensor cores (mma.sync, tf32). They read the upper bits of an operand: a float is split into
+// two tf32 parts, and three products of parts have the accuracy of f32. They truncate sums, too:
+// sums of many steps are accumulated outside of them. The upper bits of a number, rounded to
+// nearest. Truncation would give remainders of one sign, and 3 times the error.
 __device__ __forceinline__ float first_bits(float a) {
   return FIRST_BITS == 8 ? __uint_as_float((__float_as_uint(a) + 0x8000u) & 0xffff0000u) : __uint_as_float((__float_as_uint(a) + 0x1000u) & 0xffffe000u);
 }
-// sums += a b, m16n8k8. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4], b[t][g],
-// b[t + 4][g], and sums[g][2 t], sums[g][2 t + 1], sums[g + 8][2 t], sums[g + 8][2 t + 1].
+// sums += a b, m16n8k8. Lane 4 g + t has a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4],
+// b[t][g], b[t + 4][g], and sums[g][2 t], sums[g][2 t + 1], sums[g + 8][2 t], sums[g + 8][2 t + 1].
 __device__ __forceinline__ void multiply_tile(float (&sums)[4], const float (&a)[4], float b0, float b1) {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -352,8 +359,9 @@ template <int AT_ONCE, int WIDE>
 __device__ __forceinline__ void multiply_tiles(float (&sums)[AT_ONCE][4], const float (&a)[4], const float (&b)[AT_ONCE][WIDE], int half, int count) {
   UNROLL for (int i = 0; i < AT_ONCE; i++) if (i < count) multiply_tile(sums[i], a, b[i][half * 2], b[i][half * 2 + 1]);
 }
-// sums += 16 columns of rows g and g + 8, of which lane 4 g + t holds four neighbouring ones, times TILES tiles of a matrix in
-// the order in which lanes read them: all upper parts, then all remainders, or (not SPLIT) the numbers themselves.
+// sums += 16 columns of rows g and g + 8, of which lane 4 g + t holds four neighbouring ones, times
+// TILES tiles of a matrix in the order in which lanes read them: all upper parts, then all
+// remainders, or (not SPLIT) the numbers themselves.
 template <int TILES, bool SPLIT>
 __device__ __forceinline__ void multiply_rows(float (&sums)[TILES][4], const float4 upper, const float4 lower, const float4* right) {
   constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // operands in flight have to fit in registers beside the sums
@@ -410,8 +418,9 @@ __device__ __forceinline__ void multiply_many_rows(float (&sums)[MANY][TILES][4]
     }
   }
 }
-// sums += 8 rows of 32 columns, transposed, of which lane 4 g + t holds four neighbouring ones of rows t and t + 4, times the
-// same rows of 8 TILES columns, of which the lane holds TILES neighbouring ones: upper parts and remainders.
+// sums += 8 rows of 32 columns, transposed, of which lane 4 g + t holds four neighbouring ones of
+// rows t and t + 4, times the same rows of 8 TILES columns, of which the lane holds TILES
+// neighbouring ones: upper parts and remainders.
 template <int TILES>
 __device__ __forceinline__ void multiply_turned(float (&sums)[2][TILES][4], const float4 upper, const float4 lower, const float (&right)[2][TILES]) {
   constexpr int AT_ONCE = TILES < 4 ? TILES : TILES == 4 ? 2 : 4;   // operands in flight have to fit in registers beside the sums

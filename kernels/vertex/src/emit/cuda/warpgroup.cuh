@@ -1,6 +1,7 @@
 
-// ---- tensor cores of a warpgroup (wgmma): 64 rows, 16 in the lanes of each warp as in multiply_tile, times a matrix in shared
-// memory. The matrix is in core matrices of 8 columns by 4 along k, 128 bytes each: those of all columns, then the next 4 along k.
+// ---- tensor cores of a warpgroup (wgmma): 64 rows, 16 in the lanes of each warp as in
+// multiply_tile, times a matrix in shared memory. The matrix is in core matrices of 8 columns by 4
+// along k, 128 bytes each: those of all columns, then the next 4 along k.
 __device__ __forceinline__ void group_begins() {
 #if defined(__CUDA_ARCH__)
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
@@ -16,20 +17,23 @@ template <int LEFT> __device__ __forceinline__ void group_done() {              
   asm volatile("wgmma.wait_group.sync.aligned %0;" :: "n"(LEFT) : "memory");
 #endif
 }
-// Makes a thread's stores to shared memory visible to wgmma behind the next barrier (async proxy fence).
+// Makes a thread's stores to shared memory visible to wgmma behind the next barrier (async proxy
+// fence).
 __device__ __forceinline__ void group_sees_shared() {
 #if defined(__CUDA_ARCH__)
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-// A number that the compiler takes for new each time: values indexed by it are not held in registers across rows.
+// A number that the compiler takes for new each time: values indexed by it are not held in
+// registers across rows.
 __device__ __forceinline__ unsigned anew(unsigned number) {
   #if defined(__CUDA_ARCH__)
   asm volatile("" : "+r"(number));
   #endif
   return number;
 }
-// Waits for the warpgroups of a turn, at a named barrier from 1 on; for the block where there is one turn.
+// Waits for the warpgroups of a turn, at a named barrier from 1 on; for the block where there is
+// one turn.
 template <unsigned TURNS, unsigned THREADS> __device__ __forceinline__ void group_meets([[maybe_unused]] unsigned number) {
   if constexpr (TURNS == 1) {
     __syncthreads();
@@ -89,7 +93,8 @@ GROUPS_OF(10, "80", "%40, %41, %42, %43", "%44")
 GROUPS_OF(11, "88", "%44, %45, %46, %47", "%48")
 GROUPS_OF(12, "96", "%48, %49, %50, %51", "%52")
 #endif
-// sums = 16 columns of the rows, in parts, times so many of the matrix, stored as [8 along k][part][4 of these][column][4].
+// sums = 16 columns of the rows, in parts, times so many of the matrix, stored as [8 along
+// k][part][4 of these][column][4].
 template <int TILES, int PARTS>
 __device__ __forceinline__ void multiply_group(float (&sums)[TILES][4], const float (&first)[2][4], const float (&rest)[2][4], const float* right) {
 #if defined(__CUDA_ARCH__)
