@@ -13,7 +13,7 @@ use std::fmt::Write;
 use super::kernel_parameters::emit_row_context;
 use super::lane_layout::Lanes;
 use super::row_walk::{
-    Load, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
+    RegisterEstimate, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
 };
 use super::statement_text::LoadsOf;
 use super::statements::{Source, Statements};
@@ -39,8 +39,7 @@ impl Unit<'_> {
         if !is_near || self.is_followed() || walk.draws() || lanes.overlaps() || lanes.slices > 1 {
             return None;
         }
-        let blocks =
-            Load::new(lowering, 1, self.target.bytes_per_real).consecutive_blocks_per_sm()?;
+        let blocks = RegisterEstimate::new(lowering, 1).consecutive_blocks_per_sm()?;
         // Work on a row after its edges takes registers too.
         let blocks = if lowering.rows[1].is_empty() {
             blocks

@@ -16,8 +16,8 @@ use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::Lanes;
 use super::operators::register;
 use super::row_walk::{
-    Load, add_stream_lists, emit_edge_loop, emit_in_flight_constants, emit_opening_with_threads,
-    emit_tables,
+    RegisterEstimate, add_stream_lists, emit_edge_loop, emit_in_flight_constants,
+    emit_opening_with_threads, emit_tables,
 };
 use super::statements::{Reads, Statements};
 use super::walk_lowering::WalkLowering;
@@ -27,7 +27,7 @@ use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
 use crate::tuning;
 
-/// Threads of the blocks that the occupancy of `Load` refers to.
+/// Threads of the blocks that the occupancy of `RegisterEstimate` refers to.
 const THREADS: u32 = super::THREADS;
 /// Maximum resident blocks per SM.
 const BLOCKS_MOST: u32 = 32;
@@ -81,7 +81,7 @@ impl Unit<'_> {
             ..wanted
         };
         let slots = heavy_rows::slots_of_lane(lowering, 1) * lanes.lanes * lanes.slices;
-        let load = Load::new(lowering, 1, self.target.bytes_per_real);
+        let load = RegisterEstimate::new(lowering, 1);
         let blocks = (blocks_per_sm(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
         let bodies = [
             (emit_groups_body(lowering, stores, groups, load), lowering.reads(), false),
@@ -128,7 +128,7 @@ impl Unit<'_> {
 /// Minimum resident blocks per SM, in blocks of `THREADS`: one less than for whole rows, since
 /// leaders take registers, and code with few registers to spare compiles for one architecture alone
 /// (`ON_HOPPER`); few if lanes have several vectors, each with an address of its own.
-fn blocks_per_sm(load: Load, lanes: &Lanes) -> u32 {
+fn blocks_per_sm(load: RegisterEstimate, lanes: &Lanes) -> u32 {
     match load.blocks_per_sm(load.edges_in_flight()) {
         blocks if lanes.chunks > 1 => blocks.min(tuning::neighbour_group_blocks()),
         blocks if blocks > 2 => blocks - 1,
@@ -176,7 +176,12 @@ fn row_reads(lowering: &WalkLowering) -> Reads {
 }
 
 /// The edges of each group; leaders finish their rows.
-fn emit_groups_body(lowering: &WalkLowering, stores: &str, groups: Groups, load: Load) -> String {
+fn emit_groups_body(
+    lowering: &WalkLowering,
+    stores: &str,
+    groups: Groups,
+    load: RegisterEstimate,
+) -> String {
     let pass = &lowering.passes[1];
     let mut body = format!(
         "{}{}{WHO}",

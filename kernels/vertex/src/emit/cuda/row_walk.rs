@@ -315,10 +315,9 @@ impl Unit<'_> {
                 consecutive_rows::emit_consecutive_walk(&lowering, &stores, along),
             )
         } else if walk.passes() > 0 {
-            let bytes_per_real = self.target.bytes_per_real;
             (
                 "row_walk.rs, emit_edge_kernel",
-                emit_edge_kernel(&lowering, &sums_of_tail, &stores, bytes_per_real, few),
+                emit_edge_kernel(&lowering, &sums_of_tail, &stores, few),
             )
         } else {
             ("row_walk.rs, emit_row_kernel", (emit_row_kernel(&lowering, &stores, turns), None))
@@ -511,7 +510,7 @@ fn emit_row_kernel(lowering: &WalkLowering, stores: &str, turns: u64) -> String 
 
 /// Registers that a thread needs for a walk over edges, by use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Load {
+pub(super) struct RegisterEstimate {
     /// Registers loaded per edge, and the number of rows that they come from.
     loaded: usize,
     reads: usize,
@@ -540,8 +539,9 @@ pub(super) struct Load {
     bytes_per_real: u64,
 }
 
-impl Load {
-    pub fn new(lowering: &WalkLowering, pass: usize, bytes_per_real: u64) -> Load {
+impl RegisterEstimate {
+    pub fn new(lowering: &WalkLowering, pass: usize) -> RegisterEstimate {
+        let bytes_per_real = lowering.walk.bytes_per_real;
         let sums = |sum: &Sum| {
             let mut elements = Elements::default();
             elements.add(sum.kind(), sum.elements(&lowering.lanes));
@@ -558,7 +558,7 @@ impl Load {
         let (listed, lanes) = (listed.sum(), lowering.lanes.lanes);
         let kept = of_pass.sums.iter().map(sums).sum::<usize>()
             + lowering.row_elements(pass).registers(bytes_per_real);
-        Load {
+        RegisterEstimate {
             loaded: of_pass.loaded(&lowering.lanes).registers(bytes_per_real),
             reads: of_pass.count_of_rows(),
             listed,
@@ -754,14 +754,13 @@ fn emit_edge_kernel(
     lowering: &WalkLowering,
     sums_of_tail: &str,
     stores: &str,
-    bytes_per_real: u64,
     few: Option<LowDegreeSchedule>,
 ) -> (String, Option<Cut>) {
-    let of = |pass| Load {
+    let of = |pass| RegisterEstimate {
         is_few: few.is_some_and(|few| few.asks),
-        ..Load::new(lowering, pass, bytes_per_real)
+        ..RegisterEstimate::new(lowering, pass)
     };
-    let loads: Vec<Load> = (1..lowering.passes.len()).map(of).collect();
+    let loads: Vec<RegisterEstimate> = (1..lowering.passes.len()).map(of).collect();
     let in_flight = loads.iter().map(|load| load.edges_in_flight()).min().unwrap_or(1);
     let blocks = loads.iter().map(|load| load.blocks_per_sm(in_flight)).min().unwrap_or(1);
     let (in_flight, blocks) = few.map_or((in_flight, blocks), |few| (few.edges, few.blocks));
@@ -883,25 +882,25 @@ pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static
 
 /// The loop over the edges of a row, one chunk at a time. The list entries of the next chunk are
 /// loaded before this chunk is processed.
-pub(super) fn emit_edge_loop(lowering: &WalkLowering, number: usize, load: Load) -> String {
+pub(super) fn emit_edge_loop(
+    lowering: &WalkLowering,
+    number: usize,
+    load: RegisterEstimate,
+) -> String {
     let pass = &lowering.passes[number];
     let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
     let reads = pass.reads(loads_of);
     let of_all = |at: usize| reads.contains(&Source::Stream(at));
     let of_lane = |at: usize| reads.contains(&Source::StreamOfLane(at));
     let named = |at: usize| lowering.numbers(at).name();
-    let is_read = |(at, _): &(usize, &Stream)| of_all(*at) || of_lane(*at);
-    let streams: Vec<(usize, &Stream)> =
-        lowering.streams.iter().enumerate().filter(is_read).collect();
     let (mut first, mut next, mut turn, mut drawn, mut shared) =
         (String::new(), String::new(), String::new(), String::new(), String::new());
     let of_edges = lowering.streams.iter().position(|stream| *stream == Stream::Edge);
-    let draws = streams.iter().any(|(_, stream)| matches!(stream, Stream::Kept(..)));
-    let listed = streams
-        .iter()
-        .map(|(at, _)| *at)
-        .chain(of_edges.filter(|_| draws))
-        .collect::<BTreeSet<usize>>();
+    let mut listed: BTreeSet<usize> =
+        (0..lowering.streams.len()).filter(|at| of_all(*at) || of_lane(*at)).collect();
+    if listed.iter().any(|at| matches!(lowering.streams[*at], Stream::Kept(..))) {
+        listed.extend(of_edges);
+    }
     for (at, stream) in listed.into_iter().map(|at| (at, &lowering.streams[at])) {
         let (of, list) = stream_list(lowering, stream);
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
