@@ -159,8 +159,9 @@ pub fn read_source(context: &Context, request: &IngestRequest) -> Result<SourceG
 /// Reports the bytes of files read so far, while reading.
 fn report_reading<T>(reading: &Phase<'_>, read: impl FnOnce() -> T) -> T {
     let (over, ends) = mpsc::channel::<()>();
+    // Counted before the thread starts: what is read until then is reported too.
+    let mut before = stored_bytes_read();
     let watch = move || {
-        let mut before = stored_bytes_read();
         while ends.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             let now = stored_bytes_read();
             reading.add(now - before);
