@@ -30,6 +30,8 @@ pub enum ErrorKind {
     LimitReached,
     /// A transient fault of device, node or file system.
     Transient,
+    /// A batch job whose input is missing, since an earlier job failed.
+    EarlierJob,
     /// SIGTERM or SIGUSR1, after saving what can be saved.
     Stopped,
     /// SIGINT.
@@ -47,6 +49,7 @@ impl ErrorKind {
             Usage => 2,
             CheckFailed | LimitReached => 3,
             Transient => 4,
+            EarlierJob => 5,
             Stopped => 75,
             Interrupted => 130,
             Defect => 255,
@@ -72,6 +75,7 @@ impl ErrorKind {
             CheckFailed => "check_failed",
             LimitReached => "limit_reached",
             Transient => "transient",
+            EarlierJob => "earlier_job",
             Stopped => "stopped",
             Interrupted => "interrupted",
             Defect => "defect",
@@ -268,12 +272,13 @@ mod tests {
             CheckFailed,
             LimitReached,
             Transient,
+            EarlierJob,
             Stopped,
             Interrupted,
             Defect,
         ];
         let codes: Vec<u8> = all.iter().map(|kind| kind.exit_code()).collect();
-        assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 75, 130, 255]);
+        assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 5, 75, 130, 255]);
     }
 
     #[test]

@@ -119,9 +119,58 @@ pub enum Command {
     },
     /// Print the manual page
     Man,
-    /// Not in this version: submit the stages as batch jobs
+    /// Submit the stages of a pipeline file as batch jobs of a site; what is in the store is left
+    /// out, so submitting again goes on
+    Submit {
+        /// Pipeline file (YAML)
+        file: Option<PathBuf>,
+        /// Site: slurm, pbs, local (processes of this machine), or a file like
+        /// pipelines/sites/slurm.yaml
+        #[arg(long, value_name = "NAME")]
+        site: String,
+        /// Override one field of the site, such as run.time=2h; may be repeated
+        #[arg(long, value_name = "KEY=VALUE")]
+        with: Vec<String>,
+        /// Show the arrays and their scripts, and submit nothing
+        #[arg(long)]
+        dry_run: bool,
+        /// Follow the jobs to their end, with a line for each
+        #[arg(long)]
+        wait: bool,
+    },
+    /// Run one task of a submission, as its scripts do
+    Task {
+        /// Folder or id of the submission
+        submission: String,
+        /// Number of the array
+        #[arg(long, value_name = "N")]
+        array: u32,
+        /// Number of the task in the array
+        #[arg(long, value_name = "N")]
+        number: u32,
+        /// Save the state and stop after this long, such as 2h, with exit code 75
+        #[arg(long, value_name = "SPAN", value_parser = parse_age)]
+        stop_after: Option<std::time::Duration>,
+    },
+    /// Run the tasks of a submission as processes of this machine
     #[command(hide = true)]
-    Submit(IgnoredArguments),
+    Pool {
+        /// Folder or id of the submission
+        submission: String,
+        /// Most tasks at once
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        at_once: u32,
+    },
+    /// Show what has become of a submission's jobs, or list all submissions
+    Status {
+        /// Id of the submission or its first letters, its folder, or `last`
+        submission: Option<String>,
+    },
+    /// Cancel the jobs of a submission that have not ended; tasks at work save their state
+    Cancel {
+        /// Id of the submission or its first letters, its folder, or `last`
+        submission: String,
+    },
     /// Not in this version: an HTML report of a run
     #[command(hide = true)]
     Report(IgnoredArguments),
@@ -131,12 +180,6 @@ pub enum Command {
     /// Not in this version: tune by measurements
     #[command(hide = true)]
     Tune(IgnoredArguments),
-    /// Not in this version: list batch jobs
-    #[command(hide = true)]
-    Status(IgnoredArguments),
-    /// Not in this version: cancel batch jobs
-    #[command(hide = true)]
-    Cancel(IgnoredArguments),
 }
 
 /// Arguments of a sub-command that does not exist yet.
@@ -301,10 +344,6 @@ impl Command {
     /// The error of a sub-command that is not in this version.
     pub fn unavailable_error(&self) -> Option<StageError> {
         let (name, instead) = match self {
-            Command::Submit(_) => (
-                "submit",
-                "run  warploom pipeline FILE  inside a batch job: it stops and resumes on signals",
-            ),
             Command::Report(_) => (
                 "report",
                 "look at record.json and metrics.parquet of the run:  warploom export KEY -o DIR",
@@ -315,8 +354,6 @@ impl Command {
             Command::Tune(_) => {
                 ("tune", "choices are made by predicted bytes:  warploom explain FILE")
             }
-            Command::Status(_) => ("status", "ask the scheduler itself"),
-            Command::Cancel(_) => ("cancel", "ask the scheduler itself"),
             _ => return None,
         };
         Some(crate::usage_error(format!("`warploom {name}` is not in this version"), instead))

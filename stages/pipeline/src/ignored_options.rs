@@ -41,6 +41,8 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
         instead,
     };
     let leave_out = || "leave it out".to_owned();
+    let of_submission =
+        || "a submission has the settings it was made with: leave it out".to_owned();
     let dataset = options
         .set
         .iter()
@@ -53,7 +55,10 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
             .map_or_else(|| "FILE".to_owned(), |file| shell_word(&file.to_string_lossy()))
     };
     match command {
-        Command::Pipeline { .. } | Command::Explain { .. } | Command::Check { .. } => {
+        Command::Pipeline { .. }
+        | Command::Explain { .. }
+        | Command::Check { .. }
+        | Command::Submit { .. } => {
             CommandReads { pipeline: true, set: true, ..neither("pipeline", leave_out()) }
         }
         Command::Export { key, .. } => {
@@ -103,16 +108,16 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
                 shell_word(&format!("{name}.yaml"))
             ),
         ),
+        Command::Task { .. } | Command::Pool { .. } => neither("task", of_submission()),
+        Command::Status { .. } => neither("status", of_submission()),
+        Command::Cancel { .. } => neither("cancel", of_submission()),
         Command::Doctor { .. } => neither("doctor", leave_out()),
         Command::Schema => neither("schema", leave_out()),
         Command::Completions { .. } => neither("completions", leave_out()),
         Command::Man => neither("man", leave_out()),
         // These are not in this version, which is said first.
-        Command::Submit(_)
-        | Command::Report(_)
-        | Command::Compare(_)
-        | Command::Tune(_)
-        | Command::Status(_)
-        | Command::Cancel(_) => neither("submit", leave_out()),
+        Command::Report(_) | Command::Compare(_) | Command::Tune(_) => {
+            neither("report", leave_out())
+        }
     }
 }

@@ -6,6 +6,7 @@
 //! never     does a stage's work itself; runs a stage after one that failed
 pub mod arguments;
 pub mod artifacts;
+pub mod batch;
 pub mod data;
 pub mod doctor;
 pub mod explain;
@@ -68,7 +69,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
     {
         return report_error(&talk, environment.format, &error);
     }
-    let done = match command {
+    let done = match command.clone() {
         Command::Pipeline { file } => {
             return run_on_pipelines(&talk, &environment, &options, file, run_all::run_all);
         }
@@ -157,12 +158,27 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             print_manual();
             Ok(())
         }
-        Command::Submit(_)
-        | Command::Report(_)
-        | Command::Compare(_)
-        | Command::Tune(_)
-        | Command::Status(_)
-        | Command::Cancel(_) => Ok(()),
+        Command::Submit { file, .. } => {
+            let file = file.clone().or_else(|| options.pipeline.clone());
+            let pipelines = match read_pipelines(&options, file.clone()) {
+                Ok(pipelines) => pipelines,
+                Err(refusal) => return refusal.finish(&talk, environment.format),
+            };
+            batch::submit::run_command(&environment, &options, &talk, &pipelines, &command)
+        }
+        Command::Task { submission, array, number, stop_after } => {
+            let request =
+                batch::task::TaskRequest { submission: &submission, array, number, stop_after };
+            batch::task::run(&environment, &options, &talk, &request)
+        }
+        Command::Pool { submission, at_once } => {
+            batch::follow::run_detached_pool(&environment, &submission, at_once)
+        }
+        Command::Status { submission } => {
+            batch::status::run(&environment, &talk, submission.as_deref())
+        }
+        Command::Cancel { submission } => batch::cancel::run(&environment, &talk, &submission),
+        Command::Report(_) | Command::Compare(_) | Command::Tune(_) => Ok(()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -156,7 +156,7 @@ fn try_stages(
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for stage in StageName::ALL {
-        let outcome = (Work::from_stage(stage).run)(&mut chain, talk);
+        let outcome = run_stage(&mut chain, talk, stage);
         debug_assert_eq!(outcome.stage, stage);
         if may_be_lost && outcome.status == Status::Failed && chain.has_lost_artifact() {
             return None;
@@ -192,9 +192,14 @@ fn stopped_summary(
     Some(runs::summary_of_stopped(environment, pipeline, provenance, last.seconds))
 }
 
+/// Runs a stage of a chain, or finds its output.
+pub(crate) fn run_stage(chain: &mut Chain<'_>, talk: &Talk, stage: StageName) -> Outcome {
+    (Work::from_stage(stage).run)(chain, talk)
+}
+
 /// Checks that need only the graph, as soon as it exists: ids without a node, and a program that
 /// does not fit the data.
-fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
+pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<preflight::Finding> {
     if outcome.stage == StageName::Ingest {
         // A cached run was checked then, with the same graph.
         let is_due = || {

@@ -27,6 +27,7 @@ mod reader;
 mod repeat;
 mod scalar;
 mod schema;
+pub mod site;
 mod stages;
 mod syntax;
 mod tree;
