@@ -10,7 +10,7 @@
 # A second start does nothing. stop ends only processes whose pid this script wrote, and their jobs.
 set -euo pipefail
 cmd=${1:-}; D=${SLURM_LOOPBACK_DIR:-target/slurm}
-NODES=${NODES:-3}; CPUS=${CPUS:-4}; GPUS=${GPUS:-2}; MEM_MB=${MEM_MB:-16000}; BASE_PORT=${BASE_PORT:-17000}
+NODES=${NODES:-3}; CPUS=${CPUS:-4}; GPUS=${GPUS:-2}; MEM_MB=${MEM_MB:-64000}; BASE_PORT=${BASE_PORT:-17000}
 if [ "$cmd" = install ]; then
   command -v slurmctld >/dev/null && command -v munged >/dev/null && exit 0
   export DEBIAN_FRONTEND=noninteractive

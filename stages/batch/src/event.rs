@@ -104,6 +104,28 @@ fn submission_file(folder: &Path) -> PathBuf {
     folder.join("submission.jsonl")
 }
 
+/// Room that events take when the disk is full: a file that gets shorter.
+const RESERVE_FILE: &str = "reserve";
+/// The bytes of it that an event may take.
+const RESERVE_STEP: u64 = 8192;
+
+/// Reserves room in a folder for what tasks have to tell when the disk is full.
+pub fn reserve_room(folder: &Path, tasks: u64) -> std::io::Result<()> {
+    let bytes = RESERVE_STEP * tasks.clamp(1, 64);
+    fs::write(folder.join(RESERVE_FILE), vec![0; bytes as usize])
+}
+
+/// Gives some of the reserved room back.
+fn release_room(folder: &Path) {
+    let file = fs::File::options().append(true).open(folder.join(RESERVE_FILE));
+    let shorten = |file: fs::File| {
+        let bytes = file.metadata()?.len();
+        file.set_len(bytes.saturating_sub(RESERVE_STEP))
+    };
+    // Without it the event is lost, as it was.
+    let _unimportant = file.and_then(shorten);
+}
+
 /// Appends an event of a task.
 pub fn append(folder: &Path, array: u32, task: u32, event: &Event) -> std::io::Result<()> {
     append_to(&task_file(folder, array, task), event)
@@ -115,15 +137,28 @@ pub fn append_of_submission(folder: &Path, event: &Event) -> Result<(), StageErr
     append_to(&file, event).map_err(|error| StageError::io("write an event to", &file, &error))
 }
 
-fn append_to(file: &Path, event: &Event) -> std::io::Result<()> {
+fn append_to(path: &Path, event: &Event) -> std::io::Result<()> {
     let mut line = serde_json::to_string(event).map_err(std::io::Error::other)?;
     line.push('\n');
-    let mut file = fs::File::options().append(true).create(true).open(file)?;
+    let mut file = fs::File::options().append(true).create(true).open(path)?;
     if event.event == EventKind::Start && file.metadata()?.len() > 0 {
         // The process before may have been killed within a line.
         line.insert(0, '\n');
     }
-    file.write_all(line.as_bytes())
+    match file.write_all(line.as_bytes()) {
+        Err(error) if is_full(&error) => {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            release_room(folder);
+            // A part of the line may have been written.
+            line.insert(0, '\n');
+            file.write_all(line.as_bytes())
+        }
+        done => done,
+    }
+}
+
+fn is_full(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded)
 }
 
 /// The events of a task, the oldest first.

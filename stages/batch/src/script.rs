@@ -183,9 +183,9 @@ fn body(
         ),
         "child=$!".to_owned(),
         "# A signal ends `wait`, not the task: it saves its state first.".to_owned(),
-        "again=1".to_owned(),
+        "again=1 ended=0".to_owned(),
         "trap 'again=1; kill -USR1 \"$child\" 2>/dev/null' USR1".to_owned(),
-        "trap 'again=1; kill -TERM \"$child\" 2>/dev/null' TERM".to_owned(),
+        "trap 'again=1; ended=1; kill -TERM \"$child\" 2>/dev/null' TERM".to_owned(),
         "while [ \"$again\" = 1 ]; do again=0; wait \"$child\"; code=$?; done".to_owned(),
     ];
     let Some(scheduler) = site.scheduler.as_ref().filter(|known| !known.requeue.is_empty()) else {
@@ -195,11 +195,12 @@ fn body(
     lines.extend([
         "# 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives"
             .to_owned(),
-        "# another code when it has come three times.".to_owned(),
+        "# another code when it has come three times. SIGTERM: it was cancelled, or makes room."
+            .to_owned(),
         "case $code in".to_owned(),
         "75|4)".to_owned(),
         format!("  job=\"{}\"", scheduler.job),
-        format!("  if ! {{ {}; }}; then", scheduler.cancelled),
+        format!("  if [ \"$ended\" = 0 ] || {}; then", scheduler.preempted),
     ]);
     lines.extend(scheduler.requeue.iter().map(|line| format!("    {line}")));
     lines.extend(["  fi;;".to_owned(), "esac".to_owned(), "exit \"$code\"".to_owned()]);

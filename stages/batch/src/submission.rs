@@ -191,6 +191,10 @@ impl Draft {
     /// Writes what was asked for and the list of jobs, and gives the folder its final name.
     pub fn finish(self, submission: Submission, jobs: &[Job]) -> Result<Opened, StageError> {
         write_jobs(&self.beside.path().join(JOBS_FILE), jobs)?;
+        let events = self.beside.path().join("events");
+        let tasks = submission.arrays.iter().map(|array| u64::from(array.tasks)).sum();
+        crate::event::reserve_room(&events, tasks)
+            .map_err(|error| StageError::io("reserve room for events in", &events, &error))?;
         let text = serde_json::to_string_pretty(&submission)
             .map_err(|error| StageError::defect(error.to_string()))?;
         self.write(SUBMISSION_FILE, (text + "\n").as_bytes())?;

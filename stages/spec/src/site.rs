@@ -95,8 +95,9 @@ spec! {
         job: String = String::new();
         /// Lines of shell that put the job `$job` into the queue again.
         requeue: Vec<String> = Vec::new();
-        /// Shell test that is true where the job was cancelled by its user.
-        cancelled: String = "false".to_owned();
+        /// Shell test that is true where a job that got SIGTERM makes room for another one, and
+        /// was not cancelled.
+        preempted: String = "false".to_owned();
         /// The command that submits a script: `{script}`, and `{dependency}` where it waits for
         /// other jobs.
         submit: Vec<String> = Vec::new();

@@ -149,6 +149,9 @@ pub fn job_line(status: &JobStatus) -> String {
     if let Some(error) = &status.error {
         let of = |name: &str| error[name].as_str();
         line += &format!("\n          error: {}", of("what").unwrap_or_default());
+        if let Some(place) = of("place") {
+            line += &format!("\n            --> {place}");
+        }
         if let Some(hint) = of("hint") {
             line += &format!("\n          hint: {hint}");
         }

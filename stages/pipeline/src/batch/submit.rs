@@ -262,14 +262,13 @@ fn at_once(environment: &Environment, prepared: &Prepared<'_>) -> u32 {
     let site = &prepared.site;
     let cpus = site.spec.prepare.cpus.max(site.spec.run.cpus).max(1);
     let by_cores = (environment.threads as u64 / cpus).max(1);
-    let largest = prepared
-        .resources
-        .iter()
-        .filter(|resources| resources.bytes > 0)
-        .map(|resources| resources.bytes)
-        .max()
-        .unwrap_or(1);
-    let by_memory = (environment.memory / largest.max(1)).max(1);
+    // Where nothing is known of a job, cores alone decide.
+    let is_known = |array: &&JobArray| {
+        prepared.jobs.iter().all(|job| job.array != array.number || job.bytes > 0)
+    };
+    let of_known = prepared.arrays.iter().zip(&prepared.resources);
+    let largest = of_known.filter(|(array, _)| is_known(array)).map(|(_, of)| of.bytes).max();
+    let by_memory = largest.map_or(by_cores, |bytes| (environment.memory / bytes.max(1)).max(1));
     let asked = [&site.spec.prepare, &site.spec.run].into_iter().filter_map(|group| group.at_once);
     let most = asked.min().unwrap_or(by_cores.min(by_memory));
     u32::try_from(most).unwrap_or(u32::MAX)
@@ -390,6 +389,9 @@ impl Prepared<'_> {
         names: &BTreeMap<u32, String>,
         error: StageError,
     ) -> StageError {
+        // Its status says so; a disk that is full by now costs only that.
+        let _unimportant =
+            event::append_of_submission(&opened.events(), &Event::now(EventKind::Cancelled));
         let cancelled = super::cancel::cancel_arrays(opened, names.values());
         let told = match (names.is_empty(), cancelled) {
             (true, _) => "nothing was submitted".to_owned(),

@@ -1,0 +1,298 @@
+//! cases: what is asked of batch jobs.
+use std::{fs, path::Path, path::PathBuf};
+
+use warploom_test_support::{process::start, repository, sandbox::Sandbox};
+
+use crate::cluster::{Cluster, Status};
+
+/// All cases.
+pub const CASES: [(&str, fn(&Cluster)); 10] = [
+    ("a matrix is built once", a_matrix_is_built_once),
+    ("a bad graph blocks its own cells", a_bad_graph_blocks_its_own_cells),
+    ("the clock queues a run again", the_clock_queues_a_run_again),
+    ("a preempted run goes on", a_preempted_run_goes_on),
+    ("a cancelled task stays cancelled", a_cancelled_task_stays_cancelled),
+    ("a queued submission is cancelled", a_queued_submission_is_cancelled),
+    ("faults that may pass are tried again", faults_that_may_pass_are_tried_again),
+    ("a full store is told", a_full_store_is_told),
+    ("a dead node costs no finished stage", a_dead_node_costs_no_finished_stage),
+    ("a scheduler that is away is told", a_scheduler_that_is_away_is_told),
+];
+
+/// A pipeline of a stand-in: `karate`, unless the lines name others.
+fn pipeline(sandbox: &Sandbox, name: &str, lines: &str) -> PathBuf {
+    let program = repository().join("pipelines/programs/gcn.py");
+    let text = format!("plan: {{program: {}}}\n{lines}", program.display());
+    sandbox.write(name, text)
+}
+
+/// Settings of a run of some seconds, which saves its state every second.
+const LONG: &str = "dataset: karate\nrun: {epochs: 60000, checkpoint: {every_seconds: 1}}\n";
+
+fn count(all: &[Status], state: &str) -> usize {
+    all.iter().filter(|status| status.state == state).count()
+}
+
+/// The files of the only run of a store that must not depend on how it came about.
+fn result(sandbox: &Sandbox) -> Vec<Vec<u8>> {
+    let runs: Vec<PathBuf> = fs::read_dir(sandbox.store.join("run-v1"))
+        .expect("there are runs")
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("manifest.json").exists())
+        .collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    ["parameters.safetensors", "predictions.parquet"]
+        .map(|name| fs::read(runs[0].join(name)).expect("a run has its files"))
+        .into()
+}
+
+/// The result of a pipeline that nothing disturbs.
+fn undisturbed(sandbox: &Sandbox, file: &Path) -> Vec<Vec<u8>> {
+    let sandbox = sandbox.with_store("undisturbed");
+    sandbox.warploom(&["pipeline", file.to_str().expect("UTF-8")]).expect(0);
+    result(&sandbox)
+}
+
+fn record(sandbox: &Sandbox) -> serde_json::Value {
+    sandbox.view().artifacts().iter().find(|found| found.kind == "run").expect("a run").record()
+}
+
+fn a_matrix_is_built_once(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(
+        &sandbox,
+        "m.yaml",
+        "dataset: karate\nrun: {epochs: 3}\nmatrix: {plan.set.hidden: [2, 3], run.seed: [0, 1, 2]}\n",
+    );
+    let id = cluster.submit(&sandbox, &file, &[]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!((all.len(), count(&all, "built")), (12, 12), "{all:#?}");
+    assert!(all.iter().all(|status| status.starts == 1), "{all:#?}");
+    let events = sandbox.store.join("submissions").join(&id).join("events/submission.jsonl");
+    let submitted = fs::read_to_string(events).unwrap().lines().count();
+    assert_eq!(submitted, 3, "one call of sbatch for each array");
+    let again = cluster
+        .warploom(&sandbox, &["submit", file.to_str().unwrap(), "--site", "slurm", "--real=no"]);
+    again.expect(0).prints(&["12 in the store", "nothing to do"]);
+    // A script by hand finds everything.
+    let script = sandbox.store.join("submissions").join(&id).join("array-3.sh");
+    cluster.slurm("sbatch", &["--wait", script.to_str().unwrap()]);
+    let all = cluster.status(&sandbox, &id);
+    assert_eq!(count(&all, "hit"), 6, "{all:#?}");
+}
+
+fn a_bad_graph_blocks_its_own_cells(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    sandbox.write("raw/broken/edges.txt", "0 1\n1 x\n");
+    let file = pipeline(
+        &sandbox,
+        "b.yaml",
+        "dataset: karate\nrun: {epochs: 3}\nmatrix: {dataset: [karate, broken], run.seed: [0, 1]}\n",
+    );
+    let arguments = ["submit", file.to_str().unwrap(), "--site", "slurm", "--real=no", "--wait"];
+    let small = ["--with", "prepare.cpus=1", "--with", "run.cpus=1"];
+    cluster
+        .warploom(&sandbox, &[&arguments[..], &small].concat())
+        .expect(1)
+        .says(&["did not end well", "hint:"])
+        .prints(&["nothing to do: the job `ingest` of broken"]);
+    let all = cluster.status(&sandbox, "last");
+    let of = |dataset: &str, state: &str| {
+        all.iter().filter(|job| job.dataset == dataset && job.state == state).count()
+    };
+    assert_eq!([of("karate", "built"), of("broken", "failed"), of("broken", "blocked")], [7, 1, 6]);
+    let failed = all.iter().find(|job| job.state == "failed").unwrap();
+    assert!(failed.error["hint"].is_string() && failed.starts == 1, "{failed:?}");
+    let codes = cluster.slurm("sacct", &["-c", "--noheader", "-o", "jobid,state"]);
+    assert!(codes.contains("FAILED"), "{codes}");
+}
+
+fn the_clock_queues_a_run_again(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "c.yaml", LONG);
+    let expected = undisturbed(&sandbox, &file);
+    // The limit of a minute less the margin leaves two seconds.
+    let limits = ["--with", "run.time=1m", "--with", "margin=58"];
+    let id = cluster.submit(&sandbox, &file, &limits);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!(count(&all, "built"), 6, "{all:#?}");
+    let run = all.last().unwrap();
+    assert!(run.starts > 1, "{run:?}");
+    assert!(record(&sandbox)["resumed_at"].as_u64() > Some(0));
+    assert_eq!(result(&sandbox), expected);
+}
+
+fn a_preempted_run_goes_on(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "p.yaml", LONG);
+    let expected = undisturbed(&sandbox, &file);
+    let id = cluster.submit(&sandbox, &file, &["--with", "run.partition=batch"]);
+    cluster.until(&sandbox, &id, "run at work", |all| all.last().unwrap().state == "running");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let urgent = ["--wait", "-p", "urgent", "-N3", "--exclusive", "-o", "/dev/null"];
+    cluster.slurm("sbatch", &[&urgent[..], &["--wrap", "sleep 1"]].concat());
+    let all = cluster.until_ended(&sandbox, &id);
+    let run = all.last().unwrap();
+    assert_eq!((run.state.as_str(), run.starts), ("built", 2), "{run:?}");
+    assert_eq!(result(&sandbox), expected);
+    assert!(record(&sandbox)["resumed_at"].as_u64() > Some(0));
+}
+
+fn a_cancelled_task_stays_cancelled(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "x.yaml", LONG);
+    let id = cluster.submit(&sandbox, &file, &[]);
+    let all =
+        cluster.until(&sandbox, &id, "run at work", |all| all.last().unwrap().state == "running");
+    // As somebody does who does not know `warploom cancel`.
+    cluster.slurm("scancel", &[&all.last().unwrap().job]);
+    let all = cluster
+        .until(&sandbox, &id, "cancelled run", |all| all.last().unwrap().state == "cancelled");
+    std::thread::sleep(std::time::Duration::from_secs(8));
+    let later = cluster.status(&sandbox, &id);
+    assert_eq!(later.last().unwrap().state, "cancelled", "{later:#?}");
+    assert_eq!(later.last().unwrap().starts, all.last().unwrap().starts);
+    // Submitted again, it goes on from what was saved.
+    let id = cluster.submit(&sandbox, &file, &[]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!((count(&all, "hit"), count(&all, "built")), (5, 1), "{all:#?}");
+}
+
+fn a_queued_submission_is_cancelled(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "q.yaml", LONG);
+    // All nodes are taken: it waits.
+    let busy = ["-p", "urgent", "-N3", "--exclusive", "--parsable", "-o", "/dev/null"];
+    let busy = cluster.slurm("sbatch", &[&busy[..], &["--wrap", "sleep 60"]].concat());
+    let id = cluster.submit(&sandbox, &file, &[]);
+    let all = cluster.status(&sandbox, &id);
+    assert_eq!(count(&all, "waiting"), 6, "{all:#?}");
+    assert!(!all[0].reason.is_empty(), "{all:#?}");
+    cluster.warploom(&sandbox, &["cancel", &id]).expect(0).says(&["cancelled"]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!(count(&all, "cancelled"), 6, "{all:#?}");
+    cluster.slurm("scancel", &[busy.trim()]);
+    cluster.warploom(&sandbox, &["cancel", &id]).expect(0).says(&["has ended"]);
+}
+
+fn faults_that_may_pass_are_tried_again(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "f.yaml", "dataset: karate\nrun: {epochs: 3}\n");
+    let library = sandbox.path("inject.so");
+    let source = repository().join("tests/faults/inject.c");
+    let made = std::process::Command::new("cc")
+        .args(["-O1", "-shared", "-fPIC", "-ldl", "-o"])
+        .arg(&library)
+        .arg(&source)
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "the C compiler makes inject.so");
+    // The first write below the folder of csr fails with EIO, every time.
+    let variables = format!(
+        "environment={{LD_PRELOAD: {}, INJECT_BELOW: {}, INJECT_CALL: write, INJECT_AT: \"1\", INJECT_WAY: \"5+\"}}",
+        library.display(),
+        sandbox.store.join("csr-v1").display()
+    );
+    let csr = csr_folder(&sandbox, &file);
+    let variables = variables.replace("csr-v1", &csr);
+    let id = cluster.submit(&sandbox, &file, &["--with", &variables]);
+    let all = cluster.until_ended(&sandbox, &id);
+    let of = |stage: &str| all.iter().find(|job| job.stage == stage).unwrap();
+    assert_eq!((of("ingest").state.as_str(), of("extract").state.as_str()), ("hit", "failed"));
+    assert_eq!(of("extract").starts, 4, "three times again, then it gives up: {all:#?}");
+    assert_eq!((of("run").state.as_str(), of("run").starts), ("blocked", 1), "{all:#?}");
+    // Without the fault it goes on.
+    let id = cluster.submit(&sandbox, &file, &[]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!((count(&all, "hit"), count(&all, "built")), (1, 5), "{all:#?}");
+}
+
+/// The name of the folder of csr in a store.
+fn csr_folder(sandbox: &Sandbox, file: &Path) -> String {
+    let other = sandbox.with_store("names");
+    other.warploom(&["pipeline", file.to_str().unwrap()]).expect(0);
+    let names = fs::read_dir(&other.store).unwrap().flatten();
+    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.find(|name| name.starts_with("csr-v")).expect("a store has csr")
+}
+
+fn a_full_store_is_told(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "d.yaml", "dataset: karate\nrun: {epochs: 3}\n");
+    fs::create_dir_all(&sandbox.store).unwrap();
+    let store = sandbox.store.to_str().unwrap().to_owned();
+    let mount = |arguments: &[&str]| {
+        std::process::Command::new("mount")
+            .args(arguments)
+            .status()
+            .is_ok_and(|done| done.success())
+    };
+    if !mount(&["-t", "tmpfs", "-o", "size=300k", "tmpfs", &store]) {
+        println!("no small file system can be mounted here: a full store is not tried");
+        return;
+    }
+    let id = cluster.submit(&sandbox, &file, &[]);
+    // All that is left.
+    let filler = sandbox.store.join("filler");
+    let _full = fs::write(&filler, vec![0; 1 << 20]);
+    let all = cluster.until_ended(&sandbox, &id);
+    let failed = all.iter().find(|job| job.state == "failed");
+    let told = failed.map(|job| job.error["kind"].clone());
+    fs::remove_file(&filler).unwrap();
+    assert!(mount(&["-o", "remount,size=64m", &store]));
+    let again = cluster.submit(&sandbox, &file, &[]);
+    let later = cluster.until_ended(&sandbox, &again);
+    let unmounted = std::process::Command::new("umount").arg(&store).status();
+    assert_eq!(told, Some("disk_full".into()), "{all:#?}");
+    assert_eq!(count(&later, "built") + count(&later, "hit"), 6, "{later:#?}");
+    assert!(unmounted.is_ok_and(|done| done.success()));
+}
+
+fn a_dead_node_costs_no_finished_stage(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "n.yaml", LONG);
+    let expected = undisturbed(&sandbox, &file);
+    let id = cluster.submit(&sandbox, &file, &[]);
+    cluster.until(&sandbox, &id, "run at work", |all| all.last().unwrap().state == "running");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let nodes = cluster.slurm("squeue", &["--noheader", "--states=running", "--format=%N"]);
+    let node = nodes.lines().next().expect("a node runs it").trim().to_owned();
+    cluster.call(&["fail", &node]);
+    let all = cluster.until(&sandbox, &id, "second start", |all| {
+        all.last().unwrap().starts == 2 || all.last().unwrap().state == "built"
+    });
+    assert!(all[..5].iter().all(|job| job.starts == 1 && job.state == "built"), "{all:#?}");
+    cluster.call(&["recover", &node]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!((count(&all, "built"), all.last().unwrap().starts), (6, 2), "{all:#?}");
+    assert_eq!(result(&sandbox), expected);
+}
+
+fn a_scheduler_that_is_away_is_told(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "a.yaml", LONG);
+    let id = cluster.submit(&sandbox, &file, &[]);
+    cluster.until(&sandbox, &id, "run at work", |all| all.last().unwrap().state == "running");
+    cluster.call(&["controller-stop"]);
+    let told = cluster.warploom(&sandbox, &["status", &id]).expect(0);
+    told.prints(&["the scheduler does not answer", "built"]);
+    let other = pipeline(&sandbox, "o.yaml", "dataset: karate\nrun: {epochs: 2}\n");
+    let submitting = start(cluster.command(
+        &sandbox,
+        &[
+            "submit",
+            other.to_str().unwrap(),
+            "--site",
+            "slurm",
+            "--real=no",
+            "--with",
+            "array_size=9",
+        ],
+    ));
+    let output = submitting.wait();
+    assert_eq!(output.code, Some(4), "{output}");
+    output.says(&["nothing was submitted", "hint:"]);
+    cluster.call(&["controller-start"]);
+    let all = cluster.until_ended(&sandbox, &id);
+    assert_eq!(count(&all, "built"), 6, "{all:#?}");
+}
