@@ -19,3 +19,4 @@ pub mod script;
 pub mod site;
 pub mod status;
 pub mod submission;
+pub mod workflow;

@@ -43,30 +43,26 @@ const POOL: &str = "pool";
 /// The time between two looks at the tasks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Whether the pool of a submission is at work, as far as this host knows.
-pub fn is_at_work(opened: &Opened) -> bool {
+/// Whether the pool of a submission is at work; none if that is unknown: none was started, or on
+/// another host.
+pub fn is_at_work(opened: &Opened) -> Option<bool> {
     let own = event::read_of_submission(&opened.events());
-    let begun = own.iter().rev().find(|event| event.job.as_deref() == Some(POOL));
-    let Some((host, process)) = begun.and_then(|event| Some((event.host.clone()?, event.process?)))
-    else {
-        return false;
-    };
+    let begun = own.iter().rev().find(|event| event.job.as_deref() == Some(POOL))?;
+    let (host, process) = (begun.host.as_deref()?, begun.process?);
     if host != host_name() {
-        // It cannot be seen from here.
-        return true;
+        return None;
     }
     // The command line has the id of the submission: a number that was given again is told apart.
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&line).contains(&opened.submission.id) || process == std::process::id()
+    let is_own = process == std::process::id();
+    Some(is_own || String::from_utf8_lossy(&line).contains(&opened.submission.id))
 }
 
 /// The process of a pool at work on this host.
 pub fn process(opened: &Opened) -> Option<u32> {
     let own = event::read_of_submission(&opened.events());
     let begun = own.iter().rev().find(|event| event.job.as_deref() == Some(POOL))?;
-    (begun.host.as_deref() == Some(&host_name()) && is_at_work(opened))
-        .then_some(begun.process)
-        .flatten()
+    begun.process.filter(|_| is_at_work(opened) == Some(true))
 }
 
 /// The name of this host.

@@ -171,9 +171,10 @@ fn ask(
     opened: &Opened,
     arrays: &BTreeMap<u32, String>,
 ) -> Result<Option<BTreeMap<(u32, u32), Said>>, StageError> {
-    let Some(scheduler) = opened.scheduler()? else {
-        // Without a pool nothing runs: what has not ended is lost.
-        return Ok((!pool::is_at_work(opened)).then(BTreeMap::new));
+    let submitted = opened.submission.workflow.is_none();
+    let Some(scheduler) = opened.scheduler()?.filter(|_| submitted) else {
+        // A pool that has ended runs nothing: what has not ended is lost.
+        return Ok((pool::is_at_work(opened) == Some(false)).then(BTreeMap::new));
     };
     if scheduler.list.is_empty() || arrays.is_empty() {
         return Ok(None);

@@ -56,6 +56,9 @@ pub struct Submission {
     pub site: String,
     /// Name of the scheduler.
     pub scheduler: String,
+    /// The workflow system that runs the tasks in place of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
     /// Variables that tasks need as they were here.
     pub environment: BTreeMap<String, String>,
     /// The copy of each program, by its path.

@@ -134,6 +134,9 @@ pub enum Command {
         /// Show the arrays and their scripts, and submit nothing
         #[arg(long)]
         dry_run: bool,
+        /// Write a Snakefile or a Nextflow script of the tasks, and submit nothing
+        #[arg(long, value_enum, value_name = "SYSTEM", conflicts_with_all = ["dry_run", "wait"])]
+        workflow: Option<WorkflowSystem>,
         /// Follow the jobs to their end, with a line for each
         #[arg(long)]
         wait: bool,
@@ -187,6 +190,15 @@ pub enum Command {
 pub struct IgnoredArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
     rest: Vec<String>,
+}
+
+/// Workflow systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WorkflowSystem {
+    /// A Snakefile
+    Snakemake,
+    /// A Nextflow script
+    Nextflow,
 }
 
 /// Output formats of an export.

@@ -20,6 +20,7 @@ use warploom_batch::{
     script,
     site::{Resources, Site},
     submission::{ArrayFacts, Draft, Opened, Submission},
+    workflow::Workflow,
 };
 use warploom_contract::{Digest, ErrorKind, StageError, progress::Progress};
 use warploom_shell::{
@@ -50,6 +51,8 @@ pub struct SubmitRequest<'a> {
     pub with: &'a [String],
     /// Whether nothing is submitted.
     pub dry_run: bool,
+    /// The workflow system whose file is written, in place of submitting.
+    pub workflow: Option<Workflow>,
     /// Whether the command follows the jobs to their end.
     pub wait: bool,
 }
@@ -71,7 +74,7 @@ pub fn run_command(
     pipelines: &[Pipeline],
     command: &arguments::Command,
 ) -> Result<(), StageError> {
-    let arguments::Command::Submit { site, with, dry_run, wait, .. } = command else {
+    let arguments::Command::Submit { site, with, dry_run, workflow, wait, .. } = command else {
         return Ok(());
     };
     let Some(first) = pipelines.first() else { return Ok(()) };
@@ -90,6 +93,10 @@ pub fn run_command(
         site,
         with,
         dry_run: *dry_run,
+        workflow: workflow.map(|system| match system {
+            arguments::WorkflowSystem::Snakemake => Workflow::Snakemake,
+            arguments::WorkflowSystem::Nextflow => Workflow::Nextflow,
+        }),
         wait: *wait,
     };
     run(environment, options, talk, &request)
@@ -124,6 +131,9 @@ fn run(
         return Ok(());
     }
     let opened = prepared.write(&environment, options, id)?;
+    if let Some(workflow) = request.workflow {
+        return write_workflow(&environment, &opened, &prepared.jobs, workflow);
+    }
     if prepared.site.is_local() {
         let at_once = at_once(&environment, &prepared);
         return follow::run_pool(&environment, talk, &opened, at_once, request.wait);
@@ -131,6 +141,25 @@ fn run(
     prepared.submit(&opened)?;
     talk.say(&format!("follow it with  warploom status {}", opened.submission.id));
     if request.wait { follow::follow(&environment, talk, &opened) } else { Ok(()) }
+}
+
+/// Writes the file of a workflow system beside the scripts, and says how it is run.
+fn write_workflow(
+    environment: &Environment,
+    opened: &Opened,
+    jobs: &[Job],
+    workflow: Workflow,
+) -> Result<(), StageError> {
+    let path = opened.folder.join(workflow.file_name());
+    std::fs::write(&path, workflow.text(opened, jobs))
+        .map_err(|error| StageError::io("write", &path, &error))?;
+    let command = workflow.command(opened);
+    crate::print_as(
+        environment,
+        || format!("run it:  {command}\n"),
+        || vec![json!({"workflow": path, "command": command})],
+    );
+    Ok(())
 }
 
 /// The environment of tasks: under a scheduler a stand-in is refused unless it is allowed.
@@ -181,6 +210,7 @@ fn prepare<'a>(
     }
     preflight::check_pipelines(&checked, request.pipelines, &StageName::ALL)
         .map_err(|found| found.error)?;
+    let is_written_only = request.dry_run || request.workflow.is_some();
     if site.is_local() {
         preflight::check_gpus(&checked, request.pipelines).map_err(|found| found.error)?;
     }
@@ -189,7 +219,7 @@ fn prepare<'a>(
         DeviceKnown::Here => StageName::Run,
         DeviceKnown::OnNodes => StageName::Reorder,
     };
-    let arrays = array::divide(&mut jobs, first_of_run, array_size(&site, request.dry_run)?);
+    let arrays = array::divide(&mut jobs, first_of_run, array_size(&site, is_written_only)?);
     let resources = arrays
         .iter()
         .map(|array| site.array_resources(array, &jobs))
@@ -317,6 +347,7 @@ impl Prepared<'_> {
             force: environment.force,
             site: self.site.name.clone(),
             scheduler: self.site.spec.scheduler.clone(),
+            workflow: self.request.workflow.map(|system| system.file_name().to_owned()),
             environment: variables.into_iter().filter_map(variable).collect(),
             programs,
             arrays: arrays.collect(),

@@ -1,0 +1,143 @@
+//! workflow: a submission as a Snakefile or a Nextflow script, for those who run everything with
+//! one of these.
+//!
+//! promises  each task is `warploom task` of the submission, after the tasks whose outputs it
+//!           reads; exit codes 4 and 75 are tried again
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    job::Job,
+    script::quoted,
+    submission::{ArrayFacts, Opened},
+};
+
+/// A workflow system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workflow {
+    /// Snakemake 7 or later.
+    Snakemake,
+    /// Nextflow, DSL 2.
+    Nextflow,
+}
+
+impl Workflow {
+    /// The file in the folder of the submission.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Workflow::Snakemake => "Snakefile",
+            Workflow::Nextflow => "main.nf",
+        }
+    }
+
+    /// The command that runs it.
+    pub fn command(self, opened: &Opened) -> String {
+        let folder = quoted(&opened.folder.to_string_lossy());
+        match self {
+            Workflow::Snakemake => format!(
+                "snakemake --cores all --directory {folder} --snakefile {folder}/Snakefile --keep-going"
+            ),
+            Workflow::Nextflow => format!("nextflow run {folder}/main.nf"),
+        }
+    }
+
+    /// The text of the file.
+    pub fn text(self, opened: &Opened, jobs: &[Job]) -> String {
+        match self {
+            Workflow::Snakemake => snakefile(opened, jobs),
+            Workflow::Nextflow => nextflow(opened),
+        }
+    }
+}
+
+/// The tasks whose outputs each task reads.
+fn inputs(jobs: &[Job]) -> BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> {
+    let mut inputs: BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> = BTreeMap::new();
+    for job in jobs.iter().filter(|job| job.array > 0) {
+        let own = (job.array, job.task);
+        let parent = job.parent.map(|row| &jobs[row as usize]);
+        let of = inputs.entry(own).or_default();
+        of.extend(
+            parent
+                .filter(|parent| parent.array > 0)
+                .map(|parent| (parent.array, parent.task))
+                .filter(|input| *input != own),
+        );
+    }
+    inputs
+}
+
+/// The command of a task.
+fn task_command(opened: &Opened, array: &ArrayFacts, number: &str) -> String {
+    format!(
+        "{} task {} --array {} --number {number}",
+        quoted(&opened.submission.program),
+        quoted(&opened.folder.to_string_lossy()),
+        array.number
+    )
+}
+
+fn heading(opened: &Opened, comment: &str) -> String {
+    format!(
+        "{comment} The submission {} as `warploom submit` wrote it. What has become of it:\n\
+         {comment}   {} status {}\n",
+        opened.submission.id, opened.submission.program, opened.submission.id
+    )
+}
+
+fn snakefile(opened: &Opened, jobs: &[Job]) -> String {
+    let name = |(array, task): &(u32, u32)| format!("\"{array}-{task}\"");
+    let mut text = heading(opened, "#");
+    text += "\n# The tasks whose outputs each task reads.\nINPUTS = {\n";
+    for (task, inputs) in inputs(jobs) {
+        let inputs: Vec<String> = inputs.iter().map(name).collect();
+        text += &format!("    {}: [{}],\n", name(&task), inputs.join(", "));
+    }
+    text +=
+        "}\n\n\ndef inputs_of(task):\n    return [f\"done/{name}\" for name in INPUTS[task]]\n\n\n";
+    text += "rule all:\n    input:\n        [f\"done/{name}\" for name in INPUTS],\n";
+    for array in &opened.submission.arrays {
+        let log = format!("logs/{}-{{task}}.txt", array.number);
+        text += &format!(
+            "\n\nrule array_{number}:\n    input:\n        lambda wildcards: inputs_of(f\"{number}-{{wildcards.task}}\"),\n    \
+             output:\n        touch(\"done/{number}-{{task}}\"),\n    resources:\n        mem_mb={memory},\n        runtime={minutes},\n    \
+             retries: 3\n    shell:\n        \"{command} >>{log} 2>&1\"\n",
+            number = array.number,
+            memory = array.bytes.div_ceil(1 << 20),
+            minutes = array.seconds.div_ceil(60),
+            command = task_command(opened, array, "{wildcards.task}").replace('"', "\\\""),
+            log = log.replace("{task}", "{wildcards.task}"),
+        );
+    }
+    text
+}
+
+fn nextflow(opened: &Opened) -> String {
+    let mut text = heading(opened, "//");
+    for array in &opened.submission.arrays {
+        text += &format!(
+            "\nprocess ARRAY_{number} {{\n    memory '{memory} MB'\n    time '{minutes} min'\n    maxRetries 3\n    \
+             errorStrategy {{ task.exitStatus in [4, 75] ? 'retry' : 'ignore' }}\n\n    input:\n    val ready\n    each number\n\n    \
+             output:\n    val number\n\n    script:\n    \"\"\"\n    {command}\n    \"\"\"\n}}\n",
+            number = array.number,
+            memory = array.bytes.div_ceil(1 << 20),
+            minutes = array.seconds.div_ceil(60),
+            command = task_command(opened, array, "${number}"),
+        );
+    }
+    text += "\nworkflow {\n";
+    for array in &opened.submission.arrays {
+        // As `afterany`: when all tasks of the arrays before have ended, well or not.
+        let outputs: Vec<String> =
+            array.after.iter().map(|number| format!("ARRAY_{number}.out")).collect();
+        let ready = match outputs.as_slice() {
+            [] => "Channel.value(true)".to_owned(),
+            [first, others @ ..] => {
+                let mixed: String = others.iter().map(|other| format!(".mix({other})")).collect();
+                format!("{first}{mixed}.collect().ifEmpty([]).map {{ true }}")
+            }
+        };
+        text +=
+            &format!("    ARRAY_{}({ready}, 0..{})\n", array.number, array.tasks.saturating_sub(1));
+    }
+    text + "}\n"
+}
