@@ -4,6 +4,7 @@
 DATASET  ?= amazon0505
 PIPELINE ?= gcn
 DEVICE   ?= auto
+SITE     ?= slurm
 SET      ?=
 # Further flags, for example  FLAGS="--format json"
 FLAGS    ?=
@@ -16,12 +17,12 @@ OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --dev
 WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long test-gpu smoke-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
+.PHONY: help build pipeline explain test test-long test-gpu test-slurm smoke-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
 
 help: ## List what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  stages: $(STAGES)"
-	@echo '  variables: DATASET=$(DATASET) PIPELINE=$(PIPELINE) DEVICE=$(DEVICE) SET="plan.set.hidden=64 run.epochs=50" FLAGS="--format json"'
+	@echo '  variables: DATASET=$(DATASET) PIPELINE=$(PIPELINE) DEVICE=$(DEVICE) SITE=$(SITE) SET="plan.set.hidden=64 run.epochs=50" FLAGS="--format json"'
 
 build: ## Build all binaries, optimised, into target/release
 	@$(CARGO) build --release --workspace --bins
@@ -40,8 +41,11 @@ explain: $(WARPLOOM) ## Say for each stage hit or miss and why, and what the pla
 fetch: $(WARPLOOM) ## Download the raw files of DATASET
 	@$(WARPLOOM) data fetch $(DATASET) $(FLAGS)
 
-# Not in this version: batch jobs, and a page about a run. They say so themselves.
-submit report: $(WARPLOOM)
+submit: $(WARPLOOM) ## Submit the stages as batch jobs: make submit DATASET=cora SITE=slurm [FLAGS="--wait"]
+	@$(WARPLOOM) submit $(PIPELINE_FILE) --site $(SITE) $(OPTIONS)
+
+# Not in this version: a page about a run. It says so itself.
+report: $(WARPLOOM)
 	@$(WARPLOOM) $@
 
 # Short campaigns of kills, failing calls, flipped bits, mutants of files, races and full disks, and samples of the sweeps over widths, schedules and
@@ -59,6 +63,10 @@ test-gpu: ## Run lists on the GPU that is here, under sanitizers too, and traini
 smoke-gpu: ## Golden models, one epoch of each program, repeated bits and four timed epochs on the GPU that is here, in eight minutes, as a table: make smoke-gpu [BESIDE=FILE] [RECORD=FOLDER]; without one it says that nothing ran
 	@if [ -e /dev/nvidia0 ] && [ -z "$(SUITE)" ]; then $(MAKE) --no-print-directory build; fi
 	@SUITE="$(SUITE)" BESIDE="$(BESIDE)" RECORD="$(RECORD)" tests/smoke-gpu.sh
+
+test-slurm: ## Run batch jobs on a Slurm on loopback, which is installed (Debian, root) and started for it
+	@tests/slurm/cluster.sh install
+	@$(CARGO) build --quiet --workspace --bins && $(CARGO) test -p warploom-tests --test slurm -- --nocapture
 
 test-emulated: ## Run lists on an emulated GPU: both types, both orders, threads both ways (minutes)
 	@tests/emulated.sh

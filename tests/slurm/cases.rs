@@ -6,8 +6,10 @@ use warploom_test_support::{process::start, repository, sandbox::Sandbox};
 use crate::cluster::{Cluster, Status};
 
 /// All cases.
-pub const CASES: [(&str, fn(&Cluster)); 10] = [
+pub const CASES: [(&str, fn(&Cluster)); 12] = [
     ("a matrix is built once", a_matrix_is_built_once),
+    ("the page for clusters is right", the_page_for_clusters_is_right),
+    ("random kills leave every cell right", random_kills_leave_every_cell_right),
     ("a bad graph blocks its own cells", a_bad_graph_blocks_its_own_cells),
     ("the clock queues a run again", the_clock_queues_a_run_again),
     ("a preempted run goes on", a_preempted_run_goes_on),
@@ -295,4 +297,155 @@ fn a_scheduler_that_is_away_is_told(cluster: &Cluster) {
     cluster.call(&["controller-start"]);
     let all = cluster.until_ended(&sandbox, &id);
     assert_eq!(count(&all, "built"), 6, "{all:#?}");
+}
+
+/// The blocks of a page that are commands, as one script.
+fn commands_of(page: &str) -> String {
+    let text = fs::read_to_string(repository().join(page)).expect("the page is there");
+    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or(""));
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+fn the_page_for_clusters_is_right(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let script = sandbox.write("page.sh", format!("set -eux\n{}", commands_of("docs/cluster.md")));
+    let home = sandbox.path("home");
+    fs::create_dir(&home).unwrap();
+    let binaries = std::env::current_exe().expect("a test has a path");
+    let binaries = binaries.parent().and_then(Path::parent).expect("it lies in target/PROFILE/deps");
+    let ran = std::process::Command::new("bash")
+        .arg(script)
+        .current_dir(repository())
+        .env("HOME", &home)
+        // What `make install` takes in place of an optimised build.
+        .env("BINARIES", binaries)
+        .env("SLURM_CONF", &cluster.configuration)
+        .output()
+        .expect("bash starts");
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (stdout, stderr) = (said(&ran.stdout), said(&ran.stderr));
+    assert!(ran.status.success(), "{stdout}\n{stderr}");
+    for words in ["#SBATCH --partition=batch", "run       built", "rank-", "jobs on cluster"] {
+        assert!(stdout.contains(words), "no `{words}` in\n{stdout}\n{stderr}");
+    }
+}
+
+/// How many random kills there are: short, and with `WARPLOOM_TEST_LONG`.
+const KILLS: (usize, usize) = (4, 200);
+
+/// Kills jobs, nodes and the controller at random moments over a matrix of 40 cells, and submits
+/// what is missing until all is there.
+fn random_kills_leave_every_cell_right(cluster: &Cluster) {
+    let kills = if is_long() { KILLS.1 } else { KILLS.0 };
+    let sandbox = Sandbox::stand_in();
+    let cells = if is_long() { 20 } else { 4 };
+    let seeds: Vec<String> = (0..cells).map(|seed: usize| seed.to_string()).collect();
+    let lines = format!(
+        "dataset: karate\nrun: {{epochs: 20000, checkpoint: {{every_seconds: 1}}}}\n\
+         matrix: {{plan.set.hidden: [2, 3], run.seed: [{}]}}\n",
+        seeds.join(", ")
+    );
+    let file = pipeline(&sandbox, "k.yaml", &lines);
+    let expected = sandbox.with_store("undisturbed");
+    expected.warploom(&["pipeline", text(&file)]).expect(0);
+    let mut draws = Draws::seeded(48);
+    let mut id = cluster.submit(&sandbox, &file, &[]);
+    let (mut done, mut built) = (0, Vec::new());
+    while done < kills {
+        std::thread::sleep(Duration::from_millis(draws.below(1500) as u64));
+        let all = cluster.status(&sandbox, &id);
+        let is_open = |job: &Status| ["waiting", "running", "stopped"].contains(&job.state.as_str());
+        if !all.iter().any(is_open) {
+            built.extend(events_of(&sandbox, &id));
+            assert_eq!(sandbox.view().flaws(), [""; 0]);
+            // Some runs are removed, so that there is work for the next kills.
+            let runs = sandbox.view().artifacts().into_iter().filter(|one| one.kind == "run");
+            for run in runs.step_by(2) {
+                fs::remove_dir_all(&run.path).unwrap();
+                built.retain(|(_, key)| *key != run.key);
+            }
+            id = cluster.submit(&sandbox, &file, &[]);
+            continue;
+        }
+        kill_something(cluster, &mut draws);
+        done += 1;
+    }
+    for _ in 0..10 {
+        cluster.until_ended(&sandbox, &id);
+        built.extend(events_of(&sandbox, &id));
+        let again =
+            ["submit", text(&file), "--site", "slurm", "--real=no", "--dry-run", "--format", "json"];
+        let left = cluster.warploom(&sandbox, &again).expect(0).lines()[0].clone();
+        if left["arrays"].as_array().is_some_and(Vec::is_empty) {
+            break;
+        }
+        id = cluster.submit(&sandbox, &file, &[]);
+    }
+    let (found, wanted) = (sandbox.view().digests(), expected.view().digests());
+    assert_eq!(found, wanted, "after {kills} kills");
+    let stages = built.len();
+    built.sort();
+    built.dedup();
+    println!("random kills: {kills}, {stages} stages built, {} of them again", stages - built.len());
+    assert_eq!(stages, built.len(), "a finished stage was built again");
+    sandbox.warploom(&["store", "gc"]).expect(0);
+    assert_eq!(sandbox.view().leftovers(), [""; 0].map(PathBuf::from));
+}
+
+/// The stages that tasks of a submission built, by stage and key, each time.
+fn events_of(sandbox: &Sandbox, id: &str) -> Vec<(String, String)> {
+    let folder = sandbox.store.join("submissions").join(id).join("events");
+    let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let lines = files
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+        .flat_map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            text.lines().map(str::to_owned).collect::<Vec<_>>()
+        });
+    let read = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
+    read.filter(|event| event["status"] == "built")
+        .map(|event| {
+            let of = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+            (of("stage"), of("key"))
+        })
+        .collect()
+}
+
+/// Kills a task, a node or the controller.
+fn kill_something(cluster: &Cluster, draws: &mut Draws) {
+    match draws.below(10) {
+        0 => {
+            cluster.call(&["controller-stop"]);
+            cluster.call(&["controller-start"]);
+        }
+        1 => {
+            let node = format!("wl{}", 1 + draws.below(3));
+            cluster.call(&["fail", &node]);
+            cluster.call(&["recover", &node]);
+        }
+        _ => {
+            let running =
+                cluster.slurm("squeue", &["--noheader", "--array", "--states=running", "--format=%i"]);
+            let jobs: Vec<&str> = running.lines().map(str::trim).collect();
+            if jobs.is_empty() {
+                return;
+            }
+            let job = draws.one_of(&jobs);
+            let how: &[&str] = match draws.below(3) {
+                0 => &["--signal=KILL", "--full"],
+                1 => &["--signal=USR1", "--batch"],
+                _ => &[],
+            };
+            // It may have ended by now.
+            let _ended = std::process::Command::new("scancel")
+                .args(how)
+                .arg(job)
+                .env("SLURM_CONF", &cluster.configuration)
+                .output();
+        }
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path of UTF-8")
 }

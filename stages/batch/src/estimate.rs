@@ -3,7 +3,7 @@
 //!
 //! promises  a margin is added once, where a script asks for resources; unknown is 0
 //! limits    stages before `run` are judged by edges, nodes and feature bytes alone, with rates
-//!           measured on one machine with two cores (docs/design/026-batch-jobs.md)
+//!           measured on one machine with two cores (docs/design/025-batch-jobs.md)
 use warploom_catalog::Catalog;
 use warploom_contract::{
     Artifact, Kind,
