@@ -106,8 +106,8 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
         Command::Doctor { .. } => neither("doctor", leave_out()),
         Command::Schema => neither("schema", leave_out()),
         Command::Completions { .. } => neither("completions", leave_out()),
-        Command::Man => neither("man", leave_out()),
-        // These are not in this version, which is said first.
+        Command::Man { .. } => neither("man", leave_out()),
+        // Not in this version, and this is said first.
         Command::Submit(_)
         | Command::Report(_)
         | Command::Compare(_)
