@@ -8,6 +8,8 @@ mod accuracy;
 #[cfg(test)]
 mod ambiguous_files;
 #[cfg(test)]
+mod batch_logs;
+#[cfg(test)]
 mod bit_flips;
 #[cfg(test)]
 mod custom_programs;
