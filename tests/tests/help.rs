@@ -8,7 +8,7 @@ use warploom_test_support::repository;
 use warploom_test_support::sandbox::Sandbox;
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 25] = [
+pub(crate) const FRONT_DOOR: [&[&str]; 25] = [
     &[],
     &["pipeline"],
     &["explain"],

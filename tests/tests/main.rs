@@ -38,6 +38,8 @@ mod help;
 #[cfg(test)]
 mod import_cycles;
 #[cfg(test)]
+mod install;
+#[cfg(test)]
 mod interchange;
 #[cfg(test)]
 mod keys;
