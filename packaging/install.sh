@@ -12,9 +12,14 @@ export LC_ALL=C
 umask 022
 fail() { printf 'error: %s\nhint: %s\n' "$1" "$2" >&2; exit 2; }
 
-programs=(warploom warploom-ingest warploom-extract warploom-reorder warploom-partition warploom-plan warploom-run)
 manifest=share/warploom/manifest.txt
 source=$(cd "$(dirname "$0")/.." && pwd)
+# A stage is a folder of stages/ that has a program; that of `pipeline` is `warploom`.
+programs=(warploom)
+for main in "$source"/stages/*/src/main.rs; do
+  stage=$(basename "${main%/src/main.rs}")
+  [ "$stage" = pipeline ] || programs+=("warploom-$stage")
+done
 [ $# -eq 2 ] && [ -n "$2" ] || fail "no folder to install into was given" 'make install PREFIX=$HOME/.local'
 case $2 in /*) ;; *) fail "PREFIX is not an absolute path: $2" "make install PREFIX=$PWD/$2" ;; esac
 binaries=$1

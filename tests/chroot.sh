@@ -35,7 +35,7 @@ fail() { echo "error: $1" >&2; exit 1; }
 inside() { # ROOT PROGRAM ARGUMENT...: with an empty environment
   local root=$1
   shift
-  env -i PATH=/bin chroot "$root" "$@" || fail "exit code $? in $root: $*"
+  env -i "$(command -v chroot)" "$root" "$@" || fail "exit code $? in $root: $*"
 }
 
 # Data: a list of edges that is read, without labels, and a data set whose stand-in is generated.
