@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs programs in folders that hold nothing else (chroot), which shows what they need of a machine:
 #
-# 1. static programs of the CPU stages, without any library: the same artifacts, byte by byte, as the
-#    dynamic programs write outside
+# 1. static programs of the CPU stages, with /proc, /dev/random and /dev/urandom, without any library:
+#    the same artifacts, byte by byte, as the dynamic programs write outside
 # 2. an installation with the libraries that its programs name, glibc among them: all stages on the CPU,
 #    with the same results
 #
@@ -21,9 +21,11 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 roots=("$work/static" "$work/installed")
 remove() {
-  local root
+  local root place
   for root in "${roots[@]}"; do
-    if mountpoint -q "$root/proc"; then umount "$root/proc"; fi
+    for place in "$root/proc" "$root/dev/random" "$root/dev/urandom"; do
+      if mountpoint -q "$place"; then umount "$place"; fi
+    done
   done
   # Never through a mount that could not be undone.
   rm -rf --one-file-system "$work"
@@ -56,6 +58,12 @@ done
 echo "static programs in an empty folder"
 cp "$static"/warploom-{ingest,extract,reorder,partition} "${roots[0]}/bin"
 cp -r pipelines "${roots[0]}/pipelines"
+# Random numbers (of hash tables; no result has any): a static program does not find the system call.
+mkdir "${roots[0]}/dev"
+for device in /dev/random /dev/urandom; do
+  touch "${roots[0]}$device"
+  mount --bind "$device" "${roots[0]}$device"
+done
 for set in "${sets[@]}"; do
   for stage in ingest extract reorder partition; do
     read -ra asked <<<"--set reorder.method=metis --pipeline pipelines/$(work_of "$set" | sed 's/ /.yaml /')"

@@ -372,7 +372,7 @@ fn completions_have_every_option_and_no_hidden_one() {
         assert_eq!(written.len(), programs().len());
         let can_parse = start_quietly(check, &["-c", "true"]);
         if !can_parse {
-            skipped("completions", &format!("there is no {check}, which would parse its scripts"));
+            skipped("completions", format!("there is no {check}, which would parse its scripts"));
         }
         for (name, text) in written {
             let text = String::from_utf8(text).unwrap();
