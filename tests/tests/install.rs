@@ -188,9 +188,14 @@ fn an_installation_replaces_an_older_one_and_goes_without_a_trace() {
     fs::write(root.join(stale), "").unwrap();
     let manifest = fs::read_to_string(root.join(MANIFEST)).unwrap();
     fs::write(root.join(MANIFEST), format!("{manifest}{stale}\n")).unwrap();
-    fs::write(root.join("bin/warploom"), "damaged").unwrap();
+    // Another name of the file shows whether it is replaced or written into.
+    let kept = folder.path().join("kept");
+    fs::write(root.join("bin/warploom"), "of a running job").unwrap();
+    fs::hard_link(root.join("bin/warploom"), &kept).unwrap();
     make("install", prefix, &[&destdir]).expect(0);
     assert!(contents(&root) == first, "a second installation gives the same files");
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "of a running job");
+    fs::remove_file(kept).unwrap();
 
     make("uninstall", prefix, &[&destdir]).expect(0).prints(&["removed from"]);
     assert_eq!(
