@@ -13,14 +13,14 @@ fi
 [ $# -gt 0 ] || { sed -n '2,/^set/s/^# \?//p' "$0" >&2; exit 2; }
 status=0
 for program in "$@"; do
-  # A weak symbol may be absent, so its version is no condition.
+  # Weak symbols count: whether their versions may be absent depends on the linker.
   symbols=$(objdump -T "$program" 2>/dev/null || true)
   headers=$(readelf -lW "$program")
   if ! grep -q INTERP <<<"$headers"; then
     echo "static $program"
     continue
   fi
-  floor=$(awk '/GLIBC_[0-9]/ && !/^[0-9a-f]+ +w/' <<<"$symbols" | grep -o 'GLIBC_[0-9.]*' | sed 's/GLIBC_//' | sort -Vu | tail -1)
+  floor=$(grep -o 'GLIBC_[0-9.]*' <<<"$symbols" | sed 's/GLIBC_//' | sort -Vu | tail -1)
   [ -n "$floor" ] || { echo "error: $program names no version of glibc" >&2; exit 1; }
   echo "$floor $program"
   if [ -n "$most" ] && [ "$(printf '%s\n' "$most" "$floor" | sort -V | tail -1)" != "$most" ]; then
