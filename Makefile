@@ -14,13 +14,26 @@ STAGES   := $(patsubst stages/%/src/main.rs,%,$(wildcard stages/*/src/main.rs))
 # A pipeline by name, or a file.
 PIPELINE_FILE = $(if $(wildcard $(PIPELINE)),$(PIPELINE),pipelines/$(PIPELINE).yaml)
 OPTIONS  = --set dataset=$(DATASET) $(foreach field,$(SET),--set $(field)) --device $(DEVICE) $(FLAGS)
-WARPLOOM = $(or $(CARGO_TARGET_DIR),target)/release/warploom
+TARGETS  = $(or $(CARGO_TARGET_DIR),target)
+WARPLOOM = $(TARGETS)/release/warploom
+# Folders of programs to install, dynamic and static; where one is named, nothing is built.
+BINARIES ?=
+STATIC   ?=
+# A target of its own, so that build scripts and macros of the compiler stay dynamic.
+STATIC_TARGET = x86_64-unknown-linux-gnu
+STATIC_FLAGS  = --target $(STATIC_TARGET) --config 'target.$(STATIC_TARGET).rustflags=["-C","target-feature=+crt-static"]' \
+                $(foreach stage,ingest extract reorder partition,-p warploom-$(stage)) --bins
+BINARIES_HERE = $(or $(BINARIES),$(TARGETS)/release)
+STATIC_HERE   = $(or $(STATIC),$(TARGETS)/$(STATIC_TARGET)/release)
+# The oldest glibc that programs may need, as docs/install.md states it.
+GLIBC = $(shell sed -n 's/.*glibc \([0-9.]*\) or newer.*/\1/p' docs/install.md)
 
 .DEFAULT_GOAL := help
-.PHONY: help build pipeline explain test test-long test-gpu test-slurm smoke-gpu test-emulated check lint bench bench-gpu accuracy fetch submit report
+.PHONY: help build pipeline explain test test-long test-gpu test-slurm smoke-gpu test-emulated check lint bench bench-gpu accuracy fetch submit \
+        report install uninstall build-static dist test-install
 
 help: ## List what there is
-	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "  stages: $(STAGES)"
 	@echo '  variables: DATASET=$(DATASET) PIPELINE=$(PIPELINE) DEVICE=$(DEVICE) SITE=$(SITE) SET="plan.set.hidden=64 run.epochs=50" FLAGS="--format json"'
 
@@ -43,6 +56,28 @@ fetch: $(WARPLOOM) ## Download the raw files of DATASET
 
 submit: $(WARPLOOM) ## Submit the stages as batch jobs: make submit DATASET=cora SITE=slurm [FLAGS="--wait"]
 	@$(WARPLOOM) submit $(PIPELINE_FILE) --site $(SITE) $(OPTIONS)
+
+install: ## Install programs, pipelines, manual pages and completions: make install PREFIX=/path [DESTDIR=] [BINARIES=DIR]
+	@[ -n "$(BINARIES)" ] || $(MAKE) --no-print-directory build
+	@DESTDIR="$(DESTDIR)" packaging/install.sh "$(BINARIES_HERE)" "$(PREFIX)"
+
+uninstall: ## Remove what was installed: make uninstall PREFIX=/path [DESTDIR=]
+	@DESTDIR="$(DESTDIR)" packaging/uninstall.sh "$(PREFIX)"
+
+build-static: ## Build static programs of ingest, extract, reorder and partition, which run with any Linux of x86-64
+	@$(CARGO) build --release $(STATIC_FLAGS)
+
+dist: ## Make target/dist/warploom-VERSION-x86_64.tar.xz, an installation to unpack anywhere: make dist [BINARIES=DIR] [STATIC=DIR]
+	@[ -n "$(BINARIES)" ] || $(MAKE) --no-print-directory build
+	@[ -n "$(STATIC)" ] || $(MAKE) --no-print-directory build-static
+	@tests/glibc-floor.sh --most "$(GLIBC)" "$(BINARIES_HERE)"/warploom "$(BINARIES_HERE)"/warploom-plan "$(BINARIES_HERE)"/warploom-run
+	@packaging/dist.sh "$(BINARIES_HERE)" "$(STATIC_HERE)" "$(TARGETS)/dist"
+
+test-install: ## Run dynamic and static programs in folders without anything else (chroot, as root): make test-install [BINARIES=DIR] [STATIC=DIR]
+	@[ -n "$(BINARIES)" ] || $(MAKE) --no-print-directory build
+	@[ -n "$(STATIC)" ] || $(MAKE) --no-print-directory build-static
+	@tests/glibc-floor.sh --most "$(GLIBC)" "$(BINARIES_HERE)"/warploom "$(BINARIES_HERE)"/warploom-plan "$(BINARIES_HERE)"/warploom-run
+	@tests/chroot.sh "$(BINARIES_HERE)" "$(STATIC_HERE)"
 
 # Not in this version: a page about a run. It says so itself.
 report: $(WARPLOOM)

@@ -312,7 +312,8 @@ fn the_page_for_clusters_is_right(cluster: &Cluster) {
     let home = sandbox.path("home");
     fs::create_dir(&home).unwrap();
     let binaries = std::env::current_exe().expect("a test has a path");
-    let binaries = binaries.parent().and_then(Path::parent).expect("it lies in target/PROFILE/deps");
+    let binaries =
+        binaries.parent().and_then(Path::parent).expect("it lies in target/PROFILE/deps");
     let ran = std::process::Command::new("bash")
         .arg(script)
         .current_dir(repository())
@@ -354,7 +355,8 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
     while done < kills {
         std::thread::sleep(Duration::from_millis(draws.below(1500) as u64));
         let all = cluster.status(&sandbox, &id);
-        let is_open = |job: &Status| ["waiting", "running", "stopped"].contains(&job.state.as_str());
+        let is_open =
+            |job: &Status| ["waiting", "running", "stopped"].contains(&job.state.as_str());
         if !all.iter().any(is_open) {
             built.extend(events_of(&sandbox, &id));
             assert_eq!(sandbox.view().flaws(), [""; 0]);
@@ -373,8 +375,16 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
     for _ in 0..10 {
         cluster.until_ended(&sandbox, &id);
         built.extend(events_of(&sandbox, &id));
-        let again =
-            ["submit", text(&file), "--site", "slurm", "--real=no", "--dry-run", "--format", "json"];
+        let again = [
+            "submit",
+            text(&file),
+            "--site",
+            "slurm",
+            "--real=no",
+            "--dry-run",
+            "--format",
+            "json",
+        ];
         let left = cluster.warploom(&sandbox, &again).expect(0).lines()[0].clone();
         if left["arrays"].as_array().is_some_and(Vec::is_empty) {
             break;
@@ -386,7 +396,10 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
     let stages = built.len();
     built.sort();
     built.dedup();
-    println!("random kills: {kills}, {stages} stages built, {} of them again", stages - built.len());
+    println!(
+        "random kills: {kills}, {stages} stages built, {} of them again",
+        stages - built.len()
+    );
     assert_eq!(stages, built.len(), "a finished stage was built again");
     sandbox.warploom(&["store", "gc"]).expect(0);
     assert_eq!(sandbox.view().leftovers(), [""; 0].map(PathBuf::from));
@@ -396,9 +409,8 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
 fn events_of(sandbox: &Sandbox, id: &str) -> Vec<(String, String)> {
     let folder = sandbox.store.join("submissions").join(id).join("events");
     let files = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
-    let lines = files
-        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
-        .flat_map(|path| {
+    let lines =
+        files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).flat_map(|path| {
             let text = fs::read_to_string(path).unwrap();
             text.lines().map(str::to_owned).collect::<Vec<_>>()
         });
@@ -424,8 +436,8 @@ fn kill_something(cluster: &Cluster, draws: &mut Draws) {
             cluster.call(&["recover", &node]);
         }
         _ => {
-            let running =
-                cluster.slurm("squeue", &["--noheader", "--array", "--states=running", "--format=%i"]);
+            let running = cluster
+                .slurm("squeue", &["--noheader", "--array", "--states=running", "--format=%i"]);
             let jobs: Vec<&str> = running.lines().map(str::trim).collect();
             if jobs.is_empty() {
                 return;

@@ -8,7 +8,7 @@ use warploom_test_support::repository;
 use warploom_test_support::sandbox::Sandbox;
 
 /// Arguments before `--help`.
-const FRONT_DOOR: [&[&str]; 25] = [
+pub(crate) const FRONT_DOOR: [&[&str]; 28] = [
     &[],
     &["pipeline"],
     &["explain"],
@@ -34,6 +34,9 @@ const FRONT_DOOR: [&[&str]; 25] = [
     &["completions"],
     &["man"],
     &["submit"],
+    &["task"],
+    &["status"],
+    &["cancel"],
 ];
 
 fn folder() -> PathBuf {

@@ -10,6 +10,8 @@ mod ambiguous_files;
 #[cfg(test)]
 mod batch;
 #[cfg(test)]
+mod batch_logs;
+#[cfg(test)]
 mod bit_flips;
 #[cfg(test)]
 mod custom_programs;
@@ -37,6 +39,8 @@ mod gpu_training;
 mod help;
 #[cfg(test)]
 mod import_cycles;
+#[cfg(test)]
+mod install;
 #[cfg(test)]
 mod interchange;
 #[cfg(test)]

@@ -17,6 +17,9 @@ use warploom_contract::{
 use warploom_shell::StageName;
 use warploom_spec::ExtractSpec;
 
+/// The description in the help of its binary.
+pub const ABOUT: &str = "Build the CSR of a graph in both directions, and measure its profile";
+
 /// The stage.
 pub struct Extract;
 

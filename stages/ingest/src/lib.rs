@@ -28,6 +28,10 @@ use requested_graph::FilledGraph;
 use warploom_contract::{Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation};
 use warploom_shell::{StageName, requests::IngestRequest};
 
+/// The description in the help of its binary.
+pub const ABOUT: &str =
+    "Read raw files, or generate a stand-in, into a graph with features and labels";
+
 /// The stage.
 pub struct Ingest;
 

@@ -24,6 +24,9 @@ use warploom_spec::Scheme as Asked;
 
 use crate::size_estimate::{Outline, Room};
 
+/// The description in the help of its binary.
+pub const ABOUT: &str = "Divide the work over a graph into units of equal work";
+
 /// The stage.
 pub struct PartitionStage;
 

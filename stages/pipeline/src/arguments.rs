@@ -112,13 +112,21 @@ pub enum Command {
     },
     /// Print the JSON Schema of pipeline files, for editors
     Schema,
-    /// Print a shell completion script
+    /// Print a shell completion script, or write those of all Warploom programs
     Completions {
         /// Shell
         shell: clap_complete::Shell,
+        /// Write the scripts of all programs into this folder, under the names that the shell
+        /// looks up
+        #[arg(short, long, value_name = "DIR")]
+        output: Option<PathBuf>,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page, or write those of all Warploom programs
+    Man {
+        /// Write a page for each program and sub-command into this folder
+        #[arg(short, long, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
     /// Submit the stages of a pipeline file as batch jobs of a site; what is in the store is left
     /// out, so submitting again goes on
     Submit {

@@ -114,7 +114,7 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
         Command::Doctor { .. } => neither("doctor", leave_out()),
         Command::Schema => neither("schema", leave_out()),
         Command::Completions { .. } => neither("completions", leave_out()),
-        Command::Man => neither("man", leave_out()),
+        Command::Man { .. } => neither("man", leave_out()),
         // These are not in this version, which is said first.
         Command::Report(_) | Command::Compare(_) | Command::Tune(_) => {
             neither("report", leave_out())

@@ -7,6 +7,8 @@
 pub mod arguments;
 pub mod artifacts;
 pub mod batch;
+pub mod command_lines;
+pub mod completions;
 pub mod data;
 pub mod doctor;
 pub mod explain;
@@ -23,13 +25,13 @@ pub mod store;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_shell::{
     Environment, Options,
     binary::{
         parse_command_line, print_data, print_text, read_pipelines, report_error, run_guarded,
-        shorten_help, start_threads,
+        start_threads,
     },
     command_line,
     flags::Format,
@@ -42,11 +44,10 @@ use arguments::{Arguments, Command};
 /// The main function of `warploom`.
 pub fn front_door() -> ExitCode {
     run_guarded(|| {
-        let arguments =
-            parse_command_line(shorten_help(Arguments::command())).and_then(|matches| {
-                let read = Arguments::from_arg_matches(&matches);
-                read.map_err(|error| command_line::report_usage_error(&error, &[]))
-            });
+        let arguments = parse_command_line(command_lines::front_door()).and_then(|matches| {
+            let read = Arguments::from_arg_matches(&matches);
+            read.map_err(|error| command_line::report_usage_error(&error, &[]))
+        });
         match arguments {
             Ok(arguments) => dispatch(arguments),
             Err(code) => code,
@@ -143,21 +144,10 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             print_data(&format!("{text}\n"));
             Ok(())
         }
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(
-                shell,
-                &mut shorten_help(Arguments::command()),
-                "warploom",
-                &mut text,
-            );
-            print_data(&String::from_utf8_lossy(&text));
-            Ok(())
+        Command::Completions { shell, output } => {
+            completions::print_or_write(shell, output.as_deref())
         }
-        Command::Man => {
-            print_manual();
-            Ok(())
-        }
+        Command::Man { output } => manual::print_or_write(output.as_deref()),
         Command::Submit { file, .. } => {
             let file = file.clone().or_else(|| options.pipeline.clone());
             let pipelines = match read_pipelines(&options, file.clone()) {
@@ -184,10 +174,6 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report_error(&talk, environment.format, &error),
     }
-}
-
-fn print_manual() {
-    print_data(&manual::page(Arguments::command()));
 }
 
 fn run_on_pipelines(

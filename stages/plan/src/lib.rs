@@ -32,7 +32,9 @@ use warploom_contract::{
 };
 use warploom_device::Nvrtc;
 use warploom_shell::{
-    StageName, cubin_cache, memory_budget,
+    StageName,
+    binary::PrintedForms,
+    cubin_cache, memory_budget,
     program::{
         self, Compilation, GpuRequest, Program, half_format, locate_setting_error,
         matmul_precision, refuse_half_precision_loops, refuse_links, refuse_other_mode,
@@ -55,6 +57,16 @@ use features::MemoryNeeds;
 const WIDTH: &str = "hidden";
 /// How many halvings of it are planned as alternatives that need less memory.
 const HALVINGS: u32 = 6;
+
+/// The description in the help of its binary.
+pub const ABOUT: &str = "Compile a vertex program for a graph and a device into a list of launches";
+
+/// The forms that its binary prints with `--show FORM`.
+pub const PRINTED_FORMS: PrintedForms<PlanRequest> = PrintedForms {
+    forms: &printed_forms::FORMS,
+    help: "Print one form of the compiled program, and do nothing else",
+    text: show_form,
+};
 
 /// The stage.
 pub struct PlanStage;

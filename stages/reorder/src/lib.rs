@@ -34,6 +34,9 @@ use warploom_shell::{
 };
 use warploom_spec::Method;
 
+/// The description in the help of its binary.
+pub const ABOUT: &str = "Renumber nodes so that neighbours are close in memory";
+
 /// The stage.
 pub struct Reorder;
 

@@ -58,6 +58,9 @@ use crate::{
     process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
+/// The description in the help of its binary.
+pub const ABOUT: &str = "Execute a plan: train, infer or iterate, and write the results";
+
 /// The stage.
 pub struct RunStage;
 

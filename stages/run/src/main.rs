@@ -1,6 +1,4 @@
 //! The binary `warploom-run`.
 fn main() -> std::process::ExitCode {
-    warploom_shell::binary::stage_main::<warploom_run::RunStage>(
-        "Execute a plan: train, infer or iterate, and write the results",
-    )
+    warploom_shell::binary::stage_main::<warploom_run::RunStage>(warploom_run::ABOUT)
 }

@@ -22,7 +22,7 @@ use crate::{
     preflight,
     progress::Talk,
     requests::Request,
-    signals, terminal, tuning_file,
+    shipped_pipelines, signals, terminal, tuning_file,
 };
 
 #[derive(Subcommand, Clone, Copy, Debug)]
@@ -64,6 +64,17 @@ pub struct PrintedForms<R> {
     pub text: fn(&Inputs, &R, &str) -> Result<String, StageError>,
 }
 
+impl<R> PrintedForms<R> {
+    /// The option `--show FORM`.
+    pub fn argument(&self) -> Arg {
+        Arg::new("show")
+            .long("show")
+            .value_name("FORM")
+            .help(self.help)
+            .value_parser(PossibleValuesParser::new(self.forms))
+    }
+}
+
 /// Runs a stage's binary.
 pub fn stage_main<S>(about: &'static str) -> ExitCode
 where
@@ -83,12 +94,8 @@ where
     S::Request: Request,
 {
     run_guarded(|| {
-        let argument = Arg::new("show")
-            .long("show")
-            .value_name("FORM")
-            .help(show.help)
-            .value_parser(PossibleValuesParser::new(show.forms));
-        let matches = match parse_command_line(stage_command::<S>(about).arg(argument)) {
+        let command = stage_command::<S>(about).arg(show.argument());
+        let matches = match parse_command_line(command) {
             Ok(matches) => matches,
             Err(code) => return code,
         };
@@ -313,8 +320,12 @@ pub fn read_pipelines(
     let Some(file) = file else {
         return refuse(
             StageError::new(ErrorKind::Usage, "no pipeline file was given")
-                .hint("name one:  --pipeline pipelines/gcn.yaml"),
+                .hint("name one:  --pipeline gcn  for a shipped one, or  --pipeline FILE.yaml"),
         );
+    };
+    let file = match shipped_pipelines::resolve_name(file) {
+        Ok(file) => file,
+        Err(error) => return refuse(error),
     };
     if file.extension().is_some_and(|extension| extension == "py") {
         let (shown, stem) = (

@@ -1,5 +1,5 @@
 //! progress: what stderr shows during work: progress bars on a terminal, a line every few seconds
-//! in a log, warnings and errors.
+//! in a log (every half minute in that of a batch job), warnings and errors.
 //!
 //! promises  writes nothing to stdout; a log does not mention work of less than two seconds; work
 //!           that reports no progress is shown with its elapsed time; control characters (file
@@ -14,11 +14,16 @@ use std::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use warploom_contract::{StageError, error::escape_controls, progress::Progress};
 
-use crate::flags::{Color, Options};
+use crate::{
+    flags::{Color, Options},
+    machine_limits,
+};
 
 /// How long work takes before its first line in a log, and between further lines.
 const FIRST_LINE: Duration = Duration::from_secs(2);
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// How long after any line of progress the next one comes in the log of a batch job.
+const BATCH_LINE_EVERY: Duration = Duration::from_secs(30);
 /// With fewer steps no rate is shown: they differ in size.
 const STEPS_WITH_RATE: u64 = 10;
 /// How often a bar is redrawn, and how often the clock thread checks whether a line is due.
@@ -48,6 +53,9 @@ struct Work {
 struct Current {
     stage: Mutex<String>,
     work: Mutex<Option<Work>>,
+    /// Whether this is a batch job, and when its last line of progress was written.
+    is_batch_job: bool,
+    last_line: Mutex<Option<Instant>>,
 }
 
 /// Locks a mutex, also one that a panic has poisoned.
@@ -56,11 +64,22 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Current {
+    /// When the first line about work that begins now is due.
+    fn first_line_due(&self, now: Instant) -> Instant {
+        let due = now + FIRST_LINE;
+        match *lock(&self.last_line) {
+            Some(last) if self.is_batch_job => due.max(last + BATCH_LINE_EVERY),
+            _ => due,
+        }
+    }
+
     /// Writes a line about the current work, if one is due.
     fn write_if_due(&self) {
         let mut work = lock(&self.work);
         let Some(work) = work.as_mut().filter(|work| Instant::now() >= work.due) else { return };
-        work.due = Instant::now() + LINE_EVERY;
+        let now = Instant::now();
+        work.due = now + if self.is_batch_job { BATCH_LINE_EVERY } else { LINE_EVERY };
+        *lock(&self.last_line) = Some(now);
         let text = format!(
             "{}: {}",
             lock(&self.stage),
@@ -99,7 +118,10 @@ impl Talk {
             quiet: options.quiet,
             verbose: options.verbose,
             color,
-            current: Arc::default(),
+            current: Arc::new(Current {
+                is_batch_job: machine_limits::is_batch_job(),
+                ..Current::default()
+            }),
             clock: Once::new(),
         }
     }
@@ -236,7 +258,7 @@ impl Progress for Talk {
             done: 0,
             note: String::new(),
             begun: now,
-            due: now + FIRST_LINE,
+            due: self.current.first_line_due(now),
             bar,
         };
         *lock(&self.current.work) = Some(work);
@@ -425,6 +447,26 @@ mod tests {
         assert!(due(&talk).unwrap() > first, "one line, and the next one later");
         talk.end();
         assert!(due(&talk).is_none());
+    }
+
+    #[test]
+    fn in_a_batch_job_lines_are_half_a_minute_apart_also_of_different_work() {
+        let now = Instant::now();
+        let shown = Work { due: now, ..work(8, 2) };
+        let current = Current { work: Mutex::new(Some(shown)), ..Current::default() };
+        let due = |current: &Current| lock(&current.work).as_ref().unwrap().due;
+        current.write_if_due();
+        assert!(due(&current) < now + BATCH_LINE_EVERY);
+        assert_eq!(current.first_line_due(now), now + FIRST_LINE);
+
+        lock(&current.work).as_mut().unwrap().due = now;
+        let batch = Current { is_batch_job: true, ..current };
+        batch.write_if_due();
+        assert!(due(&batch) >= now + BATCH_LINE_EVERY);
+        let last = lock(&batch.last_line).unwrap();
+        assert_eq!(batch.first_line_due(last), last + BATCH_LINE_EVERY);
+        let later = last + BATCH_LINE_EVERY;
+        assert_eq!(batch.first_line_due(later), later + FIRST_LINE);
     }
 
     #[test]

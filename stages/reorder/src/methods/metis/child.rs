@@ -15,6 +15,8 @@ use warploom_contract::{ErrorKind, StageError};
 
 use super::{CutRequest, Pairs, cut_parts};
 
+/// This program, also when an installation has replaced its file since it was started.
+const OWN_PROGRAM: &str = "/proc/self/exe";
 /// The only argument of a program that is the child.
 const ROLE: &str = "cut-with-metis";
 
@@ -38,8 +40,7 @@ pub fn cut_in_child(
                 format!("METIS could not be run in a child process: {error}"),
             )
         };
-        let program = std::env::current_exe().map_err(|error| wrong(&error))?;
-        let mut child = Command::new(program)
+        let mut child = Command::new(OWN_PROGRAM)
             .arg(ROLE)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+#BSUB -J m-3[1-6]
+#BSUB -o SUBMISSION/logs/%J_%I.out
+#BSUB -r
+#BSUB -W 10
+#BSUB -n 4
+#BSUB -M 8192MB
+
+# Array 3 of the submission ID: run, 6 task(s).
+# It waits for array 2. By hand, task 0:  WARPLOOM_TASK=0 bash array-3.sh
+# A task asks the store first: submitted again, it does only what is missing.
+# What has become of it:
+#   warploom status ID
+
+set -u
+task="${LSB_JOBINDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
+warploom task SUBMISSION --array 3 --number "$((task - 1))" --stop-after 480s &
+child=$!
+# A signal ends `wait`, not the task: it saves its state first.
+again=1 ended=0
+trap 'again=1; kill -USR1 "$child" 2>/dev/null' USR1
+trap 'again=1; ended=1; kill -TERM "$child" 2>/dev/null' TERM
+while [ "$again" = 1 ]; do again=0; wait "$child"; code=$?; done
+# 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives
+# another code when it has come three times. SIGTERM: it was cancelled, or makes room.
+case $code in
+75|4)
+  job="${LSB_JOBID}[${LSB_JOBINDEX}]"
+  if [ "$ended" = 0 ] || false; then
+    brequeue -r -e -d "$job"
+  fi;;
+esac
+exit "$code"

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+#PBS -N m-3
+#PBS -J 0-1
+#PBS -j oe
+#PBS -o SUBMISSION/logs
+#PBS -r y
+#PBS -l walltime=00:10:00
+#PBS -l select=1:ncpus=4:mem=1024mb:ngpus=2:gpu_model=h200
+#PBS -q gpu
+
+# Array 3 of the submission ID: plan, 2 task(s).
+# It waits for array 2. By hand, task 0:  WARPLOOM_TASK=0 bash array-3.sh
+# A task asks the store first: submitted again, it does only what is missing.
+# What has become of it:
+#   warploom status ID
+
+set -u
+task="${PBS_ARRAY_INDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
+warploom task SUBMISSION --array 3 --number "$task" --stop-after 480s &
+child=$!
+# A signal ends `wait`, not the task: it saves its state first.
+again=1 ended=0
+trap 'again=1; kill -USR1 "$child" 2>/dev/null' USR1
+trap 'again=1; ended=1; kill -TERM "$child" 2>/dev/null' TERM
+while [ "$again" = 1 ]; do again=0; wait "$child"; code=$?; done
+# 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives
+# another code when it has come three times. SIGTERM: it was cancelled, or makes room.
+case $code in
+75|4)
+  job="${PBS_JOBID}"
+  if [ "$ended" = 0 ] || false; then
+    qrerun "$job"
+  fi;;
+esac
+exit "$code"

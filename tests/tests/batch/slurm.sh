@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+#SBATCH --job-name=m-3
+#SBATCH --array=0-1%8
+#SBATCH --output=SUBMISSION/logs/3-%a.txt
+#SBATCH --open-mode=append
+#SBATCH --requeue
+#SBATCH --signal=B:USR1@120
+#SBATCH --time=02:00:00
+#SBATCH --mem=1024M
+#SBATCH --ntasks=1
+#SBATCH --cpus-per-task=4
+#SBATCH --gpus-per-task=1
+
+# Array 3 of the submission ID: plan, 2 task(s).
+# It waits for array 2. By hand:  sbatch SUBMISSION/array-3.sh
+# A task asks the store first: submitted again, it does only what is missing.
+# What has become of it:
+#   warploom status ID
+
+set -u
+module load cuda/13
+task="${SLURM_ARRAY_TASK_ID:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
+warploom task SUBMISSION --array 3 --number "$task" --stop-after 7080s &
+child=$!
+# A signal ends `wait`, not the task: it saves its state first.
+again=1 ended=0
+trap 'again=1; kill -USR1 "$child" 2>/dev/null' USR1
+trap 'again=1; ended=1; kill -TERM "$child" 2>/dev/null' TERM
+while [ "$again" = 1 ]; do again=0; wait "$child"; code=$?; done
+# 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives
+# another code when it has come three times. SIGTERM: it was cancelled, or makes room.
+case $code in
+75|4)
+  job="${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID}"
+  if [ "$ended" = 0 ] || scontrol --oneliner show job "$job" | grep -q "PreemptTime=[0-9]"; then
+    scontrol requeue "$job"
+  fi;;
+esac
+exit "$code"
