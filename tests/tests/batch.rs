@@ -62,7 +62,7 @@ fn a_matrix_runs_in_a_pool_and_shares_its_jobs() {
 #[test]
 fn a_pool_outlives_the_command_and_is_cancelled() {
     let sandbox = Sandbox::stand_in();
-    let lines = "dataset: karate\nrun: {epochs: 3000000}\n";
+    let lines = "dataset: karate\nrun: {epochs: 1000000}\n";
     let file = pipeline(&sandbox, "long.yaml", lines);
     sandbox
         .warploom(&["submit", text(&file), "--site", "local"])

@@ -48,6 +48,8 @@ fn head(
     let group = site.group(array.group);
     let (first, last) = (scheduler.first_task, scheduler.first_task + u64::from(array.tasks) - 1);
     let tasks = Some(if last > first { format!("{first}-{last}") } else { first.to_string() });
+    // Some schedulers take no array of one task.
+    let range = tasks.clone().filter(|_| last > first);
     let seconds = resources.seconds;
     let time: Values = [
         ("hours", format!("{:02}", seconds / 3600)),
@@ -66,7 +68,9 @@ fn head(
     let values: Values = [
         ("name", Some(format!("{}-{}", submission.name, array.number))),
         ("all_tasks", without(tasks.clone(), at_once.is_some())),
+        ("all_range", without(range.clone(), at_once.is_some())),
         ("tasks", tasks),
+        ("range", range),
         ("at_once", at_once),
         ("logs", Some(logs.display().to_string())),
         ("log", Some(format!("{}/{}-%a.txt", logs.display(), array.number))),
@@ -114,7 +118,10 @@ fn explanation(
         Some(scheduler) if scheduler.name == "slurm" => {
             format!("By hand:  sbatch {}", quoted(&folder.join(file_name(array)).to_string_lossy()))
         }
-        _ => format!("By hand, task 0:  {TASK_VARIABLE}=0 bash {}", file_name(array)),
+        scheduler => {
+            let first = scheduler.as_ref().map_or(0, |known| known.first_task);
+            format!("By hand, its first task:  {TASK_VARIABLE}={first} bash {}", file_name(array))
+        }
     };
     vec![
         String::new(),
@@ -173,8 +180,12 @@ fn body(
         true => format!(" --threads {}", site.group(array.group).cpus),
         false => format!(" --stop-after {}s", resources.seconds.saturating_sub(site.spec.margin)),
     };
+    let missing = match array.tasks {
+        1 => format!(":-{first}"),
+        _ => format!(":?set {TASK_VARIABLE} to a task"),
+    };
     let mut lines = vec![
-        format!("task=\"${{{variable}:-${{{TASK_VARIABLE}:?set {TASK_VARIABLE} to a task}}}}\""),
+        format!("task=\"${{{variable}:-${{{TASK_VARIABLE}{missing}}}}}\""),
         format!(
             "{container}{} task {} --array {} --number \"{number}\"{limits} &",
             quoted(&submission.program),
