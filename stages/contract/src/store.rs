@@ -10,6 +10,7 @@
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre
 //!           and GPFS
 pub mod artifact;
+pub mod claim;
 pub(crate) mod digest_cache;
 pub mod drafts;
 mod folders;
@@ -54,10 +55,11 @@ pub struct Store {
     root: PathBuf,
 }
 
-/// Removes the drafts and leases of this process. For signal handlers that end the process right
-/// after: drafts and leases that begin later block.
+/// Removes the drafts, claims and leases of this process. For signal handlers that end the process
+/// right after: those that begin later block.
 pub fn abandon_drafts() {
     drafts::abandon_all();
+    claim::release_all();
     lease::release_all();
 }
 

@@ -147,7 +147,7 @@ pub(crate) fn name(start: &str, what: &str) -> String {
 }
 
 /// The writer that a name of `name` states; none of any other name.
-fn writer(name: &str) -> Option<Writer> {
+pub(super) fn writer(name: &str) -> Option<Writer> {
     let (rest, place) = name.rsplit_once('@')?;
     let mut parts = rest.rsplit('-');
     parts.next()?.parse::<u64>().ok()?;

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    MARK_EVERY, Store, drafts,
+    MARK_EVERY, Store, claim, drafts,
     folders::{age, entries, present, size_of},
     formats::{Foreign, OtherFormats},
     lease,
@@ -225,6 +225,9 @@ impl Store {
             if !lease::is_valid(&path) {
                 doomed.push((path, "a lease of a process that has ended"));
             }
+        }
+        for path in claim::stale_claims(self)? {
+            doomed.push((path, "a claim that nobody holds any more"));
         }
         for path in entries(&self.root().join("seen-v1"))? {
             if is_abandoned_note(&path) {
