@@ -60,6 +60,8 @@ mod provenance;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]
+mod several_stores;
+#[cfg(test)]
 mod signals;
 #[cfg(test)]
 mod tidy;

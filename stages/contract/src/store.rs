@@ -17,6 +17,7 @@ mod folders;
 pub mod formats;
 pub mod gc;
 pub mod last_run;
+pub mod later_stores;
 pub mod lease;
 mod removal;
 mod writer;
@@ -49,10 +50,13 @@ const ASIDE: &str = ".aside-";
 /// The least time between two notes that an artifact is used.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 
-/// A store in a folder. Making it is cheap, and creates no directory until something is written.
+/// A store in a folder, and others that are only read. Making it is cheap, and creates no directory
+/// until something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
+    /// Folders of stores that are only read.
+    later: Vec<PathBuf>,
 }
 
 /// Removes the drafts, claims and leases of this process. For signal handlers that end the process
@@ -66,10 +70,10 @@ pub fn abandon_drafts() {
 impl Store {
     /// The store in this folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Store { root: root.into() }
+        Store { root: root.into(), later: Vec::new() }
     }
 
-    /// Its folder.
+    /// The folder that is written.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -86,6 +90,14 @@ impl Store {
 
     /// Looks an artifact up, and checks manifest and sizes. `Ok(None)` when it is not there.
     pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        match self.find_own(kind, key)? {
+            None if !self.later.is_empty() => self.find_later(kind, key),
+            found => Ok(found),
+        }
+    }
+
+    /// The same in the store that is written alone.
+    pub(crate) fn find_own(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
         let path = self.path(kind, key);
         let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
         match manifest.check_sizes(&path) {
@@ -134,12 +146,14 @@ impl Store {
     /// Every artifact of a kind whose manifest can be read, by key. It serves lists, explanations
     /// and reuse of work; no output may depend on it.
     pub fn list(&self, kind: Kind) -> Vec<Artifact> {
-        let Ok(entries) = retry(|| fs::read_dir(self.kind_directory(kind))) else {
-            return Vec::new();
-        };
-        let mut keys: Vec<Key> =
-            entries.flatten().filter_map(|entry| Key::parse(entry.file_name().to_str()?)).collect();
+        let mut keys: Vec<Key> = Vec::new();
+        for store in self.each() {
+            let Ok(entries) = retry(|| fs::read_dir(store.kind_directory(kind))) else { continue };
+            let key = |entry: fs::DirEntry| Key::parse(entry.file_name().to_str()?);
+            keys.extend(entries.flatten().filter_map(key));
+        }
         keys.sort();
+        keys.dedup();
         keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
     }
 
@@ -181,7 +195,7 @@ impl Store {
         let target = self.path(draft.kind, &draft.key);
         let (mut makes_way, mut replaced) = (false, false);
         // A damaged artifact is replaced below.
-        if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
+        if replace && let Ok(Some(old)) = self.find_own(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true)
                 && old.manifest.inputs_verified != Some(true);
             // Only digests show damage that leaves the sizes as they were.
@@ -197,7 +211,7 @@ impl Store {
         }
         // A fault of the file system does not mean damage: the rename below fails if the artifact
         // is there.
-        let is_damaged = || matches!(self.find(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
+        let is_damaged = || matches!(self.find_own(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
         if makes_way || is_damaged() {
             // It has other bytes or facts under --force, or the same ones from inputs that were not
             // verified, or it is damaged. It gets another name first, so that no reader sees a part
@@ -211,7 +225,7 @@ impl Store {
                 Ok((artifact, replaced))
             }
             Err(error) if target.exists() => {
-                let winner = self.find(draft.kind, &draft.key)?;
+                let winner = self.find_own(draft.kind, &draft.key)?;
                 winner
                     .map(|artifact| (artifact, false))
                     .ok_or_else(|| StageError::io("publish", &target, &error))

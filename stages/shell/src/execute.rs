@@ -4,7 +4,7 @@
 //! promises  a hit opens no payload; a build leases its inputs, checks their digests, validates
 //!           them, and publishes all of its kinds or none
 //! never     builds what is in the store, or what another process builds (without `--force`)
-use std::time::Instant;
+use std::{path::Path, time::Instant};
 
 use warploom_contract::{
     Artifact, Context, ErrorKind, Inputs, Key, Kind, Outputs, Stage, StageError, Violation,
@@ -46,16 +46,43 @@ where
         why: String::new(),
         error: None,
     };
-    match hit_or_build::<S>(chain, talk, &mut outcome) {
+    let mut done = hit_or_build::<S>(chain, talk, &mut outcome);
+    // A damaged output in a store that is only read is a miss.
+    while let Err(error) = &done
+        && !is_of_input(chain, error)
+        && avoid_damaged(chain.environment, talk, error)
+    {
+        done = hit_or_build::<S>(chain, talk, &mut outcome);
+    }
+    match done {
         Ok(()) => chain.add_available(&outcome.artifacts),
         Err(error) => {
             outcome.status = Status::from_error(&error);
-            outcome.error = Some(error);
+            outcome.error = Some(chain.environment.store.explain_later(error));
         }
     }
     talk.end();
     outcome.seconds = begun.elapsed().as_secs_f64();
     outcome
+}
+
+/// Takes the damaged artifact that an error is about as missing from now on, with a warning, if it
+/// is in a store that is only read. Says whether it did.
+pub fn avoid_damaged(environment: &Environment, talk: &Talk, error: &StageError) -> bool {
+    let Some(path) = environment.store.avoid_damaged(error) else { return false };
+    talk.warn(&format!(
+        "{} is damaged ({}), and its store is only read; what is needed is made again in {}",
+        path.display(),
+        error.what,
+        environment.store.root().display()
+    ));
+    true
+}
+
+/// Whether an error is about an input of the stage, which an earlier stage has to make again.
+fn is_of_input(chain: &Chain<'_>, error: &StageError) -> bool {
+    let place = error.place.as_deref().map(Path::new);
+    place.is_some_and(|place| place.ancestors().any(|folder| chain.has_available(folder)))
 }
 
 /// The `why` of a forced build that gave the bytes already in the store.
@@ -208,7 +235,7 @@ where
 {
     let inputs = open_inputs(environment, talk, &step)?;
     let _leases: Vec<_> =
-        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+        inputs.iter().map(|artifact| environment.store.lease_artifact(artifact)).collect();
     let request = &mut step.request;
     let decided =
         caught_panics::catch(|| S::decide(&stage_context(environment, talk), &inputs, request));
@@ -262,7 +289,7 @@ where
     S::Request: Request,
 {
     let _leases: Vec<_> =
-        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+        inputs.iter().map(|artifact| environment.store.lease_artifact(artifact)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);

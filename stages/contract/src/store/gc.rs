@@ -350,6 +350,35 @@ fn is_abandoned_note(path: &Path) -> bool {
     })
 }
 
+/// Items that no run and nothing safe was made from.
+fn unreached(
+    items: &[Item],
+    safe: &BTreeSet<usize>,
+    needs: impl Fn(usize) -> Vec<usize>,
+) -> Vec<usize> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<usize> = (0..items.len())
+        .filter(|&index| items[index].kind == Kind::Run || safe.contains(&index))
+        .collect();
+    while let Some(index) = open.pop() {
+        if reached.insert(index) {
+            open.extend(needs(index));
+        }
+    }
+    // A choice stays with the graph that it was made for, in whichever store that is: without it,
+    // what was made of that graph is no hit.
+    let names = |item: &'_ Item| -> Vec<(Kind, String)> {
+        item.needs.iter().cloned().chain([(item.kind, item.key.clone())]).collect()
+    };
+    let wanted: BTreeSet<(Kind, String)> =
+        reached.iter().flat_map(|&index| names(&items[index])).collect();
+    let is_choice = |index: usize| {
+        items[index].kind == Kind::Tune
+            && items[index].needs.iter().any(|need| wanted.contains(need))
+    };
+    (0..items.len()).filter(|&index| !reached.contains(&index) && !is_choice(index)).collect()
+}
+
 /// Which items go, and why.
 fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
     let index_of: BTreeMap<(Kind, &str), usize> = items
@@ -379,26 +408,8 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
     }
     let mut doomed = BTreeMap::new();
     if request.unreachable {
-        let mut reached = BTreeSet::new();
-        let mut open: Vec<usize> = (0..items.len())
-            .filter(|&index| items[index].kind == Kind::Run || safe.contains(&index))
-            .collect();
-        while let Some(index) = open.pop() {
-            if reached.insert(index) {
-                open.extend(needs(index));
-            }
-        }
-        // A choice stays with the graph that it was made for: without it, what was made of that
-        // graph is no hit.
-        let is_choice = |index: usize| {
-            items[index].kind == Kind::Tune
-                && needs(index).iter().any(|need| reached.contains(need))
-        };
-        doomed.extend(
-            (0..items.len())
-                .filter(|&index| !reached.contains(&index) && !is_choice(index))
-                .map(|index| (index, "no run was made from it".to_owned())),
-        );
+        let unreached = unreached(items, &safe, needs).into_iter();
+        doomed.extend(unreached.map(|index| (index, "no run was made from it".to_owned())));
     }
     // Least recently used first; what a kept plan needs stays until the plan goes.
     let mut order: Vec<usize> = (0..items.len()).collect();

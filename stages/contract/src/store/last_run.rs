@@ -27,9 +27,10 @@ impl Store {
         }
     }
 
-    /// The run that was noted last, of a pipeline file or of the whole store.
+    /// The run that was noted last, of a pipeline file or of the whole store; of several stores the
+    /// first that has a note decides.
     pub fn last_run(&self, file: Option<&Path>) -> Option<Key> {
-        read(&self.note(file))
+        self.each().iter().find_map(|store| read(&store.note(file)))
     }
 
     fn note(&self, file: Option<&Path>) -> PathBuf {

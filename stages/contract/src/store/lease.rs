@@ -15,7 +15,7 @@ use std::{
 
 pub use super::writer::host;
 use super::{
-    Store, drafts,
+    Artifact, Store, drafts,
     folders::{age, entries},
     writer::{self, Life, Writer},
 };
@@ -34,26 +34,46 @@ static TOUCHED: Once = Once::new();
 /// A held lease.
 #[derive(Debug)]
 pub struct Lease {
-    path: PathBuf,
+    /// One file, and one in each later store that holds what is leased.
+    paths: Vec<PathBuf>,
 }
 
 impl Store {
     /// Takes a lease on all artifacts of a key.
     pub fn lease(&self, key: &Key) -> Lease {
-        let folder = self.root().join("leases");
-        let own = Writer::own();
-        let path = folder.join(format!("{}-{}-{key}", own.place(), own.process()));
-        {
-            // Written under the lock, so that a signal finds every lease.
-            let mut held = held_leases();
-            *held.entry(path.clone()).or_insert(0) += 1;
-            // These may fail in a read-only store, from which `gc` removes nothing.
-            let _unimportant =
-                retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
-        }
-        TOUCHED.call_once(|| writer::keep_touched(touch_all));
-        Lease { path }
+        Lease { paths: vec![hold(self.root(), key)] }
     }
+
+    /// Takes a lease on artifacts of a key, also in the later stores that hold them.
+    pub fn lease_artifacts(&self, key: &Key, artifacts: &[Artifact]) -> Lease {
+        let mut lease = self.lease(key);
+        let roots: BTreeSet<&Path> =
+            artifacts.iter().filter_map(|artifact| self.later_root(&artifact.path)).collect();
+        lease.paths.extend(roots.into_iter().map(|root| hold(root, key)));
+        lease
+    }
+
+    /// Takes a lease on an artifact.
+    pub fn lease_artifact(&self, artifact: &Artifact) -> Lease {
+        self.lease_artifacts(&artifact.manifest.key, std::slice::from_ref(artifact))
+    }
+}
+
+/// Notes in the store of this folder that this process uses a key.
+fn hold(root: &Path, key: &Key) -> PathBuf {
+    let folder = root.join("leases");
+    let own = Writer::own();
+    let path = folder.join(format!("{}-{}-{key}", own.place(), own.process()));
+    {
+        // Written under the lock, so that a signal finds every lease.
+        let mut held = held_leases();
+        *held.entry(path.clone()).or_insert(0) += 1;
+        // These may fail in a read-only store, from which `gc` removes nothing.
+        let _unimportant =
+            retry(|| fs::create_dir_all(&folder)).and_then(|()| fs::write(&path, b""));
+    }
+    TOUCHED.call_once(|| writer::keep_touched(touch_all));
+    path
 }
 
 /// Keys that processes use now.
@@ -92,11 +112,13 @@ pub(super) fn is_valid(path: &Path) -> bool {
 impl Drop for Lease {
     fn drop(&mut self) {
         let mut held = held_leases();
-        if let Some(count) = held.get_mut(&self.path) {
-            *count -= 1;
-            if *count == 0 {
-                held.remove(&self.path);
-                let _unimportant = retry(|| fs::remove_file(&self.path));
+        for path in &self.paths {
+            if let Some(count) = held.get_mut(path) {
+                *count -= 1;
+                if *count == 0 {
+                    held.remove(path);
+                    let _unimportant = retry(|| fs::remove_file(path));
+                }
             }
         }
     }

@@ -38,7 +38,11 @@ impl Store {
             }
             let is_of_key =
                 |path: &PathBuf| named_aside(path).is_some_and(|(_, found)| found == *key);
-            if !entries(&self.kind_directory(kind))?.iter().any(is_of_key) {
+            let mut is_aside = false;
+            for store in self.each() {
+                is_aside |= entries(&store.kind_directory(kind))?.iter().any(is_of_key);
+            }
+            if !is_aside {
                 break;
             }
             std::thread::sleep(PAUSE);
