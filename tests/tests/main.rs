@@ -46,6 +46,8 @@ mod kills;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod network_file_systems;
+#[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod partitions;

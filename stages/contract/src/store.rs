@@ -20,6 +20,7 @@ pub mod last_run;
 pub mod later_stores;
 pub mod lease;
 mod removal;
+pub(crate) mod renames;
 mod writer;
 
 pub use artifact::Artifact;
@@ -29,7 +30,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rayon::prelude::*;
@@ -47,6 +48,8 @@ use crate::{
 const TRASH: &str = ".trash-";
 /// Prefix of artifacts that are removed unless a process uses them. They are complete.
 const ASIDE: &str = ".aside-";
+/// How long a network file system may take to show what another host published.
+const SHOWN_AFTER: Duration = Duration::from_secs(10);
 /// The least time between two notes that an artifact is used.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 
@@ -166,7 +169,7 @@ impl Store {
             return;
         }
         if let Ok(file) = fs::File::options().append(true).open(&path) {
-            let _unimportant = file.set_modified(SystemTime::now());
+            let _unimportant = folders::touch(&file);
         }
     }
 
@@ -224,13 +227,28 @@ impl Store {
                 let artifact = Artifact::new(draft.kind, target, manifest);
                 Ok((artifact, replaced))
             }
-            Err(error) if target.exists() => {
-                let winner = self.find_own(draft.kind, &draft.key)?;
+            Err(error) if is_taken(&error) || target.exists() => {
+                let winner = self.wait_for_winner(draft.kind, &draft.key)?;
                 winner
                     .map(|artifact| (artifact, false))
-                    .ok_or_else(|| StageError::io("publish", &target, &error))
+                    .ok_or_else(|| StageError::passing("publish", &target, &error))
             }
             Err(error) => Err(draft.explain_loss(StageError::io("publish", &target, &error))),
+        }
+    }
+
+    /// The artifact of a writer that was first. A network file system may show it late, though it
+    /// refuses to give its name to another one.
+    fn wait_for_winner(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        let begun = Instant::now();
+        loop {
+            match self.find_own(kind, key) {
+                Ok(None) if begun.elapsed() < SHOWN_AFTER => {
+                    self.refresh(kind);
+                    std::thread::sleep(SHOWN_AFTER / 100);
+                }
+                found => return found,
+            }
         }
     }
 
@@ -247,7 +265,7 @@ impl Store {
         let folder =
             path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
         let aside = folder.join(drafts::name(start, name));
-        match retry(|| fs::rename(path, &aside)) {
+        match renames::rename(path, &aside) {
             Ok(()) => Ok(Some(aside)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StageError::io("remove", path, &error)),
@@ -398,6 +416,11 @@ fn is_gone(path: &Path) -> bool {
     matches!(retry(|| fs::symlink_metadata(path)), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
+/// Whether a folder could not be renamed because another one has the name.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
+}
+
 /// Names of the files of a draft. A folder in it is an error: the manifest names each file by one
 /// part of a path.
 fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
@@ -415,7 +438,7 @@ fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
     Ok(names)
 }
 
-fn sync_directory(path: &Path) -> Result<(), StageError> {
+pub(crate) fn sync_directory(path: &Path) -> Result<(), StageError> {
     let sync = fs::File::open(path).and_then(|directory| directory.sync_all());
     match sync {
         // Some network file systems cannot sync a directory; then they decide how durable the

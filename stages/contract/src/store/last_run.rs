@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Store, drafts};
+use super::{Store, drafts, renames};
 use crate::{Digest, Key};
 
 /// Name of the note of the whole store, and of drafts of notes.
@@ -52,7 +52,8 @@ fn write(note: &Path, key: &Key) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     drafts::sweep(folder, OF_STORE);
     let beside = folder.join(drafts::name(".tmp-", OF_STORE));
-    let written = fs::write(&beside, format!("{key}\n")).and_then(|()| fs::rename(&beside, note));
+    let written =
+        fs::write(&beside, format!("{key}\n")).and_then(|()| renames::rename(&beside, note));
     if written.is_err() {
         let _gone = fs::remove_file(&beside);
     }
