@@ -221,8 +221,10 @@ impl Store {
                 }
             }
         }
-        for path in entries(&self.root().join("leases"))? {
-            if !lease::is_valid(&path) {
+        let leases = entries(&self.root().join("leases"))?;
+        let now = if leases.is_empty() { SystemTime::UNIX_EPOCH } else { lease::now(self) };
+        for path in leases {
+            if !lease::is_valid(&path, now) {
                 doomed.push((path, "a lease of a process that has ended"));
             }
         }

@@ -4,6 +4,7 @@
 //! promises  a lease is touched every ten minutes while it is held, and removed when it is dropped;
 //!           the lease of a process that is known to live is valid at any age, the lease of one
 //!           that is known to have ended is not
+//! promises  ages are measured by the clock of the file system alone
 //! never     blocks a process or fails: a read-only store has no leases
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,8 +16,8 @@ use std::{
 
 pub use super::writer::host;
 use super::{
-    Artifact, Store, drafts,
-    folders::{age, entries},
+    Artifact, Store,
+    folders::{entries, folder_time, touch},
     writer::{self, Life, Writer},
 };
 use crate::{Key, StageError, eintr::retry};
@@ -78,22 +79,26 @@ fn hold(root: &Path, key: &Key) -> PathBuf {
 
 /// Keys that processes use now.
 pub(super) fn protected_keys(store: &Store) -> Result<BTreeSet<String>, StageError> {
-    let folder = store.root().join("leases");
-    // A network file system may list a folder from its cache until this host changes the folder.
-    // A folder that is missing or read-only is listed as it is.
-    let probe = folder.join(drafts::name(PROBE, "probe"));
-    let _unimportant = fs::write(&probe, b"").and_then(|()| retry(|| fs::remove_file(&probe)));
-    Ok(entries(&folder)?.iter().filter_map(|path| protected_key(path)).map(str::to_owned).collect())
+    let now = now(store);
+    let paths = entries(&store.root().join("leases"))?;
+    Ok(paths.iter().filter_map(|path| protected_key(path, now)).map(str::to_owned).collect())
+}
+
+/// The time by which leases are judged. A network file system may list the folder of leases from
+/// its cache until this host changes it, as this does; one that is missing or read-only is listed
+/// as it is.
+pub(super) fn now(store: &Store) -> SystemTime {
+    folder_time(&store.root().join("leases")).unwrap_or_else(SystemTime::now)
 }
 
 /// The key that a file of the folder of leases protects, if it is a valid lease.
-fn protected_key(path: &Path) -> Option<&str> {
+fn protected_key(path: &Path, now: SystemTime) -> Option<&str> {
     let name = path.file_name()?.to_str().filter(|name| !name.starts_with(PROBE))?;
-    is_valid(path).then(|| name.rsplit('-').next())?
+    is_valid(path, now).then(|| name.rsplit('-').next())?
 }
 
 /// Whether a lease counts: its process lives, or, where that is unknown, it is young enough.
-pub(super) fn is_valid(path: &Path) -> bool {
+pub(super) fn is_valid(path: &Path, now: SystemTime) -> bool {
     let writer = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
         let (holder, _key) = name.rsplit_once('-')?;
         let (place, process) = holder.rsplit_once('-')?;
@@ -105,7 +110,12 @@ pub(super) fn is_valid(path: &Path) -> bool {
     {
         Life::Lives => true,
         Life::Ended => false,
-        Life::Unknown => age(path).is_none_or(|age| age <= LEASE_VALID),
+        // One that was touched after that time, or cannot be looked at, counts.
+        Life::Unknown => {
+            let touched = retry(|| fs::metadata(path)?.modified()).ok();
+            let age = touched.and_then(|touched| now.duration_since(touched).ok());
+            age.is_none_or(|age| age <= LEASE_VALID)
+        }
     }
 }
 
@@ -142,7 +152,46 @@ fn touch_all() {
     for path in held_leases().keys() {
         // A read-only store has no leases to touch.
         if let Ok(file) = fs::File::options().append(true).open(path) {
-            let _unimportant = file.set_modified(SystemTime::now());
+            let _unimportant = touch(&file);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Writes a lease of a process on another host, touched so long before `now`.
+    fn lease_elsewhere(store: &Store, key: &Key, now: SystemTime, age: Duration) -> PathBuf {
+        let folder = store.root().join("leases");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(format!("node7-0a1b2c3d-4026531836-5-12-{key}"));
+        fs::write(&path, "").unwrap();
+        fs::File::open(&path).unwrap().set_modified(now - age).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_lease_of_another_host_counts_for_an_hour_by_the_clock_of_the_file_system() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, key) = (Store::new(folder.path()), Key::parse(&"6".repeat(32)).unwrap());
+        let second = Duration::from_secs(1);
+        // The clock of this host may be a day ahead of the other one's or behind it.
+        let day = Duration::from_secs(86_400);
+        for now in [SystemTime::now(), SystemTime::now() + day, SystemTime::now() - day] {
+            for (age, is_held) in
+                [(second, true), (LEASE_VALID - second, true), (LEASE_VALID + second, false)]
+            {
+                let path = lease_elsewhere(&store, &key, now, age);
+                assert_eq!(is_valid(&path, now), is_held, "{age:?}");
+            }
+        }
+        let is_protected = || protected_keys(&store).unwrap().contains(key.as_str());
+        lease_elsewhere(&store, &key, SystemTime::now(), LEASE_VALID / 2);
+        assert!(is_protected());
+        let old = lease_elsewhere(&store, &key, SystemTime::now(), LEASE_VALID + second);
+        assert!(!is_protected());
+        let report = store.collect(&super::super::gc::Request::default()).unwrap();
+        assert!(report.removed.iter().any(|removed| removed.path == old), "{report:?}");
     }
 }
