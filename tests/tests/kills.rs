@@ -221,6 +221,28 @@ fn starts_beside_a_gc_that_removes_all_it_may_end_well() {
     assert_eq!((sandbox.view().flaws(), sandbox.view().leftovers()), (Vec::new(), Vec::new()));
 }
 
+/// Whether a process of another node lives is unknown: its last touch decides.
+#[test]
+fn gc_spares_what_a_process_of_another_node_uses() {
+    let sandbox = Sandbox::stand_in();
+    sandbox.build(&Recipe::small());
+    let key = sandbox.view().of_kind("plan").remove(0).key;
+    let lease = sandbox.store.join(format!("leases/node7-0a1b2c3d-4026531836-5-12-{key}"));
+    std::fs::write(&lease, "").unwrap();
+    let collect = || {
+        sandbox.warploom(&["store", "gc", "--keep", "0B", "--unreachable", "--runs"]).expect(0);
+        let digests = sandbox.view().digests();
+        digests.into_keys().map(|name| name.split('/').next().unwrap().to_owned()).collect()
+    };
+    let kinds: std::collections::BTreeSet<String> = collect();
+    for kind in ["graph", "csr", "profile", "permutation", "partition", "plan"] {
+        assert!(kinds.contains(kind), "gc removed `{kind}`, which another node reads: {kinds:?}");
+    }
+    let touch = std::time::SystemTime::now() - Duration::from_secs(2 * 3600);
+    std::fs::File::open(&lease).unwrap().set_modified(touch).unwrap();
+    assert!(collect().is_empty() && !lease.exists(), "an old lease of another node counts");
+}
+
 #[test]
 fn gc_spares_what_is_exported() {
     let sandbox = Sandbox::stand_in();

@@ -14,6 +14,8 @@ mod batch_logs;
 #[cfg(test)]
 mod bit_flips;
 #[cfg(test)]
+mod claims;
+#[cfg(test)]
 mod custom_programs;
 #[cfg(test)]
 mod damage;
@@ -50,6 +52,8 @@ mod kills;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod network_file_systems;
+#[cfg(test)]
 mod orders;
 #[cfg(test)]
 mod partitions;
@@ -63,6 +67,8 @@ mod pipeline;
 mod provenance;
 #[cfg(test)]
 mod runs;
+#[cfg(test)]
+mod several_stores;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]

@@ -149,8 +149,7 @@ impl StageError {
         let shown = path.display();
         let base = |kind, what: String| StageError::new(kind, what).at(shown);
         if let Some(Refusal::CutShort(..)) = Refusal::from_io_error(error) {
-            return base(ErrorKind::Transient, format!("cannot {doing}: {error}"))
-                .hint(PASSING_HINT);
+            return StageError::passing(doing, path, error);
         }
         match error.kind() {
             io::ErrorKind::FileTooLarge => {
@@ -188,7 +187,7 @@ impl StageError {
                 )
             }
             _ if error.raw_os_error() == Some(5) || error.raw_os_error() == Some(116) => {
-                base(ErrorKind::Transient, format!("cannot {doing}: {error}")).hint(PASSING_HINT)
+                StageError::passing(doing, path, error)
             }
             // EMFILE, ENFILE.
             _ if error.raw_os_error() == Some(24) || error.raw_os_error() == Some(23) => {
@@ -199,6 +198,12 @@ impl StageError {
             }
             _ => base(ErrorKind::Input, format!("cannot {doing}: {error}")),
         }
+    }
+
+    /// An error of the operating system that is gone when the same is done again later.
+    pub fn passing(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let error = StageError::new(ErrorKind::Transient, format!("cannot {doing}: {error}"));
+        error.at(path.display()).hint(PASSING_HINT)
     }
 
     /// An artifact whose bytes are not what its manifest says.

@@ -10,14 +10,17 @@
 //! limits    needs `rename` of directories to be atomic, as on every local file system, NFS, Lustre
 //!           and GPFS
 pub mod artifact;
+pub mod claim;
 pub(crate) mod digest_cache;
 pub mod drafts;
 mod folders;
 pub mod formats;
 pub mod gc;
 pub mod last_run;
+pub mod later_stores;
 pub mod lease;
 mod removal;
+pub(crate) mod renames;
 mod writer;
 
 pub use artifact::Artifact;
@@ -27,7 +30,7 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, SystemTime},
+    time::{Duration, Instant, SystemTime},
 };
 
 use rayon::prelude::*;
@@ -45,29 +48,35 @@ use crate::{
 const TRASH: &str = ".trash-";
 /// Prefix of artifacts that are removed unless a process uses them. They are complete.
 const ASIDE: &str = ".aside-";
+/// How long a network file system may take to show what another host published.
+const SHOWN_AFTER: Duration = Duration::from_secs(10);
 /// The least time between two notes that an artifact is used.
 const MARK_EVERY: Duration = Duration::from_secs(3600);
 
-/// A store in a folder. Making it is cheap, and creates no directory until something is written.
+/// A store in a folder, and others that are only read. Making it is cheap, and creates no directory
+/// until something is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
+    /// Folders of stores that are only read.
+    later: Vec<PathBuf>,
 }
 
-/// Removes the drafts and leases of this process. For signal handlers that end the process right
-/// after: drafts and leases that begin later block.
+/// Removes the drafts, claims and leases of this process. For signal handlers that end the process
+/// right after: those that begin later block.
 pub fn abandon_drafts() {
     drafts::abandon_all();
+    claim::release_all();
     lease::release_all();
 }
 
 impl Store {
     /// The store in this folder.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Store { root: root.into() }
+        Store { root: root.into(), later: Vec::new() }
     }
 
-    /// Its folder.
+    /// The folder that is written.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -84,6 +93,14 @@ impl Store {
 
     /// Looks an artifact up, and checks manifest and sizes. `Ok(None)` when it is not there.
     pub fn find(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        match self.find_own(kind, key)? {
+            None if !self.later.is_empty() => self.find_later(kind, key),
+            found => Ok(found),
+        }
+    }
+
+    /// The same in the store that is written alone.
+    pub(crate) fn find_own(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
         let path = self.path(kind, key);
         let Some(manifest) = Manifest::read(&path, kind)? else { return Ok(None) };
         match manifest.check_sizes(&path) {
@@ -132,12 +149,14 @@ impl Store {
     /// Every artifact of a kind whose manifest can be read, by key. It serves lists, explanations
     /// and reuse of work; no output may depend on it.
     pub fn list(&self, kind: Kind) -> Vec<Artifact> {
-        let Ok(entries) = retry(|| fs::read_dir(self.kind_directory(kind))) else {
-            return Vec::new();
-        };
-        let mut keys: Vec<Key> =
-            entries.flatten().filter_map(|entry| Key::parse(entry.file_name().to_str()?)).collect();
+        let mut keys: Vec<Key> = Vec::new();
+        for store in self.each() {
+            let Ok(entries) = retry(|| fs::read_dir(store.kind_directory(kind))) else { continue };
+            let key = |entry: fs::DirEntry| Key::parse(entry.file_name().to_str()?);
+            keys.extend(entries.flatten().filter_map(key));
+        }
         keys.sort();
+        keys.dedup();
         keys.iter().filter_map(|key| self.find(kind, key).ok().flatten()).collect()
     }
 
@@ -150,7 +169,7 @@ impl Store {
             return;
         }
         if let Ok(file) = fs::File::options().append(true).open(&path) {
-            let _unimportant = file.set_modified(SystemTime::now());
+            let _unimportant = folders::touch(&file);
         }
     }
 
@@ -179,7 +198,7 @@ impl Store {
         let target = self.path(draft.kind, &draft.key);
         let (mut makes_way, mut replaced) = (false, false);
         // A damaged artifact is replaced below.
-        if replace && let Ok(Some(old)) = self.find(draft.kind, &draft.key) {
+        if replace && let Ok(Some(old)) = self.find_own(draft.kind, &draft.key) {
             let now_verified = manifest.inputs_verified == Some(true)
                 && old.manifest.inputs_verified != Some(true);
             // Only digests show damage that leaves the sizes as they were.
@@ -195,7 +214,7 @@ impl Store {
         }
         // A fault of the file system does not mean damage: the rename below fails if the artifact
         // is there.
-        let is_damaged = || matches!(self.find(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
+        let is_damaged = || matches!(self.find_own(draft.kind, &draft.key), Err(error) if error.kind == ErrorKind::Damaged);
         if makes_way || is_damaged() {
             // It has other bytes or facts under --force, or the same ones from inputs that were not
             // verified, or it is damaged. It gets another name first, so that no reader sees a part
@@ -208,13 +227,28 @@ impl Store {
                 let artifact = Artifact::new(draft.kind, target, manifest);
                 Ok((artifact, replaced))
             }
-            Err(error) if target.exists() => {
-                let winner = self.find(draft.kind, &draft.key)?;
+            Err(error) if is_taken(&error) || target.exists() => {
+                let winner = self.wait_for_winner(draft.kind, &draft.key)?;
                 winner
                     .map(|artifact| (artifact, false))
-                    .ok_or_else(|| StageError::io("publish", &target, &error))
+                    .ok_or_else(|| StageError::passing("publish", &target, &error))
             }
             Err(error) => Err(draft.explain_loss(StageError::io("publish", &target, &error))),
+        }
+    }
+
+    /// The artifact of a writer that was first. A network file system may show it late, though it
+    /// refuses to give its name to another one.
+    fn wait_for_winner(&self, kind: Kind, key: &Key) -> Result<Option<Artifact>, StageError> {
+        let begun = Instant::now();
+        loop {
+            match self.find_own(kind, key) {
+                Ok(None) if begun.elapsed() < SHOWN_AFTER => {
+                    self.refresh(kind);
+                    std::thread::sleep(SHOWN_AFTER / 100);
+                }
+                found => return found,
+            }
         }
     }
 
@@ -231,7 +265,7 @@ impl Store {
         let folder =
             path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
         let aside = folder.join(drafts::name(start, name));
-        match retry(|| fs::rename(path, &aside)) {
+        match renames::rename(path, &aside) {
             Ok(()) => Ok(Some(aside)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(StageError::io("remove", path, &error)),
@@ -382,6 +416,11 @@ fn is_gone(path: &Path) -> bool {
     matches!(retry(|| fs::symlink_metadata(path)), Err(error) if error.kind() == io::ErrorKind::NotFound)
 }
 
+/// Whether a folder could not be renamed because another one has the name.
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty)
+}
+
 /// Names of the files of a draft. A folder in it is an error: the manifest names each file by one
 /// part of a path.
 fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
@@ -399,7 +438,7 @@ fn names_of_files(directory: &Path) -> Result<Vec<String>, StageError> {
     Ok(names)
 }
 
-fn sync_directory(path: &Path) -> Result<(), StageError> {
+pub(crate) fn sync_directory(path: &Path) -> Result<(), StageError> {
     let sync = fs::File::open(path).and_then(|directory| directory.sync_all());
     match sync {
         // Some network file systems cannot sync a directory; then they decide how durable the

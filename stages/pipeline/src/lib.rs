@@ -170,9 +170,15 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Cancel { submission } => batch::cancel::run(&environment, &talk, &submission),
         Command::Report(_) | Command::Compare(_) | Command::Tune(_) => Ok(()),
     };
+    finish(&talk, &environment, done)
+}
+
+fn finish(talk: &Talk, environment: &Environment, done: Result<(), StageError>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report_error(&talk, environment.format, &error),
+        Err(error) => {
+            report_error(talk, environment.format, &environment.store.explain_later(error))
+        }
     }
 }
 
@@ -191,7 +197,7 @@ fn run_on_pipelines(
         Ok(()) => ExitCode::SUCCESS,
         // Failed stages have written their JSON line already.
         Err(error) => {
-            talk.error(&error);
+            talk.error(&environment.store.explain_later(error.clone()));
             ExitCode::from(error.kind.exit_code())
         }
     }

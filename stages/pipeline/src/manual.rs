@@ -17,7 +17,7 @@ use crate::command_lines::{self, NamedText};
 
 /// Environment variables.
 const ENVIRONMENT: [(&str, &str); 11] = [
-    ("WARPLOOM_STORE", "Artifact store, as --store names it."),
+    ("WARPLOOM_STORE", "Artifact stores, as --store names them, with colons between them."),
     ("WARPLOOM_DATA", "Folders of raw data, with colons between them, as --data names them."),
     ("WARPLOOM_CATALOG", "Folder of catalogue entries, before those that are shipped."),
     ("WARPLOOM_NVRTC", "Folder of libnvrtc, the compiler of GPU kernels."),

@@ -233,7 +233,7 @@ fn find_known_data(
             (newest, Some(graph))
         }
     };
-    let _leases = found.each_ref().map(|artifact| environment.store.lease(&artifact.manifest.key));
+    let _leases = found.each_ref().map(|artifact| environment.store.lease_artifact(artifact));
     let mut inputs = warploom_contract::Inputs::new();
     found.into_iter().for_each(|artifact| inputs.insert(artifact));
     let still = warploom_plan::describe_data(&inputs, request, false)?;

@@ -22,7 +22,7 @@ use warploom_shell::{
     Chain, Environment, Outcome, StageName,
     binary::{print_data, print_text},
     data_needs::DataNeeds,
-    execute::{SAME_BYTES, check_output, execute},
+    execute::{SAME_BYTES, avoid_damaged, check_output, execute},
     flags::Format,
     machine_limits::{count_with_unit, show_time},
     outcome::{Status, summary_table},
@@ -129,37 +129,53 @@ pub fn run_all(
 }
 
 /// Runs the stages until one fails. If an artifact was removed meanwhile, they run once more, which
-/// rebuilds it.
+/// rebuilds it; if one of a store that is only read is damaged, they run again without it.
 fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
-    let mut told = BTreeSet::new();
-    match try_stages(environment, talk, pipeline, &mut told, true) {
-        Some(outcomes) => outcomes,
-        None => {
-            talk.warn(
-                "another process removed what this start had found in the store; it looks again, \
-                 and makes again what is missing",
-            );
-            try_stages(environment, talk, pipeline, &mut told, false).unwrap_or_default()
+    let (mut told, mut may_be_lost) = (BTreeSet::new(), true);
+    loop {
+        match try_stages(environment, talk, pipeline, &mut told, may_be_lost) {
+            Tried::Ended(outcomes) => return outcomes,
+            Tried::Lost => {
+                may_be_lost = false;
+                talk.warn(
+                    "another process removed what this start had found in the store; it looks \
+                     again, and makes again what is missing",
+                );
+            }
+            Tried::Damaged => {}
         }
     }
 }
 
-/// The outcomes of the stages, in order; none if one failed because an artifact was removed and
-/// `may_be_lost`. A cache hit that was printed already is not printed again.
+/// How stages that ran in order ended.
+enum Tried {
+    Ended(Vec<Outcome>),
+    /// One failed because an artifact was removed.
+    Lost,
+    /// One failed because an artifact of a store that is only read is damaged; a new start does
+    /// without it.
+    Damaged,
+}
+
+/// Runs the stages in order. A removed artifact is an error unless it `may_be_lost`. A cache hit
+/// that was printed already is not printed again.
 fn try_stages(
     environment: &Environment,
     talk: &Talk,
     pipeline: &Pipeline,
     told: &mut BTreeSet<Option<String>>,
     may_be_lost: bool,
-) -> Option<Vec<Outcome>> {
+) -> Tried {
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
     for stage in StageName::ALL {
         let outcome = run_stage(&mut chain, talk, stage);
         debug_assert_eq!(outcome.stage, stage);
         if may_be_lost && outcome.status == Status::Failed && chain.has_lost_artifact() {
-            return None;
+            return Tried::Lost;
+        }
+        if outcome.error.as_ref().is_some_and(|error| avoid_damaged(environment, talk, error)) {
+            return Tried::Damaged;
         }
         let is_told = !told.insert(outcome.key.clone()) && outcome.status == Status::Hit;
         if environment.format == Format::Json && !is_told {
@@ -177,7 +193,7 @@ fn try_stages(
             break;
         }
     }
-    Some(outcomes)
+    Tried::Ended(outcomes)
 }
 
 /// The summary of a run that a signal stopped.

@@ -21,6 +21,7 @@ use crate::{
     artifacts::{data_sets, programs, read_all, store_option},
     runs::{Run, local_time},
 };
+use warploom_spec::shell_word;
 
 mod verify;
 
@@ -120,7 +121,7 @@ pub fn lease_found(
     environment: &Environment,
     found: &Artifact,
 ) -> Result<(Lease, Artifact), StageError> {
-    let lease = environment.store.lease(&found.manifest.key);
+    let lease = environment.store.lease_artifact(found);
     // It may have been collected before the lease.
     Ok((lease, environment.store.get(found.kind, &found.manifest.key)?))
 }
@@ -220,6 +221,7 @@ fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), St
     let of = if asked.len() == all.len() { String::new() } else { format!(" of {}", all.len()) };
     text +=
         &format!("{}{of}, {}\n", count_with_unit(asked.len() as u64, "artifact"), show_size(total));
+    text += &store_lines(environment, &all);
     text += &formats_text(environment, &environment.store.other_formats()?);
     let line = |artifact: &&Artifact| {
         let manifest = &artifact.manifest;
@@ -229,6 +231,30 @@ fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), St
     };
     crate::print_as(environment, || text, || asked.iter().map(line).collect());
     Ok(())
+}
+
+/// Of several stores, a line each: what of the list is in it.
+fn store_lines(environment: &Environment, all: &[Artifact]) -> String {
+    let store = &environment.store;
+    if store.roots().nth(1).is_none() {
+        return String::new();
+    }
+    let line = |(number, root): (usize, &std::path::Path)| {
+        let is_in = |artifact: &&Artifact| match number {
+            0 => store.later_root(&artifact.path).is_none(),
+            _ => store.later_root(&artifact.path) == Some(root),
+        };
+        let bytes: Vec<u64> =
+            all.iter().filter(is_in).map(|found| found.manifest.bytes()).collect();
+        format!(
+            "{}: {}, {}{}\n",
+            root.display(),
+            count_with_unit(bytes.len() as u64, "artifact"),
+            show_size(bytes.iter().sum()),
+            if number == 0 { "" } else { ", only read" }
+        )
+    };
+    store.roots().enumerate().map(line).collect()
 }
 
 /// Lines of artifacts that this version does not read, each with the command that removes them.
@@ -266,13 +292,27 @@ fn remove_keys(environment: &Environment, asked: &[String]) -> Result<(), StageE
         });
         keys.extend(match whole {
             Some(key) => vec![key],
-            None => find_artifacts(environment, digits)?
-                .into_iter()
-                .map(|artifact| artifact.manifest.key)
-                .collect(),
+            None => removable_keys(environment, find_artifacts(environment, digits)?)?,
         });
     }
     print_removed(environment, environment.store.remove(&keys, environment.force)?, false)
+}
+
+/// The keys of artifacts that are in the store that is written.
+fn removable_keys(environment: &Environment, found: Vec<Artifact>) -> Result<Vec<Key>, StageError> {
+    let later = |artifact: &Artifact| environment.store.later_root(&artifact.path);
+    if let Some((artifact, root)) =
+        found.iter().find_map(|artifact| Some((artifact, later(artifact)?)))
+        && found.iter().all(|artifact| later(artifact).is_some())
+    {
+        let (key, store) = (&artifact.manifest.key, shell_word(&root.to_string_lossy()));
+        let what = format!("{} {key} is in a store that is only read", artifact.kind.name());
+        return Err(StageError::new(ErrorKind::Input, what)
+            .at(artifact.path.display())
+            .hint(format!("remove it there:  warploom store rm {key} --store {store}")));
+    }
+    let own = found.into_iter().filter(|artifact| later(artifact).is_none());
+    Ok(own.map(|artifact| artifact.manifest.key).collect())
 }
 
 fn collect_garbage(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
@@ -305,8 +345,11 @@ fn print_removed(
             } else {
                 String::new()
             };
+            let several = environment.store.roots().nth(1).is_some();
+            let place = environment.store.root().display();
+            let of = if several { format!(" in {place}") } else { String::new() };
             text += &format!(
-                "{} {verb}, {} stay{leased}\n",
+                "{} {verb}, {} stay{of}{leased}\n",
                 show_size(bytes),
                 show_size(report.bytes_kept)
             );

@@ -4,6 +4,8 @@
 //! promises  a key is known only when the earlier stages are in the store; computing it then reads
 //!           a few small files
 //! never     runs a stage
+use std::path::Path;
+
 use warploom_contract::{
     Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::shell_quoted, store::lease::Lease,
 };
@@ -110,10 +112,8 @@ impl<'a> Chain<'a> {
         stage: StageName,
         key: &Key,
     ) -> Result<Option<Vec<Artifact>>, StageError> {
-        if self.find_artifacts(stage, key)?.is_none() {
-            return Ok(None);
-        }
-        self.lease(key);
+        let Some(found) = self.find_artifacts(stage, key)? else { return Ok(None) };
+        self.leases.push(self.environment.store.lease_artifacts(key, &found));
         // `gc` may have collected it before the lease was taken.
         let writes = stage.contract().writes;
         writes.iter().map(|&kind| self.environment.store.find_again(kind, key)).collect()
@@ -122,6 +122,11 @@ impl<'a> Chain<'a> {
     /// Whether an available artifact is no longer in the store.
     pub fn has_lost_artifact(&self) -> bool {
         self.available.iter().any(Artifact::is_gone)
+    }
+
+    /// Whether a path is an available artifact.
+    pub(crate) fn has_available(&self, path: &Path) -> bool {
+        self.available.iter().any(|artifact| artifact.path == path)
     }
 
     /// Makes a stage's artifacts available to the stages after it.

@@ -26,7 +26,7 @@ pub enum Verify {
 /// The options, resolved.
 #[derive(Clone, Debug)]
 pub struct Environment {
-    /// Artifact store.
+    /// Artifact store, and others that are only read.
     pub store: Store,
     /// Folders with raw data, in order.
     pub data: Vec<PathBuf>,
@@ -48,6 +48,13 @@ pub struct Environment {
     pub format: Format,
 }
 
+/// The store of `--store` options: the first is written.
+fn store_of(roots: &[PathBuf]) -> Store {
+    let mut roots = roots.iter().filter(|root| !root.as_os_str().is_empty()).cloned();
+    let first = roots.next().unwrap_or_else(|| "data/store".into());
+    Store::new(first).with_later(roots)
+}
+
 impl Environment {
     /// The folder of cached digests of raw files, and of downloads that failed.
     pub fn digest_cache_path(&self) -> PathBuf {
@@ -58,7 +65,7 @@ impl Environment {
     pub fn new(options: &Options) -> Self {
         let scheduler = machine_limits::is_batch_job();
         Environment {
-            store: Store::new(&options.store),
+            store: store_of(&options.store),
             data: options.data.clone(),
             threads: options.threads.map_or_else(machine_limits::allowed_threads, usize::from),
             memory: options.memory.unwrap_or_else(machine_limits::allowed_memory),

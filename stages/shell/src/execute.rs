@@ -3,11 +3,11 @@
 //!
 //! promises  a hit opens no payload; a build leases its inputs, checks their digests, validates
 //!           them, and publishes all of its kinds or none
-//! never     builds what is in the store (without `--force`)
-use std::time::Instant;
+//! never     builds what is in the store, or what another process builds (without `--force`)
+use std::{path::Path, time::Instant};
 
 use warploom_contract::{
-    Artifact, Context, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Artifact, Context, ErrorKind, Inputs, Key, Kind, Outputs, Stage, StageError, Violation,
     caught_panics,
     error::shell_quoted,
     kinds::{Depth, checkpoint},
@@ -16,8 +16,16 @@ use warploom_contract::{
 };
 
 use crate::{
-    Chain, Environment, Outcome, Step, allocation, data_needs::DataNeeds, environment::Verify,
-    explain, flags::Real, outcome::Status, progress::Talk, requests::Request, signals,
+    Chain, Environment, Outcome, StageName, Step, allocation,
+    build_claims::{Turn, Work, take_turn},
+    data_needs::DataNeeds,
+    environment::Verify,
+    explain,
+    flags::Real,
+    outcome::Status,
+    progress::Talk,
+    requests::Request,
+    signals,
 };
 
 /// Runs a stage of a chain, or finds its output in the store; on success its artifacts become
@@ -38,16 +46,43 @@ where
         why: String::new(),
         error: None,
     };
-    match hit_or_build::<S>(chain, talk, &mut outcome) {
+    let mut done = hit_or_build::<S>(chain, talk, &mut outcome);
+    // A damaged output in a store that is only read is a miss.
+    while let Err(error) = &done
+        && !is_of_input(chain, error)
+        && avoid_damaged(chain.environment, talk, error)
+    {
+        done = hit_or_build::<S>(chain, talk, &mut outcome);
+    }
+    match done {
         Ok(()) => chain.add_available(&outcome.artifacts),
         Err(error) => {
             outcome.status = Status::from_error(&error);
-            outcome.error = Some(error);
+            outcome.error = Some(chain.environment.store.explain_later(error));
         }
     }
     talk.end();
     outcome.seconds = begun.elapsed().as_secs_f64();
     outcome
+}
+
+/// Takes the damaged artifact that an error is about as missing from now on, with a warning, if it
+/// is in a store that is only read. Says whether it did.
+pub fn avoid_damaged(environment: &Environment, talk: &Talk, error: &StageError) -> bool {
+    let Some(path) = environment.store.avoid_damaged(error) else { return false };
+    talk.warn(&format!(
+        "{} is damaged ({}), and its store is only read; what is needed is made again in {}",
+        path.display(),
+        error.what,
+        environment.store.root().display()
+    ));
+    true
+}
+
+/// Whether an error is about an input of the stage, which an earlier stage has to make again.
+fn is_of_input(chain: &Chain<'_>, error: &StageError) -> bool {
+    let place = error.place.as_deref().map(Path::new);
+    place.is_some_and(|place| place.ancestors().any(|folder| chain.has_available(folder)))
 }
 
 /// The `why` of a forced build that gave the bytes already in the store.
@@ -65,28 +100,36 @@ where
     let mut step: Step<S::Request> = chain.resolve_step()?;
     let environment = chain.environment;
     if step.request.pending_decision().is_some() {
-        step = decide_step::<S>(environment, talk, step)?;
+        step = settle_decision::<S>(chain, talk, step)?;
     }
-    outcome.key = Some(step.key().to_string());
-    let found =
-        if environment.force { None } else { chain.find_leased(S::Request::STAGE, &step.key())? };
-    // An output built from unchecked inputs may be wrong: a start that checks builds it again.
-    let unchecked = |artifact: &Artifact| {
-        environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
+    let (stage, key) = (S::Request::STAGE, step.key());
+    outcome.key = Some(key.to_string());
+    let (place, _claim) = match find_output(chain, stage, &key)? {
+        Found::Usable(artifacts) => {
+            let why = "in the store, nothing it depends on has changed";
+            return use_output(chain, outcome, artifacts, why.to_owned());
+        }
+        Found::Missing(place) if environment.force => (place, None),
+        Found::Missing(place) => {
+            let work = Work { stage: stage.name(), key: &key, writes: S::CONTRACT.writes };
+            let look = || find_output(chain, stage, &key).map(Found::usable);
+            match take_turn(&environment.store, talk, work, look)? {
+                Turn::Build(claim) => (place, claim),
+                Turn::Take(artifacts, by) => {
+                    return use_output(
+                        chain,
+                        outcome,
+                        artifacts,
+                        format!("built meanwhile by {by}"),
+                    );
+                }
+            }
+        }
     };
-    let place =
-        if found.iter().flatten().any(unchecked) { Occupancy::Unchecked } else { Occupancy::Free };
-    if let Some(artifacts) = found.filter(|_| place == Occupancy::Free) {
-        take_hit(environment, &artifacts)?;
-        outcome.status = Status::Hit;
-        outcome.why = "in the store, nothing it depends on has changed".to_owned();
-        outcome.artifacts = artifacts;
-        return refuse_made_up(chain, outcome);
-    }
     outcome.why = match (environment.force, place) {
         (true, _) => "asked for by --force".to_owned(),
         (false, Occupancy::Unchecked) => "the stored output was made with --no-verify".to_owned(),
-        (false, Occupancy::Free) => explain::miss_reason(chain, S::Request::STAGE, &step.document),
+        (false, Occupancy::Free) => explain::miss_reason(chain, stage, &step.document),
     };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
@@ -102,6 +145,84 @@ where
     refuse_made_up(chain, outcome)
 }
 
+/// What the store holds under a key.
+enum Found {
+    /// The output of the stage.
+    Usable(Vec<Artifact>),
+    /// No output, or one that is built again.
+    Missing(Occupancy),
+}
+
+impl Found {
+    fn usable(self) -> Option<Vec<Artifact>> {
+        match self {
+            Found::Usable(artifacts) => Some(artifacts),
+            Found::Missing(_) => None,
+        }
+    }
+}
+
+/// Looks up the output of a stage, and leases it.
+fn find_output(chain: &mut Chain<'_>, stage: StageName, key: &Key) -> Result<Found, StageError> {
+    let environment = chain.environment;
+    if environment.force {
+        return Ok(Found::Missing(Occupancy::Free));
+    }
+    // An output built from unchecked inputs may be wrong: a start that checks builds it again.
+    let is_unchecked = |artifact: &Artifact| {
+        environment.verify != Verify::Nothing && artifact.manifest.inputs_verified == Some(false)
+    };
+    Ok(match chain.find_leased(stage, key)? {
+        None => Found::Missing(Occupancy::Free),
+        Some(artifacts) if artifacts.iter().any(is_unchecked) => {
+            Found::Missing(Occupancy::Unchecked)
+        }
+        Some(artifacts) => Found::Usable(artifacts),
+    })
+}
+
+/// Takes a stored output as that of the stage.
+fn use_output(
+    chain: &Chain<'_>,
+    outcome: &mut Outcome,
+    artifacts: Vec<Artifact>,
+    why: String,
+) -> Result<(), StageError> {
+    take_hit(chain.environment, &artifacts)?;
+    outcome.status = Status::Hit;
+    outcome.why = why;
+    outcome.artifacts = artifacts;
+    refuse_made_up(chain, outcome)
+}
+
+/// Makes the pending decision of a step, or takes that of a process which makes it at the moment.
+fn settle_decision<S>(
+    chain: &Chain<'_>,
+    talk: &Talk,
+    step: Step<S::Request>,
+) -> Result<Step<S::Request>, StageError>
+where
+    S: Stage,
+    S::Request: Request,
+{
+    let environment = chain.environment;
+    if environment.force {
+        return decide_step::<S>(environment, talk, step);
+    }
+    let mut undecided = step.document.clone();
+    undecided.request = step.request.weighed();
+    let name = format!("{}-decision", S::CONTRACT.name);
+    let work = Work { stage: &name, key: &undecided.key(), writes: &[Kind::Tune] };
+    let look = || {
+        let step: Step<S::Request> = chain.resolve_step()?;
+        Ok(step.request.pending_decision().is_none().then_some(step))
+    };
+    match take_turn(&environment.store, talk, work, look)? {
+        Turn::Take(decided, _) => Ok(decided),
+        Turn::Build(_claim) => decide_step::<S>(environment, talk, step),
+    }
+}
+
 /// Lets a stage make its pending decision, from leased inputs; its step then has a key.
 fn decide_step<S>(
     environment: &Environment,
@@ -114,7 +235,7 @@ where
 {
     let inputs = open_inputs(environment, talk, &step)?;
     let _leases: Vec<_> =
-        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+        inputs.iter().map(|artifact| environment.store.lease_artifact(artifact)).collect();
     let request = &mut step.request;
     let decided =
         caught_panics::catch(|| S::decide(&stage_context(environment, talk), &inputs, request));
@@ -168,7 +289,7 @@ where
     S::Request: Request,
 {
     let _leases: Vec<_> =
-        inputs.iter().map(|artifact| environment.store.lease(&artifact.manifest.key)).collect();
+        inputs.iter().map(|artifact| environment.store.lease_artifact(artifact)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);

@@ -53,25 +53,28 @@ pub enum Real {
     No,
 }
 
-/// The store that the environment names, else the one of the current folder. It is declared as a
-/// default, not with `env`: clap would show an option with a value from the environment in every
+/// The stores that the environment names, else the one of the current folder. They are declared as
+/// a default, not with `env`: clap would show an option with a value from the environment in every
 /// usage line.
-pub fn default_store() -> OsString {
-    std::env::var_os(STORE_VARIABLE)
-        .filter(|value| !value.is_empty())
-        .unwrap_or_else(|| "data/store".into())
+pub fn default_stores() -> Vec<OsString> {
+    folders_of_variable(STORE_VARIABLE, "data/store")
 }
 
 /// The folders of raw data that the environment names, else that of the current folder.
 fn default_data() -> Vec<OsString> {
-    let named = std::env::var_os(DATA_VARIABLE).filter(|value| !value.is_empty());
+    folders_of_variable(DATA_VARIABLE, "data/raw")
+}
+
+/// Folders that a variable names, with colons between them.
+fn folders_of_variable(variable: &str, default: &str) -> Vec<OsString> {
+    let named = std::env::var_os(variable).filter(|value| !value.is_empty());
     named.map_or_else(
-        || vec!["data/raw".into()],
+        || vec![default.into()],
         |value| std::env::split_paths(&value).map(PathBuf::into_os_string).collect(),
     )
 }
 
-/// Variable that names the store.
+/// Variable that names stores, with colons between them.
 pub const STORE_VARIABLE: &str = "WARPLOOM_STORE";
 /// Variable that names folders of raw data, with colons between them.
 const DATA_VARIABLE: &str = "WARPLOOM_DATA";
@@ -86,9 +89,10 @@ pub struct Options {
     /// Override one field by its dotted path; VALUE is YAML; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
-    /// Artifact store [env: WARPLOOM_STORE] [default: data/store]
-    #[arg(long, value_name = "DIR", default_value = default_store(), hide_default_value = true, global = true)]
-    pub store: PathBuf,
+    /// Artifact store; may be repeated: the first is written, the others are only read [env:
+    /// WARPLOOM_STORE] [default: data/store]
+    #[arg(long, value_name = "DIR", default_values = default_stores(), hide_default_value = true, global = true)]
+    pub store: Vec<PathBuf>,
     /// Folder of raw data, searched as DIR/DATASET/; may be repeated; WARPLOOM_CATALOG names a
     /// folder of further entries [env: WARPLOOM_DATA] [default: data/raw]
     #[arg(long, value_name = "DIR", value_delimiter = ':', default_values = default_data(), hide_default_value = true, global = true)]

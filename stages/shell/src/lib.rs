@@ -10,6 +10,7 @@
 //! (hit or build).
 mod allocation;
 pub mod binary;
+mod build_claims;
 pub mod chain;
 pub mod column_names;
 pub mod command_line;

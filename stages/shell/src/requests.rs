@@ -52,6 +52,11 @@ pub trait Request: Sized {
     fn pending_decision(&self) -> Option<&'static str> {
         None
     }
+
+    /// Everything that the pending decision weighs, beside the inputs.
+    fn weighed(&self) -> Value {
+        Value::Null
+    }
 }
 
 /// The request of `ingest`.
@@ -391,6 +396,10 @@ impl Request for ReorderRequest {
         (self.method() == Method::Auto).then_some(
             "which order is the fastest (`reorder.method: auto` weighs the edges of this graph)",
         )
+    }
+
+    fn weighed(&self) -> Value {
+        self.auto_inputs()
     }
 
     fn reads(&self, kind: Kind) -> Reads {

@@ -12,7 +12,7 @@ use crate::{
     Digest, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
     eintr::retry,
     manifest::{FileEntry, MANIFEST_FILE, Producer, utc_timestamp},
-    store::drafts,
+    store::{drafts, sync_directory},
 };
 
 /// The state.
@@ -67,11 +67,15 @@ pub fn save(
     };
     let written = write_synced(&draft.join(STATE_FILE), state)
         .and_then(|()| write_synced(&draft.join(MANIFEST_FILE), manifest.to_text().as_bytes()))
-        .and_then(|()| fs::File::open(&draft)?.sync_all())
-        .and_then(|()| if target.exists() { Ok(()) } else { drafts::give_name(&draft, &target) })
-        .and_then(|()| fs::File::open(&folder)?.sync_all());
+        .map_err(wrong)
+        .and_then(|()| sync_directory(&draft))
+        .and_then(|()| match target.exists() {
+            true => Ok(()),
+            false => drafts::give_name(&draft, &target).map_err(wrong),
+        })
+        .and_then(|()| sync_directory(&folder));
     drafts::discard(&draft);
-    written.map_err(wrong)?;
+    written?;
     for step in steps(store, &document.key()).iter().rev().skip(KEPT) {
         if let Some(old) = step.state.parent() {
             // What cannot be removed only takes room until the run is over.

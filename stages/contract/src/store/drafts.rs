@@ -19,11 +19,12 @@ use std::{
         Mutex, MutexGuard, Once,
         atomic::{AtomicU64, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use super::{
-    folders::age,
+    folders::{age, touch},
+    renames,
     writer::{self, Life, Writer},
 };
 use crate::{StageError, eintr::retry};
@@ -101,7 +102,7 @@ pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
     let path = folder.join(name(".tmp-", what));
     TOUCHED.call_once(|| writer::keep_touched(touch_all));
     let mut drafts = drafts();
-    retry(|| fs::create_dir(&path))?;
+    renames::make_folder(&path)?;
     drafts.insert(path.clone());
     Ok(path)
 }
@@ -111,8 +112,7 @@ pub(super) fn touch_all() {
     let drafts: Vec<PathBuf> = drafts().iter().cloned().collect();
     for draft in drafts {
         // A draft that was published or removed meanwhile needs no touch.
-        let _gone =
-            fs::File::open(&draft).and_then(|folder| folder.set_modified(SystemTime::now()));
+        let _gone = fs::File::open(&draft).and_then(|folder| touch(&folder));
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn give_name(draft: &Path, target: &Path) -> io::Result<()> {
     // Under the lock, so that a signal either removes the draft or finds it published, and never
     // removes a part of what was published.
     let mut drafts = drafts();
-    retry(|| fs::rename(draft, target))?;
+    renames::rename(draft, target)?;
     drafts.remove(draft);
     Ok(())
 }
@@ -147,7 +147,7 @@ pub(crate) fn name(start: &str, what: &str) -> String {
 }
 
 /// The writer that a name of `name` states; none of any other name.
-fn writer(name: &str) -> Option<Writer> {
+pub(super) fn writer(name: &str) -> Option<Writer> {
     let (rest, place) = name.rsplit_once('@')?;
     let mut parts = rest.rsplit('-');
     parts.next()?.parse::<u64>().ok()?;
@@ -219,6 +219,8 @@ fn drafts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     /// The number of a process that has ended.

@@ -4,9 +4,12 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
+use rustix::fs::{Timespec, Timestamps, UTIME_NOW};
+
+use super::drafts;
 use crate::{StageError, eintr::retry};
 
 /// What a folder holds, sorted; nothing if it is not there.
@@ -19,6 +22,23 @@ pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
     let mut paths = present(retry(list), "list", directory)?.unwrap_or_default();
     paths.sort();
     Ok(paths)
+}
+
+/// The time of the clock that stamps files of a folder: that of a file which is written there now.
+/// Hosts that share a store compare no clocks of their own.
+pub(super) fn folder_time(folder: &Path) -> Option<SystemTime> {
+    let probe = folder.join(drafts::name(".tmp-", "clock"));
+    let time = fs::File::create_new(&probe)
+        .and_then(|file| touch(&file).and_then(|()| file.metadata()?.modified()));
+    // `gc` removes what stays.
+    let _left = retry(|| fs::remove_file(&probe));
+    time.ok()
+}
+
+/// Gives a file the time of the clock that stamps it.
+pub(super) fn touch(file: &fs::File) -> io::Result<()> {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    Ok(rustix::fs::futimens(file, &Timestamps { last_access: now, last_modification: now })?)
 }
 
 /// How long ago it was changed.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{
-    MARK_EVERY, Store, drafts,
+    MARK_EVERY, Store, claim, drafts,
     folders::{age, entries, present, size_of},
     formats::{Foreign, OtherFormats},
     lease,
@@ -221,10 +221,15 @@ impl Store {
                 }
             }
         }
-        for path in entries(&self.root().join("leases"))? {
-            if !lease::is_valid(&path) {
+        let leases = entries(&self.root().join("leases"))?;
+        let now = if leases.is_empty() { SystemTime::UNIX_EPOCH } else { lease::now(self) };
+        for path in leases {
+            if !lease::is_valid(&path, now) {
                 doomed.push((path, "a lease of a process that has ended"));
             }
+        }
+        for path in claim::stale_claims(self)? {
+            doomed.push((path, "a claim that nobody holds any more"));
         }
         for path in entries(&self.root().join("seen-v1"))? {
             if is_abandoned_note(&path) {
@@ -347,6 +352,35 @@ fn is_abandoned_note(path: &Path) -> bool {
     })
 }
 
+/// Items that no run and nothing safe was made from.
+fn unreached(
+    items: &[Item],
+    safe: &BTreeSet<usize>,
+    needs: impl Fn(usize) -> Vec<usize>,
+) -> Vec<usize> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<usize> = (0..items.len())
+        .filter(|&index| items[index].kind == Kind::Run || safe.contains(&index))
+        .collect();
+    while let Some(index) = open.pop() {
+        if reached.insert(index) {
+            open.extend(needs(index));
+        }
+    }
+    // A choice stays with the graph that it was made for, in whichever store that is: without it,
+    // what was made of that graph is no hit.
+    let names = |item: &'_ Item| -> Vec<(Kind, String)> {
+        item.needs.iter().cloned().chain([(item.kind, item.key.clone())]).collect()
+    };
+    let wanted: BTreeSet<(Kind, String)> =
+        reached.iter().flat_map(|&index| names(&items[index])).collect();
+    let is_choice = |index: usize| {
+        items[index].kind == Kind::Tune
+            && items[index].needs.iter().any(|need| wanted.contains(need))
+    };
+    (0..items.len()).filter(|&index| !reached.contains(&index) && !is_choice(index)).collect()
+}
+
 /// Which items go, and why.
 fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
     let index_of: BTreeMap<(Kind, &str), usize> = items
@@ -376,26 +410,8 @@ fn choose(items: &[Item], request: &Request) -> BTreeMap<usize, String> {
     }
     let mut doomed = BTreeMap::new();
     if request.unreachable {
-        let mut reached = BTreeSet::new();
-        let mut open: Vec<usize> = (0..items.len())
-            .filter(|&index| items[index].kind == Kind::Run || safe.contains(&index))
-            .collect();
-        while let Some(index) = open.pop() {
-            if reached.insert(index) {
-                open.extend(needs(index));
-            }
-        }
-        // A choice stays with the graph that it was made for: without it, what was made of that
-        // graph is no hit.
-        let is_choice = |index: usize| {
-            items[index].kind == Kind::Tune
-                && needs(index).iter().any(|need| reached.contains(need))
-        };
-        doomed.extend(
-            (0..items.len())
-                .filter(|&index| !reached.contains(&index) && !is_choice(index))
-                .map(|index| (index, "no run was made from it".to_owned())),
-        );
+        let unreached = unreached(items, &safe, needs).into_iter();
+        doomed.extend(unreached.map(|index| (index, "no run was made from it".to_owned())));
     }
     // Least recently used first; what a kept plan needs stays until the plan goes.
     let mut order: Vec<usize> = (0..items.len()).collect();

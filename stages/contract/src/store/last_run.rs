@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Store, drafts};
+use super::{Store, drafts, renames};
 use crate::{Digest, Key};
 
 /// Name of the note of the whole store, and of drafts of notes.
@@ -27,9 +27,10 @@ impl Store {
         }
     }
 
-    /// The run that was noted last, of a pipeline file or of the whole store.
+    /// The run that was noted last, of a pipeline file or of the whole store; of several stores the
+    /// first that has a note decides.
     pub fn last_run(&self, file: Option<&Path>) -> Option<Key> {
-        read(&self.note(file))
+        self.each().iter().find_map(|store| read(&store.note(file)))
     }
 
     fn note(&self, file: Option<&Path>) -> PathBuf {
@@ -51,7 +52,8 @@ fn write(note: &Path, key: &Key) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     drafts::sweep(folder, OF_STORE);
     let beside = folder.join(drafts::name(".tmp-", OF_STORE));
-    let written = fs::write(&beside, format!("{key}\n")).and_then(|()| fs::rename(&beside, note));
+    let written =
+        fs::write(&beside, format!("{key}\n")).and_then(|()| renames::rename(&beside, note));
     if written.is_err() {
         let _gone = fs::remove_file(&beside);
     }

@@ -7,13 +7,13 @@
 //! limits    a process that looks between the two renames waits for `LOOKS` times `PAUSE`, then
 //!           makes the artifact again
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use super::{ASIDE, Artifact, Store, TRASH, drafts, folders::entries, lease};
-use crate::{Key, Kind, StageError, eintr::retry};
+use super::{ASIDE, Artifact, Store, TRASH, drafts, folders::entries, lease, renames};
+use crate::{Key, Kind, StageError};
 
 /// How often an artifact is looked for that `gc` has set aside, and the pause between two looks.
 const LOOKS: usize = 5;
@@ -38,7 +38,11 @@ impl Store {
             }
             let is_of_key =
                 |path: &PathBuf| named_aside(path).is_some_and(|(_, found)| found == *key);
-            if !entries(&self.kind_directory(kind))?.iter().any(is_of_key) {
+            let mut is_aside = false;
+            for store in self.each() {
+                is_aside |= entries(&store.kind_directory(kind))?.iter().any(is_of_key);
+            }
+            if !is_aside {
                 break;
             }
             std::thread::sleep(PAUSE);
@@ -127,7 +131,7 @@ fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError
     }
     let key = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let trash = aside.with_file_name(drafts::name(TRASH, &key));
-    match retry(|| fs::rename(aside, &trash)) {
+    match renames::rename(aside, &trash) {
         Ok(()) => Ok(Settled::Trash(trash)),
         // Another process gave it back or removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound && path.exists() => {
@@ -141,7 +145,7 @@ fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError
 /// Renames an artifact back; not where its name was taken meanwhile. Says whether it, or what
 /// another process gave back, is there.
 fn give_back(aside: &Path, path: &Path) -> Result<bool, StageError> {
-    match retry(|| fs::rename(aside, path)) {
+    match renames::rename(aside, path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(path.exists()),
         Err(_) if path.symlink_metadata().is_ok() => Ok(false),

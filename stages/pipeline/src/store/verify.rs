@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use serde_json::json;
-use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, progress::Progress};
+use warploom_contract::{Artifact, ErrorKind, Key, Kind, StageError, Store, progress::Progress};
 use warploom_shell::{Environment, progress::Talk};
 
 /// The result of a verification.
@@ -37,28 +37,10 @@ pub fn verify_store(
     digits: Option<&str>,
 ) -> Result<(), StageError> {
     let mut report = Report::default();
-    for kind in Kind::ALL {
-        let keys = match list_keys(&environment.store.kind_directory(kind)) {
-            Ok(keys) => keys,
-            Err(error) => {
-                report.record_error(talk, error);
-                continue;
-            }
-        };
-        // A checkpoint's folder holds steps, which are verified on resume.
-        for key in keys
-            .iter()
-            .filter(|_| kind != Kind::Checkpoint)
-            .filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits)))
-        {
-            let _lease = environment.store.lease(key);
-            // An artifact collected before the lease is not damaged.
-            let opened = environment.store.find(kind, key).and_then(|found| {
-                found.map(|_| environment.store.open(kind, key, true)).transpose()
-            });
-            report.looked_at += usize::from(!matches!(opened, Ok(None)));
-            if let Err(error) = opened {
-                report.record_error(talk, error);
+    for store in environment.store.each() {
+        for kind in Kind::ALL {
+            for error in verify_kind(&store, kind, digits, &mut report) {
+                report.record_error(talk, environment.store.explain_later(error));
             }
         }
     }
@@ -82,6 +64,35 @@ pub fn verify_store(
     }
     print_report(environment, &report, &unverified);
     final_error(environment, report, digits)
+}
+
+/// Verifies the artifacts of a kind in one store; gives what is wrong.
+fn verify_kind(
+    store: &Store,
+    kind: Kind,
+    digits: Option<&str>,
+    report: &mut Report,
+) -> Vec<StageError> {
+    let keys = match list_keys(&store.kind_directory(kind)) {
+        Ok(keys) => keys,
+        Err(error) => return vec![error],
+    };
+    let mut wrong = Vec::new();
+    // A checkpoint's folder holds steps, which are verified on resume.
+    for key in keys
+        .iter()
+        .filter(|_| kind != Kind::Checkpoint)
+        .filter(|key| digits.is_none_or(|digits| key.as_str().starts_with(digits)))
+    {
+        let _lease = store.lease(key);
+        // An artifact collected before the lease is not damaged.
+        let opened = store
+            .find(kind, key)
+            .and_then(|found| found.map(|_| store.open(kind, key, true)).transpose());
+        report.looked_at += usize::from(!matches!(opened, Ok(None)));
+        wrong.extend(opened.err());
+    }
+    wrong
 }
 
 fn print_report(environment: &Environment, report: &Report, unverified: &[&Artifact]) {
@@ -153,8 +164,10 @@ fn list_keys(folder: &Path) -> Result<Vec<Key>, StageError> {
 
 /// Warns of kinds without a folder although artifacts were made from them: `gc` keeps the folder.
 fn warn_of_missing_kinds(environment: &Environment, talk: &Talk, all: &[Artifact]) {
-    let folders: Vec<String> = fs::read_dir(environment.store.root())
-        .into_iter()
+    let folders: Vec<String> = environment
+        .store
+        .roots()
+        .filter_map(|root| fs::read_dir(root).ok())
         .flatten()
         .flatten()
         .filter_map(|entry| entry.file_name().into_string().ok())
