@@ -56,6 +56,8 @@ mod pipeline;
 #[cfg(test)]
 mod provenance;
 #[cfg(test)]
+mod records;
+#[cfg(test)]
 mod runs;
 #[cfg(test)]
 mod signals;

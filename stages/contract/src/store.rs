@@ -21,6 +21,7 @@ mod removal;
 mod writer;
 
 pub use artifact::Artifact;
+pub use writer::host;
 
 use std::{
     collections::BTreeMap,

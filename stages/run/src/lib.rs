@@ -7,6 +7,7 @@
 //!         number of threads, by a stop, or in another run
 mod checkpoints;
 mod edge_lists;
+mod environment;
 mod history;
 mod iterate;
 mod learning_rate;
@@ -45,6 +46,7 @@ use warploom_contract::{
     Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
+use warploom_device::EnergyMeter;
 use warploom_shell::{
     StageName, gpu_present, memory_budget, requests::RunRequest, signals, tuning_file,
 };
@@ -54,8 +56,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, executor::Executor, input_data::Data, precision::Precision,
-    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
+    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The stage.
@@ -198,6 +200,7 @@ fn execute_plan<T: Precision>(
     list: &LaunchList,
 ) -> Result<(), StageError> {
     let (begun, watch) = (Instant::now(), MemoryMonitor::begin());
+    let energy = EnergyMeasurement::begin(&request.device);
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
@@ -245,6 +248,7 @@ fn execute_plan<T: Precision>(
             results::write_iteration(outputs, &executor, list, spec.seed)?
         }
     }
+    let meter = energy.meter();
     record::write_record(
         context,
         outputs,
@@ -252,7 +256,12 @@ fn execute_plan<T: Precision>(
         record::PlanSummary { plan: page, memory, program: &list.program },
         request,
         &done,
-        record::Measurements { whole: begun.elapsed(), compute, taken: watch.peak() },
+        record::Measurements {
+            whole: begun.elapsed(),
+            compute,
+            taken: watch.peak(),
+            joules: meter.as_ref().and_then(EnergyMeter::joules),
+        },
     )
 }
 

@@ -34,6 +34,7 @@ pub mod program_file;
 pub mod progress;
 pub mod requests;
 pub mod sample_data_sets;
+pub mod scheduler;
 pub mod signals;
 pub mod stage_errors;
 pub mod stage_inputs;
