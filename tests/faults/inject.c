@@ -4,7 +4,7 @@
  *   INJECT_CALL=NAME      write fsync rename create open read mmap mkdir link unlink opendir stat close
  *   INJECT_AT=N           the N-th of them fails, from 1
  *   INJECT_WAY=WAY        an error by its number (5 is EIO); `5+`: this and all later ones; `short`: half of what was asked for; `zero`: nothing;
- *                         `kill`: the process ends there
+ *                         `kill`: the process ends there; `waitN+`: this and all later ones take N milliseconds longer, and succeed
  *   INJECT_COUNTS=FILE    at the end, how many calls of each there were: a line `NAME COUNT` each
  *
  * promises  without INJECT_CALL no call fails
@@ -31,7 +31,7 @@ static const char *const NAMES[CALLS] = {"write", "fsync", "rename", "create", "
 enum { FILES = 65536 };
 static unsigned char ours[FILES];
 static long counts[CALLS], at;
-static int failing = -1, error_number, is_sticky, is_short, is_zero, is_kill;
+static int failing = -1, error_number, is_sticky, is_short, is_zero, is_kill, slow;
 static char below[PATH_MAX];
 static size_t below_bytes;
 
@@ -45,6 +45,7 @@ __attribute__((constructor)) static void begin(void) {
   at = number ? atol(number) : 0;
   if (!way) return;
   is_short = !strcmp(way, "short"), is_zero = !strcmp(way, "zero"), is_kill = !strcmp(way, "kill");
+  slow = strncmp(way, "wait", 4) ? 0 : atoi(way + 4);
   error_number = atoi(way), is_sticky = way[0] && way[strlen(way) - 1] == '+';
 }
 __attribute__((destructor)) static void end(void) {
@@ -61,6 +62,7 @@ static int fails(enum call call) {
   const long number = __sync_add_and_fetch(&counts[call], 1);
   if ((int)call != failing || !(number == at || (is_sticky && number > at))) return 0;
   if (is_kill) kill(getpid(), SIGKILL), pause();
+  if (slow) return usleep((useconds_t)slow * 1000), 0;
   errno = error_number;
   return 1;
 }

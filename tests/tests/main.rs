@@ -10,6 +10,8 @@ mod ambiguous_files;
 #[cfg(test)]
 mod bit_flips;
 #[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
 mod custom_programs;
 #[cfg(test)]
 mod damage;
