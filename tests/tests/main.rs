@@ -32,6 +32,8 @@ mod forgeries;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
+mod gpu_faults;
+#[cfg(test)]
 mod gpu_training;
 #[cfg(test)]
 mod help;

@@ -43,7 +43,7 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
 use warploom_device::EnergyMeter;
@@ -212,27 +212,11 @@ fn execute_plan<T: Precision>(
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     let mut executor = make_executor(context, request, page, memory, list, data)?;
     let started = Instant::now();
-    let done = match &list.body {
-        Body::Train(_) => {
-            Outcome::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?)
-        }
-        Body::Iterate(_) => {
-            if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::required_parameters(
-                    list,
-                    spec,
-                    request.init_digest.as_ref(),
-                )?)?;
-            }
-            Outcome::Iterated(iterate::iterate(
-                context,
-                list,
-                spec,
-                &mut executor,
-                &mut checkpoints,
-            )?)
-        }
-    };
+    let done =
+        compute(context, list, request, &mut executor, &mut checkpoints).map_err(|error| {
+            checkpoints.finish();
+            describe_saved_state(error)
+        })?;
     let compute = started.elapsed();
     executor.fetch_state()?;
     executor.fetch_results()?;
@@ -263,6 +247,43 @@ fn execute_plan<T: Precision>(
             joules: meter.as_ref().and_then(EnergyMeter::joules),
         },
     )
+}
+
+/// Trains or iterates, as the list says.
+fn compute<T: Precision>(
+    context: &Context,
+    list: &LaunchList,
+    request: &RunRequest,
+    executor: &mut Executor<T>,
+    checkpoints: &mut Checkpoints,
+) -> Result<Outcome, StageError> {
+    let spec = &request.spec;
+    if let Body::Train(_) = &list.body {
+        return train::train(context, list, request, executor, checkpoints).map(Outcome::Trained);
+    }
+    if !list.parameters.is_empty() {
+        executor.set_parameters(&parameters::required_parameters(
+            list,
+            spec,
+            request.init_digest.as_ref(),
+        )?)?;
+    }
+    iterate::iterate(context, list, spec, executor, checkpoints).map(Outcome::Iterated)
+}
+
+/// Adds to a fault of the device or the file system what of the run is saved: batch scripts start
+/// it again.
+fn describe_saved_state(error: StageError) -> StageError {
+    let reached = signals::run_progress().filter(|_| error.kind == ErrorKind::Transient);
+    match reached {
+        Some(signals::RunProgress { unit, done, saved: Some(saved) }) => error.detail(format!(
+            "  reached {unit} {done}, saved up to {unit} {saved}: the same command resumes there"
+        )),
+        Some(signals::RunProgress { unit, done, saved: None }) => error.detail(format!(
+            "  reached {unit} {done}, nothing of the run is saved: the same command begins it again"
+        )),
+        None => error,
+    }
 }
 
 /// Makes the executor of a list, on the device of the request.

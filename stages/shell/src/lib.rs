@@ -16,6 +16,7 @@ pub mod command_line;
 pub mod cubin_cache;
 pub mod data_needs;
 pub mod device_choice;
+pub mod device_errors;
 pub mod environment;
 pub mod execute;
 pub mod explain;
