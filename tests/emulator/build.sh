@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the emulator: a libcuda.so.1 and a libnvrtc.so.13 that run kernels on the CPU, for tests where there is no GPU.
+# Builds the emulator: a libcuda.so.1, a libnvidia-ml.so.1 and a libnvrtc.so.13 that run kernels on the CPU, for tests where there is no GPU.
 # usage: tests/emulator/build.sh FOLDER
 # Then:  LD_LIBRARY_PATH=FOLDER WARPLOOM_NVRTC=FOLDER  before a command; it then finds one device, "Emulated H200 (no GPU)".
 set -euo pipefail
@@ -21,4 +21,5 @@ build() { # NAME SOURCE HEADER
   mv "$folder/$1.$$" "$folder/$1"
 }
 build libcuda.so.1 driver.cpp "$here/device.h"
+build libnvidia-ml.so.1 nvml.cpp ""
 build libnvrtc.so.13 nvrtc.cpp "$folder/device.h"

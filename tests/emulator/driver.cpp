@@ -7,7 +7,9 @@
 //           no memory of the device, and a page that nobody may touch is behind it as well
 // never     overlaps anything; takes time as a GPU does
 // limits    4 GiB, of which others leave EMULATOR_MEMORY bytes, if that is set, and EMULATOR_PINNED bytes of pinned memory, if that is; its name is
-//           EMULATOR_NAME, or one of a device that was measured; the address of an allocation is the host's, with a page behind it that nobody may touch
+//           EMULATOR_NAME, or one of a device that was measured; EMULATOR_DEVICES devices, of which CUDA_VISIBLE_DEVICES then hides some, share its
+//           memory; EMULATOR_DRIVER is the newest CUDA version of it (13000); EMULATOR_FAULT lets calls fail (see `Fault`); EMULATOR_COUNT names a
+//           file that has the number of kernels that ran, at the end; the address of an allocation is the host's, with a page behind it that nobody may touch
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +27,7 @@
 #define ASKED extern "C" __attribute__((visibility("default")))
 typedef int Result;
 typedef unsigned long long Address;
-enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900, UNJOINED = 904 };
+enum { SUCCESS = 0, INVALID = 1, MEMORY = 2, NO_DEVICE = 100, NO_SUCH_DEVICE = 101, NO_CONTEXT = 201, NOT_FOUND = 500, INVALID_IMAGE = 200, ILLEGAL = 700, UNSUPPORTED = 900, UNJOINED = 904 };
 static const size_t TOTAL = 4ull << 30;
 // What others have left of it.
 static size_t left() {
@@ -53,7 +55,95 @@ struct Pages { size_t bytes; bool mapped; };
 static std::map<void*, Pages> pinned;
 static size_t pinned_bytes = 0;
 static thread_local void* current = nullptr;
-#define CONTEXT if (!current) return NO_CONTEXT
+
+// EMULATOR_FAULT=CALL:NUMBER[:N[+]],...: the N-th (or first) call of this name returns the number of an error; with `+` all later ones, too. The call
+// `kernel` stands for kernels that run, in graphs, too: the N-th does nothing.
+struct Fault { std::string call; Result number; long at; bool later; long seen; };
+static std::vector<Fault> parsed_faults() {
+  std::vector<Fault> found;
+  const char* const text = std::getenv("EMULATOR_FAULT");
+  std::string all = text ? std::string(text) + "," : "";
+  for (size_t end; (end = all.find(',')) != std::string::npos; all.erase(0, end + 1)) {
+    const std::string one = all.substr(0, end);
+    const size_t number = one.find(':');
+    if (number == std::string::npos) continue;
+    const size_t at = one.find(':', number + 1);
+    const long count = at == std::string::npos ? 1 : std::atol(one.c_str() + at + 1);
+    found.push_back({one.substr(0, number), std::atoi(one.c_str() + number + 1), count, one.back() == '+', 0});
+  }
+  return found;
+}
+static Result injected(const char* call) {
+  static std::vector<Fault> faults = parsed_faults();
+  if (faults.empty()) return SUCCESS;
+  std::lock_guard<std::recursive_mutex> held(lock);
+  for (Fault& fault : faults) {
+    if (fault.call != call) continue;
+    fault.seen++;
+    if (fault.seen == fault.at || (fault.later && fault.seen > fault.at)) return fault.number;
+  }
+  return SUCCESS;
+}
+// The error that ended the context: every later call returns it.
+static Result broken = SUCCESS;
+// The device is lost: its memory holds anything.
+static void lose(Result number) {
+  std::lock_guard<std::recursive_mutex> held(lock);
+  broken = number;
+  for (const auto& one : allocated) std::memset((void*)one.first, 0xee, one.second);
+}
+static Result refused(const char* call) {
+  if (broken) return broken;
+  return injected(call);
+}
+#define CONTEXT if (!current) return NO_CONTEXT; if (const Result wrong = refused(__func__)) return wrong
+static long kernels = 0;
+struct Counted {
+  ~Counted() {
+    const char* const name = std::getenv("EMULATOR_COUNT");
+    if (FILE* const file = name ? std::fopen(name, "w") : nullptr) std::fprintf(file, "%ld\n", kernels), std::fclose(file);
+  }
+};
+static Counted counted;
+// Whether the next kernel runs.
+static bool runs() {
+  if (broken) return false;
+  kernels++;
+  const Result wrong = injected("kernel");
+  if (wrong) lose(wrong);
+  return !wrong;
+}
+
+// Devices that this process sees.
+static std::string uuid_text(int device) {
+  char text[48];
+  std::snprintf(text, sizeof text, "GPU-00000000-0000-0000-0000-0000000000%02x", device);
+  return text;
+}
+static const std::vector<int>& visible() {
+  static const std::vector<int> found = [] {
+    const char* const count = std::getenv("EMULATOR_DEVICES");
+    const char* const names = std::getenv("CUDA_VISIBLE_DEVICES");
+    const int all = count ? std::atoi(count) : 1;
+    std::vector<int> found;
+    if (!count || !names) {
+      for (int device = 0; device < all; device++) found.push_back(device);
+      return found;
+    }
+    std::string rest = std::string(names) + ",";
+    for (size_t end; (end = rest.find(',')) != std::string::npos; rest.erase(0, end + 1)) {
+      const std::string name = rest.substr(0, end);
+      int device = -1;
+      if (!name.empty() && name.find_first_not_of("0123456789") == std::string::npos) device = std::atoi(name.c_str());
+      for (int other = 0; other < all && name.size() > 4; other++) if (uuid_text(other).compare(0, name.size(), name) == 0) device = other;
+      // The first entry that is none ends the list.
+      if (device < 0 || device >= all) break;
+      found.push_back(device);
+    }
+    return found;
+  }();
+  return found;
+}
 
 static bool is_inside(Address at, size_t bytes) {
   std::lock_guard<std::recursive_mutex> held(lock);
@@ -79,15 +169,24 @@ static void arrive(uint64_t up_to) {
   for (auto next = on_way.begin(); next != on_way.end() && next->first <= up_to; next = on_way.erase(next)) std::memcpy(next->second.to, next->second.bytes.data(), next->second.bytes.size());
 }
 
-ASKED Result cuInit(unsigned) { return SUCCESS; }
-ASKED Result cuDriverGetVersion(int* version) { return *version = 13000, SUCCESS; }
-ASKED Result cuDeviceGetCount(int* count) { return *count = 1, SUCCESS; }
-ASKED Result cuDeviceGet(int* device, int ordinal) { return *device = 0, ordinal ? 101 : SUCCESS; }
+ASKED Result cuInit(unsigned) {
+  const Result wrong = injected("cuInit");
+  return wrong ? wrong : visible().empty() ? NO_DEVICE : SUCCESS;
+}
+ASKED Result cuDriverGetVersion(int* version) {
+  const char* const given = std::getenv("EMULATOR_DRIVER");
+  return *version = given ? std::atoi(given) : 13000, SUCCESS;
+}
+ASKED Result cuDeviceGetCount(int* count) { return *count = (int)visible().size(), SUCCESS; }
+ASKED Result cuDeviceGet(int* device, int ordinal) {
+  if (ordinal < 0 || (size_t)ordinal >= visible().size()) return NO_SUCH_DEVICE;
+  return *device = visible()[ordinal], SUCCESS;
+}
 ASKED Result cuDeviceGetName(char* name, int length, int) { 
   const char* const given = std::getenv("EMULATOR_NAME");
   return std::snprintf(name, length, "%s", given ? given : "Emulated H200 (no GPU)"), SUCCESS;
 }
-ASKED Result cuDeviceGetUuid_v2(unsigned char* id, int) { return std::memset(id, 0, 16), SUCCESS; }
+ASKED Result cuDeviceGetUuid_v2(unsigned char* id, int device) { return std::memset(id, 0, 16), id[15] = (unsigned char)device, SUCCESS; }
 ASKED Result cuDeviceTotalMem_v2(size_t* bytes, int) { return *bytes = TOTAL, SUCCESS; }
 ASKED Result cuDeviceGetAttribute(int* value, int attribute, int) {
   // Numbers of the header: threads of a block, lanes, clock, processors, memory clock and width, L2, capability, registers, shared memory.
@@ -96,7 +195,7 @@ ASKED Result cuDeviceGetAttribute(int* value, int attribute, int) {
   auto found = known.find(attribute);
   return found == known.end() ? INVALID : (*value = found->second, SUCCESS);
 }
-ASKED Result cuDevicePrimaryCtxRetain(void** context, int) { return *context = &lock, SUCCESS; }
+ASKED Result cuDevicePrimaryCtxRetain(void** context, int) { return *context = &lock, injected(__func__); }
 ASKED Result cuDevicePrimaryCtxRelease_v2(int) { return SUCCESS; }
 ASKED Result cuCtxSetCurrent(void* context) { return current = context, SUCCESS; }
 
@@ -264,6 +363,7 @@ ASKED Result cuLaunchKernelEx(const Config* launch, Function* function, void** v
   std::vector<std::string> held;
   for (unsigned i = 0; i < function->entry->count; i++) held.emplace_back((const char*)values[i], function->entry->bytes[i]);
   return asked(stream, [=]() mutable {
+    if (!runs()) return;
     std::vector<void*> places;
     for (std::string& value : held) places.push_back(&value[0]);
     const unsigned blocks[3] = {x, y, z};
@@ -317,5 +417,12 @@ ASKED Result cuGraphLaunch(Graph* graph, Stream*) {
 }
 ASKED Result cuGraphExecDestroy(Graph* graph) { return delete graph, SUCCESS; }
 ASKED Result cuGraphDestroy(Graph* graph) { return delete graph, SUCCESS; }
-ASKED Result cuGetErrorName(int result, const char** name) { return *name = result == MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : result == ILLEGAL ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR", SUCCESS; }
+ASKED Result cuGetErrorName(int result, const char** name) {
+  static const std::map<int, const char*> names = {{MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"}, {3, "CUDA_ERROR_NOT_INITIALIZED"}, {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+    {NO_DEVICE, "CUDA_ERROR_NO_DEVICE"}, {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"}, {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"}, {214, "CUDA_ERROR_ECC_UNCORRECTABLE"},
+    {222, "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"}, {ILLEGAL, "CUDA_ERROR_ILLEGAL_ADDRESS"}, {716, "CUDA_ERROR_MISALIGNED_ADDRESS"}, {719, "CUDA_ERROR_LAUNCH_FAILED"},
+    {802, "CUDA_ERROR_SYSTEM_NOT_READY"}, {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"}, {804, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE"}, {999, "CUDA_ERROR_UNKNOWN"}};
+  const auto found = names.find(result);
+  return *name = found == names.end() ? "CUDA_ERROR" : found->second, SUCCESS;
+}
 ASKED Result cuGetErrorString(int, const char** words) { return *words = "the emulator refuses", SUCCESS; }

@@ -5,8 +5,8 @@
  *   INJECT_CALL=NAME      write fsync rename create open read mmap mkdir link unlink opendir stat close, fsyncdir (of a folder), lock
  *   INJECT_AT=N           the N-th of them fails, from 1
  *   INJECT_WAY=WAY        an error by its number (5 is EIO); `5+`: this and all later ones; `5%`: each N-th; `short`: half of what was asked for;
- *                         `zero`: nothing; `kill`: the process ends there; `done:2%`: the call is made, and its reply is lost (rename, link,
- *                         mkdir, unlink)
+ *                         `zero`: nothing; `kill`: the process ends there; `waitN+`: this and all later ones take N milliseconds longer, and
+ *                         succeed; `done:2%`: the call is made, and its reply is lost (rename, link, mkdir, unlink)
  *   INJECT_DELAY=MS       what another process made is not visible for so long: looking it up says ENOENT, folders do not list it
  *   INJECT_SKEW=SECONDS   this process's clock is so far ahead
  *   INJECT_COUNTS=FILE    at the end, how many calls of each there were: a line `NAME COUNT` each
@@ -41,7 +41,7 @@ static unsigned char ours[FILES], listed[FILES];
 static ino_t writing[FILES]; /* inode of what is open for writing, by descriptor */
 static unsigned long made[FILES]; /* what this process made, by hash of inode and birth: numbers of inodes are given again */
 static long counts[CALLS], at, delay, skew;
-static int failing = -1, error_number, is_sticky, is_each, is_short, is_zero, is_kill, is_done, log_fd = -1;
+static int failing = -1, error_number, is_sticky, is_each, is_short, is_zero, is_kill, is_done, slow, log_fd = -1;
 static char below[PATH_MAX];
 static size_t below_bytes;
 
@@ -59,6 +59,7 @@ __attribute__((constructor)) static void begin(void) {
   if (!way) return;
   if (!strncmp(way, "done:", 5)) is_done = 1, way += 5;
   is_short = !strcmp(way, "short"), is_zero = !strcmp(way, "zero"), is_kill = !strcmp(way, "kill");
+  slow = strncmp(way, "wait", 4) ? 0 : atoi(way + 4);
   const char last = way[0] ? way[strlen(way) - 1] : 0;
   error_number = atoi(way), is_sticky = last == '+', is_each = last == '%';
 }
@@ -76,6 +77,7 @@ static int fails(enum call call) {
   const long number = __sync_add_and_fetch(&counts[call], 1);
   if ((int)call != failing || !(is_each ? at > 0 && number % at == 0 : number == at || (is_sticky && number > at))) return 0;
   if (is_kill) kill(getpid(), SIGKILL), pause();
+  if (slow) return usleep((useconds_t)slow * 1000), 0;
   errno = error_number;
   return 1;
 }

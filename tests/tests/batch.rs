@@ -54,6 +54,13 @@ fn a_matrix_runs_in_a_pool_and_shares_its_jobs() {
         .warploom(&["submit", text(&file), "--site", "local", "--wait"])
         .expect(0)
         .prints(&["12 in the store", "nothing to do"]);
+    // `gc` by age takes a submission whose jobs have ended.
+    std::thread::sleep(Duration::from_millis(1100));
+    sandbox
+        .warploom(&["store", "gc", "--older-than", "1s", "--dry-run"])
+        .expect(0)
+        .prints(&["a submission whose jobs have ended"]);
+    assert_eq!(jobs(&sandbox).len(), 12);
     // The same keys as by `warploom pipeline`: all are hits.
     let lines = sandbox.warploom(&["pipeline", text(&file), "--format", "json"]).expect(0).stages();
     assert!(lines.iter().all(|line| line["status"] == "hit"));

@@ -43,7 +43,7 @@ const CALLS: [(&str, &[&str]); 13] = [
 const MOST_OF_CALL: u64 = 60;
 
 /// The library, built once; `None`, after saying so, without a C compiler.
-pub fn library(test: &str) -> Option<PathBuf> {
+pub(crate) fn library(test: &str) -> Option<PathBuf> {
     static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
     match BUILT.get_or_init(build) {
         Ok(library) => Some(library.clone()),

@@ -14,6 +14,8 @@ mod batch_logs;
 #[cfg(test)]
 mod bit_flips;
 #[cfg(test)]
+mod checkpoints;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod custom_programs;
@@ -35,6 +37,8 @@ mod faults;
 mod forgeries;
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod gpu_faults;
 #[cfg(test)]
 mod gpu_training;
 #[cfg(test)]
@@ -65,6 +69,8 @@ mod pinned_features;
 mod pipeline;
 #[cfg(test)]
 mod provenance;
+#[cfg(test)]
+mod records;
 #[cfg(test)]
 mod runs;
 #[cfg(test)]

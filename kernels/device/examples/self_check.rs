@@ -261,7 +261,7 @@ fn parameters(module: &Module) -> Done {
     let fault = fault("a kernel that is not there", module.kernel("no_such_kernel", &right))?;
     expect(
         "the driver's word",
-        matches!(&fault.code, Code::Driver(words) if words.contains("NOT_FOUND"))
+        matches!(&fault.code, Code::Driver { words, .. } if words.contains("NOT_FOUND"))
             && fault.what.contains("no_such_kernel"),
     )
 }
@@ -494,7 +494,7 @@ fn too_large(gpu: &Gpu) -> Done {
     let fault = fault("more memory than there is", gpu.allocate(wanted))?;
     expect(
         "a fault of memory",
-        matches!(fault.code, Code::Memory { wanted: said, free, total } if said == wanted && free > 0 && total >= free),
+        matches!(fault.code, Code::Memory { wanted: said, free, total, .. } if said == wanted && free > 0 && total >= free),
     )?;
     gpu.wait()?;
     Ok(())

@@ -97,7 +97,7 @@ impl Gpu {
     /// Opens a device: its context, a stream for work and one for transfers.
     pub fn open(ordinal: usize) -> Result<Gpu, Fault> {
         let (raw, device) = driver::look(ordinal)?;
-        let context = context::Context::open(raw, ordinal)?;
+        let context = context::Context::open(raw, ordinal, device.memory_bytes)?;
         Ok(Gpu { context, device, staging: Mutex::new(None), scratch: Mutex::new(None) })
     }
 

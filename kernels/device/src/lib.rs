@@ -12,16 +12,21 @@ use std::sync::OnceLock;
 mod capability;
 mod cubin;
 mod detected_gpu;
+pub mod driver_errors;
+pub mod energy;
 mod facts;
 pub mod gpu;
 mod gpu_error;
 pub mod measure;
 pub mod measured_facts;
+pub mod nvml;
 pub mod nvrtc;
 
 pub use capability::Capability;
 pub use cubin::{CompiledKernel, Cubin};
 pub use detected_gpu::Rates;
+pub use driver_errors::Cause;
+pub use energy::EnergyMeter;
 pub use facts::{Facts, Flops, Gather, Grid, Kind, Measurement};
 pub use gpu::Gpu;
 pub use gpu_error::{Code, Fault};
@@ -36,6 +41,8 @@ pub struct Unknown {
     pub why: String,
     /// What to do about it, if that is known.
     pub hint: Option<String>,
+    /// The cause of the fault of a GPU that was asked for.
+    pub cause: Option<Cause>,
 }
 
 /// Devices that can be planned for on any machine.
@@ -66,9 +73,10 @@ pub fn groupings(name: &str) -> Option<&'static str> {
 
 /// Facts of a device by name, or of a file; `auto` is the best device of this machine for `best`.
 pub fn resolve(name: &str, best: Best) -> Result<Facts, Unknown> {
-    let unknown = |why: String| Unknown { name: name.to_owned(), why, hint: None };
+    let unknown = |why: String| Unknown { name: name.to_owned(), why, hint: None, cause: None };
     let absent = |fault: Fault, more: &str| Unknown {
         hint: fault.hint.clone(),
+        cause: Some(fault.cause()),
         ..unknown(format!("{fault}{more}"))
     };
     if name.starts_with("cuda") {
@@ -143,12 +151,16 @@ pub enum Best {
 }
 
 /// Facts of the first GPU, if kernels are tested for its architecture and can be compiled here:
-/// what `auto` chooses. Queried once. Measured facts that cannot be read are an error: no other
-/// device is chosen silently.
+/// what `auto` chooses. Queried once. Measured facts that cannot be read are an error, and so is a
+/// device that failed: no other device is chosen silently.
 pub fn gpu_for_auto() -> Option<Result<Facts, Fault>> {
     static FOUND: OnceLock<Option<Result<Facts, Fault>>> = OnceLock::new();
     let look = || {
-        let device = Gpu::look(0).ok().filter(|device| device.capability >= CAPABILITY_LEAST)?;
+        let device = match Gpu::look(0) {
+            Ok(device) if device.capability >= CAPABILITY_LEAST => device,
+            Err(fault) if fault.cause() == Cause::Device => return Some(Err(fault)),
+            _ => return None,
+        };
         Nvrtc::find().ok()?;
         Some(rates(&device).map(|(facts, _)| facts))
     };

@@ -152,7 +152,7 @@ impl<'a> Bench<'a> {
             let wanted = 2 * (least + beside + device.cache_bytes);
             return Err(Fault {
                 what: "measure rates".to_owned(),
-                code: Code::Memory { wanted, free, total: device.memory_bytes },
+                code: Code::Memory { wanted, free, total: device.memory_bytes, held: 0 },
                 hint: None,
             });
         }

@@ -173,9 +173,9 @@ impl Nvrtc {
         let known = self.architectures()?;
         if !known.iter().any(|number| Capability::from_number(*number) == source.capability) {
             let names: Vec<String> = known.iter().map(|arch| format!("sm_{arch}")).collect();
-            let log =
-                format!("NVRTC {}.{} knows {}", self.version.0, self.version.1, names.join(", "));
-            return Err(Fault { what, code: Code::Compile { log }, hint: None });
+            let (major, minor) = self.version;
+            let what = format!("{what}: NVRTC {major}.{minor} knows {}", names.join(", "));
+            return Err(Fault::absent(what, mend()));
         }
         let zero = |_| {
             Fault::misuse(format!("{what}: the source, its name or an option contains a NUL byte"))
@@ -191,7 +191,7 @@ impl Nvrtc {
         let places: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let program = Program(
             result::create_program(&text, Some(&name))
-                .map_err(|error| Fault::driver(&what, format!("{:?}", error.0)))?,
+                .map_err(|error| Fault::library(&what, format!("{:?}", error.0)))?,
         );
         // SAFETY: the program was just created, and its texts and the options end with a 0 and
         // outlive it.
@@ -207,7 +207,7 @@ impl Nvrtc {
                     hint: None,
                 });
             }
-            other => return Err(Fault::driver(what, format!("{other:?}: {log}"))),
+            other => return Err(Fault::library(what, format!("{other:?}: {log}"))),
         }
         let mut length = 0;
         // SAFETY: the program is compiled; `length` outlives the call.
@@ -216,7 +216,7 @@ impl Nvrtc {
         // SAFETY: there is room for the reported size.
         check(&what, unsafe { sys::nvrtcGetCUBIN(program.0, bytes.as_mut_ptr().cast()) })?;
         if !cubin::is_whole(&bytes) {
-            return Err(Fault::driver(
+            return Err(Fault::library(
                 what,
                 format!("expected a CUBIN, found {length} other bytes"),
             ));
@@ -339,7 +339,7 @@ fn check(what: &str, result: nvrtcResult) -> Result<(), Fault> {
     if result == nvrtcResult::NVRTC_SUCCESS {
         Ok(())
     } else {
-        Err(Fault::driver(what, format!("{result:?}")))
+        Err(Fault::library(what, format!("{result:?}")))
     }
 }
 

@@ -177,6 +177,8 @@ fn look_up(
     };
     let key = document.key();
     let found = if environment.force { None } else { chain.find_artifacts(stage, &key)? };
+    // Tasks will read them: `gc` by age or size takes others first.
+    found.iter().flatten().for_each(|artifact| environment.store.mark_used(artifact));
     let artifacts = found.map(|own| {
         // A later stage reads the newest artifact of a kind.
         let is_replaced = |old: &Artifact| own.iter().any(|new| new.kind == old.kind);

@@ -274,6 +274,18 @@ impl Opened {
         read_jobs(&self.folder.join(JOBS_FILE))
     }
 
+    /// Removes it, with scripts, events and logs.
+    pub fn remove(&self) -> Result<(), StageError> {
+        fs::remove_dir_all(&self.folder)
+            .map_err(|error| StageError::io("remove the submission", &self.folder, &error))
+    }
+
+    /// How long ago it was made.
+    pub fn age(&self) -> Option<std::time::Duration> {
+        let created = chrono::DateTime::parse_from_rfc3339(&self.submission.created).ok()?;
+        (chrono::Utc::now() - created.to_utc()).to_std().ok()
+    }
+
     /// Its events.
     pub fn events(&self) -> PathBuf {
         self.folder.join("events")

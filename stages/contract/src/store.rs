@@ -24,6 +24,7 @@ pub(crate) mod renames;
 mod writer;
 
 pub use artifact::Artifact;
+pub use writer::host;
 
 use std::{
     collections::BTreeMap,

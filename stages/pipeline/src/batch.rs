@@ -8,18 +8,55 @@ pub mod status;
 pub mod submit;
 pub mod task;
 
-use std::path::PathBuf;
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use warploom_contract::{ErrorKind, StageError};
+use warploom_batch::{status::look, submission::Opened};
+use warploom_contract::{ErrorKind, StageError, store::gc};
 use warploom_shell::Environment;
+
+/// Removes submissions that are older than an age and whose jobs have all ended, of the first store.
+pub fn remove_old(environment: &Environment, age: Duration, dry: bool, report: &mut gc::Report) {
+    let root = absolute(environment.store.root());
+    for opened in Opened::list(&[root]) {
+        let is_old = opened.age().is_some_and(|since| since > age);
+        let has_ended =
+            || look(&opened).is_ok_and(|found| found.jobs.iter().all(|job| job.state.is_final()));
+        if !is_old || !has_ended() {
+            continue;
+        }
+        let removed = gc::Removed {
+            bytes: bytes_below(&opened.folder),
+            path: opened.folder.clone(),
+            why: "a submission whose jobs have ended".to_owned(),
+        };
+        match if dry { Ok(()) } else { opened.remove() } {
+            Ok(()) => report.removed.push(removed),
+            Err(error) => report.failed.push(error),
+        }
+    }
+}
+
+/// Bytes of the files in a folder, for a list.
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => bytes_below(&entry.path()),
+            _ => entry.metadata().map_or(0, |facts| facts.len()),
+        })
+        .sum()
+}
 
 /// The stores that submissions are looked for in, absolute.
 fn stores(environment: &Environment) -> Vec<PathBuf> {
-    vec![absolute(environment.store.root())]
+    environment.store.roots().map(absolute).collect()
 }
 
 /// An absolute path, of a file that may not exist yet.
-fn absolute(path: &std::path::Path) -> PathBuf {
+fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 

@@ -134,12 +134,11 @@ fn print_report(environment: &Environment, lines: &[Line]) -> Result<(), StageEr
     }
 }
 
-/// A device fault as an error; a missing device is not transient.
+/// A device fault as an error.
 fn fault_error(fault: Fault) -> StageError {
     let code = fault.code.clone();
     let error = warploom_run::gpu::device_error(fault);
     match code {
-        Code::Absent => StageError { kind: ErrorKind::Input, ..error },
         Code::Memory { .. } => error
             .hint("wait until other processes free the device's memory: `nvidia-smi` lists them"),
         _ => error,

@@ -19,6 +19,7 @@ use warploom_shell::{
 use crate::{
     arguments::StoreAction,
     artifacts::{data_sets, programs, read_all, store_option},
+    batch,
     runs::{Run, local_time},
 };
 use warploom_spec::shell_word;
@@ -316,7 +317,11 @@ fn removable_keys(environment: &Environment, found: Vec<Artifact>) -> Result<Vec
 }
 
 fn collect_garbage(environment: &Environment, request: &gc::Request) -> Result<(), StageError> {
-    print_removed(environment, environment.store.collect(request)?, request.dry)
+    let mut report = environment.store.collect(request)?;
+    if let Some(age) = request.older_than {
+        batch::remove_old(environment, age, request.dry, &mut report);
+    }
+    print_removed(environment, report, request.dry)
 }
 
 /// Prints removed artifacts, or those that would be; failures are the error.

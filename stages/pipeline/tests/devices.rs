@@ -198,7 +198,8 @@ fn memory_that_others_have_is_told_with_what_would_fit() {
     const TEST: &str = "memory_that_others_have_is_told_with_what_would_fit";
     let place = Place::new();
     let Some(output) = place.train(TEST, &[("EMULATOR_MEMORY", "20000")]) else { return };
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    // The device as a whole has enough: the same command may succeed later.
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
     let lines = lines(&output);
     let error = &lines
         .iter()
@@ -206,7 +207,7 @@ fn memory_that_others_have_is_told_with_what_would_fit() {
         .unwrap_or_else(|| panic!("{output:?}"))["error"];
     let (what, hint) = (error["what"].as_str().unwrap(), error["hint"].as_str().unwrap());
     assert!(
-        error["kind"] == "memory"
+        error["kind"] == "transient"
             && lines.iter().any(|line| line["stage"] == "plan" && line["status"] == "built"),
         "{lines:?}"
     );

@@ -501,18 +501,12 @@ fn to_plan_cut(groups: Groups) -> Cut {
 /// warning.
 fn cache_kernels(context: &Context, request: &PlanRequest, emitted: &Emitted) {
     let Some(capability) = request.device.capability() else { return };
-    let compiled = match Nvrtc::find() {
-        Ok(nvrtc) => cubin_cache::load_or_compile(
-            context,
-            &nvrtc,
-            capability,
-            &emitted.source,
-            |_, _| Ok(()),
-        )
-        .map(|_| ()),
-        Err(fault) if Nvrtc::is_named() => Err(fault),
-        Err(_) => return,
-    };
+    let nvrtc = Nvrtc::find();
+    if nvrtc.is_err() && !Nvrtc::is_named() {
+        return;
+    }
+    let compiled =
+        cubin_cache::load_or_compile(context, &nvrtc, capability, &emitted.source, |_, _| Ok(()));
     if let Err(fault) = compiled {
         context.progress.warn(&format!("the kernels are compiled when the plan is run: {fault}"));
     }

@@ -1,8 +1,9 @@
 //! checkpoints: when the state of a run is saved, and from which state it resumes.
 //!
-//! promises  a state is loaded only if it fits the run as it is now; one that does not is reported
-//!           and skipped; checkpoints of a published run are removed, so that `--force` starts from
-//!           the beginning; a periodic save is written while the run continues
+//! promises  a state is loaded only if its digests hold and it fits the run as it is now; one that
+//!           does not is reported and skipped; checkpoints of a published run are removed, so that
+//!           `--force` starts from the beginning; a periodic save is written while the run
+//!           continues; saves by time take at most a hundredth of it, however slow the disk is
 //! never     decides what a state holds; ends a run because a periodic save failed (at a stop, a
 //!           failed save is an error); writes two states at a time, or leaves a partial one behind
 //!           when the run ends
@@ -22,10 +23,40 @@ pub struct Checkpoints<'a> {
     context: &'a Context<'a>,
     document: KeyDocument,
     provenance: Provenance,
-    spec: CheckpointSpec,
-    last: Instant,
+    /// Epochs or supersteps between two saves, whatever they cost.
+    every_steps: Option<u64>,
+    interval: SaveInterval,
     /// The state that is being written: its number of steps, and the writing thread.
-    writing: Option<(u64, JoinHandle<Result<(), StageError>>)>,
+    writing: Option<(u64, JoinHandle<Result<Duration, StageError>>)>,
+}
+
+/// The time between two saves, as multiples of what the last one took.
+const PAUSE_OF_SAVES: u32 = 100;
+
+/// When the next save by time is due.
+#[derive(Clone, Copy, Debug)]
+struct SaveInterval {
+    /// The least time between the starts of two saves.
+    every: Duration,
+    /// When the last save, or the run, began.
+    begun: Instant,
+    /// How long the last save took: fetching the state, and writing it.
+    took: Duration,
+}
+
+impl SaveInterval {
+    fn begin(every: Duration) -> Self {
+        SaveInterval { every, begun: Instant::now(), took: Duration::ZERO }
+    }
+
+    /// The time from the start of the last save to the next one.
+    fn pause(&self) -> Duration {
+        self.every.max(self.took.saturating_mul(PAUSE_OF_SAVES))
+    }
+
+    fn is_over(&self) -> bool {
+        self.begun.elapsed() >= self.pause()
+    }
 }
 
 impl<'a> Checkpoints<'a> {
@@ -44,8 +75,8 @@ impl<'a> Checkpoints<'a> {
             context,
             document,
             provenance: inputs.provenance(),
-            spec: spec.clone(),
-            last: Instant::now(),
+            every_steps: spec.every_epochs,
+            interval: SaveInterval::begin(Duration::from_secs(spec.every_seconds)),
             writing: None,
         }
     }
@@ -79,11 +110,14 @@ impl<'a> Checkpoints<'a> {
         Ok(None)
     }
 
-    /// Whether a save is due after so many steps.
-    pub fn is_due(&self, done: u64) -> bool {
+    /// Whether a save is due after so many steps. By time, none is due while one is written.
+    pub fn is_due(&mut self, done: u64) -> bool {
         signals::record_steps_done(done);
-        let counted = self.spec.every_epochs.is_some_and(|every| done.is_multiple_of(every));
-        counted || self.last.elapsed() >= Duration::from_secs(self.spec.every_seconds)
+        if self.writing.as_ref().is_some_and(|(_, writer)| writer.is_finished()) {
+            self.join_writer();
+        }
+        let counted = self.every_steps.is_some_and(|every| done.is_multiple_of(every));
+        counted || self.writing.is_none() && self.interval.is_over()
     }
 
     /// Saves if a save is due.
@@ -101,15 +135,17 @@ impl<'a> Checkpoints<'a> {
         state: impl FnOnce() -> Result<Tensors, StageError>,
     ) {
         self.join_writer();
-        self.last = Instant::now();
+        self.interval.begun = Instant::now();
         let (store, document, provenance) =
             (self.context.store.clone(), self.document.clone(), self.provenance);
+        let begun = self.interval.begun;
         let write = |bytes: Vec<u8>| {
             let writer = std::thread::Builder::new().name("checkpoint".to_owned());
             // Recorded in the thread: a signal may come before the thread is joined.
             let save = move || {
-                checkpoint::save(&store, &document, provenance, done, &bytes)
-                    .inspect(|()| signals::record_steps_saved(done))
+                checkpoint::save(&store, &document, provenance, done, &bytes)?;
+                signals::record_steps_saved(done);
+                Ok(begun.elapsed())
             };
             let made = writer.spawn(save);
             made.map_err(|error| {
@@ -124,12 +160,14 @@ impl<'a> Checkpoints<'a> {
             Ok(writer) => self.writing = Some((done, writer)),
             Err(error) => self.warn_unsaved(done, &error),
         }
+        if self.writing.is_none() {
+            self.interval.took = self.interval.begun.elapsed();
+        }
     }
 
     /// Saves and waits for the write.
     pub fn save(&mut self, done: u64, state: &Tensors) -> Result<(), StageError> {
         self.join_writer();
-        self.last = Instant::now();
         checkpoint::save(
             self.context.store,
             &self.document,
@@ -141,16 +179,25 @@ impl<'a> Checkpoints<'a> {
         Ok(())
     }
 
+    /// Waits until everything that was to be saved is.
+    pub fn finish(&mut self) {
+        self.join_writer();
+    }
+
     /// Waits for the current write.
     fn join_writer(&mut self) {
         let Some((done, writer)) = self.writing.take() else { return };
         match writer.join() {
-            Ok(Ok(())) => {}
+            Ok(Ok(took)) => {
+                self.interval.took = took;
+                return;
+            }
             Ok(Err(error)) => self.warn_unsaved(done, &error),
             Err(_) => {
                 self.warn_unsaved(done, &StageError::defect("the thread that saves it panicked"))
             }
         }
+        self.interval.took = self.interval.begun.elapsed();
     }
 
     fn warn_unsaved(&self, done: u64, error: &StageError) {
@@ -177,4 +224,19 @@ pub fn collect_facts<const COUNT: usize>(
     pairs: [(&str, String); COUNT],
 ) -> std::collections::BTreeMap<String, String> {
     pairs.map(|(name, text)| (name.to_owned(), text)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn saves_by_time_take_at_most_a_hundredth_of_it() {
+        let after = |took: u64| {
+            let took = Duration::from_millis(took);
+            SaveInterval { took, ..SaveInterval::begin(Duration::from_secs(600)) }.pause()
+        };
+        assert_eq!(after(20), Duration::from_secs(600), "a quick save does not delay the next");
+        assert_eq!(after(60_000), Duration::from_secs(6000), "one that takes a minute does");
+    }
 }

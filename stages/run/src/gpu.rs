@@ -17,10 +17,11 @@ use std::collections::BTreeMap;
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
-use warploom_device::{Code, Facts, Fault, Gpu};
+use warploom_device::{Facts, Fault, Gpu};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
     cubin_cache::CubinOrigin,
+    device_errors::{ON_CPU, ON_HOST, is_memory_error},
     machine_limits::{memory_option, show_size},
     memory_budget,
 };
@@ -41,6 +42,7 @@ use crate::{
 
 pub use epoch_batch::EpochBatch;
 use kernel_arguments::{Layout, MemorySpace};
+pub use warploom_shell::device_errors::device_error;
 
 /// What the plan decides about a list on a GPU.
 #[derive(Clone, Copy, Debug)]
@@ -708,10 +710,6 @@ fn pin_features(
 const ELSEWHERE: &str = "take a device that has room for them with  --set plan.features=device  , \
                          or run on  --device cpu";
 
-/// Alternatives that need less or no device memory.
-const ON_HOST: &str = "leave features on the host:  --set plan.features=host";
-const ON_CPU: &str = "run on  --device cpu";
-
 /// The dense rows of launches that only make sparse features dense.
 fn dense_feature_rows<T: Precision>(
     list: &LaunchList,
@@ -741,26 +739,6 @@ fn is_input(buffer: &Buffer) -> bool {
         && !buffer.role.is_sparse()
 }
 
-/// A fault of the device as a stage's error.
-pub fn device_error(fault: Fault) -> StageError {
-    let kind = match fault.code {
-        Code::Memory { .. } => ErrorKind::Memory,
-        Code::Misuse => ErrorKind::Defect,
-        Code::Absent | Code::Driver(_) | Code::Compile { .. } => ErrorKind::Transient,
-    };
-    let mut error = StageError::new(kind, fault.to_string());
-    if let Code::Memory { .. } = fault.code {
-        error = error.hint(format!(
-            "take another GPU, make rows narrower, for example with  --set plan.set.hidden=8  , \
-             {ON_HOST}  , or {ON_CPU}"
-        ));
-    }
-    if let Some(hint) = fault.hint {
-        error = error.hint(hint);
-    }
-    error
-}
-
 /// Adds the settings that would fit to an error of too little device memory: other processes may
 /// use the rest.
 pub fn add_fitting_settings(
@@ -769,7 +747,7 @@ pub fn add_fitting_settings(
     predicted: &plan::Memory,
     ordinal: usize,
 ) -> StageError {
-    if error.kind != ErrorKind::Memory {
+    if !is_memory_error(&error) {
         return error;
     }
     let free = Gpu::open(ordinal).ok().and_then(|gpu| gpu.facts().memory_free_bytes);

@@ -7,6 +7,7 @@
 //!         number of threads, by a stop, or in another run
 mod checkpoints;
 mod edge_lists;
+mod environment;
 mod history;
 mod iterate;
 mod learning_rate;
@@ -42,9 +43,10 @@ pub mod upload;
 use std::time::Instant;
 
 use warploom_contract::{
-    Context, Contract, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
 };
+use warploom_device::EnergyMeter;
 use warploom_shell::{
     StageName, gpu_present, memory_budget, requests::RunRequest, signals, tuning_file,
 };
@@ -54,8 +56,8 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, executor::Executor, input_data::Data, precision::Precision,
-    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
+    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The description in the help of its binary.
@@ -201,6 +203,7 @@ fn execute_plan<T: Precision>(
     list: &LaunchList,
 ) -> Result<(), StageError> {
     let (begun, watch) = (Instant::now(), MemoryMonitor::begin());
+    let energy = EnergyMeasurement::begin(&request.device);
     let spec = &request.spec;
     signals::begin_steps(if matches!(list.body, Body::Train(_)) { "epoch" } else { "superstep" });
     let mut checkpoints = Checkpoints::new(context, outputs, inputs, &spec.checkpoint);
@@ -212,27 +215,11 @@ fn execute_plan<T: Precision>(
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     let mut executor = make_executor(context, request, page, memory, list, data)?;
     let started = Instant::now();
-    let done = match &list.body {
-        Body::Train(_) => {
-            Outcome::Trained(train::train(context, list, request, &mut executor, &mut checkpoints)?)
-        }
-        Body::Iterate(_) => {
-            if !list.parameters.is_empty() {
-                executor.set_parameters(&parameters::required_parameters(
-                    list,
-                    spec,
-                    request.init_digest.as_ref(),
-                )?)?;
-            }
-            Outcome::Iterated(iterate::iterate(
-                context,
-                list,
-                spec,
-                &mut executor,
-                &mut checkpoints,
-            )?)
-        }
-    };
+    let done =
+        compute(context, list, request, &mut executor, &mut checkpoints).map_err(|error| {
+            checkpoints.finish();
+            describe_saved_state(error)
+        })?;
     let compute = started.elapsed();
     executor.fetch_state()?;
     executor.fetch_results()?;
@@ -248,6 +235,7 @@ fn execute_plan<T: Precision>(
             results::write_iteration(outputs, &executor, list, spec.seed)?
         }
     }
+    let meter = energy.meter();
     record::write_record(
         context,
         outputs,
@@ -255,8 +243,50 @@ fn execute_plan<T: Precision>(
         record::PlanSummary { plan: page, memory, program: &list.program },
         request,
         &done,
-        record::Measurements { whole: begun.elapsed(), compute, taken: watch.peak() },
+        record::Measurements {
+            whole: begun.elapsed(),
+            compute,
+            taken: watch.peak(),
+            joules: meter.as_ref().and_then(EnergyMeter::joules),
+        },
     )
+}
+
+/// Trains or iterates, as the list says.
+fn compute<T: Precision>(
+    context: &Context,
+    list: &LaunchList,
+    request: &RunRequest,
+    executor: &mut Executor<T>,
+    checkpoints: &mut Checkpoints,
+) -> Result<Outcome, StageError> {
+    let spec = &request.spec;
+    if let Body::Train(_) = &list.body {
+        return train::train(context, list, request, executor, checkpoints).map(Outcome::Trained);
+    }
+    if !list.parameters.is_empty() {
+        executor.set_parameters(&parameters::required_parameters(
+            list,
+            spec,
+            request.init_digest.as_ref(),
+        )?)?;
+    }
+    iterate::iterate(context, list, spec, executor, checkpoints).map(Outcome::Iterated)
+}
+
+/// Adds to a fault of the device or the file system what of the run is saved: batch scripts start
+/// it again.
+fn describe_saved_state(error: StageError) -> StageError {
+    let reached = signals::run_progress().filter(|_| error.kind == ErrorKind::Transient);
+    match reached {
+        Some(signals::RunProgress { unit, done, saved: Some(saved) }) => error.detail(format!(
+            "  reached {unit} {done}, saved up to {unit} {saved}: the same command resumes there"
+        )),
+        Some(signals::RunProgress { unit, done, saved: None }) => error.detail(format!(
+            "  reached {unit} {done}, nothing of the run is saved: the same command begins it again"
+        )),
+        None => error,
+    }
 }
 
 /// Makes the executor of a list, on the device of the request.

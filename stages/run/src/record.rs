@@ -3,7 +3,6 @@
 //! promises  every number was measured in this process, except the prediction and the settings
 use std::{collections::BTreeMap, time::Duration};
 
-use serde_json::json;
 use warploom_contract::{
     Context, Kind, Outputs, StageError,
     kinds::{
@@ -15,7 +14,7 @@ use warploom_contract::{
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
-    executor::Executor, gpu, history, iterate::IterationOutcome, precision::Precision,
+    environment, executor::Executor, gpu, history, iterate::IterationOutcome, precision::Precision,
     process_memory::MemoryPeak, train::TrainingOutcome,
 };
 
@@ -45,6 +44,8 @@ pub struct Measurements {
     pub compute: Duration,
     /// Peak memory.
     pub taken: MemoryPeak,
+    /// Energy of the device in the whole time, where it tells it.
+    pub joules: Option<f64>,
 }
 
 /// Writes record.json.
@@ -55,23 +56,17 @@ pub fn write_record<T: Precision>(
     PlanSummary { plan, memory, program }: PlanSummary,
     request: &RunRequest,
     done: &Outcome,
-    Measurements { whole, compute, taken }: Measurements,
+    Measurements { whole, compute, taken, joules }: Measurements,
 ) -> Result<(), StageError> {
-    let device = &request.device;
     let mut record = Record {
         mode: plan.mode.clone(),
         program: program.to_owned(),
-        device: json!({"name": device.name, "architecture": device.architecture, "simd": device.simd, "processor": warploom_device::processor()}),
         threads: context.threads as u64,
         seed: request.spec.seed,
         dtype: plan.dtype.clone(),
-        epochs: 0,
-        supersteps: 0,
-        supersteps_of_loops: Vec::new(),
         converged: true,
         seconds: whole.as_secs_f64(),
         seconds_compute: compute.as_secs_f64(),
-        seconds_step: 0.0,
         seconds_by_launch: executor.seconds_by_launch(),
         bytes_predicted: memory_budget::predicted_peak(memory, &request.spec, context.threads),
         bytes_mapped_predicted: memory.bytes_mapped,
@@ -80,14 +75,7 @@ pub fn write_record<T: Precision>(
         bytes_left: taken.left,
         bytes_pinned: executor.bytes_pinned(),
         bytes_driver: executor.gpu.as_ref().map_or(0, gpu::GpuExecutor::bytes_taken),
-        epoch_kept: 0,
-        metrics: BTreeMap::new(),
-        metric: None,
-        asked: request.asked.clone(),
-        target: None,
-        classes: Vec::new(),
-        courses: Vec::new(),
-        resumed_at: 0,
+        ..environment::begin_record(request, whole, joules)
     };
     match done {
         Outcome::Trained(trained) => {

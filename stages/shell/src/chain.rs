@@ -4,7 +4,7 @@
 //! promises  a key is known only when the earlier stages are in the store; computing it then reads
 //!           a few small files
 //! never     runs a stage
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use warploom_contract::{
     Artifact, Inputs, Key, KeyDocument, Kind, StageError, error::shell_quoted, store::lease::Lease,
@@ -26,6 +26,8 @@ pub struct Chain<'a> {
     /// Leases on the available artifacts while the chain lives: a stage may read one hours after it
     /// was found.
     leases: Vec<Lease>,
+    /// Seconds of the stages that this process ran for it.
+    seconds: BTreeMap<String, f64>,
 }
 
 /// A resolved stage of a chain: everything but the work.
@@ -76,7 +78,13 @@ pub enum KeyStatus {
 impl<'a> Chain<'a> {
     /// A chain without available artifacts.
     pub fn new(environment: &'a Environment, pipeline: &'a Pipeline) -> Self {
-        Chain { environment, pipeline, available: Inputs::new(), leases: Vec::new() }
+        Chain {
+            environment,
+            pipeline,
+            available: Inputs::new(),
+            leases: Vec::new(),
+            seconds: BTreeMap::new(),
+        }
     }
 
     /// Resolves a stage whose inputs are available.
@@ -134,6 +142,16 @@ impl<'a> Chain<'a> {
         for artifact in artifacts {
             self.available.insert(artifact.clone());
         }
+    }
+
+    /// Notes how long a stage took that this process ran.
+    pub fn note_seconds(&mut self, stage: StageName, seconds: f64) {
+        self.seconds.insert(stage.to_string(), seconds);
+    }
+
+    /// Seconds of each stage that this process ran so far.
+    pub fn seconds_by_stage(&self) -> &BTreeMap<String, f64> {
+        &self.seconds
     }
 
     /// Keeps `gc` from collecting artifacts of this key, present or future, while the chain lives.

@@ -3,7 +3,8 @@
 //!
 //! promises  the key has the source without comments, the architecture, the options and the version
 //!           of the compiler; a cubin that is damaged, or that the driver rejects, is compiled
-//!           again; a store that cannot be written is a warning, and the next start compiles again
+//!           again and replaced; without a compiler, a cubin of any version of it is taken; a store
+//!           that cannot be written is a warning, and the next start compiles again
 //! never     keys code by anything that a compiler puts into it; needs a GPU
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +12,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use warploom_contract::{
-    Context, Digest, KeyDocument, Kind, Manifest, Provenance, StageError,
+    Artifact, Context, Digest, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
     manifest::{Producer, utc_timestamp},
 };
 use warploom_device::{
-    Capability, Cubin, Fault, Nvrtc,
+    Capability, Cause, Code, Cubin, Facts, Fault, Nvrtc,
     nvrtc::{self, Source, architecture},
 };
 
@@ -40,8 +41,86 @@ pub struct CubinOrigin {
 }
 
 /// The cubin of a source for an architecture: from the store, else compiled now and stored. `take`
-/// loads its bytes; a stored cubin that `take` refuses is compiled again.
+/// loads its bytes; a stored cubin that `take` refuses is compiled again. Without a compiler only
+/// the store is looked at.
 pub fn load_or_compile<T>(
+    context: &Context,
+    nvrtc: &Result<Nvrtc, Fault>,
+    capability: Capability,
+    source: &str,
+    take: impl Fn(&[u8], &str) -> Result<T, Fault>,
+) -> Result<(T, CubinOrigin), Fault> {
+    match nvrtc {
+        Ok(nvrtc) => load_or_compile_with(context, nvrtc, capability, source, take),
+        Err(absent) => load_kept(context, absent, capability, source, take),
+    }
+}
+
+/// Whether the store has code for the architecture of a device, which a run may use without a
+/// compiler.
+pub fn has_code(store: &Store, device: &Facts) -> bool {
+    let Some(capability) = device.capability() else { return false };
+    let wanted = Value::from(architecture(capability));
+    let kept = store.list(Kind::Cubin);
+    kept.iter().any(|cubin| cubin.manifest.key_document.request["architecture"] == wanted)
+}
+
+/// The cubin of a source that some version of the compiler made, the newest first.
+fn load_kept<T>(
+    context: &Context,
+    absent: &Fault,
+    capability: Capability,
+    source: &str,
+    take: impl Fn(&[u8], &str) -> Result<T, Fault>,
+) -> Result<(T, CubinOrigin), Fault> {
+    let begun = Instant::now();
+    let compiled = strip_comments(source);
+    let asked = Source { name: SOURCE, text: &compiled, capability, options: &[] };
+    let wanted = key_request(&asked, None);
+    let is_same = |request: &Value| {
+        ["source", "options", "architecture"].iter().all(|name| request[name] == wanted[name])
+    };
+    let mut kept = context.store.list(Kind::Cubin);
+    kept.retain(|cubin| is_same(&cubin.manifest.key_document.request));
+    kept.sort_by_key(|cubin| {
+        std::cmp::Reverse(version_numbers(&cubin.manifest.key_document.request["nvrtc"]))
+    });
+    let mut refused = String::new();
+    for cubin in kept {
+        match load_stored(&cubin, &take) {
+            Ok(taken) => {
+                context.store.mark_used(&cubin);
+                let key = cubin.manifest.key.to_string();
+                return Ok((taken, CubinOrigin { took: begun.elapsed(), found: true, key }));
+            }
+            Err(Some(fault)) if fault.cause() != Cause::Code => return Err(fault),
+            Err(Some(fault)) => refused = format!("; what is kept does not load: {fault}"),
+            Err(None) => "; what is kept is damaged".clone_into(&mut refused),
+        }
+    }
+    if refused.is_empty() {
+        "; the store has no compiled kernels for this plan".clone_into(&mut refused);
+    }
+    Err(Fault { what: format!("{absent}{refused}"), ..absent.clone() })
+}
+
+/// `(13, 5)` for `13.5`.
+fn version_numbers(version: &Value) -> (u32, u32) {
+    let (major, minor) = version.as_str().and_then(|text| text.split_once('.')).unwrap_or_default();
+    (major.parse().unwrap_or(0), minor.parse().unwrap_or(0))
+}
+
+/// Loads a stored cubin; no fault where its file is damaged.
+fn load_stored<T>(
+    cubin: &Artifact,
+    take: impl Fn(&[u8], &str) -> Result<T, Fault>,
+) -> Result<T, Option<Fault>> {
+    cubin.manifest.check_digests(&cubin.path).map_err(|_| None)?;
+    let bytes = fs::read(cubin.file(CODE)).map_err(|_| None)?;
+    take(&bytes, CODE).map_err(Some)
+}
+
+fn load_or_compile_with<T>(
     context: &Context,
     nvrtc: &Nvrtc,
     capability: Capability,
@@ -51,19 +130,23 @@ pub fn load_or_compile<T>(
     let begun = Instant::now();
     let compiled = strip_comments(source);
     let asked = Source { name: SOURCE, text: &compiled, capability, options: &[] };
-    let document = KeyDocument::new("compile", VERSION, &[Kind::Cubin], key_request(&asked, nvrtc));
+    let document =
+        KeyDocument::new("compile", VERSION, &[Kind::Cubin], key_request(&asked, Some(nvrtc)));
     let key = document.key();
-    // A cubin that cannot be read is compiled again, to the same bytes.
-    if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key)
-        && artifact.manifest.check_digests(&artifact.path).is_ok()
-        && let Ok(bytes) = fs::read(artifact.file(CODE))
-        && let Ok(taken) = take(&bytes, CODE)
-    {
-        context.store.mark_used(&artifact);
-        return Ok((
-            taken,
-            CubinOrigin { took: begun.elapsed(), found: true, key: key.to_string() },
-        ));
+    // A cubin that cannot be read, or does not load, is compiled again.
+    if let Ok(Some(artifact)) = context.store.find(Kind::Cubin, &key) {
+        match load_stored(&artifact, &take) {
+            Ok(taken) => {
+                context.store.mark_used(&artifact);
+                let key = key.to_string();
+                return Ok((taken, CubinOrigin { took: begun.elapsed(), found: true, key }));
+            }
+            // Other code would meet the same device.
+            Err(Some(fault)) if fault.cause() != Cause::Code && fault.code != Code::Misuse => {
+                return Err(fault);
+            }
+            Err(_) => context.progress.warn("kept kernels do not load: they are compiled again"),
+        }
     }
     context.progress.note("compiling kernels");
     let cubin = nvrtc.compile(&asked)?;
@@ -74,13 +157,13 @@ pub fn load_or_compile<T>(
     Ok((taken, CubinOrigin { took: begun.elapsed(), found: false, key: key.to_string() }))
 }
 
-/// Everything that a cubin depends on.
-fn key_request(source: &Source, nvrtc: &Nvrtc) -> Value {
-    let (major, minor) = nvrtc.version;
+/// Everything that a cubin depends on; the version is null without a compiler.
+fn key_request(source: &Source, nvrtc: Option<&Nvrtc>) -> Value {
+    let version = nvrtc.map(|Nvrtc { version: (major, minor), .. }| format!("{major}.{minor}"));
     json!({
         "source": Digest::from_bytes(source.text.as_bytes()).to_string(),
         "options": nvrtc::options(source),
-        "nvrtc": format!("{major}.{minor}"), "architecture": architecture(source.capability),
+        "nvrtc": version, "architecture": architecture(source.capability),
     })
 }
 
@@ -135,7 +218,8 @@ fn store_cubin(
         self_digest: None,
     };
     let sealed = draft.seal(manifest, &|_| {})?;
-    context.store.publish(sealed, false).map(drop)
+    // What is there was not usable.
+    context.store.publish(sealed, true).map(drop)
 }
 
 #[cfg(test)]
@@ -150,7 +234,7 @@ mod tests {
             capability: Capability::new(9, 0),
             options: &["-DA=1".to_owned()],
         };
-        let request = key_request(&source, &Nvrtc { version: (13, 0), file: None });
+        let request = key_request(&source, Some(&Nvrtc { version: (13, 0), file: None }));
         assert_eq!(
             request["options"],
             json!([

@@ -10,20 +10,27 @@ use std::{
 };
 
 use warploom_contract::StageError;
-use warploom_device::{Best, Facts};
+use warploom_device::{AUTO, Best, Cause, Facts, Gpu, Kind};
 use warploom_spec::{Mode, PlanSpec, RunSpec};
 use warploom_vertex::{emit::cuda::Order, gir::Data};
 
 use crate::{
     plan_settings,
     program::{self, GpuRequest, Program},
-    sample_data_sets,
+    sample_data_sets, scheduler,
 };
 
 /// Whether `auto` takes a GPU: one is present, and the whole program has kernels. For a program
 /// that does not parse the answer is no, and `plan` reports the error.
 pub fn auto_takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageError> {
     let Some(found) = warploom_device::gpu_for_auto() else { return Ok(false) };
+    // A batch job that was given a GPU ends with an error that is worth another start; at a desk
+    // the CPU is taken.
+    if found.as_ref().is_err_and(|fault| fault.cause() == Cause::Device)
+        && !scheduler::is_batch_job()
+    {
+        return Ok(false);
+    }
     // Measured facts that cannot be read are reported when the GPU is resolved. For this question
     // any GPU will do: all have the same kernels.
     let Some(device) = found.ok().or_else(|| warploom_device::resolve("h200", Best::Cpu).ok())
@@ -39,6 +46,18 @@ pub fn auto_takes_gpu(pipeline: &warploom_spec::Pipeline) -> Result<bool, StageE
         settings: &settings,
     };
     Ok(matches!(judge_program(&program, plan, &pipeline.run, &device), Verdict::Kernels))
+}
+
+/// The ordinal of the GPU for this task of a batch job, where several are visible: the number of
+/// the task among those of its node, modulo their count. None where the name says which, and
+/// without a batch job.
+pub fn ordinal_of_rank(name: &str, facts: &Facts) -> Option<usize> {
+    if facts.kind != Kind::Cuda || !["cuda", AUTO].contains(&name) {
+        return None;
+    }
+    let rank = scheduler::batch_job()?.local_rank?;
+    let count = Gpu::count().ok().filter(|count| *count > 1)?;
+    Some(rank % count).filter(|ordinal| *ordinal > 0)
 }
 
 /// The result of compiling a program for a GPU on sample data sets.

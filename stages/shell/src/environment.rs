@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use warploom_contract::{ErrorKind, StageError, Store};
-use warploom_device::{AUTO, Best, Facts};
+use warploom_device::{AUTO, Best, Cause, Facts};
 use warploom_spec::Pipeline;
 
 use crate::{
@@ -96,7 +96,13 @@ impl Environment {
         } else {
             Best::Cpu
         };
-        warploom_device::resolve(name, best).map_err(|unknown| {
+        let found = warploom_device::resolve(name, best).and_then(|facts| {
+            match device_choice::ordinal_of_rank(name, &facts) {
+                Some(ordinal) => warploom_device::resolve(&format!("cuda:{ordinal}"), best),
+                None => Ok(facts),
+            }
+        });
+        found.map_err(|unknown| {
             let is_gpu =
                 ["gpu", "nvidia"].iter().any(|word| unknown.name.to_lowercase().starts_with(word));
             let near = if is_gpu {
@@ -110,11 +116,13 @@ impl Environment {
                     near.unwrap_or("cpu")
                 )
             };
-            StageError::new(
-                ErrorKind::Specification,
-                format!("no device `{}`: {}", unknown.name, unknown.why),
-            )
-            .hint(unknown.hint.unwrap_or_else(other))
+            // A device that failed may work later; a name that is no device never does.
+            let kind = match unknown.cause {
+                Some(Cause::Device) => ErrorKind::Transient,
+                _ => ErrorKind::Specification,
+            };
+            StageError::new(kind, format!("no device `{}`: {}", unknown.name, unknown.why))
+                .hint(unknown.hint.unwrap_or_else(other))
         })
     }
 

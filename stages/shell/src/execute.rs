@@ -63,6 +63,9 @@ where
     }
     talk.end();
     outcome.seconds = begun.elapsed().as_secs_f64();
+    if outcome.status == Status::Built {
+        chain.note_seconds(outcome.stage, outcome.seconds);
+    }
     outcome
 }
 
@@ -133,6 +136,7 @@ where
     };
     talk.detail(&format!("{}: building {} ({})", S::CONTRACT.name, step.key(), outcome.why));
     let inputs = open_inputs(environment, talk, &step)?;
+    step.request.take_stage_seconds(chain.seconds_by_stage());
     // The lease is taken before publishing, so that the output is never in the store without one.
     chain.lease(&step.key());
     let done = caught_panics::catch(|| {

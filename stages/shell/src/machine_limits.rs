@@ -7,6 +7,8 @@ use std::fs;
 
 use rustix::process::{Resource, getrlimit};
 
+use crate::scheduler;
+
 /// CPU threads that this process may use.
 pub fn allowed_threads() -> usize {
     // This call already respects affinity and the quota of the cgroup.
@@ -51,7 +53,7 @@ pub fn meminfo_bytes(name: &str) -> Option<u64> {
 
 /// Whether this is a batch job. If so, a stand-in is an error and digests are verified by default.
 pub fn is_batch_job() -> bool {
-    ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"].iter().any(|name| std::env::var_os(name).is_some())
+    scheduler::is_batch_job()
 }
 
 /// Reads a size: `50GiB`, `10G`, `1.5 TB`, `4096`.

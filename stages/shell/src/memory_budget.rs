@@ -105,17 +105,22 @@ pub fn refuse_too_large_run(
 }
 
 /// The error of a device with too little free memory, since other processes use the rest: with the
-/// largest uses, and what would fit. `further` are alternatives that the plan did not weigh.
+/// largest uses, and what would fit. `further` are alternatives that the plan did not weigh. Only
+/// where others hold the memory (`ErrorKind::Transient`) it helps to wait.
 pub fn device_memory_error(
     refusal: StageError,
     predicted: &Memory,
     free: u64,
     further: &[&str],
 ) -> StageError {
-    let mut ways = vec![format!(
-        "wait until other processes free {} of the device's memory (`nvidia-smi` lists them)",
-        show_size(predicted.bytes_peak)
-    )];
+    let wait = || {
+        format!(
+            "wait until other processes free {} of the device's memory (`nvidia-smi` lists them)",
+            show_size(predicted.bytes_peak)
+        )
+    };
+    let mut ways: Vec<String> =
+        (refusal.kind == ErrorKind::Transient).then(wait).into_iter().collect();
     ways.extend(suggest_settings(&predicted.smaller, free));
     ways.extend(further.iter().map(|way| (*way).to_owned()));
     StageError { hint: Some(ways.join("; or  ")), ..refusal.detail(largest_uses(predicted)) }
@@ -283,9 +288,9 @@ mod tests {
     #[test]
     fn a_device_that_others_use_is_told_what_fits_beside_them() {
         let refusal =
-            || StageError::new(ErrorKind::Memory, "wanted 1000 bytes").hint("something else");
+            || StageError::new(ErrorKind::Transient, "wanted 1000 bytes").hint("something else");
         let error = device_memory_error(refusal(), &memory(), 300, &["run on  --device cpu"]);
-        assert_eq!((error.kind.exit_code(), error.what.as_str()), (1, "wanted 1000 bytes"));
+        assert_eq!((error.kind.exit_code(), error.what.as_str()), (4, "wanted 1000 bytes"));
         assert_eq!(
             error.detail.as_deref(),
             Some(
@@ -304,5 +309,9 @@ mod tests {
         );
         let nothing = device_memory_error(refusal(), &memory(), 100, &[]);
         assert_eq!(nothing.hint.as_deref(), Some(wait));
+        let alone = StageError { kind: ErrorKind::Memory, ..refusal() };
+        let alone = device_memory_error(alone, &memory(), 300, &["run on  --device cpu"]);
+        assert_eq!(alone.kind.exit_code(), 1);
+        assert!(alone.hint.unwrap().starts_with("--set plan.set.hidden=4"), "nobody to wait for");
     }
 }

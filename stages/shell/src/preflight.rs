@@ -86,7 +86,7 @@ pub fn check_gpus(environment: &Environment, pipelines: &[Pipeline]) -> Result<(
                 return Ok(());
             }
             gpu_present::refuse_other_device(&device)?;
-            gpu_present::find_compiler().map(drop)
+            gpu_present::refuse_missing_compiler(&environment.store, &device)
         };
         check().map_err(|error| Box::new(Finding { stage: StageName::Run, error }))?;
     }

@@ -57,6 +57,8 @@ pub trait Request: Sized {
     fn weighed(&self) -> Value {
         Value::Null
     }
+    /// Takes the seconds of the stages that this process ran before; for a record, in no key.
+    fn take_stage_seconds(&mut self, _seconds: &BTreeMap<String, f64>) {}
 }
 
 /// The request of `ingest`.
@@ -590,10 +592,16 @@ pub struct RunRequest {
     pub asked: Option<Asked>,
     /// Nodes that the program's vertex settings name.
     pub chosen: Vec<vertices::ChosenVertices>,
+    /// Seconds of the stages that this process ran before; in the record, in no key.
+    pub stage_seconds: BTreeMap<String, f64>,
 }
 
 impl Request for RunRequest {
     const STAGE: StageName = StageName::Run;
+
+    fn take_stage_seconds(&mut self, seconds: &BTreeMap<String, f64>) {
+        self.stage_seconds.clone_from(seconds);
+    }
 
     fn resolve(environment: &Environment, pipeline: &Pipeline) -> Result<Self, StageError> {
         let spec = pipeline.run.clone();
@@ -613,6 +621,7 @@ impl Request for RunRequest {
             device: environment.device_facts(pipeline)?,
             chosen,
             asked: Some(asked),
+            stage_seconds: BTreeMap::new(),
         })
     }
 

@@ -39,6 +39,8 @@ pub(super) struct Context {
     pub(super) work: CUstream,
     /// Transfers from and to the host.
     pub(super) copies: CUstream,
+    /// Bytes that were taken when the device was opened.
+    held: u64,
     first: OnceLock<Fault>,
     last: Mutex<Option<Arc<str>>>,
     capture: Mutex<Option<Capture>>,
@@ -52,12 +54,16 @@ unsafe impl Sync for Context {}
 
 impl Context {
     /// Retains the primary context of a device, and creates two streams.
-    pub(super) fn open(device: CUdevice, ordinal: usize) -> Result<Arc<Self>, Fault> {
+    pub(super) fn open(device: CUdevice, ordinal: usize, total: u64) -> Result<Arc<Self>, Fault> {
         let mut raw: CUcontext = ptr::null_mut();
         // SAFETY: `device` came from the driver; what is retained here is released in `drop`.
-        plain(&format!("open device {ordinal}"), unsafe {
-            sys::cuDevicePrimaryCtxRetain(&mut raw, device)
-        })?;
+        let retained = unsafe { sys::cuDevicePrimaryCtxRetain(&mut raw, device) };
+        if retained == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            // A context needs little: others hold the rest.
+            let code = Code::Memory { wanted: 0, free: 0, total, held: total };
+            return Err(Fault { what: format!("open device {ordinal}"), code, hint: None });
+        }
+        plain(&format!("open device {ordinal}"), retained)?;
         let nothing = ptr::null_mut();
         let mut context = Context {
             device,
@@ -65,6 +71,7 @@ impl Context {
             raw,
             work: nothing,
             copies: nothing,
+            held: 0,
             first: OnceLock::new(),
             last: Mutex::new(None),
             capture: Mutex::new(None),
@@ -81,6 +88,7 @@ impl Context {
         let (work, copies) = (stream("work")?, stream("copies"));
         context.work = work;
         context.copies = copies?;
+        context.held = context.memory().map_or(0, |(free, total)| total.saturating_sub(free));
         Ok(Arc::new(context))
     }
 
@@ -129,20 +137,21 @@ impl Context {
             let (mut free, mut total) = (0, 0);
             // SAFETY: as in `memory`; an error cannot be returned from here.
             let _zeros_if_refused = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
-            let code = Code::Memory { wanted: 0, free: free as u64, total: total as u64 };
+            let code =
+                Code::Memory { wanted: 0, free: free as u64, total: total as u64, held: self.held };
             return Fault { what: format!("{what} on device {}", self.ordinal), code, hint: None };
         }
-        let mut fault =
-            Fault::driver(format!("{what} on device {}", self.ordinal), error_text(result));
+        let what = format!("{what} on device {}", self.ordinal);
+        let mut fault = Fault::driver(what, result as u32, error_text(result));
         if breaks(result) {
             if let Some(last) = &*lock_mutex(&self.last) {
                 fault.what += &format!(", after the launch of `{last}`");
             }
-            fault.hint = Some(
+            fault.hint.get_or_insert_with(|| {
                 "the device takes nothing more from this process; `compute-sanitizer` names the \
                  access"
-                    .to_owned(),
-            );
+                    .to_owned()
+            });
             return self.first.get_or_init(|| fault).clone();
         }
         fault

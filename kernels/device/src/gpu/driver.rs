@@ -68,10 +68,9 @@ fn start_once() -> Result<Driver, Fault> {
         CUresult::CUDA_SUCCESS => {}
         CUresult::CUDA_ERROR_NO_DEVICE => return Ok(Driver { version, count: 0 }),
         other => {
-            return Err(Fault::driver(
-                format!("start the NVIDIA driver, which speaks CUDA {}", version_text(version)),
-                error_text(other),
-            ));
+            let what =
+                format!("start the NVIDIA driver, which speaks CUDA {}", version_text(version));
+            return Err(Fault::driver(what, other as u32, error_text(other)));
         }
     }
     let mut count: c_int = 0;
@@ -107,7 +106,7 @@ pub(super) fn plain(what: &str, result: CUresult) -> Result<(), Fault> {
     if result == CUresult::CUDA_SUCCESS {
         Ok(())
     } else {
-        Err(Fault::driver(what, error_text(result)))
+        Err(Fault::driver(what, result as u32, error_text(result)))
     }
 }
 
@@ -115,14 +114,8 @@ pub(super) fn plain(what: &str, result: CUresult) -> Result<(), Fault> {
 pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     let driver = start()?;
     if ordinal >= driver.count {
-        let what = match driver.count {
-            0 => "no NVIDIA GPU: the driver sees no device".to_owned(),
-            count => format!("no device {ordinal}: the driver sees {count}, numbered from 0"),
-        };
-        return Err(Fault::absent(
-            what,
-            "`nvidia-smi -L` lists devices; CUDA_VISIBLE_DEVICES may hide some",
-        ));
+        let visible = std::env::var("CUDA_VISIBLE_DEVICES").ok();
+        return Err(absent_device(ordinal, driver.count, visible.as_deref()));
     }
     let what = format!("ask for facts of device {ordinal}");
     let mut raw: CUdevice = 0;
@@ -171,6 +164,38 @@ pub(super) fn look(ordinal: usize) -> Result<(CUdevice, Device), Fault> {
     Ok((raw, device))
 }
 
+/// The fault of an ordinal that the driver does not see, with what the variable
+/// CUDA_VISIBLE_DEVICES has to do with it.
+fn absent_device(ordinal: usize, count: usize, visible: Option<&str>) -> Fault {
+    const LIST: &str = "`nvidia-smi -L` lists devices";
+    let (what, hint) = match (count, visible) {
+        (0, None) => (
+            "no NVIDIA GPU: the driver sees no device".to_owned(),
+            format!("{LIST}; in a batch job, ask for one:  --gres=gpu:1"),
+        ),
+        (0, Some("")) => (
+            "no NVIDIA GPU: CUDA_VISIBLE_DEVICES is empty, which hides all devices".to_owned(),
+            format!("unset CUDA_VISIBLE_DEVICES  , or name devices in it; {LIST}"),
+        ),
+        (0, Some(names)) => (
+            format!(
+                "no NVIDIA GPU: CUDA_VISIBLE_DEVICES is `{names}`, whose first entry names no \
+                 device of this host"
+            ),
+            format!("unset CUDA_VISIBLE_DEVICES  , or take an index or a UUID that exists; {LIST}"),
+        ),
+        (count, names) => {
+            let by = names
+                .map_or_else(String::new, |names| format!(" as CUDA_VISIBLE_DEVICES is `{names}`"));
+            (
+                format!("no device {ordinal}: the driver sees {count}{by}, numbered from 0"),
+                format!("take one that is visible:  --device cuda:{}  ; {LIST}", count - 1),
+            )
+        }
+    };
+    Fault::absent(what, hint)
+}
+
 /// As `nvidia-smi -L` prints it.
 fn uuid_text(bytes: [u8; 16]) -> String {
     let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
@@ -182,4 +207,28 @@ fn uuid_text(bytes: [u8; 16]) -> String {
         &digits[16..20],
         &digits[20..]
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_hides_a_device_is_named() {
+        let words = |ordinal, count, visible| {
+            let fault = absent_device(ordinal, count, visible);
+            format!("{fault}; {}", fault.hint.as_deref().unwrap())
+        };
+        assert!(words(0, 0, None).contains("--gres=gpu:1"));
+        assert!(words(0, 0, Some("")).contains("CUDA_VISIBLE_DEVICES is empty"));
+        let unknown = words(0, 0, Some("GPU-7"));
+        assert!(unknown.contains("CUDA_VISIBLE_DEVICES is `GPU-7`, whose first entry names no"));
+        let second = words(1, 1, Some("1"));
+        assert!(
+            second.contains("no device 1: the driver sees 1 as CUDA_VISIBLE_DEVICES is `1`")
+                && second.contains("--device cuda:0"),
+            "{second}"
+        );
+        assert!(!words(3, 2, None).contains("CUDA_VISIBLE_DEVICES"));
+    }
 }

@@ -24,7 +24,10 @@ use super::{
     context::{Context, Loaded},
     parameters::{self, ArgumentValue, Parameter},
 };
-use crate::gpu_error::{Fault, size};
+use crate::{
+    driver_errors::Cause,
+    gpu_error::{Fault, size},
+};
 
 /// Shared memory per block that needs no opt-in.
 const SHARED_UNASKED: u32 = 48 << 10;
@@ -105,7 +108,9 @@ impl Gpu {
                 self.device.capability.architecture(),
                 self.device.driver
             );
-            fault.hint.get_or_insert(hint);
+            if fault.cause() == Cause::Code {
+                fault.hint = Some(hint);
+            }
             fault
         })?;
         let loaded = Loaded { context: Arc::clone(&self.context), raw, name: name.to_owned() };

@@ -85,8 +85,8 @@ impl Gpu {
             let made =
                 self.context.call(what, || unsafe { sys::cuMemAlloc_v2(&mut pointer, length) });
             made.map_err(|fault| match fault.code {
-                Code::Memory { free, total, .. } => Fault {
-                    code: Code::Memory { wanted: bytes, free, total },
+                Code::Memory { free, total, held, .. } => Fault {
+                    code: Code::Memory { wanted: bytes, free, total, held },
                     what: "allocate on the device".to_owned(),
                     ..fault
                 },

@@ -50,9 +50,10 @@ impl Pages {
         made.map_err(|fault| match fault.code {
             // Host memory, not device memory.
             Code::Memory { .. } => Fault {
-                code: Code::Driver(
-                    "CUDA_ERROR_OUT_OF_MEMORY: the host has no pages to pin".to_owned(),
-                ),
+                code: Code::Driver {
+                    number: None,
+                    words: "CUDA_ERROR_OUT_OF_MEMORY: the host has no pages to pin".to_owned(),
+                },
                 ..fault
             },
             _ => fault,

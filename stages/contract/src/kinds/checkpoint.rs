@@ -1,7 +1,8 @@
 //! checkpoint: the state of a run that is not over, under the run's key.
 //!
 //! files     `<store>/checkpoint-v1/<run key>/step-<number>/`: `state.safetensors` and the manifest
-//! promises  a step under its final name is complete; the two newest are kept
+//! promises  a step under its final name is complete; the two newest are kept; digests are compared
+//!           when steps are listed, and a save replaces a damaged step of the same number
 use std::{
     collections::BTreeMap,
     fs,
@@ -69,9 +70,9 @@ pub fn save(
         .and_then(|()| write_synced(&draft.join(MANIFEST_FILE), manifest.to_text().as_bytes()))
         .map_err(wrong)
         .and_then(|()| sync_directory(&draft))
-        .and_then(|()| match target.exists() {
-            true => Ok(()),
-            false => drafts::give_name(&draft, &target).map_err(wrong),
+        .and_then(|()| match is_whole(&target, &document.key()) {
+            Ok(true) => Ok(()),
+            _ => replace_step(store, &draft, &target),
         })
         .and_then(|()| sync_directory(&folder));
     drafts::discard(&draft);
@@ -83,6 +84,15 @@ pub fn save(
         }
     }
     Ok(())
+}
+
+/// Gives a draft its name; a damaged step of that name makes way.
+fn replace_step(store: &Store, draft: &Path, target: &Path) -> Result<(), StageError> {
+    if target.exists() {
+        store.trash(target)?;
+    }
+    drafts::give_name(draft, target)
+        .map_err(|error| StageError::io("save a checkpoint", target, &error))
 }
 
 /// Saved steps of a run whose manifest and digest hold, oldest first; none where they cannot be
@@ -143,4 +153,31 @@ fn write_synced(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let mut file = fs::File::create_new(path)?;
     std::io::Write::write_all(&mut file, bytes)?;
     file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_step_is_told_and_the_next_save_of_it_replaces_it() {
+        let place = tempfile::tempdir().unwrap();
+        let store = Store::new(place.path());
+        let document = KeyDocument::new("run", 1, &[Kind::Run], serde_json::json!({}));
+        let save = |number| save(&store, &document, Provenance::Real, number, b"state").unwrap();
+        let numbers = || -> (Vec<u64>, usize) {
+            let (steps, damaged) = read_steps(&store, &document.key()).unwrap();
+            (steps.iter().map(|step| step.number).collect(), damaged.len())
+        };
+        [2, 4, 6].into_iter().for_each(save);
+        assert_eq!(numbers(), (vec![4, 6], 0), "the two newest are kept");
+        let newest = steps(&store, &document.key()).pop().unwrap();
+        fs::write(&newest.state, b"stare").unwrap();
+        assert_eq!(numbers(), (vec![4], 1));
+        save(6);
+        assert_eq!(numbers(), (vec![4, 6], 0));
+        // Again, over a whole one.
+        save(6);
+        assert_eq!(numbers(), (vec![4, 6], 0));
+    }
 }

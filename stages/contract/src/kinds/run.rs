@@ -1,6 +1,6 @@
 //! run: results of a run.
 //!
-//! files     `record.json` (device, seconds, peak bytes, supersteps, converged, seed);
+//! files     `record.json` (device, host, job, versions, seconds, peak bytes, supersteps);
 //!           `metrics.parquet` (training: epoch, loss, train, validation, test, seconds);
 //!           `parameters.safetensors`; `predictions.parquet` (id, class, scores) or
 //!           `values.parquet` (id, one column per returned value), with `edge_values.parquet`
@@ -27,7 +27,7 @@ pub const VALUES_FILE: &str = "values.parquet";
 pub const EDGE_VALUES_FILE: &str = "edge_values.parquet";
 
 /// The contents of record.json.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     /// `train` or `iterate`.
@@ -105,6 +105,70 @@ pub struct Record {
     pub courses: Vec<String>,
     /// Steps that were done when this process started.
     pub resumed_at: u64,
+    /// Name of the host; none in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+    /// The batch job that the run belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler: Option<SchedulerJob>,
+    /// Versions of what computed the results; none in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Versions>,
+    /// Seconds of each stage that this process ran, this one included; hits are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub seconds_by_stage: BTreeMap<String, f64>,
+    /// Energy of the device from upload to results, of all processes that used it: of a GPU as NVML
+    /// counts it, of CPU packages as RAPL does. None where the device does not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_joules: Option<f64>,
+}
+
+/// A batch job, as its scheduler's environment variables describe it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SchedulerJob {
+    /// `slurm`, `pbs` or `lsf`.
+    pub name: String,
+    /// Id of the job.
+    pub job: String,
+    /// Id of the job array that it is a task of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array_job: Option<String>,
+    /// Its index in the job array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// How often the job was requeued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restarts: Option<u64>,
+    /// Its nodes, as the scheduler lists them: `node[01-04]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<String>,
+    /// Its partition, or queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
+}
+
+/// Versions of what computed the results of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// Warploom.
+    pub warploom: String,
+    /// The commit that it was built from, where the build knew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// Release of the GPU's driver: `580.95.05`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// The newest CUDA version that the driver supports: `13.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cuda: Option<String>,
+    /// The compiler of the GPU's kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nvrtc: Option<String>,
+    /// Compute capability of the GPU: `9.0`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compute_capability: Option<String>,
 }
 
 /// The first pipeline that requested a run; others may request the same run later.
@@ -251,6 +315,26 @@ mod tests {
             metric: metric.map(str::to_owned),
             ..serde_json::from_value(text).unwrap()
         }
+    }
+
+    #[test]
+    fn records_of_older_versions_are_read() {
+        let old = record(&[], None);
+        assert_eq!((&old.host, &old.scheduler, &old.versions), (&None, &None, &None));
+        assert_eq!((old.seconds_by_stage.len(), old.energy_joules), (0, None));
+        let text = serde_json::to_string(&old).unwrap();
+        for name in ["host", "scheduler", "versions", "seconds_by_stage", "energy_joules"] {
+            assert!(!text.contains(&format!("\"{name}\"")), "{name}: {text}");
+        }
+        let job = SchedulerJob {
+            name: "slurm".to_owned(),
+            job: "17".to_owned(),
+            restarts: Some(2),
+            ..SchedulerJob::default()
+        };
+        let new = Record { scheduler: Some(job), energy_joules: Some(0.5), ..old };
+        let text = serde_json::to_string(&new).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), new);
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn scheduler_job() -> Option<String> {
 fn task_environment(options: &Options, opened: &Opened) -> Environment {
     let submission = &opened.submission;
     let options = Options {
-        store: submission.stores.first().cloned().unwrap_or_else(|| options.store.clone()),
+        store: submission.stores.clone(),
         data: submission.data.clone(),
         device: submission.device.clone(),
         real: Some(match submission.real.as_str() {

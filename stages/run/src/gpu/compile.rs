@@ -5,11 +5,8 @@
 //! never     uses the output of a compiler as a key
 use warploom_contract::{Context, StageError};
 use warploom_device::gpu::Module;
-use warploom_device::{Capability, Gpu};
-use warploom_shell::{
-    cubin_cache::{self, CubinOrigin},
-    gpu_present,
-};
+use warploom_device::{Capability, Gpu, Nvrtc};
+use warploom_shell::cubin_cache::{self, CubinOrigin};
 use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget};
 use warploom_vertex::launch::LaunchList;
 
@@ -60,7 +57,7 @@ pub fn load_code(
     gpu: &Gpu,
     ready: &EmittedSource,
 ) -> Result<(Module, CubinOrigin), StageError> {
-    let nvrtc = gpu_present::find_compiler()?;
+    let nvrtc = Nvrtc::find();
     cubin_cache::load_or_compile(
         context,
         &nvrtc,
