@@ -1,7 +1,13 @@
 //! cases: what is asked of batch jobs.
-use std::{fs, path::Path, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use warploom_test_support::{process::start, repository, sandbox::Sandbox};
+use warploom_test_support::{
+    draws::Draws, process::start, repository, sandbox::Sandbox, skips::is_long,
+};
 
 use crate::cluster::{Cluster, Status};
 
@@ -371,8 +377,13 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
         }
         kill_something(cluster, &mut draws);
         done += 1;
+        if done % 10 == 0 {
+            ["wl1", "wl2", "wl3"].iter().for_each(|node| drop(cluster.call(&["recover", node])));
+        }
     }
     for _ in 0..10 {
+        // Slurm holds jobs, and drains nodes, where jobs failed to start while a node died.
+        ["wl1", "wl2", "wl3"].iter().for_each(|node| drop(cluster.call(&["recover", node])));
         cluster.until_ended(&sandbox, &id);
         built.extend(events_of(&sandbox, &id));
         let again = [
@@ -433,6 +444,7 @@ fn kill_something(cluster: &Cluster, draws: &mut Draws) {
         1 => {
             let node = format!("wl{}", 1 + draws.below(3));
             cluster.call(&["fail", &node]);
+            std::thread::sleep(Duration::from_secs(1));
             cluster.call(&["recover", &node]);
         }
         _ => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 
 # Array 3 of the submission ID: run, 6 task(s).
-# It waits for array 2. By hand, task 0:  WARPLOOM_TASK=0 bash array-3.sh
+# It waits for array 2. By hand, its first task:  WARPLOOM_TASK=0 bash array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
 #   warploom status ID

@@ -9,7 +9,7 @@
 #PBS -q gpu
 
 # Array 3 of the submission ID: plan, 2 task(s).
-# It waits for array 2. By hand, task 0:  WARPLOOM_TASK=0 bash array-3.sh
+# It waits for array 2. By hand, its first task:  WARPLOOM_TASK=0 bash array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
 #   warploom status ID
