@@ -46,13 +46,25 @@ fn built(outputs: &[Output]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// A process that is stopped while it holds the claim of a stage.
+/// A process that is stopped while it holds the claim of a stage, and how often that is tried: on
+/// a busy machine the stage may end first.
 fn frozen_at(sandbox: &Sandbox, stage: &str) -> Running {
+    const TRIES: usize = 20;
     let holds = || claims(sandbox).iter().any(|name| name.starts_with(&format!("{stage}-")));
-    let running = start(pipeline(sandbox, &slow(), &[])).until("it held the claim", holds);
-    running.signal(Signal::STOP);
-    assert!(holds(), "it was faster than this test");
-    running
+    for _ in 0..TRIES {
+        let mut command = pipeline(sandbox, &slow(), &["--real=no"]);
+        command.env("SLURM_JOB_ID", "4242");
+        if let Some(running) = start(command).caught(holds) {
+            running.signal(Signal::STOP);
+            // The signal has its effect a moment later.
+            std::thread::sleep(Duration::from_millis(20));
+            if holds() {
+                return running;
+            }
+        }
+        fs::remove_dir_all(&sandbox.store).unwrap();
+    }
+    panic!("no process was caught while it held the claim of `{stage}`");
 }
 
 #[test]
@@ -133,7 +145,7 @@ fn the_claim_of_a_process_that_is_frozen_for_long_is_stolen() {
     let sandbox = Sandbox::stand_in();
     let holder = frozen_at(&sandbox, "ingest");
     let mut impatient = pipeline(&sandbox, &slow(), &[]);
-    impatient.env("WARPLOOM_TEST_CLAIM_EXPIRY", "1500");
+    impatient.env("WARPLOOM_TEST_CLAIM_EXPIRY", "4000");
     let waited = start(impatient).wait().expect(0);
     assert!(waited.took > Duration::from_millis(1000), "it did not wait: {waited}");
     assert!(built(std::slice::from_ref(&waited)).values().all(|&count| count == 1), "{waited}");
@@ -155,7 +167,7 @@ fn a_signal_ends_a_wait_at_once_and_gc_takes_what_is_left() {
         let sent = std::time::Instant::now();
         waiter.signal(signal);
         waiter.wait().expect(code).says(&["The same command resumes after them"]);
-        assert!(sent.elapsed() < Duration::from_secs(1), "{:?}", sent.elapsed());
+        assert!(sent.elapsed() < Duration::from_secs(3), "{:?}", sent.elapsed());
         assert_eq!(claims(&sandbox), held);
     }
     sandbox.warploom(&["store", "gc"]).expect(0);
@@ -178,5 +190,19 @@ fn a_process_that_is_stopped_by_a_signal_leaves_no_claim() {
     holder.signal(Signal::TERM);
     holder.signal(Signal::CONT);
     holder.wait().expect(75);
+    assert_eq!(claims(&sandbox), [""; 0]);
+}
+
+#[test]
+fn after_a_process_that_fails_the_next_one_gets_an_error_of_its_own() {
+    let sandbox =
+        Sandbox::edge_lists(&[("bad", "0 1\n1 x y z\n")], "symmetrize: false\nsplit: {rule: none}");
+    let recipe = Recipe::of("pagerank", "bad");
+    let all: Vec<Running> = (0..5).map(|_| start(pipeline(&sandbox, &recipe, &[]))).collect();
+    for running in all {
+        let output = running.wait().expect(1).says(&["error: ", "edges.txt"]);
+        assert!(output.took < Duration::from_secs(30), "it waited for the expiry: {output}");
+    }
+    assert!(sandbox.store.join("claims").exists(), "no claim was made");
     assert_eq!(claims(&sandbox), [""; 0]);
 }

@@ -88,7 +88,7 @@ fn a_hit_in_any_store_counts_and_every_command_sees_all() {
     let before = pair.listing();
     let output = pair.pipeline(&recipe, &[]).expect(0);
     assert!(statuses(&output).iter().all(|line| line.ends_with(" hit")), "{output}");
-    assert!(pair.mine.view().artifacts().is_empty());
+    assert!(pair.mine.view().artifacts().is_empty() && !output.stderr.contains("no store"));
     // Another number of epochs: all but the run is there.
     let more = Recipe::of("gcn", "karate").set("run.epochs=6");
     let output = pair.pipeline(&more, &[]).expect(0);
@@ -123,6 +123,15 @@ fn a_hit_in_any_store_counts_and_every_command_sees_all() {
     explain.arg("--store").arg(&pair.shared.store);
     start(explain).wait().expect(0).prints(&["hit", "run.seed"]);
     assert_eq!(pair.listing(), before, "the shared store was changed");
+}
+
+#[test]
+fn a_store_that_is_not_there_is_named() {
+    let pair = Pair::new();
+    let output =
+        pair.pipeline(&Recipe::small(), &[]).expect(0).says(&["warning: there is no store"]);
+    assert_eq!(output.stderr.matches("there is no store").count(), 1, "{output}");
+    assert!(!pair.shared.store.exists());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! promises  a hit opens no payload; a build leases its inputs, checks their digests, validates
 //!           them, and publishes all of its kinds or none
 //! never     builds what is in the store, or what another process builds (without `--force`)
-use std::{path::Path, time::Instant};
+use std::{path::Path, sync::Once, time::Instant};
 
 use warploom_contract::{
     Artifact, Context, ErrorKind, Inputs, Key, Kind, Outputs, Stage, StageError, Violation,
@@ -36,6 +36,7 @@ where
     S::Request: Request,
 {
     let begun = Instant::now();
+    warn_of_absent_stores(chain.environment, talk);
     talk.stage(S::CONTRACT.name);
     let mut outcome = Outcome {
         stage: S::Request::STAGE,
@@ -67,6 +68,16 @@ where
         chain.note_seconds(outcome.stage, outcome.seconds);
     }
     outcome
+}
+
+/// Warns once of stores that are only read and do not exist: nothing is found in them.
+fn warn_of_absent_stores(environment: &Environment, talk: &Talk) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        for root in environment.store.roots().skip(1).filter(|root| !root.is_dir()) {
+            talk.warn(&format!("there is no store in {}, which is only read", root.display()));
+        }
+    });
 }
 
 /// Takes the damaged artifact that an error is about as missing from now on, with a warning, if it

@@ -121,6 +121,8 @@ pub struct ClaimObserver {
     seen: Option<(Option<Holder>, Instant)>,
     /// When the clock of the file system was read last.
     probed: Option<Instant>,
+    /// What was judged stale last.
+    judged: Option<Holder>,
     clock: fn(&Path) -> Option<SystemTime>,
 }
 
@@ -136,6 +138,7 @@ impl Store {
             expiry: expiry(),
             seen: None,
             probed: None,
+            judged: None,
             clock: folder_time,
         }
     }
@@ -153,16 +156,17 @@ impl Store {
 impl ClaimObserver {
     /// Takes the claim, if it is free or stale.
     pub fn attempt(&mut self) -> Attempt {
-        let mut found = None;
+        let mut stale = false;
         for _ in 0..TRIES {
-            found = match read_claim(&self.path) {
-                Ok(found) => found,
-                Err(_) => return Attempt::Impossible,
-            };
-            if let Some(holder) = &found
-                && !(self.is_stale(holder) && self.steal(holder))
-            {
-                return Attempt::Held(holder.clone());
+            let Ok(found) = read_claim(&self.path) else { return Attempt::Impossible };
+            if let Some(holder) = found {
+                stale = self.is_stale(&holder);
+                match stale.then(|| self.steal(&holder)) {
+                    None => return Attempt::Held(holder),
+                    Some(Ok(true)) => {}
+                    Some(Ok(false)) => continue,
+                    Some(Err(_)) => return Attempt::Impossible,
+                }
             }
             match make_claim(&self.folder, &self.path, &self.name) {
                 Ok(Some(claim)) => return Attempt::Taken(claim),
@@ -171,15 +175,24 @@ impl ClaimObserver {
             }
         }
         // The name is taken, and the file system does not show by whom: it shows it later.
-        if self.time_unchanged(None) > self.expiry {
+        if stale || self.time_unchanged(None) > self.expiry {
             return Attempt::Impossible;
         }
-        Attempt::Held(
-            found.unwrap_or(Holder { text: String::new(), touched: SystemTime::UNIX_EPOCH }),
-        )
+        Attempt::Held(Holder { text: String::new(), touched: SystemTime::UNIX_EPOCH })
     }
 
     fn is_stale(&mut self, holder: &Holder) -> bool {
+        if self.judged.as_ref() == Some(holder) {
+            return true;
+        }
+        let stale = self.judge(holder);
+        if stale {
+            self.judged = Some(holder.clone());
+        }
+        stale
+    }
+
+    fn judge(&mut self, holder: &Holder) -> bool {
         if holder.life() == Life::Ended || self.time_unchanged(Some(holder)) > self.expiry {
             return true;
         }
@@ -205,11 +218,12 @@ impl ClaimObserver {
 
     /// Removes a stale claim; says whether it did. Of several that try, one does. What is no longer
     /// as it was judged gets its name back.
-    fn steal(&self, stale: &Holder) -> bool {
+    fn steal(&self, stale: &Holder) -> io::Result<bool> {
         drafts::undisturbed(|| {
             let aside = self.folder.join(drafts::name(UNNAMED, &self.name));
-            if renames::rename(&self.path, &aside).is_err() {
-                return false;
+            match renames::rename(&self.path, &aside) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+                done => done?,
             }
             let is_same = matches!(read_claim(&aside), Ok(Some(found)) if found == *stale);
             if !is_same {
@@ -217,7 +231,7 @@ impl ClaimObserver {
             }
             // `gc` removes what stays.
             let _left = retry(|| fs::remove_file(&aside));
-            is_same
+            Ok(is_same)
         })
     }
 }

@@ -142,11 +142,12 @@ fn a_claim_that_was_touched_since_it_was_judged_gets_its_name_back() {
     let path = place.write(7, "elsewhere");
     let judged = read_claim(&path).unwrap().unwrap();
     set_time(&path, judged.touched + Duration::from_secs(1));
-    assert!(!place.observer().steal(&judged));
+    assert!(!place.observer().steal(&judged).unwrap());
     assert!(is_held(place.observer().attempt(), "process 7 on elsewhere"));
     assert_eq!(place.names(), [format!("ingest-{}", place.key)]);
     let judged = read_claim(&path).unwrap().unwrap();
-    assert!(place.observer().steal(&judged) && !place.observer().steal(&judged));
+    assert!(place.observer().steal(&judged).unwrap());
+    assert!(!place.observer().steal(&judged).unwrap());
     assert_eq!(place.names(), [""; 0]);
 }
 
@@ -174,6 +175,23 @@ fn where_no_claim_can_be_made_the_work_is_done_without() {
     // What is no file is no claim that anybody waits for.
     fs::create_dir_all(place.observer().path).unwrap();
     assert!(matches!(place.observer().attempt(), Attempt::Impossible));
+}
+
+#[test]
+fn a_stale_claim_that_cannot_be_removed_is_not_waited_for() {
+    let place = Place::new();
+    let path = place.write(7, "elsewhere");
+    set_time(&path, SystemTime::now() - 2 * EXPIRY);
+    // As in a folder of another user: nothing can be renamed into it.
+    for folder in ["none", "file"].map(|name| place.store.root().join(name)) {
+        if folder.ends_with("file") {
+            fs::write(&folder, "").unwrap();
+        }
+        let clock = |_: &Path| Some(SystemTime::now());
+        let mut observer = ClaimObserver { folder, clock, ..place.observer() };
+        assert!(matches!(observer.attempt(), Attempt::Impossible));
+        assert!(path.exists());
+    }
 }
 
 #[test]
