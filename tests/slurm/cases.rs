@@ -378,12 +378,10 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
         kill_something(cluster, &mut draws);
         done += 1;
         if done % 10 == 0 {
-            ["wl1", "wl2", "wl3"].iter().for_each(|node| drop(cluster.call(&["recover", node])));
+            cluster.call(&["release"]);
         }
     }
     for _ in 0..10 {
-        // Slurm holds jobs, and drains nodes, where jobs failed to start while a node died.
-        ["wl1", "wl2", "wl3"].iter().for_each(|node| drop(cluster.call(&["recover", node])));
         cluster.until_ended(&sandbox, &id);
         built.extend(events_of(&sandbox, &id));
         let again = [

@@ -117,10 +117,15 @@ impl Cluster {
         holds: impl Fn(&[Status]) -> bool,
     ) -> Vec<Status> {
         let begun = Instant::now();
-        loop {
+        for look in 1.. {
             let found = self.status(sandbox, id);
             if holds(&found) {
                 return found;
+            }
+            // Slurm holds jobs, and drains nodes, where jobs failed to start while a node or the
+            // controller died.
+            if look % 25 == 0 {
+                self.call(&["release"]);
             }
             assert!(
                 begun.elapsed() < Duration::from_secs(150),
@@ -130,6 +135,7 @@ impl Cluster {
             );
             std::thread::sleep(Duration::from_millis(200));
         }
+        unreachable!("it looks for ever")
     }
 
     /// Waits until every job has ended.

@@ -4,7 +4,7 @@
 #   cluster.sh start | stop | status
 #   cluster.sh env                  prints what clients need: SLURM_CONF
 #   cluster.sh fail NODE | recover NODE            power cut of a node, and back
-#   cluster.sh release                             lets jobs go that Slurm holds after failed starts
+#   cluster.sh release                             resumes drained nodes and lets held jobs go
 #   cluster.sh controller-stop | controller-start  the controller dies, and comes back
 # Variables: SLURM_LOOPBACK_DIR, all state, logs and pids (a socket lies in it: at most 80 letters);
 # EXTRA_CONF, lines added to slurm.conf; NODES CPUS GPUS MEM_MB BASE_PORT, what each node claims.
@@ -137,12 +137,9 @@ controller-start)
   echo "the controller is back" ;;
 env) echo "export SLURM_CONF=$SLURM_CONF" ;;
 fail) kill_node "${2:?node}"; echo "$2 is gone (slurmd, its steps and job processes killed)" ;;
-recover)
-  slurmd_up "${2#wl}"
-  # As an administrator does after a look at the node: jobs that failed to start there had drained it, and were held.
-  scontrol update "NodeName=$2" State=RESUME 2>/dev/null || true
-  "$0" release; echo "$2 is back" ;;
-release)
+recover) slurmd_up "${2#wl}"; "$0" release; echo "$2 is back" ;;
+release) # as an administrator does, after a look at nodes and jobs: what failed to start while a node or the controller died
+  for n in $(sinfo -h -N -t drain -o %N | sort -u); do scontrol update "NodeName=$n" State=RESUME || true; done
   for j in $(squeue -h -r -t PENDING -o '%i|%r' | sed -n 's/|.*held.*//p'); do scontrol release "$j" || true; done ;;
 *) sed -n '2,12p' "$0" | sed 's/^# //' >&2; exit 2 ;;
 esac

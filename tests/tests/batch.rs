@@ -186,6 +186,23 @@ fn a_task_of_no_submission_is_refused() {
 }
 
 #[test]
+fn a_time_limit_that_is_too_short_is_not_met_for_ever() {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "t.yaml", "dataset: amazon0505\nrun: {epochs: 3}\n");
+    sandbox
+        .warploom(&["submit", text(&file), "--site", "local", "--workflow", "snakemake"])
+        .expect(0);
+    let folder = submission(&sandbox);
+    let task = ["task", text(&folder), "--array", "1", "--number", "0", "--stop-after", "0s"];
+    sandbox.warploom(&task).expect(75);
+    sandbox.warploom(&task).expect(75);
+    sandbox
+        .warploom(&task)
+        .expect(1)
+        .says(&["the time limit came 2 times before `ingest`", "--with prepare.time="]);
+}
+
+#[test]
 fn what_cannot_work_is_refused_before_anything_is_submitted() {
     let sandbox = Sandbox::stand_in();
     let file = pipeline(&sandbox, "m.yaml", MATRIX);

@@ -25,6 +25,8 @@ pub enum EventKind {
     Start,
     /// A stage of a task ended, with a status.
     Stage,
+    /// The time limit of a task has come; the status says whether it saves its state.
+    Limit,
     /// A task ended, with an exit code.
     End,
     /// The submission was cancelled.

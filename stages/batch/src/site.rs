@@ -98,6 +98,15 @@ impl Site {
         let bytes = asked.map_err(|why| wrong("memory", why))?;
         let asked = spec.time.as_deref().map(parse_age).transpose();
         let time = asked.map_err(|why| wrong("time", why))?.map(|time| time.as_secs());
+        let margin = self.spec.margin;
+        if let Some(seconds) = time.filter(|&seconds| !self.is_local() && seconds <= margin) {
+            let what = format!(
+                "a time limit of {seconds} s leaves nothing: tasks stop `margin` of {margin} s before it"
+            );
+            return Err(StageError::new(ErrorKind::Specification, what)
+                .at(format!("{}.time of the site `{}`", group.name(), self.name))
+                .hint(format!("--with {}.time=1h  or  --with margin=10", group.name())));
+        }
         let predicted = with_margin(need);
         Ok(Resources {
             bytes: bytes.unwrap_or(predicted.bytes),
@@ -242,6 +251,7 @@ mod tests {
         assert!(said("slrum", &[]).contains("--site slurm"));
         assert!(said("slurm", &["run.memory=lots"]).contains("run.memory of the site `slurm`"));
         assert!(said("slurm", &["scheduler=slrum"]).contains("write  scheduler: slurm"));
+        assert!(said("slurm", &["run.time=2m"]).contains("--with margin=10"));
         assert!(said("nowhere/x.yaml", &[]).contains("nowhere/x.yaml"));
     }
 

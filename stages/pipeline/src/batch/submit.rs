@@ -515,7 +515,7 @@ impl Prepared<'_> {
             })
             .collect();
         vec![json!({
-            "submission": if self.request.dry_run { None } else { Some(id) }, "site": self.site.name, "pipelines": self.request.pipelines.len(),
+            "submission": if self.request.dry_run || self.arrays.is_empty() { None } else { Some(id) }, "site": self.site.name, "pipelines": self.request.pipelines.len(),
             "jobs": self.jobs.len(), "hits": self.jobs.len() - self.to_do().count(), "arrays": arrays, "store_bytes": self.store_bytes(),
         })]
     }

@@ -3,7 +3,10 @@
 //! promises  each stage asks the store first; a task whose input is missing ends with exit code 5
 //!           and names the job before it that failed; what happens is told by events, one line each
 //! never     goes by the number of starts alone: exit code 4 is given three times, then 1
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use warploom_batch::{
     event::{self, Event, EventKind},
@@ -17,6 +20,7 @@ use warploom_shell::{
     flags::Real,
     outcome::{Status, error_json},
     progress::Talk,
+    signals,
 };
 use warploom_spec::Pipeline;
 
@@ -36,6 +40,8 @@ pub struct TaskRequest<'a> {
     pub stop_after: Option<Duration>,
 }
 
+/// How often the time limit may come without any progress.
+const LIMITS_IN_VAIN: usize = 2;
 /// How often a task may end with exit code 4.
 const TRANSIENT_ENDS_MOST: usize = 3;
 
@@ -58,7 +64,7 @@ pub fn run(
         return Err(no_task(&opened, request));
     }
     if let Some(after) = request.stop_after {
-        stop_after(after);
+        stop_after(after, opened.events(), request);
     }
     let task = Task { opened: &opened, jobs: &jobs, own: &own, request };
     task.append(&Event {
@@ -67,7 +73,7 @@ pub fn run(
         process: Some(std::process::id()),
         ..Event::now(EventKind::Start)
     });
-    let done = task.refuse_cancelled().and_then(|()| {
+    let done = task.refuse_cancelled().and_then(|()| task.refuse_short_limit()).and_then(|()| {
         let environment = task_environment(options, &opened);
         let pipeline = opened.pipeline(own[0].pipeline)?;
         task.run_stages(&environment, talk, &pipeline)
@@ -100,10 +106,22 @@ fn no_task(opened: &Opened, request: &TaskRequest<'_>) -> StageError {
     .hint(format!("list its jobs:  warploom status {} -v", opened.submission.id))
 }
 
+/// What a task does when its time limit has come.
+const SAVES: &str = "saves";
+const SAVES_NOTHING: &str = "saves nothing";
+
 /// Sends this process the signal of a time limit after a while.
-fn stop_after(after: Duration) {
+fn stop_after(after: Duration, events: PathBuf, request: &TaskRequest<'_>) {
+    let TaskRequest { array, number, .. } = *request;
     let wait = move || {
         std::thread::sleep(after);
+        let saves = signals::run_progress().is_some();
+        let limit = Event {
+            status: Some(if saves { SAVES } else { SAVES_NOTHING }.to_owned()),
+            ..Event::now(EventKind::Limit)
+        };
+        // Without it a limit that is too short is met once more.
+        let _unimportant = event::append(&events, array, number, &limit);
         // Its handler saves what can be saved.
         let _sent =
             rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::USR1);
@@ -166,6 +184,35 @@ impl Task<'_> {
             return Ok(());
         }
         Err(StageError::new(ErrorKind::Interrupted, "the submission was cancelled"))
+    }
+
+    /// Refuses a task that has met its time limit twice without any progress: it would do so for
+    /// ever.
+    fn refuse_short_limit(&self) -> Result<(), StageError> {
+        let TaskRequest { array, number, .. } = self.request;
+        let events = event::read(&self.opened.events(), *array, *number);
+        let starts: Vec<&[Event]> =
+            events.split(|event| event.event == EventKind::Start).skip(1).collect();
+        // The last one is this start.
+        let before = starts.iter().rev().skip(1);
+        let is_in_vain = |events: &&&[Event]| {
+            let has_ended = events.iter().any(|event| event.event == EventKind::Stage);
+            let of_limit = events.iter().find(|event| event.event == EventKind::Limit);
+            !has_ended
+                && of_limit.is_some_and(|event| event.status.as_deref() == Some(SAVES_NOTHING))
+        };
+        if before.take_while(is_in_vain).count() < LIMITS_IN_VAIN {
+            return Ok(());
+        }
+        let stage = self.own[0].stage;
+        let group = self.opened.submission.arrays.iter().find(|known| known.number == *array);
+        let group = group.map_or("prepare", |array| array.group.as_str());
+        let what = format!(
+            "the time limit came {LIMITS_IN_VAIN} times before `{stage}` was done or had saved \
+             anything"
+        );
+        Err(StageError::new(ErrorKind::Input, what)
+            .hint(format!("submit again with a longer one:  --with {group}.time=12h")))
     }
 
     /// Runs the stages of the task, after it found or, where an earlier job did its work elsewhere,
