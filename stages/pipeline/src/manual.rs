@@ -31,12 +31,13 @@ const ENVIRONMENT: [(&str, &str); 11] = [
 ];
 
 /// Exit codes.
-const EXIT_CODES: [(&str, &str); 8] = [
+const EXIT_CODES: [(&str, &str); 9] = [
     ("0", "Built, or found in the store."),
     ("1", "Input, data, specification, memory of a device, or a full disk."),
     ("2", "Usage."),
     ("3", "A check failed, or a limit was reached: not converged."),
     ("4", "A fault of device, node or file system that may pass; safe to start again."),
+    ("5", "Nothing was done: the batch job before failed."),
     (
         "75",
         "Stopped by SIGTERM, SIGHUP or SIGUSR1 after saving what can be saved: the same command \
