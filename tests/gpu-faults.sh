@@ -138,8 +138,8 @@ else
   fi
   [ -n "$holder" ] && kill "$holder" 2> /dev/null && wait "$holder" 2> /dev/null
   if hold 2500; then
-    # About 4 GB: parameters and moments of 1433 by 120000.
-    go full cuda --set dataset=cora --set plan.set.hidden=120000
+    # About 4.4 GiB: parameters, moments and rows of 60000 columns.
+    go full cuda --set dataset=cora --set plan.set.hidden=60000
     expect "another process leaves too little" 4 $? "are free" "wait until other processes free"
   else
     skip "another process leaves too little: $(tail -1 held.err)"
@@ -241,7 +241,7 @@ fi
 
 # Killed in mid-training.
 long=${emulated:+400}
-long=${long:-20000}
+long=${long:-5000}
 go whole cuda --set run.epochs=$long --set run.checkpoint.every_epochs=20
 expect "a long training" 0 $?
 whole=$(predictions)

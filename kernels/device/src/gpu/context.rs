@@ -76,6 +76,8 @@ impl Context {
             last: Mutex::new(None),
             capture: Mutex::new(None),
         };
+        // A device on which even this fails is full.
+        context.held = context.memory().map_or(total, |(free, total)| total.saturating_sub(free));
         let stream = |what| {
             let mut stream: CUstream = ptr::null_mut();
             // SAFETY: the context is current; the stream is destroyed with it.
@@ -88,7 +90,6 @@ impl Context {
         let (work, copies) = (stream("work")?, stream("copies"));
         context.work = work;
         context.copies = copies?;
-        context.held = context.memory().map_or(0, |(free, total)| total.saturating_sub(free));
         Ok(Arc::new(context))
     }
 
