@@ -71,7 +71,8 @@ fn a_matrix_is_built_once(cluster: &Cluster) {
     let file = pipeline(
         &sandbox,
         "m.yaml",
-        "dataset: karate\nrun: {epochs: 3}\nmatrix: {plan.set.hidden: [2, 3], run.seed: [0, 1, 2]}\n",
+        "dataset: karate\nrun: {epochs: 3}\nmatrix: {plan.set.hidden: [2, 3], run.seed: [0, 1, \
+         2]}\n",
     );
     let id = cluster.submit(&sandbox, &file, &[]);
     let all = cluster.until_ended(&sandbox, &id);
@@ -96,7 +97,8 @@ fn a_bad_graph_blocks_its_own_cells(cluster: &Cluster) {
     let file = pipeline(
         &sandbox,
         "b.yaml",
-        "dataset: karate\nrun: {epochs: 3}\nmatrix: {dataset: [karate, broken], run.seed: [0, 1]}\n",
+        "dataset: karate\nrun: {epochs: 3}\nmatrix: {dataset: [karate, broken], run.seed: [0, \
+         1]}\n",
     );
     let arguments = ["submit", file.to_str().unwrap(), "--site", "slurm", "--real=no", "--wait"];
     let small = ["--with", "prepare.cpus=1", "--with", "run.cpus=1"];
@@ -197,7 +199,8 @@ fn faults_that_may_pass_are_tried_again(cluster: &Cluster) {
     assert!(made.is_ok_and(|status| status.success()), "the C compiler makes inject.so");
     // The first write below the folder of csr fails with EIO, every time.
     let variables = format!(
-        "environment={{LD_PRELOAD: {}, INJECT_BELOW: {}, INJECT_CALL: write, INJECT_AT: \"1\", INJECT_WAY: \"5+\"}}",
+        "environment={{LD_PRELOAD: {}, INJECT_BELOW: {}, INJECT_CALL: write, INJECT_AT: \"1\", \
+         INJECT_WAY: \"5+\"}}",
         library.display(),
         sandbox.store.join("csr-v1").display()
     );

@@ -101,7 +101,8 @@ impl Site {
         let margin = self.spec.margin;
         if let Some(seconds) = time.filter(|&seconds| !self.is_local() && seconds <= margin) {
             let what = format!(
-                "a time limit of {seconds} s leaves nothing: tasks stop `margin` of {margin} s before it"
+                "a time limit of {seconds} s leaves nothing: tasks stop `margin` of {margin} s \
+                 before it"
             );
             return Err(StageError::new(ErrorKind::Specification, what)
                 .at(format!("{}.time of the site `{}`", group.name(), self.name))

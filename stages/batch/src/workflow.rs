@@ -34,7 +34,8 @@ impl Workflow {
         let folder = quoted(&opened.folder.to_string_lossy());
         match self {
             Workflow::Snakemake => format!(
-                "snakemake --cores all --directory {folder} --snakefile {folder}/Snakefile --keep-going"
+                "snakemake --cores all --keep-going --directory {folder} --snakefile \
+                 {folder}/Snakefile"
             ),
             Workflow::Nextflow => format!("nextflow run {folder}/main.nf"),
         }
@@ -97,16 +98,29 @@ fn snakefile(opened: &Opened, jobs: &[Job]) -> String {
     text += "rule all:\n    input:\n        [f\"done/{name}\" for name in INPUTS],\n";
     for array in &opened.submission.arrays {
         let log = format!("logs/{}-{{task}}.txt", array.number);
-        text += &format!(
-            "\n\nrule array_{number}:\n    input:\n        lambda wildcards: inputs_of(f\"{number}-{{wildcards.task}}\"),\n    \
-             output:\n        touch(\"done/{number}-{{task}}\"),\n    resources:\n        mem_mb={memory},\n        runtime={minutes},\n    \
-             retries: 3\n    shell:\n        \"{command} >>{log} 2>&1\"\n",
-            number = array.number,
-            memory = array.bytes.div_ceil(1 << 20),
-            minutes = array.seconds.div_ceil(60),
-            command = task_command(opened, array, "{wildcards.task}").replace('"', "\\\""),
-            log = log.replace("{task}", "{wildcards.task}"),
-        );
+        let lines = [
+            String::new(),
+            String::new(),
+            format!("rule array_{}:", array.number),
+            "    input:".to_owned(),
+            format!(
+                "        lambda wildcards: inputs_of(f\"{}-{{wildcards.task}}\"),",
+                array.number
+            ),
+            "    output:".to_owned(),
+            format!("        touch(\"done/{}-{{task}}\"),", array.number),
+            "    resources:".to_owned(),
+            format!("        mem_mb={},", array.bytes.div_ceil(1 << 20)),
+            format!("        runtime={},", array.seconds.div_ceil(60)),
+            "    retries: 3".to_owned(),
+            "    shell:".to_owned(),
+            format!(
+                "        \"{} >>logs/{}-{{wildcards.task}}.txt 2>&1\"",
+                task_command(opened, array, "{wildcards.task}").replace('"', "\\\""),
+                array.number
+            ),
+        ];
+        text += &(lines.join("\n") + "\n");
     }
     text
 }
@@ -114,15 +128,28 @@ fn snakefile(opened: &Opened, jobs: &[Job]) -> String {
 fn nextflow(opened: &Opened) -> String {
     let mut text = heading(opened, "//");
     for array in &opened.submission.arrays {
-        text += &format!(
-            "\nprocess ARRAY_{number} {{\n    memory '{memory} MB'\n    time '{minutes} min'\n    maxRetries 3\n    \
-             errorStrategy {{ task.exitStatus in [4, 75] ? 'retry' : 'ignore' }}\n\n    input:\n    val ready\n    each number\n\n    \
-             output:\n    val number\n\n    script:\n    \"\"\"\n    {command}\n    \"\"\"\n}}\n",
-            number = array.number,
-            memory = array.bytes.div_ceil(1 << 20),
-            minutes = array.seconds.div_ceil(60),
-            command = task_command(opened, array, "${number}"),
-        );
+        let lines = [
+            String::new(),
+            format!("process ARRAY_{} {{", array.number),
+            format!("    memory '{} MB'", array.bytes.div_ceil(1 << 20)),
+            format!("    time '{} min'", array.seconds.div_ceil(60)),
+            "    maxRetries 3".to_owned(),
+            "    errorStrategy { task.exitStatus in [4, 75] ? 'retry' : 'ignore' }".to_owned(),
+            String::new(),
+            "    input:".to_owned(),
+            "    val ready".to_owned(),
+            "    each number".to_owned(),
+            String::new(),
+            "    output:".to_owned(),
+            "    val number".to_owned(),
+            String::new(),
+            "    script:".to_owned(),
+            "    \"\"\"".to_owned(),
+            format!("    {}", task_command(opened, array, "${number}")),
+            "    \"\"\"".to_owned(),
+            "}".to_owned(),
+        ];
+        text += &(lines.join("\n") + "\n");
     }
     text += "\nworkflow {\n";
     for array in &opened.submission.arrays {

@@ -4,6 +4,7 @@
 //! never     decides what is a hit: the store does
 pub mod cancel;
 pub mod follow;
+mod preview;
 pub mod status;
 pub mod submit;
 pub mod task;

@@ -1,5 +1,5 @@
-//! follow: follows a submission to its end, with a line for each job that has ended; and the pool of
-//! the site `local`.
+//! follow: follows a submission to its end, with a line for each job that has ended; and the pool
+//! of the site `local`.
 use std::{collections::BTreeSet, time::Duration};
 
 use warploom_batch::{
@@ -29,7 +29,8 @@ pub fn run_pool(
     if !wait {
         let process = submit::start_pool(opened, at_once)?;
         talk.say(&format!(
-            "process {process} runs it, {at_once} tasks at once; follow it with  warploom status {id}"
+            "process {process} runs it, {at_once} tasks at once; follow it with  \
+             warploom status {id}"
         ));
         return Ok(());
     }

@@ -47,7 +47,8 @@ fn list(environment: &Environment, all: &[Opened]) -> Result<(), StageError> {
         let counts: BTreeMap<&str, usize> =
             counts.into_iter().map(|(state, count)| (state.name(), count)).collect();
         lines.push(json!({
-            "submission": submission.id, "created": submission.created, "site": submission.site, "file": submission.file,
+            "submission": submission.id, "created": submission.created,
+            "site": submission.site, "file": submission.file,
             "pipelines": submission.pipelines, "jobs": found.jobs.len(), "states": counts,
         }));
     }
@@ -165,8 +166,10 @@ pub fn job_line(status: &JobStatus) -> String {
 pub fn job_json(status: &JobStatus) -> Value {
     let job = &status.job;
     json!({
-        "row": status.row, "stage": job.stage.name(), "state": status.state.name(), "key": status.key, "dataset": job.dataset,
-        "settings": job.title, "pipeline": job.pipeline, "pipelines": job.pipelines, "array": job.array, "task": job.task, "job": status.at,
-        "host": status.host, "starts": status.starts, "seconds": status.seconds, "reason": status.reason, "error": status.error,
+        "row": status.row, "stage": job.stage.name(), "state": status.state.name(),
+        "key": status.key, "dataset": job.dataset, "settings": job.title,
+        "pipeline": job.pipeline, "pipelines": job.pipelines, "array": job.array,
+        "task": job.task, "job": status.at, "host": status.host, "starts": status.starts,
+        "seconds": status.seconds, "reason": status.reason, "error": status.error,
     })
 }

@@ -58,12 +58,12 @@ pub struct SubmitRequest<'a> {
 }
 
 /// A submission that is prepared.
-struct Prepared<'a> {
-    request: &'a SubmitRequest<'a>,
-    site: Site,
-    jobs: Vec<Job>,
-    arrays: Vec<JobArray>,
-    resources: Vec<Resources>,
+pub(super) struct Prepared<'a> {
+    pub(super) request: &'a SubmitRequest<'a>,
+    pub(super) site: Site,
+    pub(super) jobs: Vec<Job>,
+    pub(super) arrays: Vec<JobArray>,
+    pub(super) resources: Vec<Resources>,
 }
 
 /// Submits the pipelines of a file, as the command line says.
@@ -440,84 +440,13 @@ impl Prepared<'_> {
     }
 
     /// Jobs that are no hits.
-    fn to_do(&self) -> impl Iterator<Item = &Job> {
+    pub(super) fn to_do(&self) -> impl Iterator<Item = &Job> {
         self.jobs.iter().filter(|job| !job.is_hit)
     }
 
     /// Predicted bytes of the outputs.
-    fn store_bytes(&self) -> u64 {
+    pub(super) fn store_bytes(&self) -> u64 {
         self.to_do().map(|job| job.store_bytes).sum()
-    }
-
-    fn text(&self, id: &str) -> String {
-        let hits = self.jobs.len() - self.to_do().count();
-        let pipelines = &self.request.pipelines;
-        let mut text = format!(
-            "{} on {}: {}, {}, {} in the store\n",
-            pipelines[0].name,
-            self.site.name,
-            count_with_unit(pipelines.len() as u64, "pipeline"),
-            count_with_unit(self.jobs.len() as u64, "job"),
-            hits
-        );
-        if self.arrays.is_empty() {
-            return text + "nothing to do\n";
-        }
-        text += &format!(
-            "{:>5}  {:<20} {:<8} {:>6} {:>12} {:>10}  after\n",
-            "array", "stages", "group", "tasks", "memory", "time"
-        );
-        let mark = |is_predicted: bool| if is_predicted { "~" } else { "" };
-        for (array, resources) in self.arrays.iter().zip(&self.resources) {
-            let names: Vec<&str> = array.stages.iter().map(|stage| stage.name()).collect();
-            let stages = match names.as_slice() {
-                [first, .., last] => format!("{first}-{last}"),
-                _ => names.join(""),
-            };
-            let after: Vec<String> = array.after.iter().map(u32::to_string).collect();
-            text += &format!(
-                "{:>5}  {:<20} {:<8} {:>6} {:>12} {:>10}  {}\n",
-                array.number,
-                stages,
-                array.group.name(),
-                array.tasks,
-                format!("{}{}", mark(resources.is_memory_predicted), show_size(resources.bytes)),
-                format!("{}{}", mark(resources.is_time_predicted), span(resources.seconds)),
-                if after.is_empty() { "-".to_owned() } else { after.join(", ") },
-            );
-        }
-        let is_predicted =
-            |resources: &Resources| resources.is_memory_predicted || resources.is_time_predicted;
-        if self.resources.iter().any(is_predicted) {
-            text += "~ predicted, with a margin; the site can say it:  --with run.time=2h\n";
-        }
-        text += &format!(
-            "the outputs will take about {} of the store\n",
-            show_size(self.store_bytes())
-        );
-        if !self.request.dry_run {
-            text += &format!("submission {id}\n");
-        }
-        text
-    }
-
-    fn lines(&self, id: &str) -> Vec<serde_json::Value> {
-        let arrays: Vec<serde_json::Value> = self
-            .arrays
-            .iter()
-            .zip(&self.resources)
-            .map(|(array, resources)| {
-                let stages: Vec<&str> = array.stages.iter().map(|stage| stage.name()).collect();
-                json!({
-                    "array": array.number, "stages": stages, "group": array.group.name(), "tasks": array.tasks, "after": array.after,
-                    "bytes": resources.bytes, "seconds": resources.seconds,
-                })
-            })
-            .collect();
-        vec![json!({
-            "submission": if self.request.dry_run || self.arrays.is_empty() { None } else { Some(id) }, "site": self.site.name, "pipelines": self.request.pipelines.len(),
-            "jobs": self.jobs.len(), "hits": self.jobs.len() - self.to_do().count(), "arrays": arrays, "store_bytes": self.store_bytes(),
-        })]
     }
 }
 
@@ -530,15 +459,6 @@ fn job_name(said: &str) -> Result<String, StageError> {
     }
     let what = format!("expected the name of a job from the scheduler, found `{}`", said.trim());
     Err(StageError::new(ErrorKind::Input, what))
-}
-
-/// A time limit: `2 h 30 min`.
-fn span(seconds: u64) -> String {
-    match (seconds / 3600, seconds / 60 % 60) {
-        (0, minutes) => format!("{minutes} min"),
-        (hours, 0) => format!("{hours} h"),
-        (hours, minutes) => format!("{hours} h {minutes} min"),
-    }
 }
 
 /// Starts the pool of a submission as a process of its own, which outlives this one.
