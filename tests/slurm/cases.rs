@@ -368,13 +368,7 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
             |job: &Status| ["waiting", "running", "stopped"].contains(&job.state.as_str());
         if !all.iter().any(is_open) {
             built.extend(events_of(&sandbox, &id));
-            assert_eq!(sandbox.view().flaws(), [""; 0]);
-            // Some runs are removed, so that there is work for the next kills.
-            let runs = sandbox.view().artifacts().into_iter().filter(|one| one.kind == "run");
-            for run in runs.step_by(2) {
-                fs::remove_dir_all(&run.path).unwrap();
-                built.retain(|(_, key)| *key != run.key);
-            }
+            remove_some_runs(&sandbox, &mut built);
             id = cluster.submit(&sandbox, &file, &[]);
             continue;
         }
@@ -415,6 +409,16 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
     assert_eq!(stages, built.len(), "a finished stage was built again");
     sandbox.warploom(&["store", "gc"]).expect(0);
     assert_eq!(sandbox.view().leftovers(), [""; 0].map(PathBuf::from));
+}
+
+/// Removes some runs of a whole store, so that there is work for the next kills.
+fn remove_some_runs(sandbox: &Sandbox, built: &mut Vec<(String, String)>) {
+    assert_eq!(sandbox.view().flaws(), [""; 0]);
+    let runs = sandbox.view().artifacts().into_iter().filter(|one| one.kind == "run");
+    for run in runs.step_by(2) {
+        fs::remove_dir_all(&run.path).unwrap();
+        built.retain(|(_, key)| *key != run.key);
+    }
 }
 
 /// The stages that tasks of a submission built, by stage and key, each time.

@@ -50,16 +50,7 @@ fn head(
     let tasks = Some(if last > first { format!("{first}-{last}") } else { first.to_string() });
     // Some schedulers take no array of one task.
     let range = tasks.clone().filter(|_| last > first);
-    let seconds = resources.seconds;
-    let time: Values = [
-        ("hours", format!("{:02}", seconds / 3600)),
-        ("minutes", format!("{:02}", seconds / 60 % 60)),
-        ("seconds", format!("{:02}", seconds % 60)),
-        ("total_minutes", seconds.div_ceil(60).to_string()),
-        ("total_seconds", seconds.to_string()),
-    ]
-    .map(|(name, value)| (name, Some(value)))
-    .into();
+    let time = time_values(resources.seconds);
     let logs = folder.join("logs");
     let at_once = group.at_once.map(|count| count.to_string());
     let gpus = (group.gpus > 0).then(|| group.gpus.to_string());
@@ -99,6 +90,19 @@ fn head(
         lines.extend(fill(&scheduler.head_option, &values)?);
     }
     Ok(lines)
+}
+
+/// The parts of a time limit.
+fn time_values(seconds: u64) -> Values {
+    [
+        ("hours", format!("{:02}", seconds / 3600)),
+        ("minutes", format!("{:02}", seconds / 60 % 60)),
+        ("seconds", format!("{:02}", seconds % 60)),
+        ("total_minutes", seconds.div_ceil(60).to_string()),
+        ("total_seconds", seconds.to_string()),
+    ]
+    .map(|(name, value)| (name, Some(value)))
+    .into()
 }
 
 /// What the script is, for its reader.

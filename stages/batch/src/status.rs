@@ -181,7 +181,16 @@ fn ask(
     }
     let names: Vec<&str> = arrays.values().map(String::as_str).collect();
     let values: Values = [("jobs", Some(names.join(&scheduler.list_separator)))].into();
-    let text = command::run_once(&command::fill_words(&scheduler.list, &values)?)?;
+    let listed = command::run_once(&command::fill_words(&scheduler.list, &values)?);
+    let knows_none = |error: &StageError| {
+        let detail = error.detail.as_deref().unwrap_or_default();
+        scheduler.list_unknown.iter().any(|words| detail.contains(words.as_str()))
+    };
+    let text = match listed {
+        // It forgets jobs that have ended, or lost its memory.
+        Err(error) if knows_none(&error) => String::new(),
+        listed => listed?,
+    };
     let number_of: BTreeMap<&str, u32> =
         arrays.iter().map(|(number, name)| (digits(name), *number)).collect();
     let mut said = BTreeMap::new();

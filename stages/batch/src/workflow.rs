@@ -97,7 +97,6 @@ fn snakefile(opened: &Opened, jobs: &[Job]) -> String {
         "}\n\n\ndef inputs_of(task):\n    return [f\"done/{name}\" for name in INPUTS[task]]\n\n\n";
     text += "rule all:\n    input:\n        [f\"done/{name}\" for name in INPUTS],\n";
     for array in &opened.submission.arrays {
-        let log = format!("logs/{}-{{task}}.txt", array.number);
         let lines = [
             String::new(),
             String::new(),

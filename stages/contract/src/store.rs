@@ -265,7 +265,7 @@ impl Store {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("unknown");
         let folder =
             path.ancestors().find(|folder| folder.parent() == Some(self.root())).unwrap_or(path);
-        let aside = folder.join(drafts::name(start, name));
+        let aside = folder.join(writer::unique_name(start, name));
         match renames::rename(path, &aside) {
             Ok(()) => Ok(Some(aside)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

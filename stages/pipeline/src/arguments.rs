@@ -14,7 +14,7 @@ use warploom_shell::{
 
 /// The command line.
 #[derive(Parser, Debug)]
-#[command(name = "warploom", version, about = ABOUT, after_help = crate::manual::below_help(), disable_help_subcommand = true)]
+#[command(name = "warploom", version, about = ABOUT, after_help = crate::surroundings::below_help(), disable_help_subcommand = true)]
 pub struct Arguments {
     /// The sub-command.
     #[command(subcommand)]

@@ -11,14 +11,56 @@ pub mod task;
 
 use std::{
     path::{Path, PathBuf},
+    process::ExitCode,
     time::Duration,
 };
 
 use warploom_batch::{status::look, submission::Opened};
 use warploom_contract::{ErrorKind, StageError, store::gc};
-use warploom_shell::Environment;
+use warploom_shell::{
+    Environment, Options,
+    binary::{read_pipelines, report_error},
+    progress::Talk,
+};
 
-/// Removes submissions that are older than an age and whose jobs have all ended, of the first store.
+use crate::arguments::Command;
+
+/// Runs a command of batch jobs, and gives the exit code.
+pub fn dispatch(
+    environment: &Environment,
+    options: &Options,
+    talk: &Talk,
+    command: &Command,
+) -> ExitCode {
+    let done = match command {
+        Command::Submit { file, .. } => {
+            let file = file.clone().or_else(|| options.pipeline.clone());
+            let pipelines = match read_pipelines(options, file) {
+                Ok(pipelines) => pipelines,
+                Err(refusal) => return refusal.finish(talk, environment.format),
+            };
+            submit::run_command(environment, options, talk, &pipelines, command)
+        }
+        Command::Task { submission, array, number, stop_after } => {
+            let request = task::TaskRequest {
+                submission,
+                array: *array,
+                number: *number,
+                stop_after: *stop_after,
+            };
+            task::run(environment, options, talk, &request)
+        }
+        Command::Pool { submission, at_once } => {
+            follow::run_detached_pool(environment, submission, *at_once)
+        }
+        Command::Status { submission } => status::run(environment, talk, submission.as_deref()),
+        Command::Cancel { submission } => cancel::run(environment, talk, submission),
+        _ => Ok(()),
+    };
+    done.map_or_else(|error| report_error(talk, environment.format, &error), |()| ExitCode::SUCCESS)
+}
+
+/// Removes submissions of the first store that are older than an age and whose jobs have all ended.
 pub fn remove_old(environment: &Environment, age: Duration, dry: bool, report: &mut gc::Report) {
     let root = absolute(environment.store.root());
     for opened in Opened::list(&[root]) {

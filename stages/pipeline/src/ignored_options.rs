@@ -41,8 +41,6 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
         instead,
     };
     let leave_out = || "leave it out".to_owned();
-    let of_submission =
-        || "a submission has the settings it was made with: leave it out".to_owned();
     let dataset = options
         .set
         .iter()
@@ -108,16 +106,22 @@ fn command_reads(command: &Command, options: &Options) -> CommandReads {
                 shell_word(&format!("{name}.yaml"))
             ),
         ),
-        Command::Task { .. } | Command::Pool { .. } => neither("task", of_submission()),
-        Command::Status { .. } => neither("status", of_submission()),
-        Command::Cancel { .. } => neither("cancel", of_submission()),
-        Command::Doctor { .. } => neither("doctor", leave_out()),
-        Command::Schema => neither("schema", leave_out()),
-        Command::Completions { .. } => neither("completions", leave_out()),
-        Command::Man { .. } => neither("man", leave_out()),
-        // These are not in this version, which is said first.
-        Command::Report(_) | Command::Compare(_) | Command::Tune(_) => {
-            neither("report", leave_out())
-        }
+        _ => neither(plain_name(command), leave_out()),
+    }
+}
+
+/// The name of a command that has no settings and no advice on them.
+fn plain_name(command: &Command) -> &'static str {
+    match command {
+        Command::Task { .. } => "task",
+        Command::Pool { .. } => "pool",
+        Command::Status { .. } => "status",
+        Command::Cancel { .. } => "cancel",
+        Command::Doctor { .. } => "doctor",
+        Command::Schema => "schema",
+        Command::Completions { .. } => "completions",
+        Command::Man { .. } => "man",
+        // The others are not in this version, which is said first.
+        _ => "report",
     }
 }

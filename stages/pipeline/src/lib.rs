@@ -22,6 +22,7 @@ pub mod run_all;
 pub mod runs;
 pub mod stand_in;
 pub mod store;
+mod surroundings;
 
 use std::process::ExitCode;
 
@@ -148,26 +149,13 @@ fn dispatch(arguments: Arguments) -> ExitCode {
             completions::print_or_write(shell, output.as_deref())
         }
         Command::Man { output } => manual::print_or_write(output.as_deref()),
-        Command::Submit { file, .. } => {
-            let file = file.clone().or_else(|| options.pipeline.clone());
-            let pipelines = match read_pipelines(&options, file.clone()) {
-                Ok(pipelines) => pipelines,
-                Err(refusal) => return refusal.finish(&talk, environment.format),
-            };
-            batch::submit::run_command(&environment, &options, &talk, &pipelines, &command)
+        Command::Submit { .. }
+        | Command::Task { .. }
+        | Command::Pool { .. }
+        | Command::Status { .. }
+        | Command::Cancel { .. } => {
+            return batch::dispatch(&environment, &options, &talk, &command);
         }
-        Command::Task { submission, array, number, stop_after } => {
-            let request =
-                batch::task::TaskRequest { submission: &submission, array, number, stop_after };
-            batch::task::run(&environment, &options, &talk, &request)
-        }
-        Command::Pool { submission, at_once } => {
-            batch::follow::run_detached_pool(&environment, &submission, at_once)
-        }
-        Command::Status { submission } => {
-            batch::status::run(&environment, &talk, submission.as_deref())
-        }
-        Command::Cancel { submission } => batch::cancel::run(&environment, &talk, &submission),
         Command::Report(_) | Command::Compare(_) | Command::Tune(_) => Ok(()),
     };
     finish(&talk, &environment, done)

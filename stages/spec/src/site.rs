@@ -108,6 +108,8 @@ spec! {
         /// The command that prints a line for each task: job, state and reason, with `|` between
         /// them: `{jobs}`.
         list: Vec<String> = Vec::new();
+        /// Words with which `list` fails where the scheduler knows none of the jobs any more.
+        list_unknown: Vec<String> = Vec::new();
         /// What stands between the jobs of `list` and `cancel`; a blank makes them words.
         list_separator: String = ",".to_owned();
         /// States of a job that waits.

@@ -25,7 +25,7 @@ use super::{
     Store, drafts,
     folders::{entries, folder_time, touch},
     renames,
-    writer::{Life, Writer},
+    writer::{self, Life, Writer},
 };
 use crate::{Key, Kind, StageError, eintr::retry, manifest::utc_timestamp, regular_file};
 
@@ -220,7 +220,7 @@ impl ClaimObserver {
     /// as it was judged gets its name back.
     fn steal(&self, stale: &Holder) -> io::Result<bool> {
         drafts::undisturbed(|| {
-            let aside = self.folder.join(drafts::name(UNNAMED, &self.name));
+            let aside = self.folder.join(writer::unique_name(UNNAMED, &self.name));
             match renames::rename(&self.path, &aside) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
                 done => done?,
@@ -240,7 +240,7 @@ impl ClaimObserver {
 /// name is taken.
 fn make_claim(folder: &Path, path: &Path, name: &str) -> io::Result<Option<Claim>> {
     retry(|| fs::create_dir_all(folder))?;
-    let mark = drafts::name(UNNAMED, name);
+    let mark = writer::unique_name(UNNAMED, name);
     let draft = folder.join(&mark);
     // Under the lock, so that a signal finds every claim.
     let mut held = held_claims();

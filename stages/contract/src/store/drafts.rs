@@ -15,10 +15,7 @@ use std::{
     collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, Once,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::{Mutex, MutexGuard, Once},
     time::Duration,
 };
 
@@ -36,7 +33,6 @@ const REMOVALS: usize = 100;
 
 /// Folders that this process is writing: a signal removes them before the process ends.
 static DRAFTS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-static DRAFT_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Done once drafts are touched regularly.
 static TOUCHED: Once = Once::new();
 
@@ -99,7 +95,7 @@ pub(super) fn make_again(draft: &Path) -> io::Result<()> {
 
 /// Creates the folder of a draft, and notes it for removal.
 pub(crate) fn begin(folder: &Path, what: &str) -> io::Result<PathBuf> {
-    let path = folder.join(name(".tmp-", what));
+    let path = folder.join(writer::unique_name(".tmp-", what));
     TOUCHED.call_once(|| writer::keep_touched(touch_all));
     let mut drafts = drafts();
     renames::make_folder(&path)?;
@@ -133,17 +129,6 @@ pub(crate) fn discard(draft: &Path) {
         // If the removal fails, `gc` removes the left-over once this process has ended.
         let _left = retry(|| fs::remove_dir_all(draft));
     }
-}
-
-/// A unique name: `<start><what>-<process>-<number>@<place>`.
-pub(crate) fn name(start: &str, what: &str) -> String {
-    let own = Writer::own();
-    format!(
-        "{start}{what}-{}-{}@{}",
-        own.process(),
-        DRAFT_NUMBER.fetch_add(1, Ordering::Relaxed),
-        own.place()
-    )
 }
 
 /// The writer that a name of `name` states; none of any other name.
@@ -219,6 +204,8 @@ fn drafts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use std::time::SystemTime;
 
     use super::*;

@@ -9,7 +9,7 @@ use std::{
 
 use rustix::fs::{Timespec, Timestamps, UTIME_NOW};
 
-use super::drafts;
+use super::writer;
 use crate::{StageError, eintr::retry};
 
 /// What a folder holds, sorted; nothing if it is not there.
@@ -27,7 +27,7 @@ pub(super) fn entries(directory: &Path) -> Result<Vec<PathBuf>, StageError> {
 /// The time of the clock that stamps files of a folder: that of a file which is written there now.
 /// Hosts that share a store compare no clocks of their own.
 pub(super) fn folder_time(folder: &Path) -> Option<SystemTime> {
-    let probe = folder.join(drafts::name(".tmp-", "clock"));
+    let probe = folder.join(writer::unique_name(".tmp-", "clock"));
     let time = fs::File::create_new(&probe)
         .and_then(|file| touch(&file).and_then(|()| file.metadata()?.modified()));
     // `gc` removes what stays.

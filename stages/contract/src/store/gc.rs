@@ -474,7 +474,7 @@ fn span_words(span: Duration) -> String {
 }
 
 fn prove_writable(root: &Path) -> Result<(), StageError> {
-    let probe = root.join(drafts::name(".tmp-", "probe"));
+    let probe = root.join(writer::unique_name(".tmp-", "probe"));
     fs::write(&probe, b"")
         .and_then(|()| retry(|| fs::remove_file(&probe)))
         .map_err(|error| StageError::io("collect garbage in a store", root, &error))

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Store, drafts, renames};
+use super::{Store, drafts, renames, writer};
 use crate::{Digest, Key};
 
 /// Name of the note of the whole store, and of drafts of notes.
@@ -51,7 +51,7 @@ fn write(note: &Path, key: &Key) -> std::io::Result<()> {
     let folder = note.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     drafts::sweep(folder, OF_STORE);
-    let beside = folder.join(drafts::name(".tmp-", OF_STORE));
+    let beside = folder.join(writer::unique_name(".tmp-", OF_STORE));
     let written =
         fs::write(&beside, format!("{key}\n")).and_then(|()| renames::rename(&beside, note));
     if written.is_err() {

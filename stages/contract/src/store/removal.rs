@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use super::{ASIDE, Artifact, Store, TRASH, drafts, folders::entries, lease, renames};
+use super::{ASIDE, Artifact, Store, TRASH, drafts, folders::entries, lease, renames, writer};
 use crate::{Key, Kind, StageError};
 
 /// How often an artifact is looked for that `gc` has set aside, and the pause between two looks.
@@ -130,7 +130,7 @@ fn settle(aside: &Path, path: &Path, leased: bool) -> Result<Settled, StageError
         return Ok(Settled::Is(Removal::InUse));
     }
     let key = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let trash = aside.with_file_name(drafts::name(TRASH, &key));
+    let trash = aside.with_file_name(writer::unique_name(TRASH, &key));
     match renames::rename(aside, &trash) {
         Ok(()) => Ok(Settled::Trash(trash)),
         // Another process gave it back or removed it.

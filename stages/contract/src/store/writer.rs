@@ -10,7 +10,10 @@
 use std::{
     fmt, fs,
     os::unix::fs::MetadataExt,
-    sync::{Mutex, MutexGuard, Once, OnceLock},
+    sync::{
+        Mutex, MutexGuard, Once, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -27,6 +30,8 @@ const TOUCH_EVERY: Duration = Duration::from_secs(600);
 /// Functions that touch what this process holds: one for drafts, one for leases.
 static TOUCHES: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
 static TOUCHER: Once = Once::new();
+/// Numbers of names.
+static NAME_NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a writer lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +139,17 @@ impl fmt::Display for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "process {} on {}", self.process, self.host)
     }
+}
+
+/// A unique name: `<start><what>-<process>-<number>@<place>`.
+pub(crate) fn unique_name(start: &str, what: &str) -> String {
+    let own = Writer::own();
+    format!(
+        "{start}{what}-{}-{}@{}",
+        own.process(),
+        NAME_NUMBER.fetch_add(1, Ordering::Relaxed),
+        own.place()
+    )
 }
 
 /// Calls `touch` every ten minutes from now on, as long as this process lives.

@@ -1,6 +1,11 @@
 //! follow: follows a submission to its end, with a line for each job that has ended; and the pool
 //! of the site `local`.
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
 
 use warploom_batch::{
     pool,
@@ -10,7 +15,7 @@ use warploom_batch::{
 use warploom_contract::StageError;
 use warploom_shell::{Environment, progress::Talk, signals};
 
-use super::{error_of_json, submit};
+use super::error_of_json;
 
 /// The time between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -27,7 +32,7 @@ pub fn run_pool(
 ) -> Result<(), StageError> {
     let id = &opened.submission.id;
     if !wait {
-        let process = submit::start_pool(opened, at_once)?;
+        let process = start_pool(opened, at_once)?;
         talk.say(&format!(
             "process {process} runs it, {at_once} tasks at once; follow it with  \
              warploom status {id}"
@@ -51,6 +56,24 @@ pub fn run_pool(
         ));
     }
     conclude(&ended)
+}
+
+/// Starts the pool of a submission as a process of its own, which outlives this one.
+fn start_pool(opened: &Opened, at_once: u32) -> Result<u32, StageError> {
+    use std::os::unix::process::CommandExt;
+    let path = opened.folder.join("logs").join("pool.txt");
+    let log = std::fs::File::create(&path)
+        .map_err(|error| StageError::io("create the log", &path, &error))?;
+    let errors = log.try_clone().map_err(|error| StageError::io("open", &path, &error))?;
+    let child = Command::new(&opened.submission.program)
+        .args(["pool", &opened.folder.to_string_lossy(), "--at-once", &at_once.to_string()])
+        .stdin(Stdio::null())
+        .stdout(log)
+        .stderr(errors)
+        .process_group(0)
+        .spawn()
+        .map_err(|error| StageError::io("start", Path::new(&opened.submission.program), &error))?;
+    Ok(child.id())
 }
 
 /// Runs the pool of a submission, as `start_pool` starts it.

@@ -7,7 +7,6 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
 use serde_json::json;
@@ -459,22 +458,4 @@ fn job_name(said: &str) -> Result<String, StageError> {
     }
     let what = format!("expected the name of a job from the scheduler, found `{}`", said.trim());
     Err(StageError::new(ErrorKind::Input, what))
-}
-
-/// Starts the pool of a submission as a process of its own, which outlives this one.
-pub fn start_pool(opened: &Opened, at_once: u32) -> Result<u32, StageError> {
-    use std::os::unix::process::CommandExt;
-    let path = opened.folder.join("logs").join("pool.txt");
-    let log = std::fs::File::create(&path)
-        .map_err(|error| StageError::io("create the log", &path, &error))?;
-    let errors = log.try_clone().map_err(|error| StageError::io("open", &path, &error))?;
-    let child = Command::new(&opened.submission.program)
-        .args(["pool", &opened.folder.to_string_lossy(), "--at-once", &at_once.to_string()])
-        .stdin(Stdio::null())
-        .stdout(log)
-        .stderr(errors)
-        .process_group(0)
-        .spawn()
-        .map_err(|error| StageError::io("start", Path::new(&opened.submission.program), &error))?;
-    Ok(child.id())
 }
