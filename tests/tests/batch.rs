@@ -147,15 +147,7 @@ fn a_task_reads_the_program_as_it_was_submitted() {
     let file =
         sandbox.write("p.yaml", "dataset: karate\nplan: {program: p.py}\nrun: {mode: iterate}\n");
     sandbox
-        .warploom(&[
-            "submit",
-            text(&file),
-            "--site",
-            "slurm",
-            "--real=no",
-            "--workflow",
-            "snakemake",
-        ])
+        .warploom(&["submit", "p.yaml", "--site", "local", "--real=no", "--workflow", "nextflow"])
         .expect(0);
     fs::write(&program, "def p(v):\n    this is no program\n").unwrap();
     fs::write(&file, "neither is this\n").unwrap();
@@ -182,6 +174,12 @@ fn a_task_of_no_submission_is_refused() {
         .expect(2)
         .says(&["no task 6 in array 3", "warploom status"]);
     sandbox.warploom(&["status", "x"]).expect(1);
+    let refused = |option: &[&str], hint: &str| {
+        let all = [&["submit", text(&file), "--site", "local"], option].concat();
+        sandbox.warploom(&all).expect(2).says(&["`warploom submit` does not take", hint]);
+    };
+    refused(&["--force"], "warploom store rm");
+    refused(&["--threads", "3"], "--with run.cpus");
     sandbox.warploom(&["status"]).expect(0).prints(&["12 waiting"]);
 }
 
@@ -226,39 +224,43 @@ fn what_cannot_work_is_refused_before_anything_is_submitted() {
     assert!(!sandbox.store.join("submissions").exists());
 }
 
-/// A text without what differs from start to start.
-fn masked(text: &str, sandbox: &Sandbox) -> String {
-    let folder = submission(sandbox);
-    let id = folder.file_name().unwrap().to_string_lossy().into_owned();
-    let facts = fs::read(folder.join("submission.json")).expect("a submission has its facts");
-    let facts: Value = serde_json::from_slice(&facts).expect("they are JSON");
-    let program = facts["program"].as_str().expect("it names the program");
-    text.replace(&*folder.to_string_lossy(), "SUBMISSION")
-        .replace(&id, "ID")
-        .replace(program, "warploom")
+/// A script without what differs from start to start.
+fn masked(script: &str, sandbox: &Sandbox) -> String {
+    let folder = sandbox.store.join("submissions");
+    let start = format!("{}/", folder.display());
+    let rest = script.split_once(&start).expect("a script names its submission").1;
+    let id = rest.split(['/', '\n', ' ']).next().expect("the submission has an id");
+    let program = std::env::current_exe().expect("a test has a path");
+    let program = program.parent().and_then(Path::parent).expect("it lies in deps");
+    let (pipeline, digits) = (id.split('-').next().unwrap(), id.rsplit('-').next().unwrap());
+    script
+        .replace(&format!("{start}{id}"), "SUBMISSION")
+        .replace(id, "ID")
+        .replace(&format!("{pipeline}-3-{digits}"), "NAME")
+        .replace(&format!("{}/", program.display()), "")
+        .replace(text(&sandbox.path("x")).trim_end_matches("/x"), "FOLDER")
 }
 
 #[test]
 fn scripts_are_as_they_were() {
+    let setup = "setup=[module load cuda/13]";
     for (site, with) in [
-        (
-            "slurm",
-            &["run.gpus=1", "run.time=2h", "run.at_once=8", "setup=[module load cuda/13]"][..],
-        ),
+        ("slurm", &["run.gpus=1", "run.time=2h", "run.at_once=8", setup][..]),
         ("pbs", &["run.partition=gpu", "run.gpus=2", "run.gpu_type=h200"]),
         ("local", &["run.cpus=2"]),
         ("slurm", &["scheduler=lsf", "array_size=500", "run.memory=8GiB"]),
     ] {
         let sandbox = Sandbox::stand_in();
         let file = pipeline(&sandbox, "m.yaml", MATRIX);
-        let mut arguments = vec!["submit", text(&file), "--site", site, "--real=no"];
-        arguments.extend(["--workflow", "snakemake"]);
+        let mut arguments = vec!["submit", text(&file), "--site", site, "--real=no", "--dry-run"];
         with.iter().for_each(|with| arguments.extend(["--with", with]));
-        sandbox.warploom(&arguments).expect(0);
-        let script = fs::read_to_string(submission(&sandbox).join("array-3.sh")).unwrap();
+        let printed = sandbox.warploom(&arguments).expect(0).stdout;
+        assert!(!sandbox.store.join("submissions").exists());
+        let script = printed.split_once("--- array-3.sh\n").expect("it is printed").1;
+        let script = script.split("\n--- ").next().unwrap();
         let name = if with[0].contains("lsf") { "lsf" } else { site };
         let golden = repository().join(format!("tests/tests/batch/{name}.sh"));
-        assert_golden(&golden, &masked(&script, &sandbox));
+        assert_golden(&golden, &masked(script, &sandbox));
         let checked = std::process::Command::new("bash").arg("-n").arg(&golden).status();
         assert!(checked.is_ok_and(|status| status.success()), "{name}");
     }

@@ -357,15 +357,20 @@ fn the_manual_has_every_variable_that_the_programs_read() {
                 .iter()
                 .any(|start| word.starts_with(start))
                 && word.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+            // What `record.json` notes of a batch job changes nothing.
+            let is_noted = path.ends_with("shell/src/scheduler.rs") && word != "SLURM_LOCALID";
+            let is_of_tests = word == "WARPLOOM_SHARED" || word.starts_with("WARPLOOM_TEST_");
+            // The variable of a template is no variable that a program reads.
+            let is_example = path.ends_with("spec/src/site.rs");
             if is_variable
-                && word != "WARPLOOM_SHARED"
+                && !(is_noted || is_of_tests || is_example)
                 && !known.split(", ").any(|name| name == word)
             {
                 missing.insert(format!("{word} ({path})"));
             }
         }
     }
-    assert!(missing.is_empty(), "stages/pipeline/src/manual.rs has no line for {missing:?}");
+    assert!(missing.is_empty(), "stages/pipeline/src/surroundings.rs has no line for {missing:?}");
 }
 
 #[test]

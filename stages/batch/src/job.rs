@@ -150,7 +150,7 @@ pub(crate) mod tests {
             parent,
             pipeline: 0,
             pipelines: 1,
-            dataset: "cora".to_owned(),
+            dataset: "ring".to_owned(),
             title: String::new(),
             key: None,
             is_hit,

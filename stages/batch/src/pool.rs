@@ -52,10 +52,27 @@ pub fn is_at_work(opened: &Opened) -> Option<bool> {
     if host != host_name() {
         return None;
     }
-    // The command line has the id of the submission: a number that was given again is told apart.
+    // A number that was given again belongs to a process that began at another time.
+    let began = begun.why.as_deref()?;
+    Some(start_of(process).as_deref() == Some(began))
+}
+
+/// When a process began, as text; none if there is no such process.
+fn start_of(process: u32) -> Option<String> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program is in parentheses. The start time is the 20th field behind it.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let has_ended = fields.next()? == "Z";
+    fields.nth(18).filter(|_| !has_ended).map(|ticks| format!("began at tick {ticks}"))
+}
+
+/// The process of a task that is at work on this host, whatever has become of its pool.
+pub fn task_at_work(opened: &Opened, events: &[Event]) -> Option<u32> {
+    let start = events.iter().rev().find(|event| event.event == EventKind::Start)?;
+    let process = start.process.filter(|_| start.host.as_deref() == Some(&host_name()))?;
+    // The command line of a task names its submission.
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    let is_own = process == std::process::id();
-    Some(is_own || String::from_utf8_lossy(&line).contains(&opened.submission.id))
+    String::from_utf8_lossy(&line).contains(&opened.submission.id).then_some(process)
 }
 
 /// The process of a pool at work on this host.
@@ -78,6 +95,7 @@ pub fn run(opened: &Opened, at_once: u32, stop: &StopFlag) -> Result<(), StageEr
         job: Some(POOL.to_owned()),
         host: Some(host_name()),
         process: Some(std::process::id()),
+        why: start_of(std::process::id()),
         ..Event::now(EventKind::Submitted)
     };
     event::append_of_submission(&opened.events(), &begun)?;

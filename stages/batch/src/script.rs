@@ -31,6 +31,8 @@ pub fn text(
     }
     lines.extend(explanation(site, submission, folder, array));
     lines.push("set -u".to_owned());
+    // It may be gone, and then no path is relative to it.
+    lines.push(format!("cd {} 2>/dev/null", quoted(&submission.started_in.to_string_lossy())));
     lines.extend(environment(site, submission));
     lines.extend(body(site, submission, folder, array, resources));
     Ok(lines.join("\n") + "\n")
@@ -57,7 +59,7 @@ fn head(
     let with_type = |value: Option<String>| group.gpu_type.as_ref().and(value);
     let without = |value: Option<String>, other: bool| if other { None } else { value };
     let values: Values = [
-        ("name", Some(format!("{}-{}", submission.name, array.number))),
+        ("name", Some(submission.job_name(array.number))),
         ("all_tasks", without(tasks.clone(), at_once.is_some())),
         ("all_range", without(range.clone(), at_once.is_some())),
         ("tasks", tasks),
@@ -139,7 +141,7 @@ fn explanation(
         format!("# {after} {by_hand}"),
         "# A task asks the store first: submitted again, it does only what is missing.".to_owned(),
         "# What has become of it:".to_owned(),
-        format!("#   {} status {}", submission.program, submission.id),
+        format!("#   {} status {}", submission.program, folder.display()),
         String::new(),
     ]
 }
@@ -151,7 +153,12 @@ pub fn file_name(array: &JobArray) -> String {
 
 /// Lines that set the environment.
 fn environment(site: &Site, submission: &Submission) -> Vec<String> {
-    let mut lines = site.spec.setup.clone();
+    let mut lines = Vec::new();
+    if !site.spec.setup.is_empty() {
+        lines.push("set -e".to_owned());
+        lines.extend(site.spec.setup.iter().cloned());
+        lines.push("set +e".to_owned());
+    }
     let given = site.spec.environment.iter().chain(&submission.environment);
     lines.extend(given.map(|(name, value)| format!("export {name}={}", quoted(value))));
     if let Some(scratch) = &site.spec.scratch {

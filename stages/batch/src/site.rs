@@ -63,6 +63,17 @@ impl Site {
             (Some(read), text)
         };
         let site = Site { name: stem, spec, scheduler, scheduler_text };
+        let is_name = |name: &String| {
+            !name.is_empty()
+                && !name.starts_with(|c: char| c.is_ascii_digit())
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        };
+        if let Some(odd) = site.spec.environment.keys().find(|name| !is_name(name)) {
+            let what = format!("`{odd}` is no name of an environment variable");
+            return Err(StageError::new(ErrorKind::Specification, what)
+                .at(format!("environment of the site `{}`", site.name))
+                .hint("write  environment: {NAME: value}"));
+        }
         for group in [Group::Prepare, Group::Run] {
             site.resources(group, Need::default())?;
         }
@@ -96,10 +107,15 @@ impl Site {
         };
         let asked = spec.memory.as_deref().map(parse_size).transpose();
         let bytes = asked.map_err(|why| wrong("memory", why))?;
+        if let Some(bytes) = bytes.filter(|&bytes| bytes < 16 << 20) {
+            return Err(wrong("memory", format!("a task cannot run in {bytes} bytes of memory")));
+        }
         let asked = spec.time.as_deref().map(parse_age).transpose();
         let time = asked.map_err(|why| wrong("time", why))?.map(|time| time.as_secs());
+        let predicted = with_margin(need);
         let margin = self.spec.margin;
-        if let Some(seconds) = time.filter(|&seconds| !self.is_local() && seconds <= margin) {
+        let seconds = time.unwrap_or(predicted.seconds);
+        if !self.is_local() && seconds <= margin {
             let what = format!(
                 "a time limit of {seconds} s leaves nothing: tasks stop `margin` of {margin} s \
                  before it"
@@ -108,7 +124,6 @@ impl Site {
                 .at(format!("{}.time of the site `{}`", group.name(), self.name))
                 .hint(format!("--with {}.time=1h  or  --with margin=10", group.name())));
         }
-        let predicted = with_margin(need);
         Ok(Resources {
             bytes: bytes.unwrap_or(predicted.bytes),
             seconds: time.unwrap_or(predicted.seconds),

@@ -122,6 +122,20 @@ struct Said {
 
 /// What has become of all jobs.
 pub fn look(opened: &Opened) -> Result<Status, StageError> {
+    look_as(opened, Asking::Scheduler)
+}
+
+/// Whether the scheduler is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// It is.
+    Scheduler,
+    /// It is not: it did not answer a moment ago.
+    Nobody,
+}
+
+/// The same, with the scheduler or without.
+pub fn look_as(opened: &Opened, asking: Asking) -> Result<Status, StageError> {
     let jobs = opened.jobs()?;
     let events = event::read_all(&opened.events())?;
     let own = event::read_of_submission(&opened.events());
@@ -130,7 +144,7 @@ pub fn look(opened: &Opened) -> Result<Status, StageError> {
         own.into_iter().filter_map(|event| Some((event.array?, event.job?))).collect();
     let is_open = |job: &Job| job.array > 0 && !has_ended(&events, job);
     let mut silence = None;
-    let said = if jobs.iter().any(is_open) {
+    let said = if asking == Asking::Scheduler && jobs.iter().any(is_open) {
         ask(opened, &arrays).unwrap_or_else(|error| {
             silence = Some(error.what);
             None
@@ -206,6 +220,11 @@ fn ask(
         let first = u32::try_from(scheduler.first_task).unwrap_or(0);
         if let Some(&array) = number_of.get(name) {
             let reason = fields.next().unwrap_or_default().to_owned();
+            // Another cluster may have given the same number to another job.
+            let is_other = |name: &str| name != opened.submission.job_name(array);
+            if fields.next().map(str::trim).is_some_and(is_other) {
+                continue;
+            }
             let task = task.saturating_sub(first);
             said.insert((array, task), Said { state: kind_of(&scheduler, state), reason });
         }
@@ -308,14 +327,25 @@ impl Judge<'_> {
         let ended = recent.last().filter(|event| event.event == EventKind::End);
         if let Some(end) = ended.filter(|end| !is_queued_again(end)) {
             // The task ended before this stage.
-            status.state = if end.exit == Some(130) { State::Cancelled } else { State::Blocked };
+            status.state = match end.exit {
+                Some(130) => State::Cancelled,
+                Some(129..=192) => State::Lost,
+                _ => State::Blocked,
+            };
             let why = || "an earlier stage of this task failed".to_owned();
             status.reason = end.why.clone().unwrap_or_else(why);
             return;
         }
         let has_begun = !recent.is_empty();
+        if ended.is_none() && pool::task_at_work(self.opened, recent).is_some() {
+            status.state = State::Running;
+            return;
+        }
+        let is_of_pool = self.arrays.is_empty();
         let said = self.said.as_ref().map(|said| said.get(&place));
         status.state = match said {
+            None if self.is_cancelled && !has_begun => State::Cancelled,
+            Some(None) if is_of_pool && ended.is_some() => State::Stopped,
             None if ended.is_some() => State::Stopped,
             None if has_begun => State::Running,
             None => State::Waiting,

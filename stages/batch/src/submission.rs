@@ -37,6 +37,8 @@ pub struct Submission {
     pub name: String,
     /// The pipeline file, absolute.
     pub file: PathBuf,
+    /// The folder in which the command was given: paths of `--set` are relative to it.
+    pub started_in: PathBuf,
     /// Number of pipelines.
     pub pipelines: u32,
     /// `--set` of the command line.
@@ -49,9 +51,6 @@ pub struct Submission {
     pub data: Vec<PathBuf>,
     /// `--real` of the command line.
     pub real: String,
-    /// Whether `--force` was given.
-    #[serde(default)]
-    pub force: bool,
     /// Name of the site.
     pub site: String,
     /// Name of the scheduler.
@@ -80,10 +79,20 @@ pub struct ArrayFacts {
     pub tasks: u32,
     /// Arrays before it.
     pub after: Vec<u32>,
+    /// Cores of a task.
+    pub cpus: u64,
     /// Memory of a task.
     pub bytes: u64,
     /// Time limit of a task.
     pub seconds: u64,
+}
+
+impl Submission {
+    /// The name of an array's job, which tells it from jobs of other submissions and clusters.
+    pub fn job_name(&self, array: u32) -> String {
+        let digits = self.id.rsplit('-').next().unwrap_or_default();
+        format!("{}-{array}-{digits}", self.name)
+    }
 }
 
 impl ArrayFacts {
@@ -186,6 +195,9 @@ impl Draft {
             let digest = Digest::from_bytes(path.as_os_str().as_encoded_bytes());
             let copy = format!("programs/{}-{name}", &digest.as_str()[..8]);
             self.write(&copy, &bytes)?;
+            // A task reads the file by its absolute path, and paths of `--set` as they were given.
+            let absolute = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            programs.insert(absolute, copy.clone());
             programs.insert(path.clone(), copy);
         }
         Ok(programs)

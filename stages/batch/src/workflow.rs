@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     job::Job,
-    script::quoted,
-    submission::{ArrayFacts, Opened},
+    script::{self, TASK_VARIABLE, quoted},
+    submission::Opened,
 };
 
 /// A workflow system.
@@ -67,16 +67,6 @@ fn inputs(jobs: &[Job]) -> BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> {
     inputs
 }
 
-/// The command of a task.
-fn task_command(opened: &Opened, array: &ArrayFacts, number: &str) -> String {
-    format!(
-        "{} task {} --array {} --number {number}",
-        quoted(&opened.submission.program),
-        quoted(&opened.folder.to_string_lossy()),
-        array.number
-    )
-}
-
 fn heading(opened: &Opened, comment: &str) -> String {
     format!(
         "{comment} The submission {} as `warploom submit` wrote it. What has become of it:\n\
@@ -108,16 +98,23 @@ fn snakefile(opened: &Opened, jobs: &[Job]) -> String {
             ),
             "    output:".to_owned(),
             format!("        touch(\"done/{}-{{task}}\"),", array.number),
+            format!("    threads: {}", array.cpus),
             "    resources:".to_owned(),
             format!("        mem_mb={},", array.bytes.div_ceil(1 << 20)),
             format!("        runtime={},", array.seconds.div_ceil(60)),
-            "    retries: 3".to_owned(),
+            // 4 and 75 may pass; any other error would come again.
             "    shell:".to_owned(),
+            "        \"for start in 1 2 3 4; do \"".to_owned(),
             format!(
-                "        \"{} >>logs/{}-{{wildcards.task}}.txt 2>&1\"",
-                task_command(opened, array, "{wildcards.task}").replace('"', "\\\""),
+                "        \"{TASK_VARIABLE}={{wildcards.task}} bash {} \"",
+                script::file_name(&array.to_array())
+            ),
+            format!(
+                "        \">>logs/{}-{{wildcards.task}}.txt 2>&1 && exit 0; code=$?; \"",
                 array.number
             ),
+            "        \"case $code in 4|75) ;; *) exit $code;; esac; \"".to_owned(),
+            "        \"done; exit $code\"".to_owned(),
         ];
         text += &(lines.join("\n") + "\n");
     }
@@ -130,6 +127,7 @@ fn nextflow(opened: &Opened) -> String {
         let lines = [
             String::new(),
             format!("process ARRAY_{} {{", array.number),
+            format!("    cpus {}", array.cpus),
             format!("    memory '{} MB'", array.bytes.div_ceil(1 << 20)),
             format!("    time '{} min'", array.seconds.div_ceil(60)),
             "    maxRetries 3".to_owned(),
@@ -144,7 +142,10 @@ fn nextflow(opened: &Opened) -> String {
             String::new(),
             "    script:".to_owned(),
             "    \"\"\"".to_owned(),
-            format!("    {}", task_command(opened, array, "${number}")),
+            format!(
+                "    {TASK_VARIABLE}=${{number}} bash \"${{projectDir}}/{}\"",
+                script::file_name(&array.to_array())
+            ),
             "    \"\"\"".to_owned(),
             "}".to_owned(),
         ];

@@ -1,7 +1,7 @@
 //! surroundings: environment variables and exit codes, as `--help` and the manual pages print them.
 
 /// Environment variables.
-pub(crate) const ENVIRONMENT: [(&str, &str); 11] = [
+pub(crate) const ENVIRONMENT: [(&str, &str); 14] = [
     ("WARPLOOM_STORE", "Artifact stores, as --store names them, with colons between them."),
     ("WARPLOOM_DATA", "Folders of raw data, with colons between them, as --data names them."),
     ("WARPLOOM_CATALOG", "Folder of catalogue entries, before those that are shipped."),
@@ -11,6 +11,9 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 11] = [
     ("SLURM_JOB_ID, PBS_JOBID, LSB_JOBID", "In a batch job --real and --verify are on."),
     ("SLURM_CPUS_PER_TASK", "Default of --threads, at most what the cgroup allows."),
     ("SLURM_MEM_PER_NODE", "Limit of the default of --memory, in MiB."),
+    ("SLURM_LOCALID", "Which of several visible GPUs a task of a node takes."),
+    ("WARPLOOM_TASK", "The task that a script of `submit` runs where no scheduler sets one."),
+    ("WARPLOOM_REVISION", "At build time: the revision that `record.json` names."),
     ("XDG_CONFIG_HOME", "Its folder warploom/devices is used without WARPLOOM_DEVICES."),
     ("XDG_CACHE_HOME", "Its folder warploom has headers that the compiler of kernels unpacks."),
 ];

@@ -105,18 +105,18 @@ spec! {
         dependency: String = String::new();
         /// What stands between the jobs of a dependency.
         separator: String = ":".to_owned();
-        /// The command that prints a line for each task: job, state and reason, with `|` between
-        /// them: `{jobs}`.
+        /// The command that prints a line for each task: job, state, reason and name, with `|`
+        /// between them: `{jobs}`. The last two may be left out.
         list: Vec<String> = Vec::new();
         /// Words with which `list` fails where the scheduler knows none of the jobs any more.
         list_unknown: Vec<String> = Vec::new();
-        /// What stands between the jobs of `list` and `cancel`; a blank makes them words.
+        /// What stands between the jobs of `list`.
         list_separator: String = ",".to_owned();
         /// States of a job that waits.
         waiting: Vec<String> = Vec::new();
         /// States of a job that runs.
         running: Vec<String> = Vec::new();
-        /// The command that cancels: `{jobs}`.
+        /// The command that cancels an array: `{job}`, and `{name}` as in the head.
         cancel: Vec<String> = Vec::new();
         /// The command that prints the settings of the scheduler.
         settings: Vec<String> = Vec::new();
@@ -173,7 +173,12 @@ fn read_section<T: FieldType + Spec + Default>(
 /// Mistakes of a site file are mended by `--with`, where those of a pipeline file are by `--set`.
 fn name_option(mut mistakes: Mistakes) -> Mistakes {
     for mistake in &mut mistakes.shown {
-        mistake.hint = mistake.hint.take().map(|hint| hint.replace("--set ", "--with "));
+        // Some hints are about pipeline files.
+        let of_pipeline = |hint: &String| {
+            ["plan.set", "matrix", "run.epochs"].iter().any(|words| hint.contains(words))
+        };
+        let hint = mistake.hint.take().filter(|hint| !of_pipeline(hint));
+        mistake.hint = hint.map(|hint| hint.replace("--set ", "--with "));
     }
     mistakes
 }

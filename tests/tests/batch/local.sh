@@ -4,9 +4,10 @@
 # It waits for array 2. By hand, its first task:  WARPLOOM_TASK=0 bash array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
-#   warploom status ID
+#   warploom status SUBMISSION
 
 set -u
+cd FOLDER 2>/dev/null
 task="${WARPLOOM_TASK:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
 warploom task SUBMISSION --array 3 --number "$task" --threads 2 &
 child=$!

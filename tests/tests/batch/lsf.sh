@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-#BSUB -J m-3[1-6]
+#BSUB -J NAME[1-6]
 #BSUB -o SUBMISSION/logs/%J_%I.out
 #BSUB -r
 #BSUB -W 10
@@ -10,9 +10,10 @@
 # It waits for array 2. By hand, its first task:  WARPLOOM_TASK=1 bash array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
-#   warploom status ID
+#   warploom status SUBMISSION
 
 set -u
+cd FOLDER 2>/dev/null
 task="${LSB_JOBINDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
 warploom task SUBMISSION --array 3 --number "$((task - 1))" --stop-after 480s &
 child=$!

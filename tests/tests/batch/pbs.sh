@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-#PBS -N m-3
+#PBS -N NAME
 #PBS -J 0-1
 #PBS -j oe
 #PBS -o SUBMISSION/logs
@@ -12,9 +12,10 @@
 # It waits for array 2. By hand, its first task:  WARPLOOM_TASK=0 bash array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
-#   warploom status ID
+#   warploom status SUBMISSION
 
 set -u
+cd FOLDER 2>/dev/null
 task="${PBS_ARRAY_INDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
 warploom task SUBMISSION --array 3 --number "$task" --stop-after 480s &
 child=$!

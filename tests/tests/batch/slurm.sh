@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-#SBATCH --job-name=m-3
+#SBATCH --job-name=NAME
 #SBATCH --array=0-1%8
 #SBATCH --output=SUBMISSION/logs/3-%a.txt
 #SBATCH --open-mode=append
@@ -15,10 +15,13 @@
 # It waits for array 2. By hand:  sbatch SUBMISSION/array-3.sh
 # A task asks the store first: submitted again, it does only what is missing.
 # What has become of it:
-#   warploom status ID
+#   warploom status SUBMISSION
 
 set -u
+cd FOLDER 2>/dev/null
+set -e
 module load cuda/13
+set +e
 task="${SLURM_ARRAY_TASK_ID:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
 warploom task SUBMISSION --array 3 --number "$task" --stop-after 7080s &
 child=$!

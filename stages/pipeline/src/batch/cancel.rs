@@ -1,6 +1,8 @@
 //! cancel: `warploom cancel`: ends what has not ended of a submission.
 //!
 //! promises  a task that starts after it ends at once; a task at work saves its state
+use std::collections::BTreeMap;
+
 use warploom_batch::{
     command::{self, Values},
     event::{self, Event, EventKind},
@@ -23,7 +25,8 @@ pub fn run(environment: &Environment, talk: &Talk, submission: &str) -> Result<(
     }
     // The mark comes first: a task that starts meanwhile sees it.
     event::append_of_submission(&opened.events(), &Event::now(EventKind::Cancelled))?;
-    cancel_arrays(&opened, found.arrays.values())?;
+    cancel_arrays(&opened, &found.arrays)?;
+    stop_tasks(&opened)?;
     if let Some(process) = pool::process(&opened).and_then(|id| i32::try_from(id).ok())
         && let Some(process) = rustix::process::Pid::from_raw(process)
     {
@@ -38,25 +41,31 @@ pub fn run(environment: &Environment, talk: &Talk, submission: &str) -> Result<(
     Ok(())
 }
 
-/// Cancels arrays by their names.
-pub fn cancel_arrays<'a>(
-    opened: &Opened,
-    names: impl Iterator<Item = &'a String>,
-) -> Result<(), StageError> {
-    let Some(scheduler) = opened.scheduler()? else { return Ok(()) };
-    let names: Vec<String> = names.cloned().collect();
-    if names.is_empty() || scheduler.cancel.is_empty() {
+/// Asks tasks at work on this host to save their state and end: those of a pool that was killed.
+fn stop_tasks(opened: &Opened) -> Result<(), StageError> {
+    if opened.scheduler()?.is_some() {
         return Ok(());
     }
-    // Each is a word of its own.
-    let mut words = Vec::new();
-    for word in &scheduler.cancel {
-        if word == "{jobs}" {
-            words.extend(names.iter().cloned());
-            continue;
+    let events = event::read_all(&opened.events())?;
+    for start in events.values().filter_map(|events| pool::task_at_work(opened, events)) {
+        if let Some(process) = i32::try_from(start).ok().and_then(rustix::process::Pid::from_raw) {
+            // It may have ended by now.
+            let _ended = rustix::process::kill_process(process, rustix::process::Signal::TERM);
         }
-        let values: Values = [("jobs", Some(names.join(&scheduler.list_separator)))].into();
-        words.extend(command::fill(word, &values)?);
     }
-    command::run(&words).map(drop)
+    Ok(())
+}
+
+/// Cancels arrays by their names.
+pub fn cancel_arrays(opened: &Opened, arrays: &BTreeMap<u32, String>) -> Result<(), StageError> {
+    let Some(scheduler) = opened.scheduler()? else { return Ok(()) };
+    if scheduler.cancel.is_empty() {
+        return Ok(());
+    }
+    for (array, job) in arrays {
+        let name = opened.submission.job_name(*array);
+        let values: Values = [("job", Some(job.clone())), ("name", Some(name))].into();
+        command::run(&command::fill_words(&scheduler.cancel, &values)?)?;
+    }
+    Ok(())
 }

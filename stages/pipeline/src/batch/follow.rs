@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     path::Path,
     process::{Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use warploom_batch::{
@@ -16,6 +16,7 @@ use warploom_contract::StageError;
 use warploom_shell::{Environment, progress::Talk, signals};
 
 use super::error_of_json;
+use crate::artifacts::store_option;
 
 /// The time between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -35,7 +36,8 @@ pub fn run_pool(
         let process = start_pool(opened, at_once)?;
         talk.say(&format!(
             "process {process} runs it, {at_once} tasks at once; follow it with  \
-             warploom status {id}"
+             warploom status {id}{}",
+            store_option(environment)
         ));
         return Ok(());
     }
@@ -89,9 +91,11 @@ pub fn run_detached_pool(
 
 /// Follows a submission until every job has ended.
 pub fn follow(environment: &Environment, talk: &Talk, opened: &Opened) -> Result<(), StageError> {
+    // A signal ends the following, not the jobs.
+    let _deferred = signals::defer_stop();
     let mut told = BTreeSet::new();
     let mut is_silent = false;
-    loop {
+    while !signals::STOP.is_set() {
         let found = status::look(opened)?;
         if let Some(why) = &found.silence
             && !std::mem::replace(&mut is_silent, true)
@@ -102,8 +106,16 @@ pub fn follow(environment: &Environment, talk: &Talk, opened: &Opened) -> Result
         if found.jobs.iter().all(|job| job.state.is_final()) {
             return conclude(&found.jobs);
         }
-        std::thread::sleep(LOOK_EVERY);
+        let looked = Instant::now();
+        while !signals::STOP.is_set() && looked.elapsed() < LOOK_EVERY {
+            std::thread::sleep(LOOK_EVERY_LOCAL);
+        }
     }
+    let (id, place) = (&opened.submission.id, store_option(environment));
+    Err(signals::stop_error(&format!(
+        "while it followed the jobs, which go on:  warploom status {id}{place}  or  warploom \
+         cancel {id}{place}"
+    )))
 }
 
 fn tell_ended(

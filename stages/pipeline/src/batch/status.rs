@@ -1,13 +1,18 @@
 //! status: `warploom status`: the submissions of the store, or the jobs of one.
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use serde_json::{Value, json};
 use warploom_batch::{
-    status::{self, JobStatus, State, Status},
+    status::{self, Asking, JobStatus, State, Status},
     submission::Opened,
 };
 use warploom_contract::StageError;
-use warploom_shell::{Environment, machine_limits::count_with_unit, progress::Talk};
+use warploom_shell::{
+    Environment, machine_limits::count_with_unit, outcome::error_json, progress::Talk,
+};
 
 use super::stores;
 
@@ -19,7 +24,7 @@ pub fn run(
 ) -> Result<(), StageError> {
     let stores = stores(environment);
     let Some(name) = submission else {
-        return list(environment, &Opened::list(&stores));
+        return list(environment, talk, &Opened::list(&stores));
     };
     let opened = Opened::find(&stores, name)?;
     let found = status::look(&opened)?;
@@ -31,11 +36,26 @@ pub fn run(
     Ok(())
 }
 
-fn list(environment: &Environment, all: &[Opened]) -> Result<(), StageError> {
+fn list(environment: &Environment, talk: &Talk, all: &[Opened]) -> Result<(), StageError> {
     let mut lines = Vec::new();
     let mut text = String::new();
+    let mut asking = Asking::Scheduler;
     for opened in all {
-        let found = status::look(opened)?;
+        let found = match status::look_as(opened, asking) {
+            Ok(found) => found,
+            // One that is damaged does not hide the others.
+            Err(error) => {
+                let id = &opened.submission.id;
+                let _infallible = writeln!(text, "{id}  cannot be read: {}", error.what);
+                lines.push(json!({"submission": id, "error": error_json(&error)}));
+                continue;
+            }
+        };
+        if let Some(why) = &found.silence {
+            // It is not asked again for each submission.
+            asking = Asking::Nobody;
+            talk.say(&format!("the scheduler does not answer: {why}"));
+        }
         let counts = counts(&found.jobs);
         let submission = &opened.submission;
         let told: Vec<String> = State::ALL
@@ -110,6 +130,7 @@ fn text(opened: &Opened, found: &Status, is_verbose: bool) -> String {
         let name = found.arrays.get(&array.number).map_or("-", String::as_str);
         row(array.number, &array.stages_text(), name);
     }
+    text += &waiting_text(found);
     let shown = |job: &&JobStatus| is_verbose || !job.state.is_done() && job.state.is_final();
     let listed: Vec<&JobStatus> = found.jobs.iter().filter(shown).collect();
     let most = if is_verbose { usize::MAX } else { FAILED_SHOWN };
@@ -128,6 +149,20 @@ fn text(opened: &Opened, found: &Status, is_verbose: bool) -> String {
         );
     }
     text
+}
+
+/// Why tasks wait, as far as the scheduler says, a line for each array and reason.
+fn waiting_text(found: &Status) -> String {
+    let mut tasks: BTreeMap<(u32, &str), BTreeSet<u32>> = BTreeMap::new();
+    let waits = |job: &&JobStatus| job.state == State::Waiting && !job.reason.is_empty();
+    for job in found.jobs.iter().filter(waits) {
+        let of = tasks.entry((job.job.array, job.reason.as_str())).or_default();
+        of.insert(job.job.task);
+    }
+    let line = |((array, reason), tasks): ((u32, &str), BTreeSet<u32>)| {
+        format!("array {array} waits: {reason} ({})\n", count_with_unit(tasks.len() as u64, "task"))
+    };
+    tasks.into_iter().map(line).collect()
 }
 
 /// A job in a line; its error and hint below it.

@@ -33,7 +33,7 @@ use warploom_shell::{
 use warploom_spec::Pipeline;
 
 use super::{absolute, follow};
-use crate::arguments;
+use crate::{arguments, artifacts::store_option};
 
 /// What is asked for, as the command line says.
 #[derive(Clone, Debug)]
@@ -83,6 +83,7 @@ pub fn run_command(
             "write it to a file, and name that",
         ));
     }
+    refuse_options(options)?;
     let text = std::fs::read_to_string(&first.file)
         .map_err(|error| StageError::io("read", &first.file, &error))?;
     let request = SubmitRequest {
@@ -129,6 +130,9 @@ fn run(
         }
         return Ok(());
     }
+    if request.workflow.is_none() {
+        refuse_odd_path(&prepared.site, &absolute(environment.store.root()))?;
+    }
     let opened = prepared.write(&environment, options, id)?;
     if let Some(workflow) = request.workflow {
         return write_workflow(&environment, &opened, &prepared.jobs, workflow);
@@ -138,8 +142,51 @@ fn run(
         return follow::run_pool(&environment, talk, &opened, at_once, request.wait);
     }
     prepared.submit(&opened)?;
-    talk.say(&format!("follow it with  warploom status {}", opened.submission.id));
+    let place = store_option(&environment);
+    talk.say(&format!("follow it with  warploom status {}{place}", opened.submission.id));
     if request.wait { follow::follow(&environment, talk, &opened) } else { Ok(()) }
+}
+
+/// Refuses options that tasks would not follow.
+fn refuse_options(options: &Options) -> Result<(), StageError> {
+    let given = [
+        (
+            options.force,
+            "--force",
+            "tasks build what is missing: remove artifacts by  warploom store rm KEY",
+        ),
+        (
+            options.threads.is_some(),
+            "--threads",
+            "the site says how many cores a task has:  --with run.cpus=8",
+        ),
+        (
+            options.memory.is_some(),
+            "--memory",
+            "the site says how much a task has:  --with run.memory=16GiB",
+        ),
+        (options.no_verify, "--no-verify", "tasks check what they read: leave it out"),
+    ];
+    match given.into_iter().find(|(is_given, ..)| *is_given) {
+        Some((_, option, hint)) => {
+            Err(crate::usage_error(format!("`warploom submit` does not take `{option}`"), hint))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses a store whose path cannot stand in the lines of a script's head.
+fn refuse_odd_path(site: &Site, store: &Path) -> Result<(), StageError> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./+=:,@~".contains(c);
+    match store.to_string_lossy().chars().find(|&c| !is_plain(c)) {
+        Some(odd) if !site.is_local() => {
+            let what = format!("schedulers do not take the character {odd:?} in the path of a log");
+            Err(StageError::new(ErrorKind::Input, what)
+                .at(store.display())
+                .hint("choose a store with a plain path:  --store DIR"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Writes the file of a workflow system beside the scripts, and says how it is run.
@@ -322,6 +369,7 @@ impl Prepared<'_> {
             group: array.group.name().to_owned(),
             tasks: array.tasks,
             after: array.after.clone(),
+            cpus: self.site.group(array.group).cpus,
             bytes: resources.bytes,
             seconds: resources.seconds,
         });
@@ -332,6 +380,7 @@ impl Prepared<'_> {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             name: plain_name(&self.request.pipelines[0].name),
             file: absolute(self.request.file),
+            started_in: absolute(Path::new(".")),
             pipelines: self.request.pipelines.len() as u32,
             set: options.set.clone(),
             device: options.device.clone(),
@@ -343,7 +392,6 @@ impl Prepared<'_> {
                 Real::No => "no",
             }
             .to_owned(),
-            force: environment.force,
             site: self.site.name.clone(),
             scheduler: self.site.spec.scheduler.clone(),
             workflow: self.request.workflow.map(|system| system.file_name().to_owned()),
@@ -360,6 +408,11 @@ impl Prepared<'_> {
         options: &Options,
         id: String,
     ) -> Result<Opened, StageError> {
+        // A workflow system runs the scripts itself.
+        let mut site = self.site.clone();
+        if self.request.workflow.is_some() {
+            site.scheduler = None;
+        }
         let draft = Draft::begin(&absolute(environment.store.root()), &id)?;
         let programs = draft.write_sources(
             &self.request.text,
@@ -368,7 +421,7 @@ impl Prepared<'_> {
         )?;
         let submission = self.submission(environment, options, id, programs)?;
         for (array, resources) in self.arrays.iter().zip(&self.resources) {
-            let text = script::text(&self.site, &submission, draft.folder(), array, *resources)?;
+            let text = script::text(&site, &submission, draft.folder(), array, *resources)?;
             draft.write(&script::file_name(array), text.as_bytes())?;
         }
         draft.finish(submission, &self.jobs)
@@ -422,7 +475,7 @@ impl Prepared<'_> {
         // Its status says so; a disk that is full by now costs only that.
         let _unimportant =
             event::append_of_submission(&opened.events(), &Event::now(EventKind::Cancelled));
-        let cancelled = super::cancel::cancel_arrays(opened, names.values());
+        let cancelled = super::cancel::cancel_arrays(opened, names);
         let told = match (names.is_empty(), cancelled) {
             (true, _) => "nothing was submitted".to_owned(),
             (false, Ok(())) => format!(

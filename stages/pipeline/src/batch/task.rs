@@ -14,13 +14,13 @@ use warploom_batch::{
     pool,
     submission::Opened,
 };
-use warploom_contract::{ErrorKind, StageError};
+use warploom_contract::{ErrorKind, StageError, kinds::run::SchedulerJob};
 use warploom_shell::{
     Chain, Environment, Options, Outcome, StageName,
     flags::Real,
     outcome::{Status, error_json},
     progress::Talk,
-    signals,
+    scheduler, signals,
 };
 use warploom_spec::Pipeline;
 
@@ -63,9 +63,6 @@ pub fn run(
     if own.is_empty() {
         return Err(no_task(&opened, request));
     }
-    if let Some(after) = request.stop_after {
-        stop_after(after, opened.events(), request);
-    }
     let task = Task { opened: &opened, jobs: &jobs, own: &own, request };
     task.append(&Event {
         job: scheduler_job(),
@@ -74,11 +71,15 @@ pub fn run(
         ..Event::now(EventKind::Start)
     });
     let done = task.refuse_cancelled().and_then(|()| task.refuse_short_limit()).and_then(|()| {
+        if let Some(after) = request.stop_after {
+            stop_after(after, opened.events(), request);
+        }
         let environment = task_environment(options, &opened);
         let pipeline = opened.pipeline(own[0].pipeline)?;
         task.run_stages(&environment, talk, &pipeline)
     });
-    let done = done.map_err(|error| task.give_up(error));
+    let done =
+        done.map_err(|error| task.give_up(error)).inspect_err(|error| task.tell_failure(error));
     let exit = done.as_ref().err().map_or(0, |error| error.kind.exit_code());
     let why = done.as_ref().err().map(|error| error.what.clone());
     task.append(&Event {
@@ -132,15 +133,10 @@ fn stop_after(after: Duration, events: PathBuf, request: &TaskRequest<'_>) {
 
 /// The scheduler's name of this job and task.
 fn scheduler_job() -> Option<String> {
-    let of = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let pair = |job: &str, task: &str| {
-        let job = of(job)?;
-        Some(of(task).map_or(job.clone(), |task| format!("{job}_{task}")))
-    };
-    pair("SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID")
-        .or_else(|| of("SLURM_JOB_ID"))
-        .or_else(|| of("PBS_JOBID"))
-        .or_else(|| pair("LSB_JOBID", "LSB_JOBINDEX"))
+    let SchedulerJob { name, job, array_job, task, .. } = scheduler::batch_job()?.job;
+    // The name of a job of PBS has the task in it.
+    let task = task.filter(|_| name != "pbs");
+    Some(task.map_or(job.clone(), |task| format!("{}_{task}", array_job.unwrap_or(job))))
 }
 
 /// The options of the submission, with the limits of this process.
@@ -276,6 +272,34 @@ impl Task<'_> {
         });
     }
 
+    /// Tells an error that no stage has told, as one of the first stage that is not done.
+    fn tell_failure(&self, error: &StageError) {
+        if error.kind == ErrorKind::EarlierJob || error.kind.is_stop() {
+            return;
+        }
+        let TaskRequest { array, number, .. } = self.request;
+        let events = event::read(&self.opened.events(), *array, *number);
+        let start = events.iter().rposition(|event| event.event == EventKind::Start);
+        let recent = &events[start.unwrap_or(0)..];
+        let is_told = |event: &Event| event.status.as_deref() == Some("failed");
+        if recent.iter().any(is_told) {
+            return;
+        }
+        let is_done = |stage: StageName| {
+            events.iter().any(|event| event.stage.as_deref() == Some(stage.name()))
+        };
+        let stage = self.own.iter().map(|job| job.stage).find(|stage| !is_done(*stage));
+        self.tell(&Outcome {
+            stage: stage.unwrap_or(self.own[0].stage),
+            status: Status::Failed,
+            key: None,
+            artifacts: Vec::new(),
+            seconds: 0.0,
+            why: String::new(),
+            error: Some(error.clone()),
+        });
+    }
+
     /// An error if the job whose output this task reads did not end well.
     fn refuse_blocked(&self) -> Result<(), StageError> {
         let Some(parent) = self.own[0].parent.map(|row| &self.jobs[row as usize]) else {
@@ -296,6 +320,9 @@ impl Task<'_> {
         );
         let what = match &said {
             Some(error) => format!("nothing to do: the job {which} failed: {}", error.what),
+            None if event::read(&self.opened.events(), culprit.array, culprit.task).is_empty() => {
+                format!("nothing to do: the job {which} has not run yet")
+            }
             None => format!("nothing to do: the job {which} has not ended well"),
         };
         let error = StageError {
