@@ -11,8 +11,11 @@ use warploom_test_support::{
 
 use crate::cluster::{Cluster, Status};
 
+/// A case: its name, and what it does.
+type Case = (&'static str, fn(&Cluster));
+
 /// All cases.
-pub const CASES: [(&str, fn(&Cluster)); 12] = [
+pub const CASES: [Case; 12] = [
     ("a matrix is built once", a_matrix_is_built_once),
     ("the page for clusters is right", the_page_for_clusters_is_right),
     ("random kills leave every cell right", random_kills_leave_every_cell_right),

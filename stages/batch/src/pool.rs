@@ -103,8 +103,8 @@ pub fn run(opened: &Opened, at_once: u32, stop: &StopFlag) -> Result<(), StageEr
     let mut is_told = false;
     loop {
         let mut running = 0;
-        for index in 0..tasks.len() {
-            if let Progress::Running(child) = &mut tasks[index].state {
+        for task in &mut tasks {
+            if let Progress::Running(child) = &mut task.state {
                 let ended = child.try_wait().map_err(|error| {
                     StageError::io("wait for a task of", &opened.folder, &error)
                 })?;
@@ -112,9 +112,8 @@ pub fn run(opened: &Opened, at_once: u32, stop: &StopFlag) -> Result<(), StageEr
                     None => running += 1,
                     Some(status) => {
                         let again = status.code() == Some(4) && !stop.is_set();
-                        tasks[index].state =
-                            if again { Progress::Waiting } else { Progress::Ended };
-                        note_end(opened, &tasks[index], status);
+                        task.state = if again { Progress::Waiting } else { Progress::Ended };
+                        note_end(opened, task, status);
                     }
                 }
             }

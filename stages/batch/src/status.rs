@@ -113,6 +113,9 @@ pub struct Status {
     pub arrays: BTreeMap<u32, String>,
 }
 
+/// What the scheduler says of tasks, by array and task.
+type SaidOfTasks = BTreeMap<(u32, u32), Said>;
+
 /// What the scheduler says of a task.
 #[derive(Clone, Debug)]
 struct Said {
@@ -181,10 +184,7 @@ fn is_queued_again(end: &Event) -> bool {
 }
 
 /// Asks the scheduler, or looks at the pool: what it says by array and task; none if it cannot say.
-fn ask(
-    opened: &Opened,
-    arrays: &BTreeMap<u32, String>,
-) -> Result<Option<BTreeMap<(u32, u32), Said>>, StageError> {
+fn ask(opened: &Opened, arrays: &BTreeMap<u32, String>) -> Result<Option<SaidOfTasks>, StageError> {
     let submitted = opened.submission.workflow.is_none();
     let Some(scheduler) = opened.scheduler()?.filter(|_| submitted) else {
         // A pool that has ended runs nothing: what has not ended is lost.
@@ -257,7 +257,7 @@ fn digits(name: &str) -> &str {
 /// What decides on the state of a job.
 struct Judge<'a> {
     opened: &'a Opened,
-    said: Option<BTreeMap<(u32, u32), Said>>,
+    said: Option<SaidOfTasks>,
     is_cancelled: bool,
     arrays: &'a BTreeMap<u32, String>,
 }
