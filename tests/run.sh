@@ -17,7 +17,7 @@ TIMEFORMAT='%R %U %S'
 { time cargo build --workspace --bins --tests --quiet 2>&3; } 3>&2 2>target/test.built
 begun=$SECONDS
 status=0
-# Two programs of tests at once (`tests/timed.sh` says which): one by itself does not keep two cores busy.
+# Two programs of tests at once (`tests/timed.sh` says which): one by itself does not keep two cores busy. A third one waits for Slurm most of the time.
 tests_of() {
   WARPLOOM_TESTS_OF=$1 cargo test --workspace --tests --no-fail-fast --config "target.'cfg(all())'.runner = ['$PWD/tests/timed.sh']" \
     -- --show-output >"target/test-$1.log" 2>&1
@@ -26,12 +26,15 @@ tests_of() {
 set -m
 tests_of ends &
 ends=$!
+tests_of waits &
+waits=$!
 set +m
-trap 'kill -TERM -- "-$ends" 2>/dev/null || true' EXIT
+trap 'kill -TERM -- "-$ends" "-$waits" 2>/dev/null || true' EXIT
 tests_of parts || status=$?
 wait "$ends" || status=$?
+wait "$waits" || status=$?
 trap - EXIT
-cat target/test-parts.log target/test-ends.log >"$log"
+cat target/test-parts.log target/test-ends.log target/test-waits.log >"$log"
 cargo test --workspace --doc --no-fail-fast >>"$log" 2>&1 || status=$?
 # Output of tests that passed is in the log; here only results, and what failed: tests, programs that died, which have no result, and a build.
 if [ "$status" -ne 0 ] && ! grep -q '^test result:' "$log"; then

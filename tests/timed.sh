@@ -4,9 +4,10 @@
 # this program alone; no compiler sees it. The toolchain is pinned, so the flag stays as it is.
 name=${CARGO_PKG_NAME:-} file=$(basename "$1")
 name=${name#warploom-}:${file%-*}
-# `tests/run.sh` runs two halves at once, of about equal time; by hand, all are run.
+# `tests/run.sh` runs two halves at once, of about equal time, and what waits for daemons beside them; by hand, all are run.
 case $name in
 tests:all | plan:nvrtc) half=ends ;;
+tests:slurm) half=waits ;;
 *) half=parts ;;
 esac
 [ "${WARPLOOM_TESTS_OF:-$half}" = "$half" ] || exit 0

@@ -89,6 +89,27 @@ fn a_pool_outlives_the_command_and_is_cancelled() {
 }
 
 #[test]
+fn tasks_of_a_killed_pool_are_seen_and_cancelled() {
+    let sandbox = Sandbox::stand_in();
+    let file = pipeline(&sandbox, "long.yaml", "dataset: karate\nrun: {epochs: 1000000}\n");
+    sandbox.warploom(&["submit", text(&file), "--site", "local"]).expect(0);
+    let begun = Instant::now();
+    while jobs(&sandbox).last().is_none_or(|run| run["state"] != "running") {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:#?}", jobs(&sandbox));
+    }
+    let events = fs::read_to_string(submission(&sandbox).join("events/submission.jsonl")).unwrap();
+    let pool: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
+    let pool = i32::try_from(pool["process"].as_i64().unwrap()).unwrap();
+    let pool = rustix::process::Pid::from_raw(pool).unwrap();
+    rustix::process::kill_process(pool, Signal::KILL).unwrap();
+    assert_eq!(jobs(&sandbox)[5]["state"], "running");
+    sandbox.warploom(&["cancel", "last"]).expect(0).says(&["cancelled 1 job"]);
+    while jobs(&sandbox)[5]["state"] == "running" {
+        assert!(begun.elapsed() < Duration::from_secs(90), "{:#?}", jobs(&sandbox));
+    }
+}
+
+#[test]
 fn ctrl_c_stops_the_tasks_of_a_pool_after_they_saved() {
     let sandbox = Sandbox::stand_in();
     let file = pipeline(&sandbox, "long.yaml", "dataset: karate\nrun: {epochs: 200000}\n");
