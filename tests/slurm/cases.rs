@@ -15,8 +15,9 @@ use crate::cluster::{Cluster, Status};
 type Case = (&'static str, fn(&Cluster));
 
 /// All cases.
-pub const CASES: [Case; 12] = [
+pub const CASES: [Case; 13] = [
     ("a matrix is built once", a_matrix_is_built_once),
+    ("submissions that race build each stage once", submissions_that_race_build_once),
     ("the page for clusters is right", the_page_for_clusters_is_right),
     ("random kills leave every cell right", random_kills_leave_every_cell_right),
     ("a bad graph blocks its own cells", a_bad_graph_blocks_its_own_cells),
@@ -92,6 +93,26 @@ fn a_matrix_is_built_once(cluster: &Cluster) {
     cluster.slurm("sbatch", &["--wait", script.to_str().unwrap()]);
     let all = cluster.status(&sandbox, &id);
     assert_eq!(count(&all, "hit"), 6, "{all:#?}");
+}
+
+/// Fifty tasks at once on three nodes, of five submissions of one file.
+fn submissions_that_race_build_once(cluster: &Cluster) {
+    let sandbox = Sandbox::stand_in();
+    let lines = "dataset: cora\nrun: {epochs: 20}\nmatrix: {plan.set.hidden: [2, 3], run.seed: \
+        [0, 1, 2, 3, 4]}\n";
+    let file = pipeline(&sandbox, "r.yaml", lines);
+    let nodes = "NodeName=wl1,wl2,wl3";
+    cluster.slurm("scontrol", &["update", nodes, "State=DRAIN", "Reason=race"]);
+    let ids: Vec<String> = (0..5).map(|_| cluster.submit(&sandbox, &file, &[])).collect();
+    cluster.slurm("scontrol", &["update", nodes, "State=RESUME"]);
+    let mut built = Vec::new();
+    for id in &ids {
+        let all = cluster.until_ended(&sandbox, id);
+        assert_eq!(count(&all, "built") + count(&all, "hit"), 16, "{all:#?}");
+        built.extend(events_of(&sandbox, id));
+    }
+    assert_eq!(built.len(), 16, "each stage is built once: {built:#?}");
+    assert_eq!(sandbox.view().flaws(), [""; 0]);
 }
 
 fn a_bad_graph_blocks_its_own_cells(cluster: &Cluster) {
