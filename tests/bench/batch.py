@@ -37,11 +37,19 @@ def submissions(program, folder, dataset, environment):
     file = sweep(folder, "thousand", dataset, range(1, 11), range(100))
     subprocess.run([program, "pipeline", file, "--set", "matrix.run.seed=[0]", "--set", "matrix.plan.set.hidden=[1]", "--quiet"] + store,
                    env=environment, check=True, capture_output=True)
-    took, said = timed([program, "submit", file] + submit, environment)
+
+    def cancel():
+        listed = subprocess.run([program, "status", "--format", "json"] + store, env=environment, capture_output=True, text=True).stdout
+        for line in listed.splitlines():
+            subprocess.run([program, "cancel", json.loads(line)["submission"]] + store, env=environment, capture_output=True)
+
+    # Nothing runs meanwhile.
+    subprocess.run(["scontrol", "update", "NodeName=wl[1-3]", "State=DRAIN", "Reason=bench"], env=environment, check=True)
+    took, said = timed([program, "submit", file] + submit, environment, setup=cancel)
     said = json.loads(said.splitlines()[0])
     print(f"submitting {said['pipelines']} pipelines, {said['jobs']} jobs, {said['hits']} in the store: {took:.2f} s, {len(said['arrays'])} calls of sbatch")
-    for line in subprocess.run([program, "status", "--format", "json"] + store, env=environment, capture_output=True, text=True).stdout.splitlines():
-        subprocess.run([program, "cancel", json.loads(line)["submission"]] + store, env=environment, capture_output=True)
+    cancel()
+    subprocess.run(["scontrol", "update", "NodeName=wl[1-3]", "State=RESUME"], env=environment, check=True)
     return store
 
 

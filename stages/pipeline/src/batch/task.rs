@@ -17,6 +17,7 @@ use warploom_batch::{
 use warploom_contract::{ErrorKind, StageError, kinds::run::SchedulerJob};
 use warploom_shell::{
     Chain, Environment, Options, Outcome, StageName,
+    environment::Verify,
     flags::Real,
     outcome::{Status, error_json},
     progress::Talk,
@@ -153,7 +154,12 @@ fn task_environment(options: &Options, opened: &Opened) -> Environment {
         }),
         ..options.clone()
     };
-    Environment::new(&options)
+    let mut environment = Environment::new(&options);
+    if !options.verify {
+        // A task that finds its output leaves at once; who reads it compares its digests.
+        environment.verify = Verify::Inputs;
+    }
+    environment
 }
 
 /// A task at work.
