@@ -197,6 +197,12 @@ fn body(
     };
     let mut lines = vec![
         format!("task=\"${{{variable}:-${{{TASK_VARIABLE}{missing}}}}}\""),
+        "# A signal ends `wait`, not the task: it saves its state first.".to_owned(),
+        "child= signal= again=1 ended=0".to_owned(),
+        "pass() { again=1 signal=$1; [ -z \"$child\" ] || kill \"-$1\" \"$child\" 2>/dev/null; }"
+            .to_owned(),
+        "trap 'pass USR1' USR1".to_owned(),
+        "trap 'ended=1; pass TERM' TERM".to_owned(),
         format!(
             "{container}{} task {} --array {} --number \"{number}\"{limits} &",
             quoted(&submission.program),
@@ -204,10 +210,7 @@ fn body(
             array.number
         ),
         "child=$!".to_owned(),
-        "# A signal ends `wait`, not the task: it saves its state first.".to_owned(),
-        "again=1 ended=0".to_owned(),
-        "trap 'again=1; kill -USR1 \"$child\" 2>/dev/null' USR1".to_owned(),
-        "trap 'again=1; ended=1; kill -TERM \"$child\" 2>/dev/null' TERM".to_owned(),
+        "[ -z \"$signal\" ] || pass \"$signal\"".to_owned(),
         "while [ \"$again\" = 1 ]; do again=0; wait \"$child\"; code=$?; done".to_owned(),
     ];
     let Some(scheduler) = site.scheduler.as_ref().filter(|known| !known.requeue.is_empty()) else {

@@ -329,6 +329,7 @@ impl Judge<'_> {
             // The task ended before this stage.
             status.state = match end.exit {
                 Some(130) => State::Cancelled,
+                Some(129..=192) if self.is_cancelled => State::Cancelled,
                 Some(129..=192) => State::Lost,
                 _ => State::Blocked,
             };

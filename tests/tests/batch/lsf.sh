@@ -15,12 +15,14 @@
 set -u
 cd FOLDER 2>/dev/null
 task="${LSB_JOBINDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
+# A signal ends `wait`, not the task: it saves its state first.
+child= signal= again=1 ended=0
+pass() { again=1 signal=$1; [ -z "$child" ] || kill "-$1" "$child" 2>/dev/null; }
+trap 'pass USR1' USR1
+trap 'ended=1; pass TERM' TERM
 warploom task SUBMISSION --array 3 --number "$((task - 1))" --stop-after 480s &
 child=$!
-# A signal ends `wait`, not the task: it saves its state first.
-again=1 ended=0
-trap 'again=1; kill -USR1 "$child" 2>/dev/null' USR1
-trap 'again=1; ended=1; kill -TERM "$child" 2>/dev/null' TERM
+[ -z "$signal" ] || pass "$signal"
 while [ "$again" = 1 ]; do again=0; wait "$child"; code=$?; done
 # 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives
 # another code when it has come three times. SIGTERM: it was cancelled, or makes room.
