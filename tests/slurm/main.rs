@@ -19,6 +19,8 @@ fn batch_jobs_run_on_a_real_slurm() {
         if asked.as_ref().is_some_and(|asked| !name.contains(asked.as_str())) {
             continue;
         }
+        // What an earlier case has left drained or held.
+        cluster.call(&["release"]);
         let begun = std::time::Instant::now();
         // One that fails does not hide the others.
         let went = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| case(&cluster)));

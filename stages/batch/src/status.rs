@@ -140,21 +140,21 @@ pub enum Asking {
 /// The same, with the scheduler or without.
 pub fn look_as(opened: &Opened, asking: Asking) -> Result<Status, StageError> {
     let jobs = opened.jobs()?;
-    let events = event::read_all(&opened.events())?;
     let own = event::read_of_submission(&opened.events());
     let is_cancelled = own.iter().any(|event| event.event == EventKind::Cancelled);
     let arrays: BTreeMap<u32, String> =
         own.into_iter().filter_map(|event| Some((event.array?, event.job?))).collect();
+    let mut events = event::read_all(&opened.events())?;
     let is_open = |job: &Job| job.array > 0 && !has_ended(&events, job);
-    let mut silence = None;
-    let said = if asking == Asking::Scheduler && jobs.iter().any(is_open) {
-        ask(opened, &arrays).unwrap_or_else(|error| {
-            silence = Some(error.what);
-            None
-        })
-    } else {
-        None
-    };
+    let (mut silence, mut said) = (None, None);
+    if asking == Asking::Scheduler && jobs.iter().any(is_open) {
+        match ask(opened, &arrays) {
+            Ok(answer) => said = answer,
+            Err(error) => silence = Some(error.what),
+        }
+        // What ended meanwhile has told so: the answer is older than the events.
+        events = event::read_all(&opened.events())?;
+    }
     let judge = Judge { opened, said, is_cancelled, arrays: &arrays };
     let statuses = jobs
         .into_iter()
@@ -196,13 +196,9 @@ fn ask(opened: &Opened, arrays: &BTreeMap<u32, String>) -> Result<Option<SaidOfT
     let names: Vec<&str> = arrays.values().map(String::as_str).collect();
     let values: Values = [("jobs", Some(names.join(&scheduler.list_separator)))].into();
     let listed = command::run_once(&command::fill_words(&scheduler.list, &values)?);
-    let knows_none = |error: &StageError| {
-        let detail = error.detail.as_deref().unwrap_or_default();
-        scheduler.list_unknown.iter().any(|words| detail.contains(words.as_str()))
-    };
     let text = match listed {
         // It forgets jobs that have ended, or lost its memory.
-        Err(error) if knows_none(&error) => String::new(),
+        Err(error) if is_unknown(&scheduler, &error) => String::new(),
         listed => listed?,
     };
     let number_of: BTreeMap<&str, u32> =
@@ -230,6 +226,12 @@ fn ask(opened: &Opened, arrays: &BTreeMap<u32, String>) -> Result<Option<SaidOfT
         }
     }
     Ok(Some(said))
+}
+
+/// Whether a command failed because the scheduler does not know the job any more.
+pub fn is_unknown(scheduler: &warploom_spec::site::SchedulerSpec, error: &StageError) -> bool {
+    let detail = error.detail.as_deref().unwrap_or_default();
+    scheduler.unknown.iter().any(|words| detail.contains(words.as_str()))
 }
 
 /// `waiting`, `running`, or the scheduler's own word.

@@ -108,8 +108,9 @@ spec! {
         /// The command that prints a line for each task: job, state, reason and name, with `|`
         /// between them: `{jobs}`. The last two may be left out.
         list: Vec<String> = Vec::new();
-        /// Words with which `list` fails where the scheduler knows none of the jobs any more.
-        list_unknown: Vec<String> = Vec::new();
+        /// Words with which `list` and `cancel` fail where the scheduler does not know a job any
+        /// more.
+        unknown: Vec<String> = Vec::new();
         /// What stands between the jobs of `list`.
         list_separator: String = ",".to_owned();
         /// States of a job that waits.

@@ -65,7 +65,11 @@ pub fn cancel_arrays(opened: &Opened, arrays: &BTreeMap<u32, String>) -> Result<
     for (array, job) in arrays {
         let name = opened.submission.job_name(*array);
         let values: Values = [("job", Some(job.clone())), ("name", Some(name))].into();
-        command::run(&command::fill_words(&scheduler.cancel, &values)?)?;
+        match command::run(&command::fill_words(&scheduler.cancel, &values)?) {
+            // It has ended.
+            Err(error) if status::is_unknown(&scheduler, &error) => {}
+            done => drop(done?),
+        }
     }
     Ok(())
 }
