@@ -1,6 +1,7 @@
 //! Proves how a run ends where its GPU fails, is full, hidden or of another kind, and that the same
 //! command then ends with the same bits: on the emulated GPU of `tests/emulator`, whose calls and
 //! kernels fail as asked. Batch scripts start again what ends with 4, and nothing else of this.
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,6 +18,14 @@ type Variable<'a> = (&'a str, &'a str);
 
 /// No compiler is found.
 const NO_NVRTC: Variable = ("WARPLOOM_NVRTC", "/nowhere");
+
+/// Digests of all but compiled kernels: what the emulator's compiler writes depends on where it
+/// worked.
+fn digests(sandbox: &Sandbox) -> BTreeMap<String, String> {
+    let mut digests = sandbox.view().digests();
+    digests.retain(|name, _| !name.starts_with("cubin/"));
+    digests
+}
 
 fn training() -> Recipe {
     Recipe::of("gcn", "karate")
@@ -103,7 +112,7 @@ fn a_device_that_is_lost_in_a_training_leaves_a_checkpoint_to_go_on_from() {
         }
         let record = record(run(&lost, &training(), &[]).unwrap());
         assert!(record["resumed_at"].as_u64() >= Some(15), "{record}");
-        assert_eq!(lost.view().digests(), whole.view().digests(), "{name}");
+        assert_eq!(digests(&lost), digests(&whole), "{name}");
     }
 }
 
@@ -226,7 +235,7 @@ fn two_runs_on_one_gpu_are_both_right() {
         .map(|recipe| start(command(&sandbox, recipe, "cuda", &[]).unwrap()))
         .collect();
     both.into_iter().for_each(|running| drop(running.wait().expect(0)));
-    assert_eq!(sandbox.view().digests(), alone.view().digests());
+    assert_eq!(digests(&sandbox), digests(&alone));
 }
 
 #[test]
@@ -293,6 +302,6 @@ fn a_training_on_a_gpu_that_was_killed_goes_on_with_the_same_bits() {
     assert!(output.signal == Some(9) || output.code == Some(0), "{output}");
     let record = record(run(&killed, &training(), &[]).unwrap());
     assert!(output.code == Some(0) || record["resumed_at"].as_u64() >= Some(5), "{record}");
-    assert_eq!(killed.view().digests(), whole.view().digests());
+    assert_eq!(digests(&killed), digests(&whole));
     assert_eq!(killed.view().flaws(), [""; 0]);
 }
