@@ -160,7 +160,7 @@ fn the_clock_queues_a_run_again(cluster: &Cluster) {
 /// Disturbs a run once it is at work, until it was caught before its end: it goes on to the bits of
 /// one that nothing disturbs.
 fn disturbed_run_goes_on(cluster: &Cluster, disturb: impl Fn(&Sandbox, &str)) {
-    for epochs in [60_000, 200_000, 600_000] {
+    for epochs in [60_000, 200_000, 400_000] {
         let sandbox = Sandbox::stand_in();
         let lines = format!(
             "dataset: karate\nrun: {{epochs: {epochs}, checkpoint: {{every_seconds: 1}}}}\n"
