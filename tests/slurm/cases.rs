@@ -394,7 +394,7 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
     expected.warploom(&["pipeline", text(&file)]).expect(0);
     let mut draws = Draws::seeded(48);
     let mut id = cluster.submit(&sandbox, &file, &[]);
-    let (mut done, mut built) = (0, Vec::new());
+    let (mut done, mut tries, mut built) = (0, 0, Vec::new());
     while done < kills {
         std::thread::sleep(Duration::from_millis(draws.below(1500) as u64));
         let all = cluster.status(&sandbox, &id);
@@ -406,9 +406,9 @@ fn random_kills_leave_every_cell_right(cluster: &Cluster) {
             id = cluster.submit(&sandbox, &file, &[]);
             continue;
         }
-        kill_something(cluster, &mut draws);
-        done += 1;
-        if done % 10 == 0 {
+        tries += 1;
+        done += usize::from(kill_something(cluster, &mut draws));
+        if tries % 10 == 0 {
             cluster.call(&["release"]);
         }
     }
@@ -474,8 +474,8 @@ fn events_of(sandbox: &Sandbox, id: &str) -> Vec<(String, String)> {
 }
 
 /// Kills a task; in long campaigns also a node or the controller, which others do in cases of their
-/// own.
-fn kill_something(cluster: &Cluster, draws: &mut Draws) {
+/// own. Whether there was something to kill: a node counts only while a task runs on it.
+fn kill_something(cluster: &Cluster, draws: &mut Draws) -> bool {
     match if is_long() { draws.below(10) } else { 10 } {
         0 => {
             cluster.call(&["controller-stop"]);
@@ -483,16 +483,19 @@ fn kill_something(cluster: &Cluster, draws: &mut Draws) {
         }
         1 => {
             let node = format!("wl{}", 1 + draws.below(3));
+            let on_node = ["--noheader", "--states=running", "-w", &node, "--format=%i"];
+            let is_busy = !cluster.slurm("squeue", &on_node).trim().is_empty();
             cluster.call(&["fail", &node]);
             std::thread::sleep(Duration::from_secs(1));
             cluster.call(&["recover", &node]);
+            return is_busy;
         }
         _ => {
             let running = cluster
                 .slurm("squeue", &["--noheader", "--array", "--states=running", "--format=%i"]);
             let jobs: Vec<&str> = running.lines().map(str::trim).collect();
             if jobs.is_empty() {
-                return;
+                return false;
             }
             let job = draws.one_of(&jobs);
             let how: &[&str] = match draws.below(3) {
@@ -500,14 +503,16 @@ fn kill_something(cluster: &Cluster, draws: &mut Draws) {
                 1 => &["--signal=USR1", "--batch"],
                 _ => &[],
             };
-            // It may have ended by now.
-            let _ended = std::process::Command::new("scancel")
+            // It may have ended by now: then `scancel` fails.
+            let killed = std::process::Command::new("scancel")
                 .args(how)
                 .arg(job)
                 .env("SLURM_CONF", &cluster.configuration)
                 .output();
+            return killed.is_ok_and(|done| done.status.success());
         }
     }
+    true
 }
 
 fn text(path: &Path) -> &str {

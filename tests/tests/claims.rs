@@ -178,7 +178,7 @@ fn a_signal_ends_a_wait_at_once_and_gc_takes_what_is_left() {
     assert_eq!(claims(&sandbox), held);
     holder.signal(Signal::KILL);
     holder.wait();
-    sandbox.warploom(&["store", "gc"]).expect(0).prints(&["a claim that nobody holds any more"]);
+    sandbox.warploom(&["store", "gc"]).expect(0).prints(&["a claim without a holder"]);
     assert_eq!(claims(&sandbox), [""; 0]);
     assert_eq!(sandbox.view().leftovers(), [""; 0].map(PathBuf::from));
 }

@@ -1,5 +1,5 @@
-//! driver_errors: what each error of the CUDA driver means for whoever started the program: one
-//! table of numbers, causes, words and hints.
+//! driver_errors: what each error of the CUDA driver means for a user: one table of numbers,
+//! causes, words and hints.
 //!
 //! promises  an error of a program (a wrong address, a wrong argument) is never taken for one of
 //!           the device, which would be worth another start; an unlisted number counts as one of

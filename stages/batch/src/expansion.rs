@@ -176,7 +176,7 @@ fn look_up(
         return Ok(LookedUp::default());
     };
     let key = document.key();
-    let found = if environment.force { None } else { chain.find_artifacts(stage, &key)? };
+    let found = chain.find_artifacts(stage, &key)?;
     // Tasks will read them: `gc` by age or size takes others first.
     found.iter().flatten().for_each(|artifact| environment.store.mark_used(artifact));
     let artifacts = found.map(|own| {

@@ -13,7 +13,7 @@ use std::{
     time::Duration,
 };
 
-use warploom_contract::{StageError, progress::StopFlag};
+use warploom_contract::{StageError, progress::StopFlag, store::lease};
 
 use crate::{
     event::{self, Event, EventKind},
@@ -49,27 +49,24 @@ pub fn is_at_work(opened: &Opened) -> Option<bool> {
     let own = event::read_of_submission(&opened.events());
     let begun = own.iter().rev().find(|event| event.job.as_deref() == Some(POOL))?;
     let (host, process) = (begun.host.as_deref()?, begun.process?);
-    if host != host_name() {
+    if host != lease::host() {
         return None;
     }
     // A number that was given again belongs to a process that began at another time.
     let began = begun.why.as_deref()?;
-    Some(start_of(process).as_deref() == Some(began))
+    Some(beginning(process).as_deref() == Some(began))
 }
 
-/// When a process began, as text; none if there is no such process.
-fn start_of(process: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program is in parentheses. The start time is the 20th field behind it.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    let has_ended = fields.next()? == "Z";
-    fields.nth(18).filter(|_| !has_ended).map(|ticks| format!("began at tick {ticks}"))
+/// When a process began, as an event states it; none if there is no such process.
+fn beginning(process: u32) -> Option<String> {
+    let ticks = lease::start_of(i32::try_from(process).ok()?)?;
+    Some(format!("began at tick {ticks}"))
 }
 
 /// The process of a task that is at work on this host, whatever has become of its pool.
 pub fn task_at_work(opened: &Opened, events: &[Event]) -> Option<u32> {
     let start = events.iter().rev().find(|event| event.event == EventKind::Start)?;
-    let process = start.process.filter(|_| start.host.as_deref() == Some(&host_name()))?;
+    let process = start.process.filter(|_| start.host.as_deref() == Some(&lease::host()))?;
     // The command line of a task names its submission.
     let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&line).contains(&opened.submission.id).then_some(process)
@@ -82,20 +79,15 @@ pub fn process(opened: &Opened) -> Option<u32> {
     begun.process.filter(|_| is_at_work(opened) == Some(true))
 }
 
-/// The name of this host.
-pub fn host_name() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
-}
-
 /// Runs all tasks of a submission, at most so many of each array's at once; returns when all have
 /// ended, or when the stop is set and those at work have ended.
 pub fn run(opened: &Opened, at_once: u32, stop: &StopFlag) -> Result<(), StageError> {
     let jobs = opened.jobs()?;
     let begun = Event {
         job: Some(POOL.to_owned()),
-        host: Some(host_name()),
+        host: Some(lease::host()),
         process: Some(std::process::id()),
-        why: start_of(std::process::id()),
+        why: beginning(std::process::id()),
         ..Event::now(EventKind::Submitted)
     };
     event::append_of_submission(&opened.events(), &begun)?;

@@ -133,8 +133,8 @@ pub fn look(opened: &Opened) -> Result<Status, StageError> {
 pub enum Asking {
     /// It is.
     Scheduler,
-    /// It is not: it did not answer a moment ago.
-    Nobody,
+    /// It is not, since it did not answer a moment ago: events alone decide.
+    EventsAlone,
 }
 
 /// The same, with the scheduler or without.

@@ -41,6 +41,32 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All of them.
+    pub const ALL: [ErrorKind; 14] = {
+        use ErrorKind::*;
+        [
+            Input,
+            Data,
+            Specification,
+            Damaged,
+            Memory,
+            DiskFull,
+            Usage,
+            CheckFailed,
+            LimitReached,
+            Transient,
+            EarlierJob,
+            Stopped,
+            Interrupted,
+            Defect,
+        ]
+    };
+
+    /// The kind of this name in JSON output.
+    pub fn from_name(name: &str) -> Option<ErrorKind> {
+        ErrorKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The exit code of the process.
     pub fn exit_code(self) -> u8 {
         use ErrorKind::*;
@@ -265,24 +291,7 @@ mod tests {
 
     #[test]
     fn exit_codes_are_those_of_the_interface() {
-        use ErrorKind::*;
-        let all = [
-            Input,
-            Data,
-            Specification,
-            Damaged,
-            Memory,
-            DiskFull,
-            Usage,
-            CheckFailed,
-            LimitReached,
-            Transient,
-            EarlierJob,
-            Stopped,
-            Interrupted,
-            Defect,
-        ];
-        let codes: Vec<u8> = all.iter().map(|kind| kind.exit_code()).collect();
+        let codes = ErrorKind::ALL.map(ErrorKind::exit_code);
         assert_eq!(codes, [1, 1, 1, 1, 1, 1, 2, 3, 3, 4, 5, 75, 130, 255]);
     }
 

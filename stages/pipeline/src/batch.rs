@@ -103,35 +103,11 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
-/// The kind of an error of a stage's JSON line, by its name.
-fn kind_of_name(name: &str) -> ErrorKind {
-    use ErrorKind::*;
-    [
-        Input,
-        Data,
-        Specification,
-        Damaged,
-        Memory,
-        DiskFull,
-        Usage,
-        CheckFailed,
-        LimitReached,
-        Transient,
-        EarlierJob,
-        Stopped,
-        Interrupted,
-        Defect,
-    ]
-    .into_iter()
-    .find(|kind| kind.name() == name)
-    .unwrap_or(Input)
-}
-
 /// The error of a stage's JSON line.
 fn error_of_json(error: &serde_json::Value) -> StageError {
     let text = |name: &str| error[name].as_str().map(str::to_owned);
     StageError {
-        kind: kind_of_name(error["kind"].as_str().unwrap_or_default()),
+        kind: error["kind"].as_str().and_then(ErrorKind::from_name).unwrap_or(ErrorKind::Input),
         what: text("what").unwrap_or_default(),
         place: text("place"),
         detail: None,

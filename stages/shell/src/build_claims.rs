@@ -1,8 +1,8 @@
 //! build_claims: one of several processes builds a key; the others wait for it.
 //!
-//! promises  whoever gets the claim looks the key up again before it builds; whoever waits takes
-//!           what is published, the claim once it is free or stale, and says after two seconds for
-//!           whom it waits; a signal ends the wait at once
+//! promises  a process that gets the claim looks the key up again before it builds; one that waits
+//!           takes what is published, or the claim once it is free or stale, and names the holder
+//!           after two seconds; a signal ends the wait at once
 //! never     waits for what it holds itself; fails because there are no claims
 use std::time::{Duration, Instant};
 

@@ -229,7 +229,7 @@ impl Store {
             }
         }
         for path in claim::stale_claims(self)? {
-            doomed.push((path, "a claim that nobody holds any more"));
+            doomed.push((path, "a claim without a holder"));
         }
         for path in entries(&self.root().join("seen-v1"))? {
             if is_abandoned_note(&path) {

@@ -98,7 +98,7 @@ fn name_store(error: StageError, root: &Path) -> StageError {
     let store = crate::error::shell_quoted(root);
     error.hint(format!(
         "it is in the store {store}, which is only read here: `warploom pipeline FILE` makes it \
-         again in the first store; whoever owns that store repairs it, after  warploom store \
+         again in the first store; the owner of that store repairs it, after  warploom store \
          verify --store {store}"
     ))
 }

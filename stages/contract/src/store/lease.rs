@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-pub use super::writer::host;
+pub use super::writer::{host, start_of};
 use super::{
     Artifact, Store,
     folders::{entries, folder_time, touch},

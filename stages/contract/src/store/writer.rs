@@ -196,7 +196,7 @@ fn own_origin() -> Option<Origin> {
 
 /// When a process began, in clock ticks since the boot; `ENDED` for a zombie; none if there is no
 /// such process.
-fn start_of(process: i32) -> Option<u64> {
+pub fn start_of(process: i32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name of the program is in parentheses and may hold any character. The state follows; the
     // start time is the 20th field from there.

@@ -20,7 +20,7 @@ use crate::artifacts::store_option;
 
 /// The time between two looks.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
-/// The same, of a pool, which costs nobody an answer.
+/// The same, of a pool: only files of events are read.
 const LOOK_EVERY_LOCAL: Duration = Duration::from_millis(200);
 
 /// Runs the tasks of a submission on this machine: here, or in a process that outlives this one.

@@ -53,7 +53,7 @@ fn list(environment: &Environment, talk: &Talk, all: &[Opened]) -> Result<(), St
         };
         if let Some(why) = &found.silence {
             // It is not asked again for each submission.
-            asking = Asking::Nobody;
+            asking = Asking::EventsAlone;
             talk.say(&format!("the scheduler does not answer: {why}"));
         }
         let counts = counts(&found.jobs);

@@ -11,10 +11,9 @@ use std::{
 use warploom_batch::{
     event::{self, Event, EventKind},
     job::Job,
-    pool,
     submission::Opened,
 };
-use warploom_contract::{ErrorKind, StageError, kinds::run::SchedulerJob};
+use warploom_contract::{ErrorKind, StageError, kinds::run::SchedulerJob, store::lease};
 use warploom_shell::{
     Chain, Environment, Options, Outcome, StageName,
     environment::Verify,
@@ -67,7 +66,7 @@ pub fn run(
     let task = Task { opened: &opened, jobs: &jobs, own: &own, request };
     task.append(&Event {
         job: scheduler_job(),
-        host: Some(pool::host_name()),
+        host: Some(lease::host()),
         process: Some(std::process::id()),
         ..Event::now(EventKind::Start)
     });
@@ -156,7 +155,7 @@ fn task_environment(options: &Options, opened: &Opened) -> Environment {
     };
     let mut environment = Environment::new(&options);
     if !options.verify {
-        // A task that finds its output leaves at once; who reads it compares its digests.
+        // A task that finds its output leaves at once; the stage that reads it compares digests.
         environment.verify = Verify::Inputs;
     }
     environment
@@ -292,7 +291,10 @@ impl Task<'_> {
             return;
         }
         let is_done = |stage: StageName| {
-            events.iter().any(|event| event.stage.as_deref() == Some(stage.name()))
+            events.iter().any(|event| {
+                event.stage.as_deref() == Some(stage.name())
+                    && matches!(event.status.as_deref(), Some("built" | "hit"))
+            })
         };
         let stage = self.own.iter().map(|job| job.stage).find(|stage| !is_done(*stage));
         self.tell(&Outcome {
