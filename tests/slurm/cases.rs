@@ -95,7 +95,7 @@ fn a_matrix_is_built_once(cluster: &Cluster) {
     assert_eq!(count(&all, "hit"), 6, "{all:#?}");
 }
 
-/// Fifty tasks at once on three nodes, of five submissions of one file.
+/// The 65 tasks of five submissions of one file, at most twelve at once on three nodes.
 fn submissions_that_race_build_once(cluster: &Cluster) {
     let sandbox = Sandbox::stand_in();
     let lines = "dataset: cora\nrun: {epochs: 20}\nmatrix: {plan.set.hidden: [2, 3], run.seed: \
