@@ -2,7 +2,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use warploom_test_support::{
@@ -295,10 +295,25 @@ fn a_full_store_is_told(cluster: &Cluster) {
     assert!(mount(&["-o", "remount,size=64m", &store]));
     let again = cluster.submit(&sandbox, &file, &[]);
     let later = cluster.until_ended(&sandbox, &again);
-    let unmounted = std::process::Command::new("umount").arg(&store).status();
+    let unmounted = unmount(&store);
     assert_eq!(told, Some("disk_full".into()), "{all:#?}");
     assert_eq!(count(&later, "built") + count(&later, "hit"), 6, "{later:#?}");
-    assert!(unmounted.is_ok_and(|done| done.success()));
+    assert!(unmounted, "what was mounted for the test stays");
+}
+
+/// Unmounts a file system as soon as the processes of ended tasks have let go of it.
+fn unmount(folder: &str) -> bool {
+    let begun = Instant::now();
+    loop {
+        let unmounted = std::process::Command::new("umount").arg(folder).status();
+        if unmounted.is_ok_and(|done| done.success()) {
+            return true;
+        }
+        if begun.elapsed() > Duration::from_secs(20) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
 }
 
 fn a_dead_node_costs_no_finished_stage(cluster: &Cluster) {

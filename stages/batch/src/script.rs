@@ -197,21 +197,30 @@ fn body(
     };
     let mut lines = vec![
         format!("task=\"${{{variable}:-${{{TASK_VARIABLE}{missing}}}}}\""),
-        "# A signal ends `wait`, not the task: it saves its state first.".to_owned(),
-        "child= signal= again=1 ended=0".to_owned(),
-        "pass() { again=1 signal=$1; [ -z \"$child\" ] || kill \"-$1\" \"$child\" 2>/dev/null; }"
+        "# Signals are passed to the task, which saves its state first. Its exit code comes through"
             .to_owned(),
+        "# a pipe: where a signal and the end of the task meet, `wait` in bash may give -1.".to_owned(),
+        "child= signal= code= ended=0".to_owned(),
+        "pass() { signal=$1; [ -z \"$child\" ] || kill \"-$1\" \"$child\" 2>/dev/null; }".to_owned(),
         "trap 'pass USR1' USR1".to_owned(),
         "trap 'ended=1; pass TERM' TERM".to_owned(),
+        "exec 3>&1 4< <(".to_owned(),
+        "  trap '' TERM USR1".to_owned(),
+        "  (".to_owned(),
+        "    trap - TERM USR1".to_owned(),
         format!(
-            "{container}{} task {} --array {} --number \"{number}\"{limits} &",
+            "    exec {container}{} task {} --array {} --number \"{number}\"{limits} >&3 3>&-",
             quoted(&submission.program),
             quoted(&folder.to_string_lossy()),
             array.number
         ),
-        "child=$!".to_owned(),
+        "  ) &".to_owned(),
+        "  echo \"$!\"; wait \"$!\"; echo \"$?\"".to_owned(),
+        ")".to_owned(),
+        "read -r child <&4".to_owned(),
         "[ -z \"$signal\" ] || pass \"$signal\"".to_owned(),
-        "while [ \"$again\" = 1 ]; do again=0; wait \"$child\"; code=$?; done".to_owned(),
+        "until read -r -t 5 code <&4 || [ \"$?\" -le 128 ]; do :; done".to_owned(),
+        "code=${code:-137}".to_owned(),
     ];
     let Some(scheduler) = site.scheduler.as_ref().filter(|known| !known.requeue.is_empty()) else {
         lines.push("exit \"$code\"".to_owned());

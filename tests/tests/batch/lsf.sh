@@ -15,15 +15,24 @@
 set -u
 cd FOLDER 2>/dev/null
 task="${LSB_JOBINDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
-# A signal ends `wait`, not the task: it saves its state first.
-child= signal= again=1 ended=0
-pass() { again=1 signal=$1; [ -z "$child" ] || kill "-$1" "$child" 2>/dev/null; }
+# Signals are passed to the task, which saves its state first. Its exit code comes through
+# a pipe: where a signal and the end of the task meet, `wait` in bash may give -1.
+child= signal= code= ended=0
+pass() { signal=$1; [ -z "$child" ] || kill "-$1" "$child" 2>/dev/null; }
 trap 'pass USR1' USR1
 trap 'ended=1; pass TERM' TERM
-warploom task SUBMISSION --array 3 --number "$((task - 1))" --stop-after 480s &
-child=$!
+exec 3>&1 4< <(
+  trap '' TERM USR1
+  (
+    trap - TERM USR1
+    exec warploom task SUBMISSION --array 3 --number "$((task - 1))" --stop-after 480s >&3 3>&-
+  ) &
+  echo "$!"; wait "$!"; echo "$?"
+)
+read -r child <&4
 [ -z "$signal" ] || pass "$signal"
-while [ "$again" = 1 ]; do again=0; wait "$child"; code=$?; done
+until read -r -t 5 code <&4 || [ "$?" -le 128 ]; do :; done
+code=${code:-137}
 # 75: stopped, its state is saved. 4: a fault that may pass; the task itself gives
 # another code when it has come three times. SIGTERM: it was cancelled, or makes room.
 case $code in
