@@ -649,3 +649,16 @@ fn stages_do_not_depend_on_each_other() {
     }
     none("a stage depends on another", wrong);
 }
+
+#[test]
+fn run_launches_the_kernels_of_its_plan() {
+    let emitter =
+        ["emit_in_groups", "emit::cuda::emit", "cuda::emit(", "GpuTarget", "program::emit"];
+    let of_run = rust().into_iter().filter(|(path, _)| path.starts_with("stages/run/src/"));
+    let found = of_run.flat_map(|(path, text)| {
+        let own = production(&text);
+        let named: Vec<&str> = emitter.into_iter().filter(|name| own.contains(name)).collect();
+        named.into_iter().map(move |name| format!("{path}: {name}")).collect::<Vec<_>>()
+    });
+    none("`run` emits kernels, which are the plan's", found.collect());
+}

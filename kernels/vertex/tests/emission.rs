@@ -450,7 +450,7 @@ fn sums_of_tables_beyond_the_cache_go_by_slices() {
     let sliced = |nodes: u64, columns: u64| {
         let data = Data { nodes, edges: 12 * nodes, weighted: false, ..data() };
         let list = list(&text("gin"), "gin", &json!({"hidden": columns, "layers": 2}), &data);
-        let kernels = made("gin", &list, F32).launches.into_iter().flatten();
+        let kernels = made("gin", &list, F32).plan.launches.into_iter().flatten();
         kernels.filter(|kernel| matches!(kernel.blocks, Blocks::Items { slices: 2.., .. })).count()
     };
     assert_eq!(sliced(100_000, 64), 0, "a table of 26 MB stays in the cache");
@@ -503,7 +503,8 @@ fn sums_go_by_groups_of_neighbours_where_that_is_asked_for() {
         let list = list(&text(name), name, &settings(name), &data());
         let asked =
             vec![Some(Groups { neighbours: 32, lanes: 32, threads: 128 }); list.launches().len()];
-        let kernels = emit_in_groups(&list, F32, &asked).unwrap().launches.into_iter().flatten();
+        let kernels =
+            emit_in_groups(&list, F32, &asked).unwrap().plan.launches.into_iter().flatten();
         kernels.fold([0, 0], |[groups, rows], kernel| match kernel.blocks {
             Blocks::Groups { .. } => [groups + 1, rows],
             Blocks::Items { .. } => [groups, rows + 1],

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use serde_json::{Value, json};
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
-    Emitted, GpuTarget, Groups, Matmul, Order, ScheduleKind, emit_in_groups,
+    DevicePlan, Emitted, GpuTarget, Groups, Matmul, Order, ScheduleKind, emit_in_groups,
 };
 use warploom_vertex::gir::{Data, Loss, Target as Wanted, Type};
 use warploom_vertex::launch::LaunchList;
@@ -284,7 +284,7 @@ const KEPT: &str = include_str!("source_digests/kept_names.txt");
 
 /// The source without comments and the launches, with our names numbered as they come.
 fn numbered(emitted: &Emitted) -> String {
-    let Emitted {
+    let DevicePlan {
         launches,
         scratch_bytes,
         scratch_aside_bytes,
@@ -294,7 +294,7 @@ fn numbered(emitted: &Emitted) -> String {
         unmade,
         writes,
         ..
-    } = emitted;
+    } = &emitted.plan;
     let mut numbering = Numbering {
         kept: KEPT.split_whitespace().collect(),
         numbers: HashMap::new(),
@@ -481,18 +481,7 @@ fn each_schedule_is_emitted_for_some_program() {
 #[test]
 fn words_may_change_and_code_may_not() {
     let kept = |source: &str| {
-        numbered(&Emitted {
-            source: source.to_owned(),
-            launches: Vec::new(),
-            scratch_bytes: 0,
-            scratch_aside_bytes: 0,
-            aside: BTreeSet::new(),
-            writes: BTreeMap::new(),
-            clockwork: Vec::new(),
-            watch: Vec::new(),
-            unmade: Vec::new(),
-            schedules: Vec::new(),
-        })
+        numbered(&Emitted { source: source.to_owned(), plan: DevicePlan::default() })
     };
     let one = kept("// a comment\nfloat sum = first + second; // another\n");
     assert_eq!(one, kept("float total = left + right;\n\n"));

@@ -195,33 +195,14 @@ fn body(
         1 => format!(":-{first}"),
         _ => format!(":?set {TASK_VARIABLE} to a task"),
     };
-    let mut lines = vec![
-        format!("task=\"${{{variable}:-${{{TASK_VARIABLE}{missing}}}}}\""),
-        "# Signals are passed to the task, which saves its state first. Its exit code comes through"
-            .to_owned(),
-        "# a pipe: where a signal and the end of the task meet, `wait` in bash may give -1.".to_owned(),
-        "child= signal= code= ended=0".to_owned(),
-        "pass() { signal=$1; [ -z \"$child\" ] || kill \"-$1\" \"$child\" 2>/dev/null; }".to_owned(),
-        "trap 'pass USR1' USR1".to_owned(),
-        "trap 'ended=1; pass TERM' TERM".to_owned(),
-        "exec 3>&1 4< <(".to_owned(),
-        "  trap '' TERM USR1".to_owned(),
-        "  (".to_owned(),
-        "    trap - TERM USR1".to_owned(),
-        format!(
-            "    exec {container}{} task {} --array {} --number \"{number}\"{limits} >&3 3>&-",
-            quoted(&submission.program),
-            quoted(&folder.to_string_lossy()),
-            array.number
-        ),
-        "  ) &".to_owned(),
-        "  echo \"$!\"; wait \"$!\"; echo \"$?\"".to_owned(),
-        ")".to_owned(),
-        "read -r child <&4".to_owned(),
-        "[ -z \"$signal\" ] || pass \"$signal\"".to_owned(),
-        "until read -r -t 5 code <&4 || [ \"$?\" -le 128 ]; do :; done".to_owned(),
-        "code=${code:-137}".to_owned(),
-    ];
+    let command = format!(
+        "{container}{} task {} --array {} --number \"{number}\"{limits}",
+        quoted(&submission.program),
+        quoted(&folder.to_string_lossy()),
+        array.number
+    );
+    let mut lines = vec![format!("task=\"${{{variable}:-${{{TASK_VARIABLE}{missing}}}}}\"")];
+    lines.extend(passing_signals(&command));
     let Some(scheduler) = site.scheduler.as_ref().filter(|known| !known.requeue.is_empty()) else {
         lines.push("exit \"$code\"".to_owned());
         return lines;
@@ -239,6 +220,31 @@ fn body(
     lines.extend(scheduler.requeue.iter().map(|line| format!("    {line}")));
     lines.extend(["  fi;;".to_owned(), "esac".to_owned(), "exit \"$code\"".to_owned()]);
     lines
+}
+
+/// Lines that run a command, pass signals to it, and set `code` when it has ended.
+fn passing_signals(command: &str) -> Vec<String> {
+    let text = format!(
+        "# Signals are passed to the task, which saves its state first. Its exit code\n\
+         # comes through a pipe: where a signal and the end of the task meet, `wait` may give -1.\n\
+         child= signal= code= ended=0\n\
+         pass() {{ signal=$1; [ -z \"$child\" ] || kill \"-$1\" \"$child\" 2>/dev/null; }}\n\
+         trap 'pass USR1' USR1\n\
+         trap 'ended=1; pass TERM' TERM\n\
+         exec 3>&1 4< <(\n  \
+           trap '' TERM USR1\n  \
+           (\n    \
+             trap - TERM USR1\n    \
+             exec {command} >&3 3>&-\n  \
+           ) &\n  \
+           echo \"$!\"; wait \"$!\"; echo \"$?\"\n\
+         )\n\
+         read -r child <&4\n\
+         [ -z \"$signal\" ] || pass \"$signal\"\n\
+         until read -r -t 5 code <&4 || [ \"$?\" -le 128 ]; do :; done\n\
+         code=${{code:-137}}"
+    );
+    text.lines().map(str::to_owned).collect()
 }
 
 /// A word for a shell.

@@ -81,7 +81,8 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Profile | Kind::Permutation | Kind::Partition | Kind::Plan => 2,
+            Kind::Plan => 3,
+            Kind::Profile | Kind::Permutation | Kind::Partition => 2,
             _ => 1,
         }
     }

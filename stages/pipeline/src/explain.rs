@@ -4,6 +4,8 @@
 //! promises  the decisive figures on one page, equal reasons once; with `-v` every table, launch
 //!           and reason, in the same units; the checkpoint that a run would resume from; nothing
 //!           about other devices
+mod kernels;
+
 use std::collections::BTreeMap;
 
 use warploom_contract::{Key, Kind, StageError, kinds};
@@ -405,8 +407,10 @@ fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, Sta
             plan.device["name"],
             peak_text(&advice.memory, chain)
         );
+        let kernels = kernels::list_kernels(artifact, &plan, &list, &advice.predicted)?;
         if is_verbose {
             text += &predicted_text(&advice.predicted);
+            text += &kernels::table(&kernels);
             reasons.iter().for_each(|reason| text += &reason_text(reason));
             let listing = LaunchList { reasons: Vec::new(), ..list.clone() }.render();
             text += &format!(
@@ -417,7 +421,7 @@ fn stage_choices(chain: &Chain<'_>, is_verbose: bool) -> Result<Vec<Choice>, Sta
             text += &predicted_summary(&advice.predicted);
             text += &reasons_summary(&reasons);
         }
-        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": reasons, "memory": advice.memory, "predicted": advice.predicted}) });
+        found.push(Choice { text, json: serde_json::json!({"choice": "plan", "reasons": reasons, "memory": advice.memory, "predicted": advice.predicted, "kernels": kernels}) });
     }
     Ok(found)
 }

@@ -15,7 +15,7 @@ use warploom_spec::Residence;
 use warploom_vertex::{
     GraphFacts,
     emit::cuda::{
-        Emitted, host_reads,
+        DevicePlan, host_reads,
         memory_estimate::{self, Predicted},
     },
     launch::{BufferName, LaunchList, Reason},
@@ -39,10 +39,10 @@ pub struct MemoryNeeds {
 pub fn place_features(
     request: &PlanRequest,
     list: &LaunchList,
-    emitted: &Emitted,
+    planned: &DevicePlan,
     facts: &GraphFacts,
 ) -> MemoryNeeds {
-    let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, emitted, facts, on_host);
+    let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, planned, facts, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
     let bytes_of =
@@ -70,7 +70,7 @@ pub fn place_features(
         let reason = is_asked_for.then(|| no_dense_features_reason(of_all.bytes));
         return MemoryNeeds { memory, host: None, over_bus: None, by_launch: Vec::new(), reason };
     }
-    let traffic = host_reads::traffic(list, emitted, facts, &on_host);
+    let traffic = host_reads::traffic(list, planned, facts, &on_host);
     let bytes = memory_estimate::bytes_on_host(list, facts, &on_host);
     let host = OnHost { bytes, buffers: on_host };
     let over_bus = predict_bus_transfer(&traffic, request.device.bytes_per_second_of_host());

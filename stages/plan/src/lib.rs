@@ -22,10 +22,10 @@ mod time_prediction;
 use std::collections::BTreeMap;
 
 use warploom_contract::{
-    Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
+    Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         graph::LearnedRows,
-        plan::{self, Advice, Cut, Memory, Plan, Smaller},
+        plan::{self, Advice, Cut, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
     progress::{Phase, Progress},
@@ -34,7 +34,7 @@ use warploom_device::Nvrtc;
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
-    cubin_cache, memory_budget,
+    cubin_cache, kernel_tables, memory_budget,
     program::{
         self, Compilation, GpuRequest, Program, half_format, locate_setting_error,
         matmul_precision, refuse_half_precision_loops, refuse_links, refuse_other_mode,
@@ -96,6 +96,8 @@ impl Stage for PlanStage {
             !list.parameters.is_empty(),
         )?;
         let known = GraphInputs::read(inputs, request)?;
+        // A comment in the program changes no byte of its plan.
+        list.lines.clear();
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let on_step = || context.progress.advance(1);
         let (emitted, MemoryNeeds { memory, host, over_bus, by_launch, reason }) =
@@ -105,13 +107,8 @@ impl Stage for PlanStage {
             reasons.extend(schedule_reasons::cpu_schedule_reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
-        reasons.extend(
-            emitted
-                .iter()
-                .filter(|_| is_grouped(request))
-                .map(|emitted| schedule_reasons::grouping_reason(&list, emitted))
-                .collect::<Vec<_>>(),
-        );
+        let grouped = emitted.as_ref().filter(|_| is_grouped(request));
+        reasons.extend(grouped.map(|emitted| schedule_reasons::grouping_reason(&list, emitted)));
         let predicted = time_prediction::predict_list(
             &list,
             &facts,
@@ -129,27 +126,25 @@ impl Stage for PlanStage {
         memory_budget::refuse_too_large(&memory, room)?;
         emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
         warnings.iter().for_each(|warning| context.progress.warn(warning));
+        let (kernels, tables) = tables_of(&list, emitted.as_ref())?.unzip();
         let page = Plan {
             mode: mode_name(request.run.mode, &facts).to_owned(),
             predicts: predicts.map(|kind| to_json(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
-            matmul: Some(request.spec.matmul.name().to_owned())
-                .filter(|_| is_gpu(request) && request.spec.matmul != warploom_spec::Matmul::F32),
-            is_local: is_gpu(request) && known.order == Order::Local,
+            matmul: reduced_precision(request),
             schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: choose_groups(request, &list, &facts, &known.profile)
-                .into_iter()
-                .map(|groups| groups.map(to_plan_cut))
-                .collect(),
+            groups: plan_cuts(request, &list, &facts, &known.profile),
             device: to_json(&request.device)?,
             settings: to_json(&settings)?,
             tuning: request.tuning.clone(),
             launches: to_json(&list)?,
             host,
+            kernels,
         };
         plan::write(
             outputs,
             &page,
+            tables.as_ref(),
             &Advice { memory, predicted, over_bus, reasons: to_json(&reasons)? },
         )
     }
@@ -183,16 +178,14 @@ impl Stage for PlanStage {
                 unstored.join("`, `")
             )));
         }
-        let cuts: Vec<Option<Cut>> = choose_groups(request, &list, &facts, &profile)
-            .into_iter()
-            .map(|groups| groups.map(to_plan_cut))
-            .collect();
+        let cuts = plan_cuts(request, &list, &facts, &profile);
         if cuts != page.groups {
             return Err(Violation::new(format!(
                 "plan.json: how edges are cut: expected {cuts:?}, found {:?}",
                 page.groups
             )));
         }
+        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, &emitted)?;
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
             memory_needs(request, emitted.as_ref(), &list, &facts, stored);
         if host != page.host {
@@ -218,6 +211,41 @@ impl Stage for PlanStage {
         }
         Ok(())
     }
+}
+
+/// What kernels share, and their tables; none for a CPU.
+fn tables_of(
+    list: &LaunchList,
+    emitted: Option<&Emitted>,
+) -> Result<Option<(KernelFacts, KernelTables)>, StageError> {
+    emitted.map(|emitted| kernel_tables::to_tables(list, emitted)).transpose()
+}
+
+/// Refuses tables of kernels other than those that are emitted for the list.
+fn refuse_other_kernels(
+    artifact: &Artifact,
+    found: Option<&KernelFacts>,
+    list: &LaunchList,
+    emitted: &Option<Emitted>,
+) -> Result<(), Violation> {
+    let expected = tables_of(list, emitted.as_ref())?;
+    if expected.as_ref().map(|(facts, _)| facts) != found {
+        return Err(Violation::new(format!(
+            "plan.json: what kernels share: expected {:?}, found {found:?}",
+            expected.map(|(facts, _)| facts)
+        )));
+    }
+    let Some((_, expected)) = expected else { return Ok(()) };
+    match kernel_tables::find_difference(&expected, &plan::open_kernels(artifact)?) {
+        None => Ok(()),
+        Some(place) => Err(Violation::new(format!("{place} is not what is emitted for the list"))),
+    }
+}
+
+/// The precision of products on a GPU, if it is reduced.
+fn reduced_precision(request: &PlanRequest) -> Option<String> {
+    let matmul = request.spec.matmul;
+    (is_gpu(request) && matmul != warploom_spec::Matmul::F32).then(|| matmul.name().to_owned())
 }
 
 /// The mode of a run, as `plan.json` names it.
@@ -492,8 +520,16 @@ fn choose_groups(
     }
 }
 
-fn to_plan_cut(groups: Groups) -> Cut {
-    Cut { neighbours: groups.neighbours, lanes: groups.lanes, threads: groups.threads }
+/// The same, as `plan.json` has them.
+fn plan_cuts(
+    request: &PlanRequest,
+    list: &LaunchList,
+    facts: &GraphFacts,
+    profile: &Profile,
+) -> Vec<Option<Cut>> {
+    let cut = |Groups { neighbours, lanes, threads }: Groups| Cut { neighbours, lanes, threads };
+    let chosen = choose_groups(request, list, facts, profile);
+    chosen.into_iter().map(|groups| groups.map(cut)).collect()
 }
 
 /// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or

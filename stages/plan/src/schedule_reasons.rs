@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
 use warploom_vertex::{
     GraphFacts,
-    emit::cuda::{Blocks, Emitted, WalkedLists},
+    emit::cuda::{Blocks, DevicePlan, WalkedLists},
     launch::{LaunchList, Reason, Work},
 };
 
@@ -19,12 +19,12 @@ use warploom_vertex::{
 const NUMBER: u64 = 4;
 
 /// Which launches use neighbour groups, where the plan asks for them.
-pub fn grouping_reason(list: &LaunchList, emitted: &Emitted) -> Reason {
+pub fn grouping_reason(list: &LaunchList, planned: &DevicePlan) -> Reason {
     let named = |is_so: &dyn Fn(&Blocks) -> bool| {
         let launches = list
             .launches()
             .into_iter()
-            .zip(&emitted.launches)
+            .zip(&planned.launches)
             .filter(|(_, kernels)| kernels.iter().any(|kernel| is_so(&kernel.blocks)));
         launches.map(|(launch, _)| format!("`{}`", launch.name)).collect::<Vec<_>>()
     };

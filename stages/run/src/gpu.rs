@@ -1,4 +1,4 @@
-//! gpu: executes a launch list on a GPU, with the kernels that `vertex::emit` makes of the list.
+//! gpu: executes a launch list on a GPU, with the kernels of its plan.
 //!
 //! promises  all device memory is one allocation, of the size that the plan predicted, except input
 //!           rows that the plan leaves in pinned host memory; a part of the list is one CUDA graph;
@@ -26,7 +26,7 @@ use warploom_shell::{
     memory_budget,
 };
 use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Groups, Matmul, Order, WalkedLists, loss_of};
+use warploom_vertex::emit::cuda::{self, Argument, Emitted, WalkedLists, loss_of};
 use warploom_vertex::gir::{Input, Op};
 use warploom_vertex::launch::{
     Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
@@ -49,12 +49,8 @@ pub use warploom_shell::device_errors::device_error;
 pub struct GpuPlan<'a> {
     /// The GPU.
     pub facts: &'a Facts,
-    /// The precision of matrix products.
-    pub matmul: Matmul,
-    /// Whether neighbouring rows read nearby rows.
-    pub order: Order,
-    /// The neighbour groups of each launch, where the plan uses them.
-    pub groups: &'a [Option<Groups>],
+    /// Its kernels, and how they are launched.
+    pub kernels: &'a Emitted,
     /// The buffers that stay on the host.
     pub host: Option<&'a OnHost>,
 }
@@ -129,12 +125,12 @@ impl GpuExecutor {
     ) -> Result<Self, StageError> {
         let gpu = Gpu::open(planned.facts.ordinal).map_err(device_error)?;
         let bytes_free = gpu.facts().memory_free_bytes;
-        let emitted = compile::emit_source::<T>(list, &planned)?;
-        let (module, compiled) = compile::load_code(context, &gpu, &emitted)?;
-        let lists = kernel_arguments::build_walked_lists(list, &emitted, emitted.processors, data);
-        let tables = kernel_arguments::build_group_tables(&emitted, &lists);
+        let emitted = &planned.kernels.plan;
+        let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
+        let lists = kernel_arguments::build_walked_lists(list, emitted, emitted.processors, data);
+        let tables = kernel_arguments::build_group_tables(emitted, &lists);
         let layout =
-            Layout::new::<T>(list, &emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
+            Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
         let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
@@ -154,7 +150,7 @@ impl GpuExecutor {
             .iter()
             .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
-        let branch_roles = graph_branches::branch_roles(&emitted, &layout);
+        let branch_roles = graph_branches::branch_roles(emitted, &layout);
         let mut calls_of = |some: &[cuda::Kernel]| {
             some.iter()
                 .map(|kernel| kernels.bind_call(kernel, &bound))

@@ -44,16 +44,14 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Cut, Memory, Plan},
+    kinds::plan::{self, Memory, Plan},
 };
 use warploom_device::EnergyMeter;
 use warploom_shell::{
-    StageName, gpu_present, memory_budget, requests::RunRequest, signals, tuning_file,
+    StageName, gpu_present, kernel_tables, memory_budget, requests::RunRequest, signals,
+    tuning_file,
 };
-use warploom_vertex::{
-    emit::cuda::{Groups, Matmul, Order},
-    launch::{Body, LaunchList, LossKind},
-};
+use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
 use crate::{
     checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
@@ -159,40 +157,6 @@ fn score_kind(page: &Plan) -> Result<Option<LossKind>, StageError> {
     })
 }
 
-/// The precision of matrix products on a GPU.
-fn matmul_precision(page: &Plan) -> Result<Matmul, StageError> {
-    let named = page.matmul.clone().map(|name| serde_json::from_value(name.into())).transpose();
-    let named = named.map_err(|error| {
-        StageError::defect(format!(
-            "the plan has a matmul precision that this version does not know: {error}"
-        ))
-    })?;
-    Ok(named.unwrap_or_default())
-}
-
-/// What the plan decides about the execution on a GPU.
-fn gpu_plan<'a>(
-    request: &'a RunRequest,
-    page: &'a Plan,
-    groups: &'a [Option<Groups>],
-) -> Result<gpu::GpuPlan<'a>, StageError> {
-    let order = if page.is_local { Order::Local } else { Order::Spread };
-    Ok(gpu::GpuPlan {
-        facts: &request.device,
-        matmul: matmul_precision(page)?,
-        order,
-        groups,
-        host: page.host.as_ref(),
-    })
-}
-
-/// The neighbour groups of each launch in the plan, if it has any.
-fn plan_groups(page: &Plan) -> Vec<Option<Groups>> {
-    let of =
-        |cut: &Cut| Groups { neighbours: cut.neighbours, lanes: cut.lanes, threads: cut.threads };
-    page.groups.iter().map(|cut| cut.as_ref().map(of)).collect()
-}
-
 fn execute_plan<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
@@ -213,7 +177,7 @@ fn execute_plan<T: Precision>(
         Needs::from_list(list)
     };
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
-    let mut executor = make_executor(context, request, page, memory, list, data)?;
+    let mut executor = make_executor(context, inputs, request, page, memory, list, data)?;
     let started = Instant::now();
     let done =
         compute(context, list, request, &mut executor, &mut checkpoints).map_err(|error| {
@@ -292,6 +256,7 @@ fn describe_saved_state(error: StageError) -> StageError {
 /// Makes the executor of a list, on the device of the request.
 fn make_executor<T: Precision>(
     context: &Context,
+    inputs: &Inputs,
     request: &RunRequest,
     page: &Plan,
     memory: &Memory,
@@ -302,8 +267,9 @@ fn make_executor<T: Precision>(
     match device.kind {
         warploom_device::Kind::Cpu => Executor::new(list, data, seed),
         warploom_device::Kind::Cuda => {
-            let groups = plan_groups(page);
-            let planned = gpu_plan(request, page, &groups)?;
+            let kernels = kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list)?;
+            let planned =
+                gpu::GpuPlan { facts: device, kernels: &kernels, host: page.host.as_ref() };
             Executor::new_on_gpu(context, list, data, seed, planned)
                 .map_err(|error| gpu::add_fitting_settings(error, page, memory, device.ordinal))
         }

@@ -24,6 +24,7 @@ pub mod explain;
 pub mod flags;
 pub mod gpu_present;
 pub mod hints;
+pub mod kernel_tables;
 pub mod machine_limits;
 pub mod memory_budget;
 pub mod order_choice_cache;

@@ -133,7 +133,7 @@ pub fn run_inputs(kind: Kind) -> Reads {
         Kind::Partition => Reads { files: partition::ROWS_FILES.into(), ..Reads::default() },
         // The refusal of a run that needs too much memory shows the advice.
         Kind::Plan => Reads {
-            files: [plan::PLAN_FILE].into(),
+            files: Names([plan::PLAN_FILE].into_iter().chain(plan::KERNEL_FILES).collect()),
             records: [plan::ADVICE_FILE].into(),
             ..Reads::default()
         },

@@ -20,6 +20,7 @@ use warploom_run::{
     resolved_program::{Part, Pass},
     upload::Needs,
 };
+use warploom_shell::program::emit_source;
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
@@ -425,14 +426,12 @@ pub fn executor_with_order<T: Precision>(
         progress: &Silence,
         stop: &StopFlag::new(),
     };
-    Executor::new_on_gpu(
-        &context,
-        list,
-        data,
-        seed,
-        GpuPlan { facts, matmul, order, groups: &groups(list), host: None },
-    )
-    .unwrap_or_else(|error| panic!("{error}"))
+    let bytes = size_of::<T>() as u64;
+    let kernels = emit_source(list, bytes, matmul, order, &groups(list), facts)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let planned = GpuPlan { facts, kernels: &kernels, host: None };
+    Executor::new_on_gpu(&context, list, data, seed, planned)
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.

@@ -15,8 +15,8 @@
 set -u
 cd FOLDER 2>/dev/null
 task="${LSB_JOBINDEX:-${WARPLOOM_TASK:?set WARPLOOM_TASK to a task}}"
-# Signals are passed to the task, which saves its state first. Its exit code comes through
-# a pipe: where a signal and the end of the task meet, `wait` in bash may give -1.
+# Signals are passed to the task, which saves its state first. Its exit code
+# comes through a pipe: where a signal and the end of the task meet, `wait` may give -1.
 child= signal= code= ended=0
 pass() { signal=$1; [ -z "$child" ] || kill "-$1" "$child" 2>/dev/null; }
 trap 'pass USR1' USR1

@@ -5,6 +5,7 @@
 //!           guess; floats are always summed in the same order
 //! never     names a driver, compiles, or looks at a graph
 mod consecutive_rows;
+pub mod device_plan;
 mod edge_sums;
 pub mod epoch_clock;
 mod graph_pooling;
@@ -44,14 +45,17 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use device_plan::{
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, Tier, WalkedLists,
+};
 pub use schedule_kinds::ScheduleKind;
 
 use kernel_parameters::Parameters;
 
 use crate::gir::Op;
 use crate::launch::{
-    Body, BufferName, Direction, Launch, LaunchList, LossKind, MergedLaunches, Operation, Rows,
-    off_path_launches,
+    Body, Buffer, BufferName, Element, Launch, LaunchList, LossKind, MergedLaunches, Operation,
+    Rows, off_path_launches,
 };
 
 /// The device code that every source includes.
@@ -125,319 +129,21 @@ impl Matmul {
     }
 }
 
-/// The CUDA source of a list.
+/// The CUDA source of a list, and how it is launched; derefs to the latter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
     /// One translation unit.
     pub source: String,
-    /// Kernels by launch, in the order of `LaunchList::launches`.
-    pub launches: Vec<Vec<Kernel>>,
-    /// Bytes of scratch that the kernels of one launch share, at most; launches off the critical
-    /// path have their own.
-    pub scratch_bytes: u64,
-    /// The same, for launches off the critical path.
-    pub scratch_aside_bytes: u64,
-    /// Launches off the critical path: their kernels have scratch and completion counters of their
-    /// own.
-    pub aside: BTreeSet<usize>,
-    /// By kernel, which of its parameters it may write through. A kernel that is not listed may
-    /// write through any.
-    pub writes: BTreeMap<String, Vec<bool>>,
-    /// For training: the kernel that advances the epoch counter.
-    pub clockwork: Vec<Kernel>,
-    /// For training: the kernels of early stopping and best checkpoint, if used; none if parameters
-    /// are too large to be stored twice.
-    pub watch: Vec<Kernel>,
-    /// Buffers that are never materialised: their readers compute them.
-    pub unmade: Vec<BufferName>,
-    /// How each launch is executed, in the order of `launches`.
-    pub schedules: Vec<BTreeSet<ScheduleKind>>,
+    /// What is launched.
+    pub plan: DevicePlan,
 }
 
-impl Emitted {
-    /// The arguments of all its kernels, in order.
-    pub fn arguments(&self) -> impl Iterator<Item = &Argument> {
-        self.launches
-            .iter()
-            .flatten()
-            .chain(&self.clockwork)
-            .chain(&self.watch)
-            .flat_map(|kernel| &kernel.arguments)
+impl std::ops::Deref for Emitted {
+    type Target = DevicePlan;
+
+    fn deref(&self) -> &DevicePlan {
+        &self.plan
     }
-}
-
-/// A kernel and its launch configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kernel {
-    /// Its name in the source.
-    pub name: String,
-    /// Its parameters, in order.
-    pub arguments: Vec<Argument>,
-    /// The grid.
-    pub blocks: Blocks,
-    /// Threads per block.
-    pub threads: u32,
-    /// Dynamic shared memory per block.
-    pub shared_bytes: u32,
-}
-
-/// The size of a grid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blocks {
-    /// Rows per block, and slices.
-    Rows {
-        /// What a row corresponds to.
-        rows: Rows,
-        /// Rows per block.
-        each: u32,
-        /// Blocks that share a row.
-        slices: u32,
-    },
-    /// Items of a walk over lists, by size class: several blocks, a block, a warp or a group of
-    /// lanes each.
-    Items {
-        /// The lists.
-        walked: WalkedLists,
-        /// How they are split.
-        cut: Cut,
-        /// Blocks that share an item.
-        slices: u32,
-    },
-    /// Row partitions with a minimum size and a maximum count, and tiles of the result.
-    Parts {
-        /// What a row corresponds to.
-        rows: Rows,
-        /// Minimum rows of a partition.
-        each: u32,
-        /// Maximum partitions.
-        most: u32,
-        /// Tiles along two axes.
-        tiles: [u32; 2],
-    },
-    /// Neighbour groups, as many per block as its threads serve.
-    Groups {
-        /// The direction of the edges.
-        direction: Direction,
-        /// How rows are split.
-        groups: Groups,
-        /// Whether the blocks are for rows whose groups span several blocks, and not for groups.
-        spans: bool,
-        /// Blocks that share a row.
-        slices: u32,
-    },
-    /// A constant grid.
-    Fixed([u32; 3]),
-}
-
-/// How the neighbours of a row are split into groups (neighbour grouping of GNNAdvisor).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Groups {
-    /// Maximum neighbours per group.
-    pub neighbours: u32,
-    /// Lanes per group: a power of two, at most a warp.
-    pub lanes: u32,
-    /// Threads per block: whole warps.
-    pub threads: u32,
-}
-
-impl Groups {
-    /// Groups per block.
-    pub fn per_block(self) -> u32 {
-        self.threads / self.lanes
-    }
-
-    /// The maximum number of groups of this many rows and neighbours.
-    pub fn most(self, rows: u64, neighbours: u64) -> u64 {
-        rows + neighbours / u64::from(self.neighbours)
-    }
-}
-
-/// How a walk maps rows to threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Cut {
-    /// Lane groups per warp.
-    pub groups_of_warp: u32,
-    /// Warps per block.
-    pub warps: u32,
-    /// Edges that a group loads at once.
-    pub in_flight: u32,
-    /// Minimum resident blocks per SM.
-    pub blocks_per_processor: u32,
-    /// Maximum blocks of all heavy rows together; 0 if one block at most processes a row.
-    pub hub_blocks: u32,
-    /// Rows that a group processes in sequence.
-    pub rows_of_group: u32,
-}
-
-/// An argument of a kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Argument {
-    /// A pointer to a buffer.
-    Buffer(BufferName),
-    /// An input edge value, permuted to the order in which this walk visits the edges.
-    Slots(BufferName, Direction),
-    /// A list of a walk, in the order of work: rows, offsets, far ends, edge rows, relations,
-    /// values.
-    Items(WalkedLists, ListPart),
-    /// The number of items in a size class; of all items.
-    Count(WalkedLists, Cut, Tier),
-    /// A list of neighbour groups.
-    Groups(Direction, Groups, Grouped),
-    /// Partial results of rows whose groups span several blocks: bytes for the first and the last
-    /// row of each block.
-    PartsOfSpans(Direction, Groups, u64),
-    /// The inverse of an index into a table with this many rows: offsets per table row, then the
-    /// rows that name it, ascending. Out-of-range indices are omitted.
-    Inverse(BufferName, u32),
-    /// A 32-bit number.
-    Number(u32),
-    /// The number of row partitions, as in `Blocks::Parts`.
-    Parts {
-        /// What a row corresponds to.
-        rows: Rows,
-        /// Minimum rows of a partition.
-        each: u32,
-        /// Maximum partitions.
-        most: u32,
-    },
-    /// The number of rows of this kind, 32-bit.
-    RowCount(Rows),
-    /// The row in the graph artifact of each node row; null for the identity.
-    RowInGraph,
-    /// The graph of each vertex; null for a single graph.
-    GraphOf,
-    /// Where the vertices of each graph start in `GraphVertices`.
-    GraphOffsets,
-    /// Vertices by graph.
-    GraphVertices,
-    /// Source of each edge.
-    Source,
-    /// Target of each edge.
-    Target,
-    /// The epoch counter.
-    Clock,
-    /// The seed, as two 32-bit numbers in place of a pointer.
-    Seed,
-    /// Whether this is a training pass.
-    Training,
-    /// Scratch shared by the kernels of a launch.
-    Scratch,
-    /// The same, for launches off the critical path.
-    ScratchAside,
-    /// The split of each row of the target: 0 none, 1 training, 2 validation, 3 test.
-    Split,
-    /// The number of terms of the mean loss: training rows, or their known elements; a double.
-    LossTerms,
-    /// Counts finished blocks of a kernel, or of each heavy row or row tile; 0 between kernels.
-    Ticket,
-    /// The same, for launches off the critical path.
-    TicketAside,
-    /// The counts of an evaluation pass, in the order of `epoch_clock::counts_of_part`; null in a
-    /// training pass.
-    Measures,
-    /// The loss before rounding: a double.
-    ExactLoss,
-    /// Metrics of the last `epoch_clock::SLOTS` epochs: for each the loss as a double, and the
-    /// counts.
-    Ring,
-    /// Learning-rate factors of epochs, by epoch number modulo `epoch_clock::SLOTS`: doubles.
-    Paces,
-    /// The first or second moment of the parameter of this number; null where its optimiser has
-    /// none.
-    Moment(usize, u8),
-    /// Settings of the optimiser of the parameter of this number, as `epoch_clock::OPTIMIZER` lists
-    /// them.
-    Optimizer(usize),
-    /// The state of early stopping between epochs: two copies of `training_control::TrainingState`.
-    Watches,
-    /// The best checkpoint of the parameter of this number.
-    Kept(usize),
-}
-
-impl Argument {
-    /// Switches to the scratch and counters of launches off the critical path.
-    fn take_aside(&mut self) {
-        match self {
-            Argument::Scratch => *self = Argument::ScratchAside,
-            Argument::Ticket => *self = Argument::TicketAside,
-            _ => {}
-        }
-    }
-}
-
-/// The lists of a walk.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WalkedLists {
-    /// The edges of each vertex.
-    Edges(Direction),
-    /// The nonzeros of each row, or column, of sparse features.
-    Entries(BufferName, bool),
-}
-
-impl From<Direction> for WalkedLists {
-    fn from(direction: Direction) -> WalkedLists {
-        WalkedLists::Edges(direction)
-    }
-}
-
-/// A list of a walk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ListPart {
-    /// Row of each item.
-    Row,
-    /// First slot of each item, and the end.
-    Offset,
-    /// Far vertex of each slot.
-    Far,
-    /// Row of the edge of each slot.
-    Edge,
-    /// Relation of each slot, as a number of 32 bits.
-    Relation,
-    /// Value of each entry.
-    Value,
-}
-
-/// A list of neighbour groups, or their number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grouped {
-    /// Row of each group: groups of a row are consecutive.
-    Row,
-    /// First slot of each group.
-    Start,
-    /// Where the slots of each group end.
-    End,
-    /// Number of groups.
-    Count,
-    /// Each row whose groups span several blocks.
-    SpanRow,
-    /// The first of these blocks.
-    SpanBlock,
-    /// Number of these blocks.
-    SpanBlocks,
-    /// Number of such rows.
-    SpanCount,
-}
-
-impl Grouped {
-    /// Whether it is a number and not a list.
-    pub fn is_count(self) -> bool {
-        matches!(self, Grouped::Count | Grouped::SpanCount)
-    }
-}
-
-/// A size class of items (rows).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Tier {
-    /// Several blocks each (heavy rows).
-    Hub,
-    /// Not a class: the number of blocks of each heavy row.
-    Pieces,
-    /// A block each.
-    Block,
-    /// A warp each.
-    Warp,
-    /// All items.
-    All,
 }
 
 /// A launch for which no kernel can be emitted.
@@ -474,34 +180,26 @@ pub fn emit_in_groups(
     groups: &[Option<Groups>],
 ) -> Result<Emitted, NoKernel> {
     let real = if target.bytes_per_real == 8 { "double" } else { "float" };
-    let mut emitted = Emitted {
-        source: format!(
-            "typedef {real} real;\n{}{PRELUDE}{}",
-            target.matmul.constants(),
-            if target.warpgroups { warpgroup_products::PRELUDE } else { "" }
-        ),
-        launches: Vec::new(),
-        scratch_bytes: 0,
-        scratch_aside_bytes: 0,
-        aside: off_path_launches(list),
-        writes: BTreeMap::new(),
-        clockwork: Vec::new(),
-        watch: Vec::new(),
-        unmade: Vec::new(),
-        schedules: Vec::new(),
-    };
-    let (mut known, twins, shares) = (
-        BTreeMap::new(),
-        shared_read_sums::find_second_outers(list, target),
-        online_softmax::find_softmax_exponentials(list, target),
+    let mut source = format!(
+        "typedef {real} real;\n{}{PRELUDE}{}",
+        target.matmul.constants(),
+        if target.warpgroups { warpgroup_products::PRELUDE } else { "" }
     );
-    let beside = shared_read_sums::find_shared_sums(list, target, &twins);
-    let (joined, mut elsewhere) = (MergedLaunches::from_list(list), BTreeMap::new());
+    let mut emitted = DevicePlan {
+        processors: target.processors,
+        aside: off_path_launches(list),
+        ..DevicePlan::default()
+    };
+    let (joined, vertices) = (MergedLaunches::from_list(list), arena_vertices(list, target));
+    let (mut known, mut elsewhere) = (BTreeMap::new(), BTreeMap::new());
+    let twins = shared_read_sums::find_second_outers(list, target, &joined);
+    let shares = online_softmax::find_softmax_exponentials(list, target);
+    let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
     for (number, launch) in list.launches().into_iter().enumerate() {
         let groups = groups.get(number).copied().flatten();
         let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
-        let (kernels, source, unmade, writes) =
-            (Vec::new(), String::new(), Vec::new(), std::mem::take(&mut emitted.writes));
+        let (kernels, unmade, writes) =
+            (Vec::new(), Vec::new(), std::mem::take(&mut emitted.writes));
         let schedules = BTreeSet::new();
         let mut unit = Unit {
             list,
@@ -515,43 +213,41 @@ pub fn emit_in_groups(
             unmade,
             number,
             launch,
+            vertices,
             known,
             kernels,
-            source,
+            source: String::new(),
             writes,
             scratch_bytes: 0,
             schedules,
         };
         unit.write().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
-        emitted.source.push_str(&unit.source);
-        let scratch = if emitted.aside.contains(&number) {
-            &mut emitted.scratch_aside_bytes
-        } else {
-            &mut emitted.scratch_bytes
-        };
-        *scratch = unit.scratch_bytes.max(*scratch);
-        if emitted.aside.contains(&number) {
-            unit.kernels
-                .iter_mut()
-                .flat_map(|kernel| &mut kernel.arguments)
-                .for_each(Argument::take_aside);
-        }
+        source.push_str(&unit.source);
         emitted.writes = unit.writes;
-        emitted.launches.push(unit.kernels);
-        emitted.schedules.push(unit.schedules);
         emitted.unmade.extend(unit.unmade);
+        emitted.add_launch(unit.kernels, unit.schedules, unit.scratch_bytes);
         (known, elsewhere) = (unit.known, unit.elsewhere);
     }
     if let Some((kind, columns)) = loss_of(list) {
-        emitted.source.push_str(epoch_clock::CLOCKWORK);
+        source.push_str(epoch_clock::CLOCKWORK);
         emitted.clockwork = epoch_clock::emit_clock_kernel(kind, columns);
-        let (source, kernels) =
+        let (text, kernels) =
             training_control::emit_watch(list, kind, columns, target.bytes_per_real);
-        emitted.source.push_str(&source);
+        source.push_str(&text);
         emitted.watch = kernels;
     }
-    emitted.source = indented(&emitted.source);
-    Ok(emitted)
+    Ok(Emitted { source: indented(&source), plan: emitted })
+}
+
+/// The number of vertices, derived from the arena; 0 if unknown.
+fn arena_vertices(list: &LaunchList, target: GpuTarget) -> u64 {
+    let of = |buffer: &Buffer| {
+        let is_row =
+            buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
+        let place = list.arena.place(&buffer.name).filter(|_| is_row)?;
+        Some(place.bytes / (buffer.stride(target.bytes_per_real) * target.bytes_per_real))
+    };
+    list.buffers.iter().find_map(of).unwrap_or(0)
 }
 
 /// Indents lines by the depth of the braces around them.
@@ -576,33 +272,34 @@ fn indented(source: &str) -> String {
 /// A definition with its names numbered in order of appearance: definitions that differ in names
 /// alone are equal.
 fn anonymous(definition: &str) -> String {
-    let (mut numbers, mut text, mut word): (BTreeMap<String, usize>, String, String) =
-        (BTreeMap::new(), String::new(), String::new());
-    for letter in definition.chars().chain(['\n']) {
-        if letter.is_ascii_alphanumeric() || letter == '_' {
-            word.push(letter);
-            continue;
-        }
-        let ends_in_number = word.rsplit_once('_').is_some_and(|(_, end)| {
-            !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit())
-        });
-        let is_ours = ["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start))
-            || ends_in_number;
-        if is_ours
-            && !word.starts_with("stream_")
-            && !word.starts_with(|first: char| first.is_ascii_digit())
-        {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut text = String::with_capacity(definition.len());
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    for piece in definition.split_inclusive(|letter| !is_of_word(letter)) {
+        let word = piece.trim_end_matches(|letter| !is_of_word(letter));
+        if is_own_name(word) {
             let next = numbers.len();
-            text.push_str(&format!(
-                "@{}",
-                numbers.entry(std::mem::take(&mut word)).or_insert(next)
-            ));
+            text.push('@');
+            text.push_str(&numbers.entry(word).or_insert(next).to_string());
         } else {
-            text.push_str(&std::mem::take(&mut word));
+            text.push_str(word);
         }
-        text.push(letter);
+        text.push_str(&piece[word.len()..]);
     }
     text
+}
+
+/// Whether a word of a definition is a name that the emitter gave: of a buffer, a table or a value.
+fn is_own_name(word: &str) -> bool {
+    let ends_in_number = || {
+        word.rsplit_once('_').is_some_and(|(_, end)| {
+            !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit())
+        })
+    };
+    (["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start))
+        || ends_in_number())
+        && !word.starts_with("stream_")
+        && !word.starts_with(|first: char| first.is_ascii_digit())
 }
 
 /// The text of one kernel of a launch.
@@ -661,6 +358,8 @@ struct Unit<'a> {
     unmade: Vec<BufferName>,
     number: usize,
     launch: &'a Launch,
+    /// The number of vertices; 0 if unknown.
+    vertices: u64,
     /// Names of emitted definitions, by their anonymous text.
     known: BTreeMap<String, String>,
     kernels: Vec<Kernel>,

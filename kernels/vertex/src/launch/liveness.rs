@@ -70,13 +70,18 @@ struct Moment<'a> {
 impl<'a> Timeline<'a> {
     /// The accesses of a list.
     pub fn new(list: &'a LaunchList) -> Self {
+        Timeline::with_merged(list, &MergedLaunches::from_list(list))
+    }
+
+    /// The same, where the launches that may be merged are known.
+    pub fn with_merged(list: &'a LaunchList, merged: &MergedLaunches) -> Self {
         let mut timeline = Timeline::default();
         let results: Vec<&str> = list.results.iter().map(|result| result.buffer.as_str()).collect();
         match &list.body {
             Body::Train(train) => timeline.train(train, &results),
             Body::Iterate(iterate) => timeline.iterate(iterate, &results),
         }
-        timeline.join(&MergedLaunches::from_list(list));
+        timeline.join(merged);
         timeline.keep_aside(list);
         timeline
     }

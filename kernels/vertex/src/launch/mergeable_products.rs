@@ -7,6 +7,7 @@
 //!           is computed earlier or later for it, and the lifetimes (`liveness`) cover it, whether
 //!           an executor merges them or not
 //! never     considers memory: the executor knows what fits
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Range, RangeInclusive};
 
@@ -84,10 +85,26 @@ struct ProductLaunch<'a> {
     inner: u64,
 }
 
+/// A launch with the buffers that it reads and writes: programs of many relations have hundreds of
+/// launches, which are compared with each other.
+struct Accesses<'a> {
+    launch: &'a Launch,
+    reads: Vec<Cow<'a, str>>,
+    writes: Vec<Cow<'a, str>>,
+}
+
+impl<'a> Accesses<'a> {
+    fn new(launch: &'a Launch) -> Self {
+        let (reads, writes) = (launch.operation.reads(), launch.operation.writes());
+        Accesses { launch, reads, writes }
+    }
+}
+
 impl MergedLaunches {
     /// Finds those of a list.
     pub fn from_list(list: &LaunchList) -> Self {
-        let (mut joined, launches) = (MergedLaunches::default(), list.launches());
+        let mut joined = MergedLaunches::default();
+        let launches: Vec<Accesses> = list.launches().into_iter().map(Accesses::new).collect();
         for part in parts(list) {
             joined.find_firsts(list, &launches, part.clone());
             // Narrow ones come first: every device merges them.
@@ -132,9 +149,10 @@ impl MergedLaunches {
         self.firsts.iter().find(|(_, of)| **of == second).map(|(first, _)| *first)
     }
 
-    fn find_firsts(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
+    fn find_firsts(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
         for first in part.clone() {
-            let Some(made) = product(launches[first]).and_then(|product| sum_of(&product)) else {
+            let Some(made) = product(launches[first].launch).and_then(|product| sum_of(&product))
+            else {
                 continue;
             };
             let is_own = list.buffers.iter().any(|buffer| {
@@ -142,15 +160,16 @@ impl MergedLaunches {
             });
             let is_result = list.results.iter().any(|result| result.buffer == made);
             let mut readers = (0..launches.len())
-                .filter(|other| launches[*other].operation.reads().iter().any(|read| read == made));
+                .filter(|other| launches[*other].reads.iter().any(|read| read == made));
             let (Some(second), None) = (readers.next(), readers.next()) else { continue };
             // A row of one number would be broadcast to the other's columns.
-            let columns = |launch: usize| product(launches[launch]).map(|product| product.columns);
-            let adds = product(launches[second]).is_some_and(|product| adds(&product, made))
+            let columns =
+                |launch: usize| product(launches[launch].launch).map(|product| product.columns);
+            let adds = product(launches[second].launch).is_some_and(|product| adds(&product, made))
                 && columns(first) == columns(second);
             let is_near = first < second
                 && part.contains(&second)
-                && stays(launches, first..second, launches[first]);
+                && stays(launches, first..second, &launches[first]);
             // Of three that are added two are merged: the middle one is computed, and adds the
             // first.
             let is_joined = self.first_of(first).is_some() || self.first_of(second).is_some();
@@ -163,17 +182,18 @@ impl MergedLaunches {
     fn find_followers(
         &mut self,
         list: &LaunchList,
-        launches: &[&Launch],
+        launches: &[Accesses],
         part: Range<usize>,
         columns: RangeInclusive<u64>,
     ) {
         for follower in part.clone() {
-            let Some(of) = product(launches[follower]) else { continue };
+            let Some(of) = product(launches[follower].launch) else { continue };
             let Operand::Rows(Rowed { buffer, view: View::Own, shape }) = of.left else { continue };
-            let maker = (part.start..follower).rev().find(|other| {
-                launches[*other].operation.writes().iter().any(|made| made == buffer)
-            });
-            let Some((head, made)) = maker.and_then(|head| Some((head, product(launches[head])?)))
+            let maker = (part.start..follower)
+                .rev()
+                .find(|other| launches[*other].writes.iter().any(|made| made == buffer));
+            let Some((head, made)) =
+                maker.and_then(|head| Some((head, product(launches[head].launch)?)))
             else {
                 continue;
             };
@@ -189,7 +209,7 @@ impl MergedLaunches {
                 .map(|(other, _)| *other)
                 .collect();
             let is_same = |other: &usize| {
-                product(launches[*other]).is_some_and(|other| is_read(other.left, buffer))
+                product(launches[*other].launch).is_some_and(|other| is_read(other.left, buffer))
             };
             let has_room = others.len() < tuning::merged_followers() && others.iter().all(is_same);
             // A wide one follows a warpgroup MMA product, in one slice.
@@ -211,18 +231,18 @@ impl MergedLaunches {
         }
     }
 
-    fn find_walked(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
+    fn find_walked(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
         for follower in part.clone() {
-            let Some(of) =
-                product(launches[follower]).filter(|of| of.columns <= tuning::walked_columns())
+            let Some(of) = product(launches[follower].launch)
+                .filter(|of| of.columns <= tuning::walked_columns())
             else {
                 continue;
             };
             let Operand::Rows(Rowed { buffer, view: View::Own, .. }) = of.left else { continue };
-            let maker = (part.start..follower).rev().find(|other| {
-                launches[*other].operation.writes().iter().any(|made| made == buffer)
-            });
-            let Some(head) = maker.filter(|head| is_walk(launches[*head])) else { continue };
+            let maker = (part.start..follower)
+                .rev()
+                .find(|other| launches[*other].writes.iter().any(|made| made == buffer));
+            let Some(head) = maker.filter(|head| is_walk(launches[*head].launch)) else { continue };
             let is_taken = self.walked.values().any(|other| *other == head);
             if !is_taken && !self.is_joined(follower) && follows(list, launches, head, follower) {
                 self.walked.insert(follower, head);
@@ -230,9 +250,9 @@ impl MergedLaunches {
         }
     }
 
-    fn find_outers(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
+    fn find_outers(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
         for first in part.clone() {
-            let Some(operands) = outer(launches[first]) else { continue };
+            let Some(operands) = outer(launches[first].launch) else { continue };
             let is_twin = self.twins.iter().any(|(one, other)| [one, other].contains(&&first));
             if is_twin
                 || self.sources.values().any(|last| *last == first)
@@ -244,8 +264,8 @@ impl MergedLaunches {
                 let Some(of) = self.behind(launches, first, *later) else { return false };
                 let is_few = of.inner <= tuning::outer_columns() && of.columns > of.inner;
                 is_few
-                    && stays(launches, first..*later, launches[first])
-                    && is_apart(launches, first..later + 1, launches[first])
+                    && stays(launches, first..*later, &launches[first])
+                    && is_apart(launches, first..later + 1, &launches[first])
             };
             let is_free = |later: &usize| {
                 !self.is_joined(*later) && !self.outers.values().any(|other| other == later)
@@ -260,11 +280,11 @@ impl MergedLaunches {
     /// registers.
     fn behind<'a>(
         &self,
-        launches: &[&'a Launch],
+        launches: &[Accesses<'a>],
         first: usize,
         later: usize,
     ) -> Option<ProductLaunch<'a>> {
-        let (operands, of) = (outer(launches[first])?, product(launches[later])?);
+        let (operands, of) = (outer(launches[first].launch)?, product(launches[later].launch)?);
         let side = operands.iter().position(|operand| operand == of.left)?;
         let wide = &operands[1 - side];
         let Operand::Rows(rows) = wide else { return None };
@@ -287,20 +307,21 @@ impl MergedLaunches {
             || self.first_of(product).is_some()
     }
 
-    fn find_sources(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
+    fn find_sources(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
         for maker in part.clone() {
             let Some(made) = self.source(list, maker) else { continue };
             let readers: Vec<usize> = (0..launches.len())
-                .filter(|other| {
-                    launches[*other].operation.reads().iter().any(|read| read == made.out)
-                })
+                .filter(|other| launches[*other].reads.iter().any(|read| read == made.out))
                 .collect();
-            let Some(last) =
-                readers.iter().copied().filter(|reader| outer(launches[*reader]).is_some()).max()
+            let Some(last) = readers
+                .iter()
+                .copied()
+                .filter(|reader| outer(launches[*reader].launch).is_some())
+                .max()
             else {
                 continue;
             };
-            let is_added_up = |reader: &usize| match &launches[*reader].operation {
+            let is_added_up = |reader: &usize| match &launches[*reader].launch.operation {
                 Operation::Evaluate { op: Op::Outer, inputs, .. } => {
                     inputs.iter().filter(|operand| is_read(operand, made.out)).count() == 1
                 }
@@ -312,7 +333,7 @@ impl MergedLaunches {
             let is_joined = self.firsts.contains_key(&maker)
                 || self.followers.contains_key(&maker)
                 || self.followers.values().any(|head| *head == maker);
-            let lies = |from: usize| stays(launches, from..last, launches[from]);
+            let lies = |from: usize| stays(launches, from..last, &launches[from]);
             if !is_joined
                 && !list.results.iter().any(|result| result.buffer == made.out)
                 && readers
@@ -400,10 +421,10 @@ impl MergedLaunches {
         is_fit.then_some(NarrowSource { out, columns: made.columns, products, positive })
     }
 
-    fn find_sums(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
+    fn find_sums(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
         let index = list.index();
         let sums: Vec<(usize, Added)> = part
-            .filter_map(|number| Some((number, Added::try_new(&index, launches[number])?)))
+            .filter_map(|number| Some((number, Added::try_new(&index, launches[number].launch)?)))
             .collect();
         // The sum of the loss's gradient is computed with the loss.
         let of_loss = match &list.body {
@@ -429,12 +450,11 @@ impl MergedLaunches {
                             added.is_short() && !is_of_loss(added) && !is_of_loss(other)
                         }
                         && launches[*later]
-                            .operation
-                            .reads()
+                            .reads
                             .iter()
-                            .all(|read| !launches[*sum].operation.writes().contains(read))
-                        && stays(launches, *sum..*later, launches[*sum])
-                        && is_apart(launches, *sum..*later, launches[*sum])
+                            .all(|read| !launches[*sum].writes.contains(read))
+                        && stays(launches, *sum..*later, &launches[*sum])
+                        && is_apart(launches, *sum..*later, &launches[*sum])
                 };
                 let is_joined =
                     self.sums.contains_key(sum) || self.sums.values().any(|later| later == sum);
@@ -454,16 +474,17 @@ impl MergedLaunches {
         }
     }
 
-    fn find_twins(&mut self, list: &LaunchList, launches: &[&Launch], part: Range<usize>) {
-        let outers: Vec<usize> = part.filter(|number| outer(launches[*number]).is_some()).collect();
+    fn find_twins(&mut self, list: &LaunchList, launches: &[Accesses], part: Range<usize>) {
+        let outers: Vec<usize> =
+            part.filter(|number| outer(launches[*number].launch).is_some()).collect();
         let mut joined: BTreeSet<usize> = BTreeSet::new();
         for (at, first) in outers.iter().enumerate().map(|(at, first)| (at, *first)) {
             // Cheap tests come first: programs of many relations have hundreds of them.
             let fits = |later: &&usize| {
                 !joined.contains(later)
-                    && differing(list, launches[first], launches[**later]).is_some()
-                    && stays(launches, first..**later, launches[first])
-                    && is_apart(launches, first..**later, launches[first])
+                    && differing(list, launches[first].launch, launches[**later].launch).is_some()
+                    && stays(launches, first..**later, &launches[first])
+                    && is_apart(launches, first..**later, &launches[first])
             };
             if joined.contains(&first) {
                 continue;
@@ -487,20 +508,16 @@ fn is_walk(launch: &Launch) -> bool {
 
 /// Whether a launch that multiplies vertex rows may do so where an earlier one computes them: its
 /// other inputs are available, and its results overwrite nothing that is live.
-fn follows(list: &LaunchList, launches: &[&Launch], head: usize, follower: usize) -> bool {
-    let Some(of) = product(launches[follower]) else { return false };
+fn follows(list: &LaunchList, launches: &[Accesses], head: usize, follower: usize) -> bool {
+    let Some(of) = product(launches[follower].launch) else { return false };
     let Operand::Rows(Rowed { buffer, shape, .. }) = of.left else { return false };
     let is_row = list.buffers.iter().any(|held| {
         held.name == *buffer && shape.as_slice() == [held.columns] && is_of_nodes(held)
     });
-    let written = launches[head].operation.writes();
+    let written = &launches[head].writes;
     let reads_once = reads(of.steps, buffer) == 1
-        && launches[follower]
-            .operation
-            .reads()
-            .iter()
-            .all(|read| read == buffer || !written.contains(read));
-    is_row && reads_once && is_apart(launches, head..follower, launches[follower])
+        && launches[follower].reads.iter().all(|read| read == buffer || !written.contains(read));
+    is_row && reads_once && is_apart(launches, head..follower, &launches[follower])
 }
 
 /// A product of stored rows with a matrix.
@@ -739,21 +756,18 @@ fn reads(steps: &[Operation], name: &str) -> usize {
 }
 
 /// Whether nothing after the first launch of a range, up to the end, writes an input of a launch.
-fn stays(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
-    let read = launch.operation.reads();
-    (between.start + 1..=between.end)
-        .all(|other| launches[other].operation.writes().iter().all(|made| !read.contains(made)))
+fn stays(launches: &[Accesses], between: Range<usize>, launch: &Accesses) -> bool {
+    launches[between.start + 1..=between.end]
+        .iter()
+        .all(|other| other.writes.iter().all(|made| !launch.reads.contains(made)))
 }
 
 /// Whether nothing between a launch and a later one writes an input of the later one, or accesses
 /// its results.
-fn is_apart(launches: &[&Launch], between: Range<usize>, launch: &Launch) -> bool {
-    let (read, made): (BTreeSet<_>, BTreeSet<_>) = (
-        launch.operation.reads().into_iter().collect(),
-        launch.operation.writes().into_iter().collect(),
-    );
-    (between.start + 1..between.end).map(|other| &launches[other].operation).all(|other| {
-        other.writes().iter().all(|name| !read.contains(name) && !made.contains(name))
-            && other.reads().iter().all(|name| !made.contains(name))
-    }) && launches[between.start].operation.reads().iter().all(|name| !made.contains(name))
+fn is_apart(launches: &[Accesses], between: Range<usize>, launch: &Accesses) -> bool {
+    let is_made = |name: &Cow<'_, str>| launch.writes.contains(name);
+    launches[between.start + 1..between.end].iter().all(|other| {
+        other.writes.iter().all(|name| !launch.reads.contains(name) && !is_made(name))
+            && !other.reads.iter().any(is_made)
+    }) && !launches[between.start].reads.iter().any(is_made)
 }

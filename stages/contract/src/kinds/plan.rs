@@ -2,7 +2,8 @@
 //!
 //! files     `plan.json`: all that a run does: the launch list (buffers, launches) and the other
 //!           decisions; `advice.json`: predicted time and memory, reasons for the decisions, and
-//!           settings that need less memory
+//!           settings that need less memory; for a GPU also the tables and the source of
+//!           `kernel_tables`, which `run` maps and launches
 //! promises  plan.json depends on the plan's key alone; advice.json is a record, so no digest and
 //!           no run's key holds a prediction or a reason; the manifest names the inputs by kind and
 //!           key, and nothing of them is copied
@@ -11,6 +12,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+mod kernel_tables;
+
+pub use kernel_tables::{KERNEL_FILES, KernelRow, KernelTables, LaunchRow, Part, open_kernels};
 
 use super::{Depth, need_file, read_json, write_json};
 pub use crate::kind::ADVICE_FILE;
@@ -33,9 +38,6 @@ pub struct Plan {
     /// Precision of f32 products on a GPU, if it is reduced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matmul: Option<String>,
-    /// Whether kernels for a GPU assume that neighbouring rows read nearby rows.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_local: bool,
     /// How a GPU divides edges, if not by rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,
@@ -55,6 +57,23 @@ pub struct Plan {
     /// Buffers that stay in pinned host memory, if the plan is for a GPU and has such.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<OnHost>,
+    /// What all kernels share, if the plan is for a GPU.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernels: Option<KernelFacts>,
+}
+
+/// What the kernels of a plan share; each of them is a row of `kernels.arrow`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelFacts {
+    /// SMs that the grids are for.
+    pub processors: u32,
+    /// Bytes of scratch that the kernels of one launch share, at most.
+    pub scratch_bytes: u64,
+    /// The same, for launches off the critical path.
+    pub scratch_off_path_bytes: u64,
+    /// Buffers that no kernel stores.
+    pub unstored: Vec<String>,
 }
 
 /// How the edges of a launch are cut into neighbour groups.
@@ -205,9 +224,17 @@ pub struct Smaller {
 /// The count of bytes of mapped files that a run is predicted to read.
 pub const BYTES_MAPPED: &str = "bytes_mapped";
 
-/// Writes the plan and its record.
-pub fn write(outputs: &mut Outputs, plan: &Plan, advice: &Advice) -> Result<(), StageError> {
+/// Writes the plan, what it launches on a GPU, and its record.
+pub fn write(
+    outputs: &mut Outputs,
+    plan: &Plan,
+    kernels: Option<&KernelTables>,
+    advice: &Advice,
+) -> Result<(), StageError> {
     write_json(&outputs.file(Kind::Plan, PLAN_FILE), plan)?;
+    if let Some(kernels) = kernels {
+        kernels.write(|file| outputs.file(Kind::Plan, file))?;
+    }
     write_json(&outputs.file(Kind::Plan, ADVICE_FILE), advice)?;
     outputs.count(Kind::Plan, "bytes_peak", advice.memory.bytes_peak);
     outputs.count(Kind::Plan, BYTES_MAPPED, advice.memory.bytes_mapped);
@@ -229,7 +256,13 @@ pub fn open_advice(artifact: &crate::Artifact) -> Result<Advice, StageError> {
 pub fn validate(directory: &Path, manifest: &Manifest, depth: Depth) -> Result<(), StageError> {
     need_file(directory, manifest, PLAN_FILE)?;
     need_file(directory, manifest, ADVICE_FILE)?;
-    read_json::<Plan>(&directory.join(PLAN_FILE))?;
+    let plan = read_json::<Plan>(&directory.join(PLAN_FILE))?;
+    if plan.kernels.is_some() {
+        KERNEL_FILES.iter().try_for_each(|file| need_file(directory, manifest, file))?;
+        if depth == Depth::Publish {
+            kernel_tables::open_tables(&|file| directory.join(file))?;
+        }
+    }
     for kind in [Kind::Graph, Kind::Csr, Kind::Permutation, Kind::Partition] {
         if !manifest.inputs.iter().any(|input| input.kind == kind.name()) {
             return Err(StageError::damaged(

@@ -8,7 +8,7 @@
 //! never     changes the arguments of a kernel, or the order of launches outside of a capture
 use warploom_device::Fault;
 use warploom_device::gpu::Behind;
-use warploom_vertex::emit::cuda::{Argument, Emitted, Kernel};
+use warploom_vertex::emit::cuda::{Argument, DevicePlan, Kernel};
 
 use super::kernel_arguments::{ByteRange, Layout, MemorySpace};
 use super::{GpuExecutor, KernelCall};
@@ -32,17 +32,17 @@ struct MemoryAccess {
 }
 
 /// The order of each launch.
-pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
+pub fn branch_roles(planned: &DevicePlan, layout: &Layout) -> Vec<BranchRole> {
     let mut branch: Vec<MemoryAccess> = Vec::new();
     let mut role = |(number, kernels): (usize, &Vec<Kernel>)| {
         let accesses: Option<Vec<MemoryAccess>> = kernels
             .iter()
-            .map(|kernel| kernel_accesses(kernel, emitted, layout))
+            .map(|kernel| kernel_accesses(kernel, planned, layout))
             .collect::<Option<Vec<_>>>()
             .map(|all| all.concat());
         match accesses {
             _ if kernels.is_empty() => BranchRole::Main,
-            Some(accesses) if emitted.aside.contains(&number) => {
+            Some(accesses) if planned.aside.contains(&number) => {
                 branch.extend(accesses);
                 BranchRole::Branch
             }
@@ -59,17 +59,17 @@ pub fn branch_roles(emitted: &Emitted, layout: &Layout) -> Vec<BranchRole> {
             }
         }
     };
-    emitted.launches.iter().enumerate().map(&mut role).collect()
+    planned.launches.iter().enumerate().map(&mut role).collect()
 }
 
 /// The ranges of a kernel's arguments; none if it is unknown which ones it writes.
 fn kernel_accesses(
     kernel: &Kernel,
-    emitted: &Emitted,
+    planned: &DevicePlan,
     layout: &Layout,
 ) -> Option<Vec<MemoryAccess>> {
     let writes =
-        emitted.writes.get(&kernel.name).filter(|writes| writes.len() == kernel.arguments.len())?;
+        planned.writes.get(&kernel.name).filter(|writes| writes.len() == kernel.arguments.len())?;
     let of = |(argument, writes): (&Argument, &bool)| {
         let place = match argument {
             Argument::Buffer(name) => {

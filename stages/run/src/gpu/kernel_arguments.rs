@@ -14,8 +14,8 @@ use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind
 use warploom_device::{Fault, Gpu};
 use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_vertex::emit::cuda::{
-    Argument, Blocks, Cut, Emitted, Grouped, Groups, Kernel, ListPart, TICKETS, Tier, WalkedLists,
-    loss_of,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
+    WalkedLists, loss_of,
 };
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 use warploom_vertex::tuning;
@@ -183,12 +183,12 @@ pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
 /// Builds all lists that kernels walk.
 pub fn build_walked_lists<T: Precision>(
     list: &LaunchList,
-    emitted: &Emitted,
+    planned: &DevicePlan,
     processors: u32,
     data: &Data<T>,
 ) -> BTreeMap<WalkedLists, Items> {
     let graph = data.edge_graph();
-    let walked = emitted.arguments().filter_map(|argument| match argument {
+    let walked = planned.arguments().filter_map(|argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
         Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
             Some(WalkedLists::Edges(*direction))
@@ -199,13 +199,13 @@ pub fn build_walked_lists<T: Precision>(
     for walked in walked {
         let items = |walked: &WalkedLists| match walked {
             WalkedLists::Edges(direction) => {
-                let is_grouped = emitted.arguments().any(
+                let is_grouped = planned.arguments().any(
                     |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
                 );
                 Items::from_edges(
                     &graph,
                     *direction,
-                    &collect_cuts(emitted, walked),
+                    &collect_cuts(planned, walked),
                     processors,
                     is_grouped,
                 )
@@ -225,8 +225,8 @@ pub fn build_walked_lists<T: Precision>(
 }
 
 /// Builds all tables of neighbour groups.
-pub fn build_group_tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
-    let cuts = emitted.arguments().filter_map(|argument| {
+pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, Items>) -> Tables {
+    let cuts = planned.arguments().filter_map(|argument| {
         if let Argument::Groups(direction, groups, _) = argument {
             Some((*direction, *groups))
         } else {
@@ -244,7 +244,7 @@ pub fn build_group_tables(emitted: &Emitted, lists: &BTreeMap<WalkedLists, Items
 }
 
 /// How kernels divide a list that they walk.
-fn collect_cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
+fn collect_cuts(planned: &DevicePlan, walked: &WalkedLists) -> Vec<Cut> {
     let of = |argument: &Argument| {
         if let Argument::Count(of, cut, _) = argument {
             (of == walked).then_some(*cut)
@@ -252,7 +252,7 @@ fn collect_cuts(emitted: &Emitted, walked: &WalkedLists) -> Vec<Cut> {
             None
         }
     };
-    emitted.arguments().filter_map(of).collect()
+    planned.arguments().filter_map(of).collect()
 }
 
 /// The sparse features that a buffer stands for.
@@ -273,7 +273,7 @@ impl Layout {
     /// arguments of its kernels.
     pub fn new<T: Precision>(
         list: &LaunchList,
-        emitted: &Emitted,
+        planned: &DevicePlan,
         on_host: &[String],
         data: &Data<T>,
     ) -> Result<Self, StageError> {
@@ -314,9 +314,9 @@ impl Layout {
                 BufferPlacement { place, side, columns: buffer.columns as usize, stride },
             );
         }
-        for argument in emitted.arguments() {
+        for argument in planned.arguments() {
             if layout.argument_range(argument).is_none()
-                && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
+                && let Some(bytes) = counts.argument_bytes(argument, list, planned)
             {
                 let place = layout.reserve(MemorySpace::Device, bytes);
                 layout.parts.push((argument.clone(), place));

@@ -131,7 +131,7 @@ fn compare(widths: &[usize], nodes: usize, matmul: Matmul) -> [usize; 2] {
         run_part(&mut executor, list, part, PASS);
     }
     let (mut counts, mut farthest) = ([0, 0], 0.0f64);
-    let kernels = emit(list, target(matmul)).unwrap().launches;
+    let kernels = emit(list, target(matmul)).unwrap().plan.launches;
     let elsewhere = MergedLaunches::from_list(list).outers;
     for (number, (launch, kernels)) in list.launches().into_iter().zip(kernels).enumerate() {
         let Operation::Evaluate { out, op: op @ (Op::SumRows | Op::Outer), inputs, .. } =

@@ -6,7 +6,7 @@
 //! never     measures; models a cache for rows that edges share, or the repeated reads of heavy
 //!           rows
 use super::outer_products::paired_columns;
-use super::{Argument, Blocks, Emitted, Kernel};
+use super::{Argument, Blocks, DevicePlan, Kernel};
 use crate::facts::GraphFacts;
 use crate::gir::{Input, Op};
 use crate::launch::{
@@ -41,7 +41,7 @@ pub fn may_stay(list: &LaunchList) -> impl Iterator<Item = &Buffer> {
 /// The bytes that kernels read of these buffers.
 pub fn traffic(
     list: &LaunchList,
-    emitted: &Emitted,
+    planned: &DevicePlan,
     facts: &GraphFacts,
     on_host: &[BufferName],
 ) -> Traffic {
@@ -49,20 +49,20 @@ pub fn traffic(
     let mut traffic = Traffic { by_launch: vec![0; launches.len()], ..Traffic::default() };
     for (number, launch) in launches.iter().enumerate() {
         // A launch that is merged into another launch's kernel reads its rows there.
-        let is_twin = joined.twins.contains_key(&number) && emitted.launches[number].is_empty();
+        let is_twin = joined.twins.contains_key(&number) && planned.launches[number].is_empty();
         let makers =
             [&joined.followers, &joined.walked, &joined.firsts, &joined.twins, &joined.outers];
         let elsewhere = makers.iter().find_map(|makers| makers.get(&number));
         let at =
-            elsewhere.filter(|_| emitted.launches[number].is_empty()).copied().unwrap_or(number);
-        let widths = widths(&launches, &joined, at, emitted);
+            elsewhere.filter(|_| planned.launches[number].is_empty()).copied().unwrap_or(number);
+        let widths = widths(&launches, &joined, at, planned);
         let (mut in_order, mut by_edges) = (0u64, 0u64);
         // The side that two outer products share is read once.
         for name in on_host.iter().filter(|name| {
             !is_twin || !launches[at].operation.reads().iter().any(|read| read == *name)
         }) {
             let seen = list.buffer_reads(launch, name, facts);
-            for kernel in emitted.launches[at]
+            for kernel in planned.launches[at]
                 .iter()
                 .filter(|kernel| kernel.arguments.contains(&Argument::Buffer(name.clone())))
             {
@@ -134,7 +134,7 @@ fn widths(
     launches: &[&Launch],
     joined: &MergedLaunches,
     number: usize,
-    emitted: &Emitted,
+    planned: &DevicePlan,
 ) -> [u64; 2] {
     let operands = |number: usize| {
         if let Operation::Evaluate { op: Op::Outer, inputs, .. } = &launches[number].operation {
@@ -146,7 +146,7 @@ fn widths(
     let twin = joined
         .twins
         .iter()
-        .find(|(first, later)| **later == number && emitted.launches[**first].is_empty());
+        .find(|(first, later)| **later == number && planned.launches[**first].is_empty());
     let (own, theirs) = (operands(number), twin.map_or(&[][..], |(first, _)| operands(*first)));
     let columns = |operand: Option<&Operand>| {
         operand.and_then(|operand| operand.shape().last().copied()).unwrap_or(1)

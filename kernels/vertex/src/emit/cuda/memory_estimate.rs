@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
-use super::{Argument, Emitted, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control};
+use super::{
+    Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control,
+};
 use crate::facts::GraphFacts;
 use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
 
@@ -51,7 +53,7 @@ pub struct SizeCounts {
 /// The memory of a list with these kernels, if the named buffers stay on the host.
 pub fn predicted(
     list: &LaunchList,
-    emitted: &Emitted,
+    plan: &DevicePlan,
     facts: &GraphFacts,
     on_host: &[BufferName],
 ) -> Predicted {
@@ -70,9 +72,9 @@ pub fn predicted(
         predicted.take(buffer.name.clone(), counts.buffer_bytes(buffer));
     }
     let mut known: Vec<&Argument> = Vec::new();
-    for argument in emitted.arguments() {
+    for argument in plan.arguments() {
         if !known.contains(&argument)
-            && let Some(bytes) = counts.argument_bytes(argument, list, emitted)
+            && let Some(bytes) = counts.argument_bytes(argument, list, plan)
         {
             known.push(argument);
             predicted.take(argument_group(argument), bytes);
@@ -167,7 +169,7 @@ impl SizeCounts {
         &self,
         argument: &Argument,
         list: &LaunchList,
-        emitted: &Emitted,
+        plan: &DevicePlan,
     ) -> Option<u64> {
         let SizeCounts { nodes, edges, bytes_per_real: real, .. } = *self;
         let measured = || loss_of(list);
@@ -205,8 +207,8 @@ impl SizeCounts {
             Argument::GraphOffsets => (self.graphs.unwrap_or(1) + 1) * 4,
             Argument::Source | Argument::Target => edges * 4,
             Argument::Clock => 24,
-            Argument::Scratch => emitted.scratch_bytes,
-            Argument::ScratchAside => emitted.scratch_aside_bytes,
+            Argument::Scratch => plan.scratch_bytes,
+            Argument::ScratchAside => plan.scratch_aside_bytes,
             Argument::Split => list
                 .buffers
                 .iter()

@@ -25,7 +25,7 @@ use super::{
     Argument, Blocks, Cut, KernelText, ListPart, NoKernel, Order, ScheduleKind, THREADS, Unit,
 };
 use crate::gir::{Op, Type};
-use crate::launch::{Buffer, Direction, Element, Rows, reduced};
+use crate::launch::{Direction, Element, Rows, reduced};
 use crate::tuning;
 
 /// Whether lanes of an edge walk may overlap, so that fewer lanes compute the values that each edge
@@ -194,18 +194,9 @@ impl Unit<'_> {
         self.joined.walked.values().any(|head| *head == self.number)
     }
 
-    /// The number of vertices, derived from the arena; 0 if unknown.
+    /// The number of vertices; 0 if unknown.
     pub(super) fn expected_vertices(&self) -> u64 {
-        let of = |buffer: &Buffer| {
-            let is_row =
-                buffer.rows == Rows::Nodes && buffer.element == Element::Real && buffer.columns > 0;
-            let place = self.list.arena.place(&buffer.name).filter(|_| is_row)?;
-            Some(
-                place.bytes
-                    / (buffer.stride(self.target.bytes_per_real) * self.target.bytes_per_real),
-            )
-        };
-        self.list.buffers.iter().find_map(of).unwrap_or(0)
+        self.vertices
     }
 
     /// The number of rows of this kind; 0 if the list does not determine it.

@@ -1,16 +1,19 @@
 //! schedule_kinds: the names of the schedules by which kernels walk rows and edges, multiply and
 //! add.
 //!
-//! promises  every schedule that the emitter can choose has a name here, and `Emitted::schedules`
+//! promises  every schedule that the emitter can choose has a name here; `DevicePlan::schedules`
 //!           says which of them each launch got; a test asks whether each of them is emitted for
 //!           some program (`tests/source_digests.rs`)
 //! never     decides anything
+
+use serde::{Deserialize, Serialize};
 
 /// Declares the names, and the list of all.
 macro_rules! schedules {
     ($($(#[doc = $about:literal])+ $name:ident,)+) => {
         /// A schedule of a launch, or of a part of one.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         pub enum ScheduleKind {
             $($(#[doc = $about])+ $name,)+
         }
@@ -18,6 +21,13 @@ macro_rules! schedules {
         impl ScheduleKind {
             /// All of them.
             pub const ALL: &[ScheduleKind] = &[$(ScheduleKind::$name,)+];
+
+            /// What it does, in a sentence.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $(ScheduleKind::$name => concat!($($about),+).trim_ascii(),)+
+                }
+            }
         }
     };
 }

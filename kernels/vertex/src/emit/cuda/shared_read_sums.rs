@@ -47,18 +47,19 @@ pub(super) struct Maker {
 pub(super) fn find_shared_sums(
     list: &LaunchList,
     target: GpuTarget,
+    merged: &MergedLaunches,
     twins: &SecondOuters,
 ) -> SharedSums {
     let mut beside = SharedSums::new();
     let Body::Train(train) = &list.body else { return beside };
-    let (launches, timeline) = (list.launches(), Timeline::new(list));
+    let (launches, timeline) = (list.launches(), Timeline::with_merged(list, merged));
     let mut lifetimes = timeline.lifetimes(list);
     let first = train.prepare.len() + train.forward.len() + 1;
     let backward = first..first + train.backward.len();
     let slope = loss_gradient(list, target);
     let of_loss = slope.as_ref().map(|slope| (first - 1, std::slice::from_ref(slope)));
-    let outers = MergedLaunches::from_list(list).outers;
-    let is_own = |number: &usize| !twins.contains_key(number) && !outers.contains_key(number);
+    let is_own =
+        |number: &usize| !twins.contains_key(number) && !merged.outers.contains_key(number);
     let outer = backward
         .clone()
         .filter(is_own)
@@ -118,13 +119,17 @@ pub(super) fn find_shared_sums(
             named.for_each(|(_, life)| *life = life.union(moments(sum)));
         }
     }
-    find_product_sums(list, &mut beside, &launches, &timeline, lifetimes);
+    find_product_sums(list, &mut beside, merged, &timeline, lifetimes);
     beside
 }
 
 /// Finds outer products that a later one computes too, since both share a side, which is then read
 /// once.
-pub(super) fn find_second_outers(list: &LaunchList, target: GpuTarget) -> SecondOuters {
+pub(super) fn find_second_outers(
+    list: &LaunchList,
+    target: GpuTarget,
+    merged: &MergedLaunches,
+) -> SecondOuters {
     let launches = list.launches();
     let columns = |operand: &Operand| operand.shape().last().copied().unwrap_or(1);
     let fits = |first: usize, later: usize| {
@@ -138,22 +143,20 @@ pub(super) fn find_second_outers(list: &LaunchList, target: GpuTarget) -> Second
             target,
         )
     };
-    MergedLaunches::from_list(list)
-        .twins
-        .into_iter()
-        .filter(|(first, later)| fits(*first, *later).is_some())
-        .collect()
+    let twins = merged.twins.iter().map(|(first, later)| (*first, *later));
+    twins.filter(|(first, later)| fits(*first, *later).is_some()).collect()
 }
 
 /// Finds sums of products that a later sum computes too, since both read the same rows.
 fn find_product_sums<'a>(
     list: &'a LaunchList,
     beside: &mut SharedSums,
-    launches: &[&Launch],
+    merged: &MergedLaunches,
     timeline: &Timeline,
     mut lifetimes: BTreeMap<&'a str, Lifetime>,
 ) {
-    for (sum, maker) in MergedLaunches::from_list(list).sums {
+    let launches = list.launches();
+    for (&sum, &maker) in &merged.sums {
         if [sum, maker].iter().any(|joined| beside.contains_key(joined))
             || beside.values().any(|made| made.launch == sum)
         {
