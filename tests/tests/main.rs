@@ -50,6 +50,8 @@ mod install;
 #[cfg(test)]
 mod interchange;
 #[cfg(test)]
+mod kernel_plans;
+#[cfg(test)]
 mod keys;
 #[cfg(test)]
 mod kills;
