@@ -21,6 +21,7 @@ mod time_prediction;
 
 use std::collections::BTreeMap;
 
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
@@ -689,14 +690,13 @@ fn smaller_alternatives(
     }
     let weighing =
         Phase::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
-    let mut weighed = Vec::new();
-    for (set, request, settings) in ways {
-        progress.note(&set);
+    let weighed = ways.into_par_iter().map(|(set, request, settings)| {
         let memory = ignore_refusal(predict_memory(inputs, &request, &settings))?;
         weighing.add(1);
-        weighed.extend(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }));
-    }
-    Ok(weighed)
+        Ok(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }))
+    });
+    let weighed: Vec<Result<Option<Smaller>, StageError>> = weighed.collect();
+    weighed.into_iter().filter_map(Result::transpose).collect()
 }
 
 /// The value, or none where the compiler refuses.

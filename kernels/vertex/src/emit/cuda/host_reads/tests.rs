@@ -13,7 +13,7 @@ fn made(
     text: &str,
     columns: u64,
     data: impl FnOnce(Data) -> Data,
-) -> (LaunchList, Emitted, GraphFacts) {
+) -> (LaunchList, DevicePlan, GraphFacts) {
     let target = Some(Wanted { columns: 3, loss: LossKind::CrossEntropy });
     let data = data(Data {
         features: Some(columns),
@@ -36,7 +36,7 @@ fn made(
         },
     )
     .unwrap();
-    (compiled.list, emitted, GraphFacts::from_data(&data))
+    (compiled.list, emitted.plan, GraphFacts::from_data(&data))
 }
 
 fn names(list: &LaunchList) -> Vec<BufferName> {
