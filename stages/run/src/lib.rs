@@ -18,20 +18,21 @@ mod process_memory;
 mod program_inputs;
 mod record;
 mod results;
-mod shortcuts;
 mod target_and_splits;
 mod train;
 
 // `warploom` (stages/pipeline) uses these.
-pub mod gpu;
+pub mod cuda;
 pub mod vertices;
 
 // `tests/suite` runs lists launch by launch with these; no other crate does.
+pub mod backend;
 pub mod buffers;
 pub mod check;
-pub mod executor;
+pub mod cpu;
 pub mod frontier;
 pub mod graphs;
+pub mod host_state;
 pub mod input_data;
 pub mod metrics;
 pub mod parameters;
@@ -56,8 +57,9 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
-    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    backend::Backend, checkpoints::Checkpoints, cpu::CpuBackend, cuda::CudaBackend,
+    environment::EnergyMeasurement, input_data::Data, precision::Precision,
+    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The description in the help of its binary.
@@ -175,9 +177,9 @@ fn gpu_plan<'a>(
     request: &'a RunRequest,
     page: &'a Plan,
     groups: &'a [Option<Groups>],
-) -> Result<gpu::GpuPlan<'a>, StageError> {
+) -> Result<cuda::GpuPlan<'a>, StageError> {
     let order = if page.is_local { Order::Local } else { Order::Spread };
-    Ok(gpu::GpuPlan {
+    Ok(cuda::GpuPlan {
         facts: &request.device,
         matmul: matmul_precision(page)?,
         order,
@@ -213,33 +215,32 @@ fn execute_plan<T: Precision>(
         Needs::from_list(list)
     };
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
-    let mut executor = make_executor(context, request, page, memory, list, data)?;
+    let mut backend = make_backend(context, request, page, memory, list, data)?;
     let started = Instant::now();
     let done =
-        compute(context, list, request, &mut executor, &mut checkpoints).map_err(|error| {
+        compute(context, list, request, &mut *backend, &mut checkpoints).map_err(|error| {
             checkpoints.finish();
             describe_saved_state(error)
         })?;
     let compute = started.elapsed();
-    executor.fetch_state()?;
-    executor.fetch_results()?;
-    executor.release_inputs(list);
+    backend.fetch_state()?;
+    backend.fetch_results()?;
+    backend.host_mut().release_inputs(list);
+    let host = backend.host();
     match (&done, score_kind(page)?) {
         (Outcome::Trained(trained), _) => {
-            results::write_training(outputs, &executor, list, trained, spec.seed)?
+            results::write_training(outputs, host, list, trained, spec.seed)?
         }
         (Outcome::Iterated(_), Some(kind)) => {
-            results::write_predictions(outputs, &executor, list, kind, spec.seed)?
+            results::write_predictions(outputs, host, list, kind, spec.seed)?
         }
-        (Outcome::Iterated(_), None) => {
-            results::write_iteration(outputs, &executor, list, spec.seed)?
-        }
+        (Outcome::Iterated(_), None) => results::write_iteration(outputs, host, list, spec.seed)?,
     }
     let meter = energy.meter();
     record::write_record(
         context,
         outputs,
-        &executor,
+        &*backend,
         record::PlanSummary { plan: page, memory, program: &list.program },
         request,
         &done,
@@ -257,21 +258,21 @@ fn compute<T: Precision>(
     context: &Context,
     list: &LaunchList,
     request: &RunRequest,
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<Outcome, StageError> {
     let spec = &request.spec;
     if let Body::Train(_) = &list.body {
-        return train::train(context, list, request, executor, checkpoints).map(Outcome::Trained);
+        return train::train(context, list, request, backend, checkpoints).map(Outcome::Trained);
     }
     if !list.parameters.is_empty() {
-        executor.set_parameters(&parameters::required_parameters(
+        backend.set_parameters(&parameters::required_parameters(
             list,
             spec,
             request.init_digest.as_ref(),
         )?)?;
     }
-    iterate::iterate(context, list, spec, executor, checkpoints).map(Outcome::Iterated)
+    iterate::iterate(context, list, spec, backend, checkpoints).map(Outcome::Iterated)
 }
 
 /// Adds to a fault of the device or the file system what of the run is saved: batch scripts start
@@ -289,23 +290,24 @@ fn describe_saved_state(error: StageError) -> StageError {
     }
 }
 
-/// Makes the executor of a list, on the device of the request.
-fn make_executor<T: Precision>(
+/// Makes the backend of a list: the device of the request.
+fn make_backend<T: Precision>(
     context: &Context,
     request: &RunRequest,
     page: &Plan,
     memory: &Memory,
     list: &LaunchList,
     data: Data<T>,
-) -> Result<Executor<T>, StageError> {
+) -> Result<Box<dyn Backend<T>>, StageError> {
     let (device, seed) = (&request.device, request.spec.seed);
     match device.kind {
-        warploom_device::Kind::Cpu => Executor::new(list, data, seed),
+        warploom_device::Kind::Cpu => Ok(Box::new(CpuBackend::new(list, data, seed)?)),
         warploom_device::Kind::Cuda => {
             let groups = plan_groups(page);
             let planned = gpu_plan(request, page, &groups)?;
-            Executor::new_on_gpu(context, list, data, seed, planned)
-                .map_err(|error| gpu::add_fitting_settings(error, page, memory, device.ordinal))
+            let backend = CudaBackend::new(context, list, data, seed, planned)
+                .map_err(|error| cuda::add_fitting_settings(error, page, memory, device.ordinal));
+            Ok(Box::new(backend?))
         }
     }
 }

@@ -1,16 +1,17 @@
-//! gpu: executes a launch list on a GPU, with the kernels that `vertex::emit` makes of the list.
+//! cuda: executes a launch list on a GPU, with the kernels that `vertex::emit` makes of the list.
 //!
 //! promises  all device memory is one allocation, of the size that the plan predicted, except input
 //!           rows that the plan leaves in pinned host memory; a part of the list is one CUDA graph;
 //!           the same bits on every run; an error of the device says what was attempted
 //! never     adds up in varying order; copies results of launches to the host before they are asked
-//!           for, except measurements of epochs (`epoch_batch`)
+//!           for, except measurements of epochs (`pipelined_epochs`)
+mod backend;
 mod compile;
 mod edge_order;
-mod epoch_batch;
 mod graph_branches;
 mod kernel_arguments;
 mod neighbour_groups;
+mod pipelined_epochs;
 
 use std::collections::BTreeMap;
 
@@ -33,14 +34,16 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
+    backend::Counts,
     buffers::{Buffers, Place},
+    host_state::HostState,
     input_data::Data,
     optimizers::Moments,
     precision::Precision,
     resolved_program::{Part, Pass, ResolvedProgram, row_count},
 };
 
-pub use epoch_batch::EpochBatch;
+pub use backend::CudaBackend;
 use kernel_arguments::{Layout, MemorySpace};
 pub use warploom_shell::device_errors::device_error;
 
@@ -80,7 +83,7 @@ pub struct GpuExecutor {
     /// CUDA graphs of epochs (measurement and update), by number of epochs and whether something is
     /// decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
-    readback: epoch_batch::ReadbackBuffers,
+    readback: pipelined_epochs::ReadbackBuffers,
     graphs: BTreeMap<(StepRange, bool), Graph>,
     visits: BTreeMap<(StepRange, bool), u64>,
     seconds_by_step: BTreeMap<usize, f64>,
@@ -112,9 +115,6 @@ struct KernelCall {
     training: Vec<ArgumentValue>,
     measuring: Vec<ArgumentValue>,
 }
-
-/// Counts of a measuring pass: for each split, in the layout of `counts_of_part`.
-pub type Counts = Vec<u32>;
 
 impl GpuExecutor {
     /// Compiles the list, and uploads all inputs.
@@ -175,7 +175,7 @@ impl GpuExecutor {
             clockwork,
             watch,
             epochs: BTreeMap::new(),
-            readback: epoch_batch::ReadbackBuffers::default(),
+            readback: pipelined_epochs::ReadbackBuffers::default(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             seconds_by_step: BTreeMap::new(),
@@ -526,10 +526,8 @@ impl GpuExecutor {
     /// batch.
     pub fn download_state<T: Precision>(
         &self,
-        program: &ResolvedProgram<T>,
-        buffers: &mut Buffers<T>,
-        moments: &mut [Moments<T>],
-        batch: Option<&EpochBatch>,
+        HostState { program, buffers, moments, .. }: &mut HostState<T>,
+        batch: Option<&pipelined_epochs::BatchInFlight>,
     ) -> Result<(), StageError> {
         let read = |from: kernel_arguments::ByteRange, bytes: &mut [u8]| {
             self.read_state(batch, from, bytes)
