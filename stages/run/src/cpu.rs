@@ -34,10 +34,10 @@ use crate::{
     backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
     buffers::{Bank, Banks, Buffers, Epilogue, Place},
     host_state::HostState,
-    input_data::{Data, Neighbours},
-    optimizers::Moments,
+    inputs::input_data::{Data, Neighbours},
     precision::Precision,
     resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, row_count},
+    training::optimizers::Moments,
 };
 
 /// A launch list on the CPU.

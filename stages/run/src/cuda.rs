@@ -37,14 +37,15 @@ use crate::{
     backend::Counts,
     buffers::{Buffers, Place},
     host_state::HostState,
-    input_data::Data,
-    optimizers::Moments,
+    inputs::input_data::Data,
     precision::Precision,
     resolved_program::{Part, Pass, ResolvedProgram, row_count},
+    training::optimizers::Moments,
 };
 
 pub use backend::CudaBackend;
 use kernel_arguments::{Layout, MemorySpace};
+use pipelined_epochs::{BatchInFlight, ReadbackBuffers};
 pub use warploom_shell::device_errors::device_error;
 
 /// What the plan decides about a list on a GPU.
@@ -83,7 +84,7 @@ pub struct GpuExecutor {
     /// CUDA graphs of epochs (measurement and update), by number of epochs and whether something is
     /// decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
-    readback: pipelined_epochs::ReadbackBuffers,
+    readback: ReadbackBuffers,
     graphs: BTreeMap<(StepRange, bool), Graph>,
     visits: BTreeMap<(StepRange, bool), u64>,
     seconds_by_step: BTreeMap<usize, f64>,
@@ -175,7 +176,7 @@ impl GpuExecutor {
             clockwork,
             watch,
             epochs: BTreeMap::new(),
-            readback: pipelined_epochs::ReadbackBuffers::default(),
+            readback: ReadbackBuffers::default(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             seconds_by_step: BTreeMap::new(),
@@ -527,7 +528,7 @@ impl GpuExecutor {
     pub fn download_state<T: Precision>(
         &self,
         HostState { program, buffers, moments, .. }: &mut HostState<T>,
-        batch: Option<&pipelined_epochs::BatchInFlight>,
+        batch: Option<&BatchInFlight>,
     ) -> Result<(), StageError> {
         let read = |from: kernel_arguments::ByteRange, bytes: &mut [u8]| {
             self.read_state(batch, from, bytes)

@@ -1,5 +1,5 @@
-//! host_state: what the host has of a run: the resolved list, its inputs, the buffers, and the state
-//! of the optimisers.
+//! host_state: what the host has of a run: the resolved list, its inputs, the buffers, and the
+//! state of the optimisers.
 //!
 //! promises  buffers are where the plan put them, inputs where they are mapped; a GPU's values are
 //!           here once they were fetched
@@ -13,10 +13,10 @@ use warploom_vertex::launch::{Buffer, Element, Half, LaunchList, Role};
 
 use crate::{
     buffers::{Aligned, Buffers, Contents, Location, Place},
-    input_data::{Data, InputRows},
-    optimizers::Moments,
+    inputs::input_data::{Data, InputRows},
     precision::Precision,
     resolved_program::{ResolvedProgram, row_count},
+    training::optimizers::Moments,
 };
 
 /// A launch list and what it reads and writes, on the host.

@@ -6,40 +6,28 @@
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by the
 //!         number of threads, by a stop, or in another run
 mod checkpoints;
-mod edge_lists;
 mod environment;
-mod history;
-mod iterate;
-mod learning_rate;
-mod node_kinds;
 mod nonfinite_trace;
-mod optimizers;
 mod process_memory;
-mod program_inputs;
 mod record;
 mod results;
-mod target_and_splits;
-mod train;
 
 // `warploom` (stages/pipeline) uses these.
 pub mod cuda;
-pub mod vertices;
+pub mod inputs;
 
 // `tests/suite` runs lists launch by launch with these; no other crate does.
 pub mod backend;
 pub mod buffers;
 pub mod check;
 pub mod cpu;
-pub mod frontier;
-pub mod graphs;
 pub mod host_state;
-pub mod input_data;
-pub mod metrics;
+pub mod iteration;
 pub mod parameters;
 pub mod precision;
 pub mod resolved_program;
 pub mod tensors;
-pub mod upload;
+pub mod training;
 
 use std::time::Instant;
 
@@ -57,9 +45,18 @@ use warploom_vertex::{
 };
 
 use crate::{
-    backend::Backend, checkpoints::Checkpoints, cpu::CpuBackend, cuda::CudaBackend,
-    environment::EnergyMeasurement, input_data::Data, precision::Precision,
-    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    backend::Backend,
+    checkpoints::Checkpoints,
+    cpu::CpuBackend,
+    cuda::CudaBackend,
+    environment::EnergyMeasurement,
+    inputs::{
+        input_data::Data,
+        upload::{self, Needs},
+    },
+    precision::Precision,
+    process_memory::MemoryMonitor,
+    record::Outcome,
 };
 
 /// The description in the help of its binary.
@@ -263,7 +260,7 @@ fn compute<T: Precision>(
 ) -> Result<Outcome, StageError> {
     let spec = &request.spec;
     if let Body::Train(_) = &list.body {
-        return train::train(context, list, request, backend, checkpoints).map(Outcome::Trained);
+        return training::train(context, list, request, backend, checkpoints).map(Outcome::Trained);
     }
     if !list.parameters.is_empty() {
         backend.set_parameters(&parameters::required_parameters(
@@ -272,7 +269,7 @@ fn compute<T: Precision>(
             request.init_digest.as_ref(),
         )?)?;
     }
-    iterate::iterate(context, list, spec, backend, checkpoints).map(Outcome::Iterated)
+    iteration::iterate(context, list, spec, backend, checkpoints).map(Outcome::Iterated)
 }
 
 /// Adds to a fault of the device or the file system what of the run is saved: batch scripts start

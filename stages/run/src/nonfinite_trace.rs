@@ -15,10 +15,10 @@ use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 use crate::{
     backend::Backend,
     host_state::HostState,
-    input_data::{SparseFeatures, format_id},
-    optimizers::name_and_rate,
+    inputs::input_data::{SparseFeatures, format_id},
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::optimizers::name_and_rate,
 };
 
 /// A learning rate that is seldom too large.

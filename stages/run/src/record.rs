@@ -14,8 +14,8 @@ use warploom_contract::{
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
-    backend::Backend, environment, history, iterate::IterationOutcome, precision::Precision,
-    process_memory::MemoryPeak, train::TrainingOutcome,
+    backend::Backend, environment, iteration::IterationOutcome, precision::Precision,
+    process_memory::MemoryPeak, training::TrainingOutcome, training::history,
 };
 
 /// What was executed.

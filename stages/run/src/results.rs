@@ -24,8 +24,9 @@ use warploom_vertex::{
 };
 
 use crate::{
-    buffers::Place, history, host_state::HostState, input_data::Data, parameters,
-    precision::Precision, resolved_program::ResolvedResult, train::TrainingOutcome,
+    buffers::Place, host_state::HostState, inputs::input_data::Data, parameters,
+    precision::Precision, resolved_program::ResolvedResult, training::TrainingOutcome,
+    training::history,
 };
 
 /// Name of the column of ids.

@@ -15,11 +15,11 @@ use warploom_run::{
     buffers::{Aligned, Contents},
     cpu::CpuBackend,
     cuda::{CudaBackend, GpuPlan},
-    graphs::Graphs,
-    input_data::{Data, InputRows, SparseFeatures},
+    inputs::graphs::Graphs,
+    inputs::input_data::{Data, InputRows, SparseFeatures},
+    inputs::upload::Needs,
     precision::Precision,
     resolved_program::{Part, Pass},
-    upload::Needs,
 };
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};

@@ -24,7 +24,7 @@ use warploom_vertex::{
 use crate::{
     buffers::{Buffers, Place},
     host_state::HostState,
-    input_data::{Data, Neighbours},
+    inputs::input_data::{Data, Neighbours},
     precision::Precision,
 };
 

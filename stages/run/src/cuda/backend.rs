@@ -18,7 +18,7 @@ use crate::{
     buffers::Place,
     cpu,
     host_state::HostState,
-    input_data::Data,
+    inputs::input_data::Data,
     precision::Precision,
     resolved_program::{Part, Pass},
 };
@@ -28,10 +28,10 @@ use crate::{
 pub struct CudaBackend<T: Precision> {
     /// The host's side.
     pub host: HostState<T>,
+    /// Enqueued batches, the oldest first. What the device writes to is dropped before the device.
+    in_flight: VecDeque<BatchInFlight>,
     /// The device's side.
     pub device: GpuExecutor,
-    /// Enqueued batches, the oldest first.
-    in_flight: VecDeque<BatchInFlight>,
 }
 
 impl<T: Precision> CudaBackend<T> {
@@ -47,12 +47,12 @@ impl<T: Precision> CudaBackend<T> {
         let host = HostState::new(list, data, seed)?;
         let HostState { program, buffers, data, .. } = &host;
         let device = GpuExecutor::new(context, list, planned, program, buffers, data, seed)?;
-        Ok(CudaBackend { host, device, in_flight: VecDeque::new() })
+        Ok(CudaBackend { host, in_flight: VecDeque::new(), device })
     }
+}
 
-    fn oldest(&self) -> Result<&BatchInFlight, StageError> {
-        self.in_flight.front().ok_or_else(|| StageError::defect("no batch of epochs is in flight"))
-    }
+fn oldest(in_flight: &VecDeque<BatchInFlight>) -> Result<&BatchInFlight, StageError> {
+    in_flight.front().ok_or_else(|| StageError::defect("no batch of epochs is in flight"))
 }
 
 impl<T: Precision> Backend<T> for CudaBackend<T> {
@@ -186,7 +186,7 @@ impl<T: Precision> PipelinedEpochs<T> for CudaBackend<T> {
     }
 
     fn read_report(&self) -> Result<BatchReport, StageError> {
-        let batch = self.oldest()?;
+        let batch = oldest(&self.in_flight)?;
         Ok(BatchReport {
             measurements: self.device.read_measurements(batch)?,
             decisions: self.device.read_decisions(batch)?,
@@ -197,15 +197,11 @@ impl<T: Precision> PipelinedEpochs<T> for CudaBackend<T> {
         let (reals, learned) = (self.host.buffers.reals(), &self.host.program.parameters);
         let counts: Vec<usize> =
             learned.iter().map(|learned| reals.get(learned.buffer).len()).collect();
-        self.device.read_kept_parameters(self.oldest()?, &counts)
+        self.device.read_kept_parameters(oldest(&self.in_flight)?, &counts)
     }
 
     fn fetch_batch_state(&mut self) -> Result<(), StageError> {
-        let batch = self
-            .in_flight
-            .front()
-            .ok_or_else(|| StageError::defect("no batch of epochs is in flight"))?;
-        self.device.download_state(&mut self.host, Some(batch))
+        self.device.download_state(&mut self.host, Some(oldest(&self.in_flight)?))
     }
 
     fn drop_oldest(&mut self) {

@@ -8,9 +8,9 @@
 use std::collections::BTreeMap;
 
 use warploom_run::{
-    metrics::{Measure, MetricInputs},
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::metrics::{Measure, MetricInputs},
 };
 use warploom_vertex::{
     compile::compile,
@@ -438,8 +438,8 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
         by_scores.iter().flatten().any(|share| *share > 0.0 && *share < 1.0),
         "{what}: some are right"
     );
-    if let Some(counts) = executor.counts().unwrap() {
-        assert_eq!(counts, expected, "{what}: counts of the GPU");
+    if let Some(gpu) = executor.counts().unwrap() {
+        assert_eq!(gpu, expected, "{what}: counts of the GPU");
     }
 }
 

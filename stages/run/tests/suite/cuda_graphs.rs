@@ -1,4 +1,4 @@
-//! cuda_graphs: epochs recorded as CUDA graphs, beside the same launches one by one.
+//! cuda_graphs: pipelined epochs, recorded as CUDA graphs, beside the same launches one by one.
 //!
 //! promises  for gcn, gin, gat and sage, with dropout and a changing learning rate: single
 //!           launches, parts as graphs and whole epochs as graphs give the same bits of every loss,

@@ -12,9 +12,9 @@ use warploom_contract::{
 use warploom_run::{
     RunStage,
     buffers::Place,
-    frontier::Frontier,
+    inputs::upload::{self, Needs},
+    iteration::frontier::Frontier,
     resolved_program::{Part, Pass},
-    upload::{self, Needs},
 };
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::Body;

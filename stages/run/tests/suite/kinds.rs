@@ -10,10 +10,11 @@ use warploom_contract::{
     stage::Stage,
 };
 use warploom_run::{
-    RunStage, parameters,
+    RunStage,
+    inputs::upload,
+    parameters,
     precision::Precision,
     tensors::{Tensor, Tensors},
-    upload,
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::{

@@ -14,7 +14,7 @@ use crate::{
     backend::Change,
     buffers::{Banks, Place},
     host_state::HostState,
-    input_data::Neighbours,
+    inputs::input_data::Neighbours,
     precision::Precision,
     resolved_program::ResolvedLoop,
 };

@@ -1,4 +1,4 @@
-//! iterate: runs the supersteps of each loop until convergence, then the rest of the list.
+//! iteration: runs the supersteps of each loop until convergence, then the rest of the list.
 //!
 //! promises  the condition is tested after each superstep, over the states that it names; a run
 //!           that was stopped and resumed ends with the same bits as one that was not
@@ -6,6 +6,8 @@
 //!           `run.allow_unconverged` is set)
 //! limits    all state between supersteps is in the commits: a checkpoint holds those of the
 //!           current loop and of all earlier ones
+pub mod frontier;
+
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
@@ -18,13 +20,13 @@ use crate::{
     backend::{Backend, Change, Halt, PassTime, Supersteps},
     buffers::Place,
     checkpoints::{Checkpoints, collect_facts, parse_fact},
-    frontier::Frontier,
-    history::median,
     host_state::HostState,
+    iteration::frontier::Frontier,
     nonfinite_trace,
     precision::Precision,
     resolved_program::{Part, Pass},
     tensors::{Tensor, Tensors},
+    training::history::median,
 };
 
 /// The outcome of an iteration; the backend holds the states.

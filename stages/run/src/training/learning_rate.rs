@@ -5,7 +5,7 @@
 //! never     reads a clock
 use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
 
-use crate::{backend::training_control, metrics::Measure};
+use crate::{backend::training_control, training::metrics::Measure};
 
 /// The schedule and the validation metric, epoch by epoch.
 #[derive(Clone, Debug)]

@@ -20,9 +20,9 @@ use crate::{
         BATCH_EPOCHS_MOST, BatchReport, EpochBatch, Halt, PipelinedEpochs, TrainingState as Watched,
     },
     checkpoints::Checkpoints,
-    history::VALIDATION,
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::history::VALIDATION,
 };
 
 /// Epochs that run one by one first, with the host between them.
@@ -82,8 +82,8 @@ impl<T: Precision> Training<'_, T> {
         Ok(true)
     }
 
-    /// How many epochs a device may run ahead after so many. None if the metrics cannot be counted on
-    /// the device, or decide and cannot do so there; none of the first two epochs; not beyond an
+    /// How many epochs a device may run ahead after so many. None if the metrics cannot be counted
+    /// on the device, or decide and cannot do so there; none of the first two epochs; not beyond an
     /// epoch with a checkpoint; and only for a limited time.
     fn epochs_to_enqueue(&mut self, epochs: u64, done: u64) -> u64 {
         let is_adaptive = self.is_adaptive();

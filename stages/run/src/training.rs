@@ -1,10 +1,14 @@
-//! train: epochs of full-batch training.
+//! training: epochs of full-batch training.
 //!
 //! promises  row t of the history is measured, without dropout, on the parameters after t updates;
 //!           a list without dropout measures and trains in one forward pass; a run that was stopped
 //!           and resumed, however often, ends with the same bits as one that was not
 //! never     continues with a loss that is not finite; saves half an epoch
 //! limits    epochs < 2^32; only parameters and moments carry over from one epoch to the next
+pub(crate) mod history;
+pub(crate) mod learning_rate;
+pub mod metrics;
+pub(crate) mod optimizers;
 mod pipelined_epochs;
 
 use std::time::Instant;
@@ -14,18 +18,17 @@ use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
+use history::{Row, VALIDATION};
+use learning_rate::TrainingMonitor;
+use metrics::{Measure, MetricInputs};
+use optimizers::Moments;
 use pipelined_epochs::EpochsInFlight;
 
 use crate::{
     backend::{Backend, Halt},
     checkpoints::{Checkpoints, collect_facts, parse_fact},
-    history::{self, Row, VALIDATION},
     host_state::HostState,
-    learning_rate::TrainingMonitor,
-    metrics::{self, Measure, MetricInputs},
-    nonfinite_trace,
-    optimizers::{self, Moments},
-    parameters,
+    nonfinite_trace, parameters,
     precision::Precision,
     resolved_program::{Action, Part, Pass},
     tensors::{Tensor, Tensors},
@@ -93,7 +96,7 @@ struct Training<'a, T: Precision> {
     begun: Instant,
     /// Seconds of an epoch, from the last ones.
     seconds_each: f64,
-    /// Epochs that a GPU runs ahead of the host.
+    /// Pipelined epochs that the host has not read.
     in_flight: Option<EpochsInFlight>,
     /// When epochs were last read back.
     last_readback: Instant,
