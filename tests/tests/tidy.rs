@@ -49,6 +49,22 @@ const NO_NOUNS: &str = "about above across after again against ahead all alone a
     up upon very what when where which who whole whose why with within without written yet";
 /// What ends like a participle and is a noun, or the name of a thing that users type.
 const NOUNS_IN_ED: [&str; 4] = ["seed", "speed", "embed", "interleaved"];
+/// What runs on any device and names none, below `stages/run/src`: training, its metrics,
+/// iteration, checkpoints, and what they share.
+const DEVICE_NEUTRAL: [&str; 10] = [
+    "buffers",
+    "checkpoints",
+    "host_state",
+    "inputs",
+    "iteration",
+    "nonfinite_trace",
+    "parameters",
+    "record",
+    "results",
+    "training",
+];
+/// The words by which a source names a device, an emitter or an executor.
+const DEVICES: [&str; 6] = ["cpu", "cuda", "gpu", "CpuBackend", "CudaBackend", "warploom_device"];
 /// The documents whose paths are looked up.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
@@ -661,4 +677,35 @@ fn run_launches_the_kernels_of_its_plan() {
         named.into_iter().map(move |name| format!("{path}: {name}")).collect::<Vec<_>>()
     });
     none("`run` emits kernels, which are the plan's", found.collect());
+}
+
+/// The device names in the code of a source of `run` that has to know none.
+fn devices_named(name: &str, text: &str) -> Vec<&'static str> {
+    let file = name.strip_prefix("stages/run/src/").unwrap_or("");
+    let module = file.split(['/', '.']).next().unwrap_or("");
+    if !DEVICE_NEUTRAL.contains(&module) {
+        return Vec::new();
+    }
+    let own = production(text);
+    DEVICES.into_iter().filter(|word| has_word(&own, word)).collect()
+}
+
+#[test]
+fn training_knows_a_device_by_its_backend_alone() {
+    let sources = rust();
+    for module in DEVICE_NEUTRAL {
+        let path = format!("stages/run/src/{module}.rs");
+        assert!(sources.iter().any(|(name, _)| *name == path), "{path} is not there");
+    }
+    let named = |(name, text): &(String, String)| {
+        let words = devices_named(name, text);
+        (!words.is_empty()).then(|| format!("{name}: {}", words.join(", ")))
+    };
+    none("use `stages/run/src/backend.rs`", sources.iter().filter_map(named).collect());
+    let [epochs, launches] = ["training/pipelined_epochs", "cuda/kernel_arguments"]
+        .map(|file| format!("stages/run/src/{file}.rs"));
+    let text = "use crate::cuda::GpuExecutor; // a gpu";
+    assert_eq!(devices_named(&epochs, text), ["cuda"]);
+    assert_eq!(devices_named(&epochs, "use crate::backend::Backend; // cuda"), [""; 0]);
+    assert_eq!(devices_named(&launches, text), [""; 0]);
 }

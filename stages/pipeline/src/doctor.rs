@@ -137,7 +137,7 @@ fn print_report(environment: &Environment, lines: &[Line]) -> Result<(), StageEr
 /// A device fault as an error.
 fn fault_error(fault: Fault) -> StageError {
     let code = fault.code.clone();
-    let error = warploom_run::gpu::device_error(fault);
+    let error = warploom_run::cuda::device_error(fault);
     match code {
         Code::Memory { .. } => error
             .hint("wait until other processes free the device's memory: `nvidia-smi` lists them"),

@@ -222,7 +222,7 @@ pub(crate) fn check_graph(chain: &Chain<'_>, outcome: &Outcome) -> Option<prefli
             outcome.status == Status::Built
                 || !preflight::has_results(chain.environment, chain.pipeline)
         };
-        let error = warploom_run::vertices::check_vertices(
+        let error = warploom_run::inputs::vertices::check_vertices(
             chain.pipeline,
             chain.available(Kind::Graph)?,
             is_due,

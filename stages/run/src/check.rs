@@ -42,13 +42,14 @@ use warploom_vertex::{
 mod recompute;
 
 use crate::{
-    graphs, node_kinds,
+    inputs::graphs,
+    inputs::node_kinds,
+    inputs::program_inputs::{self, NodeColumn},
+    inputs::target_and_splits::{self, DataSetLabels},
+    inputs::vertices,
     precision::Precision,
-    program_inputs::{self, NodeColumn},
     results::{CLASS, ID, SCORES, VALUE, predicted_class},
-    target_and_splits::{self, DataSetLabels},
     tensors::Tensors,
-    vertices,
 };
 
 /// Steps of the reference executor that a check may take: about ten seconds.

@@ -6,39 +6,28 @@
 //! never   chooses what is computed; changes a bit of parameters, predictions or values by the
 //!         number of threads, by a stop, or in another run
 mod checkpoints;
-mod edge_lists;
 mod environment;
-mod history;
-mod iterate;
-mod learning_rate;
-mod node_kinds;
 mod nonfinite_trace;
-mod optimizers;
 mod process_memory;
-mod program_inputs;
 mod record;
 mod results;
-mod shortcuts;
-mod target_and_splits;
-mod train;
 
 // `warploom` (stages/pipeline) uses these.
-pub mod gpu;
-pub mod vertices;
+pub mod cuda;
+pub mod inputs;
 
 // `tests/suite` runs lists launch by launch with these; no other crate does.
+pub mod backend;
 pub mod buffers;
 pub mod check;
-pub mod executor;
-pub mod frontier;
-pub mod graphs;
-pub mod input_data;
-pub mod metrics;
+pub mod cpu;
+pub mod host_state;
+pub mod iteration;
 pub mod parameters;
 pub mod precision;
 pub mod resolved_program;
 pub mod tensors;
-pub mod upload;
+pub mod training;
 
 use std::time::Instant;
 
@@ -54,8 +43,18 @@ use warploom_shell::{
 use warploom_vertex::launch::{Body, LaunchList, LossKind};
 
 use crate::{
-    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
-    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    backend::Backend,
+    checkpoints::Checkpoints,
+    cpu::CpuBackend,
+    cuda::CudaBackend,
+    environment::EnergyMeasurement,
+    inputs::{
+        input_data::Data,
+        upload::{self, Needs},
+    },
+    precision::Precision,
+    process_memory::MemoryMonitor,
+    record::Outcome,
 };
 
 /// The description in the help of its binary.
@@ -177,33 +176,32 @@ fn execute_plan<T: Precision>(
         Needs::from_list(list)
     };
     let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
-    let mut executor = make_executor(context, inputs, request, page, memory, list, data)?;
+    let mut backend = make_backend(context, inputs, request, page, memory, list, data)?;
     let started = Instant::now();
     let done =
-        compute(context, list, request, &mut executor, &mut checkpoints).map_err(|error| {
+        compute(context, list, request, &mut *backend, &mut checkpoints).map_err(|error| {
             checkpoints.finish();
             describe_saved_state(error)
         })?;
     let compute = started.elapsed();
-    executor.fetch_state()?;
-    executor.fetch_results()?;
-    executor.release_inputs(list);
+    backend.fetch_state()?;
+    backend.fetch_results()?;
+    backend.host_mut().release_inputs(list);
+    let host = backend.host();
     match (&done, score_kind(page)?) {
         (Outcome::Trained(trained), _) => {
-            results::write_training(outputs, &executor, list, trained, spec.seed)?
+            results::write_training(outputs, host, list, trained, spec.seed)?
         }
         (Outcome::Iterated(_), Some(kind)) => {
-            results::write_predictions(outputs, &executor, list, kind, spec.seed)?
+            results::write_predictions(outputs, host, list, kind, spec.seed)?
         }
-        (Outcome::Iterated(_), None) => {
-            results::write_iteration(outputs, &executor, list, spec.seed)?
-        }
+        (Outcome::Iterated(_), None) => results::write_iteration(outputs, host, list, spec.seed)?,
     }
     let meter = energy.meter();
     record::write_record(
         context,
         outputs,
-        &executor,
+        &*backend,
         record::PlanSummary { plan: page, memory, program: &list.program },
         request,
         &done,
@@ -221,21 +219,21 @@ fn compute<T: Precision>(
     context: &Context,
     list: &LaunchList,
     request: &RunRequest,
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<Outcome, StageError> {
     let spec = &request.spec;
     if let Body::Train(_) = &list.body {
-        return train::train(context, list, request, executor, checkpoints).map(Outcome::Trained);
+        return training::train(context, list, request, backend, checkpoints).map(Outcome::Trained);
     }
     if !list.parameters.is_empty() {
-        executor.set_parameters(&parameters::required_parameters(
+        backend.set_parameters(&parameters::required_parameters(
             list,
             spec,
             request.init_digest.as_ref(),
         )?)?;
     }
-    iterate::iterate(context, list, spec, executor, checkpoints).map(Outcome::Iterated)
+    iteration::iterate(context, list, spec, backend, checkpoints).map(Outcome::Iterated)
 }
 
 /// Adds to a fault of the device or the file system what of the run is saved: batch scripts start
@@ -253,8 +251,8 @@ fn describe_saved_state(error: StageError) -> StageError {
     }
 }
 
-/// Makes the executor of a list, on the device of the request.
-fn make_executor<T: Precision>(
+/// Makes the backend of a list: the device of the request.
+fn make_backend<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     request: &RunRequest,
@@ -262,16 +260,17 @@ fn make_executor<T: Precision>(
     memory: &Memory,
     list: &LaunchList,
     data: Data<T>,
-) -> Result<Executor<T>, StageError> {
+) -> Result<Box<dyn Backend<T>>, StageError> {
     let (device, seed) = (&request.device, request.spec.seed);
     match device.kind {
-        warploom_device::Kind::Cpu => Executor::new(list, data, seed),
+        warploom_device::Kind::Cpu => Ok(Box::new(CpuBackend::new(list, data, seed)?)),
         warploom_device::Kind::Cuda => {
             let kernels = kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list)?;
             let planned =
-                gpu::GpuPlan { facts: device, kernels: &kernels, host: page.host.as_ref() };
-            Executor::new_on_gpu(context, list, data, seed, planned)
-                .map_err(|error| gpu::add_fitting_settings(error, page, memory, device.ordinal))
+                cuda::GpuPlan { facts: device, kernels: &kernels, host: page.host.as_ref() };
+            let backend = CudaBackend::new(context, list, data, seed, planned)
+                .map_err(|error| cuda::add_fitting_settings(error, page, memory, device.ordinal));
+            Ok(Box::new(backend?))
         }
     }
 }

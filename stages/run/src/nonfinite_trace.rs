@@ -13,11 +13,12 @@ use warploom_vertex::gir::Input;
 use warploom_vertex::launch::{Body, Element, Half, LaunchList, Role, Rows};
 
 use crate::{
-    executor::Executor,
-    input_data::{SparseFeatures, format_id},
-    optimizers::name_and_rate,
+    backend::Backend,
+    host_state::HostState,
+    inputs::input_data::{SparseFeatures, format_id},
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::optimizers::name_and_rate,
 };
 
 /// A learning rate that is seldom too large.
@@ -28,13 +29,13 @@ type NonfiniteSource = (String, Option<String>);
 
 /// The error for a loss that is not finite.
 pub fn loss_error<T: Precision>(
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     list: &LaunchList,
     pass: Pass,
     optimizer: &Optimizer,
 ) -> StageError {
     let epoch = pass.epoch;
-    let loss = executor.state.loss;
+    let loss = backend.host().loss;
     let (name, rate) = name_and_rate(optimizer);
     let smaller = format!(
         "--set run.optimizer.{name}.lr={:?}",
@@ -48,7 +49,7 @@ pub fn loss_error<T: Precision>(
     } else {
         ""
     };
-    if let Some((_, node)) = find_in_features(executor, list) {
+    if let Some((_, node)) = find_in_features(backend.host(), list) {
         return base(format!("the features of node `{node}` hold a number that is not finite"))
             .hint(format!(
                 "{further}look at the features of node `{node}`: the data set, or  ingest.normalize"
@@ -56,11 +57,12 @@ pub fn loss_error<T: Precision>(
     }
     let steps = [Part::Prepare, Part::Forward, Part::Loss]
         .into_iter()
-        .flat_map(|part| executor.program.part(part))
+        .flat_map(|part| backend.host().program.part(part))
         .collect();
-    let found = find_in_launches(executor, list, steps, pass, is_nonfinite);
-    let reals = executor.state.buffers.reals();
-    let learned = executor
+    let found = find_in_launches(backend, list, steps, pass, is_nonfinite);
+    let host = backend.host();
+    let reals = host.buffers.reals();
+    let learned = host
         .program
         .parameters
         .iter()
@@ -100,15 +102,15 @@ fn round_to_three_digits(number: f64) -> f64 {
 
 /// The error for states that became NaN in this superstep of a loop, before its commits.
 pub fn superstep_error<T: Precision>(
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     list: &LaunchList,
     number: usize,
     superstep: u64,
 ) -> StageError {
     let is_nan = |value: T| value.widened().is_nan();
-    let found = find_in_first_values(executor, list, number, is_nan).or_else(|| {
-        let steps = executor.program.part(Part::Superstep(number)).collect();
-        find_in_launches(executor, list, steps, Pass { epoch: 0, training: false }, is_nan)
+    let found = find_in_first_values(backend.host(), list, number, is_nan).or_else(|| {
+        let steps = backend.host().program.part(Part::Superstep(number)).collect();
+        find_in_launches(backend, list, steps, Pass { epoch: 0, training: false }, is_nan)
     });
     let place = match found {
         Some((launch, Some(row))) => format!("first made by `{launch}`, at {row}"),
@@ -124,7 +126,7 @@ pub fn superstep_error<T: Precision>(
 /// The launch of the first value of a state, if that value is not finite: then no superstep is to
 /// blame.
 fn find_in_first_values<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     number: usize,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
@@ -132,7 +134,7 @@ fn find_in_first_values<T: Precision>(
     let Body::Iterate(iterate) = &list.body else { return None };
     let repeated = iterate.loops.get(number)?;
     repeated.commit.iter().find_map(|commit| {
-        let row = find_in_buffer(executor, list, &commit.state, is_odd)?;
+        let row = find_in_buffer(host, list, &commit.state, is_odd)?;
         let made = repeated
             .prepare
             .iter()
@@ -143,24 +145,24 @@ fn find_in_first_values<T: Precision>(
 
 /// The features that are not finite, if any: buffer and node.
 fn find_in_features<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
 ) -> Option<(String, String)> {
     let features = list.buffers.iter().find(|buffer| buffer.role == Role::Features);
     if let Some(buffer) = features {
         let node = first_nonfinite_node(
-            executor,
-            &executor.real_elements(&buffer.name)?,
+            host,
+            &host.real_elements(&buffer.name)?,
             buffer.columns as usize,
             is_nonfinite,
         )?;
         return Some((buffer.name.clone(), node));
     }
-    if let Some(found) = find_in_kind_features(executor, list) {
+    if let Some(found) = find_in_kind_features(host, list) {
         return Some(found);
     }
-    let sparse = executor.state.data.sparse.as_ref()?;
-    let data = &executor.state.data;
+    let sparse = host.data.sparse.as_ref()?;
+    let data = &host.data;
     Some((
         "features".to_owned(),
         format_id(&data.ids, data.artifact_row(first_nonfinite_row(sparse)?)),
@@ -175,14 +177,14 @@ fn first_nonfinite_row<T: Precision>(sparse: &SparseFeatures<T>) -> Option<usize
 
 /// The same for features of kinds, whose rows are in the order of the graph artifact.
 fn find_in_kind_features<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
 ) -> Option<(String, String)> {
-    let data = &executor.state.data;
+    let data = &host.data;
     list.buffers.iter().find_map(|buffer| {
         let (kind, row) = match buffer.role {
             Role::Given(Input::FeaturesOf(kind)) => {
-                let odd = executor
+                let odd = host
                     .real_elements(&buffer.name)?
                     .iter()
                     .position(|value| is_nonfinite(*value))?;
@@ -206,7 +208,7 @@ fn find_in_kind_features<T: Precision>(
 
 /// Runs these steps again; gives the first that computes a bad value.
 fn find_in_launches<T: Precision>(
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     list: &LaunchList,
     steps: Vec<usize>,
     pass: Pass,
@@ -214,35 +216,36 @@ fn find_in_launches<T: Precision>(
 ) -> Option<NonfiniteSource> {
     let launches = list.launches();
     steps.into_iter().find_map(|step| {
-        executor.state.launch(&executor.program, step, pass, None);
+        backend.launch_on_host(step, pass);
         let writes = launches.get(step)?.operation.writes();
-        let row = writes.iter().find_map(|name| find_in_buffer(executor, list, name, is_odd))?;
+        let row =
+            writes.iter().find_map(|name| find_in_buffer(backend.host(), list, name, is_odd))?;
         Some((launches[step].name.clone(), row))
     })
 }
 
 /// The first bad row of a buffer that launches write.
 fn find_in_buffer<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     name: &str,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
 ) -> Option<Option<String>> {
     let buffer =
         list.buffers.iter().find(|buffer| buffer.name == *name && buffer.role == Role::Value)?;
-    let elements = executor.real_elements(&buffer.name)?;
+    let elements = host.real_elements(&buffer.name)?;
     if !elements.par_iter().any(|value| is_odd(*value)) {
         return None;
     }
     let columns = buffer.columns as usize;
     Some(match buffer.rows {
-        Rows::Nodes => first_nonfinite_node(executor, &elements, columns, is_odd)
+        Rows::Nodes => first_nonfinite_node(host, &elements, columns, is_odd)
             .map(|node| format!("node `{node}`")),
         Rows::Graphs(_) => {
             let odd = elements
                 .chunks(columns.max(1))
                 .position(|row| row.iter().any(|value| is_odd(*value)));
-            odd.map(|row| executor.state.data.describe_row(buffer.rows, row))
+            odd.map(|row| host.data.describe_row(buffer.rows, row))
         }
         _ => None,
     })
@@ -250,12 +253,12 @@ fn find_in_buffer<T: Precision>(
 
 /// The node of the first bad row in the data set's order, by its own id.
 fn first_nonfinite_node<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     elements: &[T],
     columns: usize,
     is_odd: impl Fn(T) -> bool + Copy + Sync,
 ) -> Option<String> {
-    let data = &executor.state.data;
+    let data = &host.data;
     let odd = |(row, elements): (usize, &[T])| {
         elements.iter().any(|value| is_odd(*value)).then(|| data.artifact_row(row))
     };

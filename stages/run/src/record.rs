@@ -14,8 +14,8 @@ use warploom_contract::{
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
-    environment, executor::Executor, gpu, history, iterate::IterationOutcome, precision::Precision,
-    process_memory::MemoryPeak, train::TrainingOutcome,
+    backend::Backend, environment, iteration::IterationOutcome, precision::Precision,
+    process_memory::MemoryPeak, training::TrainingOutcome, training::history,
 };
 
 /// What was executed.
@@ -52,12 +52,13 @@ pub struct Measurements {
 pub fn write_record<T: Precision>(
     context: &Context,
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    backend: &dyn Backend<T>,
     PlanSummary { plan, memory, program }: PlanSummary,
     request: &RunRequest,
     done: &Outcome,
     Measurements { whole, compute, taken, joules }: Measurements,
 ) -> Result<(), StageError> {
+    let device = backend.device_memory();
     let mut record = Record {
         mode: plan.mode.clone(),
         program: program.to_owned(),
@@ -67,14 +68,14 @@ pub fn write_record<T: Precision>(
         converged: true,
         seconds: whole.as_secs_f64(),
         seconds_compute: compute.as_secs_f64(),
-        seconds_by_launch: executor.seconds_by_launch(),
+        seconds_by_launch: backend.seconds_by_launch(),
         bytes_predicted: memory_budget::predicted_peak(memory, &request.spec, context.threads),
         bytes_mapped_predicted: memory.bytes_mapped,
-        bytes_peak: executor.bytes_on_gpu().unwrap_or(taken.own),
+        bytes_peak: device.allocated.unwrap_or(taken.own),
         bytes_mapped: taken.mapped,
         bytes_left: taken.left,
-        bytes_pinned: executor.bytes_pinned(),
-        bytes_driver: executor.gpu.as_ref().map_or(0, gpu::GpuExecutor::bytes_taken),
+        bytes_pinned: device.pinned,
+        bytes_driver: device.driver,
         ..environment::begin_record(request, whole, joules)
     };
     match done {
@@ -85,7 +86,7 @@ pub fn write_record<T: Precision>(
             record.resumed_at = trained.resumed_at;
             record.metrics = kept_metrics(trained);
             record.metric = trained.measures.first().map(|measure| measure.name().to_owned());
-            if let Some(learned) = &executor.state.data.learned {
+            if let Some(learned) = &backend.host().data.learned {
                 record.target = Some(learned.name.clone());
                 record.classes.clone_from(&learned.classes);
             }

@@ -24,8 +24,9 @@ use warploom_vertex::{
 };
 
 use crate::{
-    buffers::Place, executor::Executor, history, input_data::Data, parameters,
-    precision::Precision, resolved_program::ResolvedResult, train::TrainingOutcome,
+    buffers::Place, host_state::HostState, inputs::input_data::Data, parameters,
+    precision::Precision, resolved_program::ResolvedResult, training::TrainingOutcome,
+    training::history,
 };
 
 /// Name of the column of ids.
@@ -40,7 +41,7 @@ pub const VALUE: &str = "value";
 /// Writes parameters, predictions and metrics of a training run.
 pub fn write_training<T: Precision>(
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     trained: &TrainingOutcome,
     seed: u64,
@@ -50,23 +51,22 @@ pub fn write_training<T: Precision>(
         &trained.measures,
         &trained.history,
     )?;
-    write_predictions(outputs, executor, list, trained.kind, seed)
+    write_predictions(outputs, host, list, trained.kind, seed)
 }
 
 /// Writes parameters and their predictions, in the form of the loss that they were learned for.
 pub fn write_predictions<T: Precision>(
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     kind: LossKind,
     seed: u64,
 ) -> Result<(), StageError> {
-    let data = &executor.state.data;
-    let Some(&Place::Real(index)) = executor.program.results.first().map(|result| &result.place)
-    else {
+    let data = &host.data;
+    let Some(&Place::Real(index)) = host.program.results.first().map(|result| &result.place) else {
         return Err(StageError::defect("a plan for inference returns no floats"));
     };
-    let reals = executor.state.buffers.reals();
+    let reals = host.buffers.reals();
     let (rows, columns) = reals.shape(index);
     let order = RowOrder::new(data, rows);
     let mut table = ResultTable::new(data.row_ids(rows));
@@ -94,22 +94,22 @@ pub fn write_predictions<T: Precision>(
         }
     }
     table.write(&outputs.file(Kind::Run, run::PREDICTIONS_FILE))?;
-    write_parameters(outputs, executor, list, Some((kind, columns)), seed)?;
-    count_rows(outputs, executor, rows);
+    write_parameters(outputs, host, list, Some((kind, columns)), seed)?;
+    count_rows(outputs, host, rows);
     Ok(())
 }
 
 /// Writes the parameters, with their loss and width if they make scores.
 fn write_parameters<T: Precision>(
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     scores: Option<(LossKind, usize)>,
     seed: u64,
 ) -> Result<(), StageError> {
     let path = outputs.file(Kind::Run, run::PARAMETERS_FILE);
-    let mut file = parameters::parameter_tensors(list, scores, seed, &executor.parameters());
-    if let Some(learned) = &executor.state.data.learned {
+    let mut file = parameters::parameter_tensors(list, scores, seed, &host.parameters());
+    if let Some(learned) = &host.data.learned {
         file.facts.extend(learned.facts());
     }
     let bytes = file.to_bytes()?;
@@ -117,8 +117,8 @@ fn write_parameters<T: Precision>(
 }
 
 /// Counts the rows of the table in the manifest.
-fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows: Rows) {
-    let data = &executor.state.data;
+fn count_rows<T: Precision>(outputs: &mut Outputs, host: &HostState<T>, rows: Rows) {
+    let data = &host.data;
     outputs.count(Kind::Run, "nodes", data.nodes as u64);
     if let Rows::Graphs(count) = rows {
         outputs.count(Kind::Run, "graphs", count);
@@ -129,32 +129,32 @@ fn count_rows<T: Precision>(outputs: &mut Outputs, executor: &Executor<T>, rows:
 /// table for each list of edges with results, and the applied parameters, if any.
 pub fn write_iteration<T: Precision>(
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    host: &HostState<T>,
     list: &LaunchList,
     seed: u64,
 ) -> Result<(), StageError> {
     if !list.parameters.is_empty() {
-        write_parameters(outputs, executor, list, None, seed)?;
+        write_parameters(outputs, host, list, None, seed)?;
     }
-    let data = &executor.state.data;
+    let data = &host.data;
     let of_rows: Vec<&ResolvedResult> =
-        executor.program.results.iter().filter(|result| result.edges.is_none()).collect();
+        host.program.results.iter().filter(|result| result.edges.is_none()).collect();
     let rows = of_rows.first().map_or(Rows::Nodes, |result| result.rows);
     let order = RowOrder::new(data, rows);
     let mut table = ResultTable::new(data.row_ids(rows));
     for result in of_rows {
-        table.push_returned(executor, result, &order)?;
+        table.push_returned(host, result, &order)?;
     }
     table.write(&outputs.file(Kind::Run, run::VALUES_FILE))?;
-    count_rows(outputs, executor, rows);
+    count_rows(outputs, host, rows);
     let mut lists: Vec<EdgeSet> = Vec::new();
-    for edges in executor.program.results.iter().filter_map(|result| result.edges) {
+    for edges in host.program.results.iter().filter_map(|result| result.edges) {
         if !lists.contains(&edges) {
             lists.push(edges);
         }
     }
     for (number, edges) in lists.into_iter().enumerate() {
-        write_edge_values(outputs, executor, number, edges)?;
+        write_edge_values(outputs, host, number, edges)?;
     }
     Ok(())
 }
@@ -164,11 +164,11 @@ pub fn write_iteration<T: Precision>(
 /// with the vertex that each belongs to.
 fn write_edge_values<T: Precision>(
     outputs: &mut Outputs,
-    executor: &Executor<T>,
+    host: &HostState<T>,
     number: usize,
     edges: EdgeSet,
 ) -> Result<(), StageError> {
-    let data = &executor.state.data;
+    let data = &host.data;
     let graph = data.edge_graph();
     let count = graph.edge_count;
     let is_of = |edge: &u32, relation: u32| {
@@ -212,8 +212,8 @@ fn write_edge_values<T: Precision>(
             end(|graph, edge, turned| if turned { graph.source[edge] } else { graph.target[edge] }),
         );
     }
-    for result in executor.program.results.iter().filter(|result| result.edges == Some(edges)) {
-        table.push_returned(executor, result, &order)?;
+    for result in host.program.results.iter().filter(|result| result.edges == Some(edges)) {
+        table.push_returned(host, result, &order)?;
     }
     let file = if number == 0 {
         run::EDGE_VALUES_FILE.to_owned()
@@ -315,11 +315,11 @@ impl<'a> ResultTable<'a> {
     /// Adds a result of the program.
     fn push_returned<T: Precision>(
         &mut self,
-        executor: &'a Executor<T>,
+        host: &'a HostState<T>,
         result: &'a ResolvedResult,
         order: &'a RowOrder,
     ) -> Result<(), StageError> {
-        let (buffers, ids) = (&executor.state.buffers, &executor.state.data.ids);
+        let (buffers, ids) = (&host.buffers, &host.data.ids);
         match result.place {
             Place::Real(index) => {
                 let slot = buffers.reals().slot(index);

@@ -10,15 +10,16 @@ use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
-use warploom_run::gpu::GpuPlan;
 use warploom_run::{
+    backend::Backend,
     buffers::{Aligned, Contents},
-    executor::Executor,
-    graphs::Graphs,
-    input_data::{Data, InputRows, SparseFeatures},
+    cpu::CpuBackend,
+    cuda::{CudaBackend, GpuPlan},
+    inputs::graphs::Graphs,
+    inputs::input_data::{Data, InputRows, SparseFeatures},
+    inputs::upload::Needs,
     precision::Precision,
     resolved_program::{Part, Pass},
-    upload::Needs,
 };
 use warploom_shell::program::emit_source;
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
@@ -342,7 +343,8 @@ pub const GROUPS: &str = "WARPLOOM_TEST_GROUPS";
 /// Asks that lists are emitted as for an order in which neighbouring rows read near rows.
 pub const NEAR: &str = "WARPLOOM_TEST_NEAR";
 
-fn order() -> Order {
+/// The order that lists are emitted for.
+pub fn order() -> Order {
     if std::env::var_os(NEAR).is_some() { Order::Local } else { Order::Spread }
 }
 
@@ -393,6 +395,14 @@ pub fn gpu() -> Option<&'static warploom_device::Facts> {
     FOUND.as_ref()
 }
 
+/// What executes a list.
+pub type Executor<T> = Box<dyn Backend<T>>;
+
+/// An executor on the CPU, whatever device is asked for.
+pub fn cpu_executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Executor<T> {
+    Box::new(CpuBackend::new(list, data, seed).unwrap())
+}
+
 /// An executor, on the device that is asked for.
 pub fn executor<T: Precision>(list: &LaunchList, data: Data<T>, seed: u64) -> Executor<T> {
     executor_with_matmul(list, data, (seed, Matmul::F32))
@@ -413,12 +423,26 @@ pub fn executor_with_order<T: Precision>(
     data: Data<T>,
     (seed, matmul, order): (u64, Matmul, Order),
 ) -> Executor<T> {
+    match gpu() {
+        Some(facts) => Box::new(gpu_executor(list, data, seed, facts, matmul, order)),
+        None => cpu_executor(list, data, seed),
+    }
+}
+
+/// An executor on a GPU.
+pub fn gpu_executor<T: Precision>(
+    list: &LaunchList,
+    data: Data<T>,
+    seed: u64,
+    facts: &warploom_device::Facts,
+    matmul: Matmul,
+    order: Order,
+) -> CudaBackend<T> {
     static STORE: LazyLock<(tempfile::TempDir, Store)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(folder.path());
         (folder, store)
     });
-    let Some(facts) = gpu() else { return Executor::new(list, data, seed).unwrap() };
     let context = Context {
         store: &STORE.1,
         threads: 1,
@@ -430,8 +454,7 @@ pub fn executor_with_order<T: Precision>(
     let kernels = emit_source(list, bytes, matmul, order, &groups(list), facts)
         .unwrap_or_else(|error| panic!("{error}"));
     let planned = GpuPlan { facts, kernels: &kernels, host: None };
-    Executor::new_on_gpu(&context, list, data, seed, planned)
-        .unwrap_or_else(|error| panic!("{error}"))
+    CudaBackend::new(&context, list, data, seed, planned).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs a part; of a GPU's all that it made is fetched.
@@ -487,10 +510,10 @@ pub fn buffer_values<T: Precision>(
 ) -> Option<Vec<f64>> {
     use warploom_run::buffers::Place;
     let buffer = list.buffers.iter().find(|buffer| buffer.name == name)?;
-    let (data, columns) = (&executor.state.data, buffer.columns as usize);
-    match executor.program.places.get(name)? {
+    let (data, columns) = (&executor.host().data, buffer.columns as usize);
+    match executor.host().program.places.get(name)? {
         Place::Real(index) => {
-            let elements = executor.state.buffers.reals().get(*index);
+            let elements = executor.host().buffers.reals().get(*index);
             let ordered = if buffer.rows == Rows::Nodes {
                 unpermuted(data, elements, columns)
             } else {
@@ -499,7 +522,7 @@ pub fn buffer_values<T: Precision>(
             Some(ordered.iter().map(|element| element.widened()).collect())
         }
         Place::Whole(index) => {
-            let elements = executor.state.buffers.wholes().get(*index);
+            let elements = executor.host().buffers.wholes().get(*index);
             let ordered = if buffer.rows == Rows::Nodes {
                 unpermuted(data, elements, columns)
             } else {
@@ -508,7 +531,7 @@ pub fn buffer_values<T: Precision>(
             Some(ordered.into_iter().map(|value| value as f64).collect())
         }
         Place::Id(index) => Some(
-            unpermuted(data, executor.state.buffers.ids().get(*index), columns)
+            unpermuted(data, executor.host().buffers.ids().get(*index), columns)
                 .iter()
                 .map(|&id| f64::from(id))
                 .collect(),

@@ -28,9 +28,9 @@ use super::{
     tolerance, violation,
 };
 use crate::{
-    iterate::{FRONTIER, SUPERSTEPS},
+    inputs::vertices,
+    iteration::{FRONTIER, SUPERSTEPS},
     precision::Precision,
-    vertices,
 };
 
 /// A run and its inputs.

@@ -8,10 +8,9 @@
 use std::collections::BTreeMap;
 
 use warploom_run::{
-    executor::Executor,
-    metrics::{Measure, MetricInputs},
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::metrics::{Measure, MetricInputs},
 };
 use warploom_vertex::{
     compile::compile,
@@ -24,7 +23,7 @@ use crate::differential::compare;
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed, uniform};
 use warploom_test_support::graphs::EdgeList;
 use warploom_test_support::list_runner::{
-    ListInputs, buffer_values, executor, gpu, is_brief, largest_magnitude, run_part,
+    Executor, ListInputs, buffer_values, executor, gpu, is_brief, largest_magnitude, run_part,
     separate_buffers,
 };
 use warploom_test_support::stage_runner::program_text;
@@ -439,8 +438,8 @@ fn counts_agree((name, settings): (&str, &str), shape: &EdgeList, columns: usize
         by_scores.iter().flatten().any(|share| *share > 0.0 && *share < 1.0),
         "{what}: some are right"
     );
-    if let Some(gpu) = &executor.gpu {
-        assert_eq!(gpu.counts().unwrap(), expected, "{what}: counts of the GPU");
+    if let Some(gpu) = executor.counts().unwrap() {
+        assert_eq!(gpu, expected, "{what}: counts of the GPU");
     }
 }
 

@@ -1,4 +1,4 @@
-//! cuda_graphs: epochs recorded as CUDA graphs, beside the same launches one by one.
+//! cuda_graphs: pipelined epochs, recorded as CUDA graphs, beside the same launches one by one.
 //!
 //! promises  for gcn, gin, gat and sage, with dropout and a changing learning rate: single
 //!           launches, parts as graphs and whole epochs as graphs give the same bits of every loss,
@@ -11,8 +11,8 @@ use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
-    executor::Executor,
-    gpu::Counts,
+    backend::{Backend, Counts, EpochBatch, PipelinedEpochs},
+    cuda::CudaBackend,
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -20,13 +20,16 @@ use warploom_run::{
 use warploom_spec::RunSpec;
 use warploom_vertex::{
     compile::compile,
+    emit::cuda::Matmul,
     gir::{Data, Loss},
     launch::{LaunchList, LossKind},
 };
 
 use crate::differential::{CHOICES, CLASSES, SEED, direct_of};
 use warploom_test_support::graph_inputs::medley;
-use warploom_test_support::list_runner::{ListInputs, executor, gpu, is_brief, sampled_cases};
+use warploom_test_support::list_runner::{
+    ListInputs, gpu, gpu_executor, is_brief, order, sampled_cases,
+};
 use warploom_test_support::skips::skipped;
 use warploom_test_support::stage_runner::program_text;
 
@@ -44,7 +47,7 @@ const MODELS: [(&str, &str); 5] = [
 const EPOCHS: u64 = 2 + 16 + 3 + 16 + 2;
 
 /// The latter, as they are asked for.
-const STRETCHES: [u64; 3] = [16 + 3, 16, 2];
+const BATCHES: [u64; 3] = [16 + 3, 16, 2];
 
 /// How launches get to the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +89,7 @@ fn pace(epoch: u64) -> f64 {
 
 /// A training that is launched in one way.
 struct Training<T: Precision> {
-    executor: Executor<T>,
+    executor: CudaBackend<T>,
     way: Way,
     draws: bool,
     ended: Ended,
@@ -94,16 +97,12 @@ struct Training<T: Precision> {
 
 impl<T: Precision> Training<T> {
     fn go(&mut self, part: Part, pass: Pass) {
-        let Executor { gpu, program, state, .. } = &mut self.executor;
-        state.pace = pace(pass.epoch);
+        let CudaBackend { device, host, .. } = &mut self.executor;
+        host.pace = pace(pass.epoch);
         if self.way == Way::Alone {
             // What is launched is the part that is named first, and `Part::Prepare` is never
             // recorded.
-            return gpu
-                .as_mut()
-                .unwrap()
-                .run(program.part(part), Part::Prepare, pass, state.pace)
-                .unwrap();
+            return device.run(host.program.part(part), Part::Prepare, pass, host.pace).unwrap();
         }
         self.executor.run(part, pass, &StopFlag::new()).unwrap();
     }
@@ -112,9 +111,8 @@ impl<T: Precision> Training<T> {
         let pass = Pass { epoch, training: false };
         self.go(Part::Forward, pass);
         self.go(Part::Loss, pass);
-        let gpu = self.executor.gpu.as_ref().unwrap();
-        self.ended.losses.push(gpu.loss().unwrap().to_bits());
-        self.ended.counts.push(gpu.counts().unwrap());
+        self.ended.losses.push(self.executor.device.loss().unwrap().to_bits());
+        self.ended.counts.push(self.executor.counts().unwrap().unwrap());
     }
 
     fn step(&mut self, epoch: u64) {
@@ -128,24 +126,24 @@ impl<T: Precision> Training<T> {
         self.executor.keep_statistics().unwrap();
     }
 
-    /// The epochs that are left, as a run has them done: each stretch is asked for before what the
-    /// one in front of it measured is looked at.
-    fn stretches(&mut self, first: u64) {
-        let Executor { gpu, program, .. } = &mut self.executor;
-        let gpu = gpu.as_mut().unwrap();
-        let (mut done, mut on_way) = (first, None);
-        for epochs in STRETCHES {
+    /// The epochs that are left, as a run has them done: each batch is enqueued before the report
+    /// of the one in front of it is read.
+    fn run_batches(&mut self, first: u64) {
+        let (mut done, mut in_flight) = (first, 0);
+        for epochs in BATCHES {
             let paces: Vec<f64> = (done..=done + epochs).map(pace).collect();
-            let next = gpu.enqueue_epochs(program, done, &paces, None, on_way.is_some()).unwrap();
-            done += epochs;
-            for stretch in
-                on_way.replace(next).into_iter().chain(on_way.take_if(|_| done == EPOCHS))
-            {
-                for (loss, counts) in gpu.read_measurements(&stretch).unwrap() {
+            self.executor
+                .enqueue(EpochBatch { first: done, paces: &paces, decides_from: None })
+                .unwrap();
+            (done, in_flight) = (done + epochs, in_flight + 1);
+            let last = if done == EPOCHS { 0 } else { 1 };
+            while in_flight > last {
+                for (loss, counts) in self.executor.read_report().unwrap().measurements {
                     self.ended.losses.push(loss.to_bits());
                     self.ended.counts.push(counts);
                 }
-                gpu.recycle_batch(stretch);
+                self.executor.drop_oldest();
+                in_flight -= 1;
             }
         }
     }
@@ -158,15 +156,15 @@ impl<T: Precision> Training<T> {
             self.step(epoch);
         }
         if self.way == Way::Epochs {
-            self.stretches(by_one);
+            self.run_batches(by_one);
         }
         self.measure(EPOCHS);
         self.executor.fetch_state().unwrap();
         let bits = |values: &Vec<T>| values.iter().map(|value| value.widened().to_bits()).collect();
-        self.ended.numbers = self.executor.parameters().iter().map(bits).collect();
+        self.ended.numbers = self.executor.host().parameters().iter().map(bits).collect();
         self.ended.numbers.extend(
             self.executor
-                .state
+                .host
                 .moments
                 .iter()
                 .flat_map(|moments| [bits(&moments.first), bits(&moments.second)]),
@@ -179,7 +177,9 @@ fn trained<T: Precision>((direct, list): (&ListInputs, &LaunchList), way: Way) -
     let initial =
         parameters::initial_parameters(list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
             .unwrap();
-    let mut executor = executor::<T>(list, direct.data(list), SEED);
+    let facts = gpu().unwrap();
+    let mut executor =
+        gpu_executor::<T>(list, direct.data(list), SEED, facts, Matmul::F32, order());
     executor.set_parameters(&initial).unwrap();
     executor
         .set_optimizers(vec![
@@ -187,7 +187,7 @@ fn trained<T: Precision>((direct, list): (&ListInputs, &LaunchList), way: Way) -
             initial.len()
         ])
         .unwrap();
-    let draws = executor.program.draws;
+    let draws = executor.host().program.draws;
     Training { executor, way, draws, ended: Ended::default() }.run()
 }
 

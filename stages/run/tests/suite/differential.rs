@@ -13,7 +13,6 @@ use warploom_contract::progress::StopFlag;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{
-    executor::Executor,
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -28,8 +27,8 @@ use warploom_vertex::reference::{self, Draw, Reference};
 use warploom_test_support::graph_inputs::{all_graphs, random, signed, uniform};
 use warploom_test_support::graphs::EdgeList;
 use warploom_test_support::list_runner::{
-    ListInputs, buffer_values, executor, first_difference, gpu, is_brief, largest_magnitude,
-    run_part, separate_buffers,
+    Executor, ListInputs, buffer_values, cpu_executor, executor, first_difference, gpu, is_brief,
+    largest_magnitude, run_part, separate_buffers,
 };
 use warploom_test_support::skips::skipped;
 use warploom_test_support::stage_runner::program_text;
@@ -208,7 +207,7 @@ fn trained_bits<T: Precision>(
                 executor.keep_statistics().unwrap();
             } else {
                 executor.fetch_results().unwrap();
-                seen.push(bits(&executor.real_elements(result).unwrap()));
+                seen.push(bits(&executor.host().real_elements(result).unwrap()));
             }
         }
     }
@@ -216,8 +215,8 @@ fn trained_bits<T: Precision>(
     executor.run(Part::Forward, Pass { epoch: 4, training: false }, &StopFlag::new()).unwrap();
     executor.fetch_results().unwrap();
     executor.fetch_state().unwrap();
-    seen.push(bits(&executor.real_elements(result).unwrap()));
-    seen.extend(executor.parameters().iter().map(|parameter| bits(parameter)));
+    seen.push(bits(&executor.host().real_elements(result).unwrap()));
+    seen.extend(executor.host().parameters().iter().map(|parameter| bits(parameter)));
     seen
 }
 
@@ -344,9 +343,9 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let list = builtin.build(&BTreeMap::new(), &facts).unwrap();
     let graph = direct.reference_graph();
     let mut reference = Reference::new(&list, &graph, reference::Inputs::default()).unwrap();
-    let mut shared = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
+    let mut shared = cpu_executor::<T>(&list, direct.data(&list), SEED);
     let list = separate_buffers(&list);
-    let mut executor = Executor::<T>::new(&list, direct.data(&list), SEED).unwrap();
+    let mut executor = cpu_executor::<T>(&list, direct.data(&list), SEED);
     let pass = Pass { epoch: 0, training: false };
     reference.prepare();
     executor.run(Part::Before(0), pass, &StopFlag::new()).unwrap();
@@ -354,15 +353,15 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     for superstep in 0..6 {
         let expected = reference.superstep();
         executor.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
-        let change = executor.measure_change(0, None);
-        executor.commit(0);
+        let change = executor.supersteps().unwrap().measure_change(0, None);
+        executor.supersteps().unwrap().commit(0);
         shared.run(Part::Superstep(0), pass, &StopFlag::new()).unwrap();
         assert_eq!(
-            shared.measure_change(0, None),
+            shared.supersteps().unwrap().measure_change(0, None),
             change,
             "{what}: change of superstep {superstep} where buffers share memory"
         );
-        shared.commit(0);
+        shared.supersteps().unwrap().commit(0);
         let result = &list.results[0].buffer;
         assert!(
             buffer_values(&shared, &list, result) == buffer_values(&executor, &list, result),

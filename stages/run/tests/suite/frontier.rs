@@ -12,16 +12,16 @@ use warploom_contract::{
 use warploom_run::{
     RunStage,
     buffers::Place,
-    executor::Executor,
-    frontier::Frontier,
+    inputs::upload::{self, Needs},
+    iteration::frontier::Frontier,
     resolved_program::{Part, Pass},
-    upload::{self, Needs},
 };
 use warploom_spec::Pipeline;
 use warploom_vertex::launch::Body;
 
 use crate::custom_programs::{own_text, proved, symmetric, weighted};
 use crate::threads::{community, in_pool};
+use warploom_test_support::list_runner::{Executor, cpu_executor};
 use warploom_test_support::stage_runner::{StageRunner, list_of};
 
 const PASS: Pass = Pass { epoch: 0, training: false };
@@ -29,7 +29,7 @@ const BOUND: usize = 60;
 
 /// The bits of every state and of its successor.
 fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
-    let buffers = executor.state.buffers.read_banks();
+    let buffers = executor.host().buffers.read_banks();
     let of = |place: &Place| -> Vec<u64> {
         match place {
             Place::Real(index) => {
@@ -42,7 +42,7 @@ fn bits(executor: &Executor<f32>) -> Vec<Vec<u64>> {
             Place::Half(..) | Place::Sparse(_) => unreachable!("no state"),
         }
     };
-    executor.program.loops[0].commits.iter().map(|(state, _)| of(state)).collect()
+    executor.host().program.loops[0].commits.iter().map(|(state, _)| of(state)).collect()
 }
 
 /// Goes both ways side by side; gives how many supersteps made only some rows.
@@ -62,22 +62,22 @@ fn beside(runner: &StageRunner, graph: &Artifact, (name, pipeline): (&str, &Pipe
             &step.request,
         )
         .unwrap();
-        let mut executor = Executor::new(&list, data, 0).unwrap();
+        let mut executor = cpu_executor(&list, data, 0);
         executor.run(Part::Before(0), PASS, &stop).unwrap();
         executor
     });
-    let repeated = some.program.loops[0].clone();
-    let mut frontier = Frontier::from_loop(&some, &repeated).unwrap();
+    let repeated = some.host().program.loops[0].clone();
+    let mut frontier = Frontier::from_loop(some.host(), &repeated).unwrap();
     let mut partial = 0;
     for superstep in 0..BOUND {
         all.run(Part::Superstep(0), PASS, &stop).unwrap();
-        let expected = all.measure_change(0, None);
-        all.commit(0);
+        let expected = all.supersteps().unwrap().measure_change(0, None);
+        all.supersteps().unwrap().commit(0);
         partial += usize::from(frontier.runs().is_some());
         some.run_rows(Part::Superstep(0), PASS, frontier.runs(), &stop).unwrap();
-        let found = some.measure_change(0, frontier.runs());
-        frontier.advance(&some, &repeated, &found);
-        some.commit(0);
+        let found = some.supersteps().unwrap().measure_change(0, frontier.runs());
+        frontier.advance(some.host(), &repeated, &found);
+        some.supersteps().unwrap().commit(0);
         assert_eq!(found.changed, expected.changed, "{name}: superstep {superstep}");
         assert!(bits(&some) == bits(&all), "{name}: states differ after superstep {superstep}");
         if found.changed == 0 {

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
-    executor::Executor,
     precision::Precision,
     resolved_program::{Part, Pass},
 };
@@ -26,7 +25,8 @@ use warploom_vertex::{
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::rounding_sensitivity::Moves;
 use warploom_test_support::list_runner::{
-    ListInputs, buffer_values, executor, gpu, is_brief, is_sampled, run_part, separate_buffers,
+    Executor, ListInputs, buffer_values, executor, gpu, is_brief, is_sampled, run_part,
+    separate_buffers,
 };
 use warploom_test_support::stage_runner::program_text;
 
@@ -102,7 +102,7 @@ fn train<T: Precision>(
     for epoch in 0..=case.steps() {
         run(&mut executor, Part::Forward, epoch);
         run(&mut executor, Part::Loss, epoch);
-        losses.push(executor.state.loss);
+        losses.push(executor.host().loss);
         run(&mut executor, Part::Backward, epoch);
         if epoch == 0 {
             first_step(&mut golden, case, twins, (list, &executor));
@@ -134,7 +134,7 @@ fn first_step<T: Precision>(
     (list, executor): (&LaunchList, &Executor<T>),
 ) {
     golden.with("forward", "out", &buffer_values(executor, list, &list.results[0].buffer).unwrap());
-    golden.with("loss", "loss", &[executor.state.loss]);
+    golden.with("loss", "loss", &[executor.host().loss]);
     for hidden in case.names("hidden.") {
         // Where the next layer sums first, gcn stores its input scaled; a compiled list names
         // values its own way.

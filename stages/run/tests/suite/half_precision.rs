@@ -6,10 +6,7 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::progress::StopFlag;
-use warploom_run::{
-    executor::Executor,
-    resolved_program::{Part, Pass},
-};
+use warploom_run::resolved_program::{Part, Pass};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_vertex::{
     compile::compile,
@@ -18,7 +15,9 @@ use warploom_vertex::{
 };
 
 use crate::golden::direct;
-use warploom_test_support::list_runner::{ListInputs, buffer_values, separate_buffers};
+use warploom_test_support::list_runner::{
+    ListInputs, buffer_values, cpu_executor, separate_buffers,
+};
 use warploom_test_support::stage_runner::program_text;
 
 const CLASSES: u64 = 4;
@@ -28,7 +27,7 @@ const PASS: Pass = Pass { epoch: 0, training: true };
 /// place.
 fn step(direct: &ListInputs, list: &LaunchList) -> (Vec<f64>, Vec<f64>) {
     let list = &separate_buffers(list);
-    let mut executor = Executor::<f32>::new(list, direct.data(list), 0).unwrap();
+    let mut executor = cpu_executor::<f32>(list, direct.data(list), 0);
     let drawn = |index: usize, fan: u64| {
         ((index as f32 * 12.9898).sin() * 43758.547).fract() / (fan as f32).sqrt()
     };

@@ -11,11 +11,10 @@ use warploom_contract::{
 };
 use warploom_run::{
     RunStage,
-    executor::Executor,
+    inputs::upload,
     parameters,
     precision::Precision,
     tensors::{Tensor, Tensors},
-    upload,
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::{
@@ -27,7 +26,9 @@ use warploom_vertex::{
 use crate::custom_programs::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};
 use warploom_test_support::graph_inputs::{random, signed, uniform};
-use warploom_test_support::list_runner::{first_difference, largest_magnitude, separate_buffers};
+use warploom_test_support::list_runner::{
+    cpu_executor, first_difference, largest_magnitude, separate_buffers,
+};
 use warploom_test_support::stage_runner::{
     Features, GraphTables, StageRunner, entries, finished, list_of,
 };
@@ -364,7 +365,7 @@ fn executed<T: Precision>(runner: &StageRunner, hetero: &Hetero, method: &str) {
     )
     .unwrap();
     let list = separate_buffers(&list);
-    let executor = Executor::new(&list, data, SEED).unwrap();
+    let executor = cpu_executor(&list, data, SEED);
     let initial: Vec<Vec<f64>> =
         parameters::initial_parameters(&list, &RunSpec { seed: SEED, ..RunSpec::default() }, None)
             .unwrap();

@@ -20,7 +20,7 @@
 //! half_precision        16-bit rows beside 32-bit rows
 //! bit_exactness         extrema, integers and counts, bit for bit, on degenerate graphs and over a
 //!                       million edges of one row
-//! cuda_graphs           epochs as CUDA graphs beside the same launches one by one
+//! cuda_graphs           pipelined epochs beside the same launches one by one
 //! widths                rows that no vector divides, against the reference
 //! custom_programs       programs without a hand-written list, against other algorithms and the
 //!                       interpreter

@@ -14,7 +14,6 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 use warploom_device::Capability;
 use warploom_run::{
-    executor::Executor,
     parameters,
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -32,8 +31,8 @@ use warploom_vertex::{GraphFacts, reference::Reference};
 
 use crate::differential::{SEED, draw, rounding};
 use warploom_test_support::list_runner::{
-    ListInputs, buffer_values, executor, first_difference, gpu, is_brief, largest_magnitude,
-    run_part, separate_buffers,
+    Executor, ListInputs, buffer_values, cpu_executor, executor, first_difference, gpu, is_brief,
+    largest_magnitude, run_part, separate_buffers,
 };
 use warploom_test_support::random_programs::{Extent, RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::skipped;
@@ -252,9 +251,8 @@ fn compare<T: Precision>(seed: u64) -> Came {
         return Came::Nothing;
     }
     let found = made(&list, executor::<T>(&list, direct.data(&list), SEED), &initial);
-    let beside = (T::NAME == "f32" && gpu().is_some()).then(|| {
-        made(&list, Executor::<T>::new(&list, direct.data(&list), SEED).unwrap(), &initial)
-    });
+    let beside = (T::NAME == "f32" && gpu().is_some())
+        .then(|| made(&list, cpu_executor::<T>(&list, direct.data(&list), SEED), &initial));
     if let Some(apart) = apart_at::<T>((&wanted, &found, beside.as_ref())) {
         panic!(
             "program {seed} ({}): {apart}\n{}\n{}",

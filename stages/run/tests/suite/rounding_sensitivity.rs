@@ -11,17 +11,14 @@
 //! away, while all others stay within 1.2e-5 of their tensor's largest.
 use std::{cell::RefCell, collections::BTreeMap};
 
-use warploom_run::{
-    executor::Executor,
-    resolved_program::{Part, Pass},
-};
+use warploom_run::resolved_program::{Part, Pass};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::ParameterPair;
 use warploom_vertex::launch::{Arena, LaunchList, parameter_buffer};
 
 use crate::golden::initial;
 use crate::golden_lists::adam;
-use warploom_test_support::list_runner::{ListInputs, buffer_values, run_part};
+use warploom_test_support::list_runner::{ListInputs, buffer_values, cpu_executor, run_part};
 
 /// One of so many elements of a tensor at most may be steep, and be so many times as far away as it
 /// moves in f64.
@@ -130,7 +127,7 @@ impl<'a> Moves<'a> {
         let (direct, list) = self.given;
         // Its arena may be of f32: here every buffer lies by itself.
         let list = &LaunchList { arena: Arena::default(), ..list.clone() };
-        let mut executor = Executor::<f64>::new(list, direct.data(list), 0).unwrap();
+        let mut executor = cpu_executor::<f64>(list, direct.data(list), 0);
         executor
             .set_parameters(
                 &list

@@ -7,10 +7,7 @@
 //!           are
 use std::collections::BTreeMap;
 
-use warploom_run::{
-    executor::Executor,
-    resolved_program::{Part, Pass},
-};
+use warploom_run::resolved_program::{Part, Pass};
 use warploom_vertex::{
     compile::compile,
     emit::cuda::{GpuTarget, Matmul, Order, emit},
@@ -21,7 +18,8 @@ use warploom_vertex::{
 use crate::products::most;
 use warploom_test_support::graph_inputs::{random, signed};
 use warploom_test_support::list_runner::{
-    ListInputs, buffer_values, executor_with_matmul, gpu, run_part, sampled_cases, separate_buffers,
+    Executor, ListInputs, buffer_values, executor_with_matmul, gpu, run_part, sampled_cases,
+    separate_buffers,
 };
 
 const PASS: Pass = Pass { epoch: 0, training: true };

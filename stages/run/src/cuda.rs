@@ -1,16 +1,17 @@
-//! gpu: executes a launch list on a GPU, with the kernels of its plan.
+//! cuda: executes a launch list on a GPU, with the kernels of its plan.
 //!
 //! promises  all device memory is one allocation, of the size that the plan predicted, except input
 //!           rows that the plan leaves in pinned host memory; a part of the list is one CUDA graph;
 //!           the same bits on every run; an error of the device says what was attempted
 //! never     adds up in varying order; copies results of launches to the host before they are asked
-//!           for, except measurements of epochs (`epoch_batch`)
+//!           for, except measurements of epochs (`pipelined_epochs`)
+mod backend;
 mod compile;
 mod edge_order;
-mod epoch_batch;
 mod graph_branches;
 mod kernel_arguments;
 mod neighbour_groups;
+mod pipelined_epochs;
 
 use std::collections::BTreeMap;
 
@@ -33,15 +34,18 @@ use warploom_vertex::launch::{
 };
 
 use crate::{
+    backend::Counts,
     buffers::{Buffers, Place},
-    input_data::Data,
-    optimizers::Moments,
+    host_state::HostState,
+    inputs::input_data::Data,
     precision::Precision,
     resolved_program::{Part, Pass, ResolvedProgram, row_count},
+    training::optimizers::Moments,
 };
 
-pub use epoch_batch::EpochBatch;
+pub use backend::CudaBackend;
 use kernel_arguments::{Layout, MemorySpace};
+use pipelined_epochs::{BatchInFlight, ReadbackBuffers};
 pub use warploom_shell::device_errors::device_error;
 
 /// What the plan decides about a list on a GPU.
@@ -76,7 +80,7 @@ pub struct GpuExecutor {
     /// CUDA graphs of epochs (measurement and update), by number of epochs and whether something is
     /// decided between them.
     epochs: BTreeMap<(usize, bool), Graph>,
-    readback: epoch_batch::ReadbackBuffers,
+    readback: ReadbackBuffers,
     graphs: BTreeMap<(StepRange, bool), Graph>,
     visits: BTreeMap<(StepRange, bool), u64>,
     seconds_by_step: BTreeMap<usize, f64>,
@@ -108,9 +112,6 @@ struct KernelCall {
     training: Vec<ArgumentValue>,
     measuring: Vec<ArgumentValue>,
 }
-
-/// Counts of a measuring pass: for each split, in the layout of `counts_of_part`.
-pub type Counts = Vec<u32>;
 
 impl GpuExecutor {
     /// Compiles the list, and uploads all inputs.
@@ -171,7 +172,7 @@ impl GpuExecutor {
             clockwork,
             watch,
             epochs: BTreeMap::new(),
-            readback: epoch_batch::ReadbackBuffers::default(),
+            readback: ReadbackBuffers::default(),
             graphs: BTreeMap::new(),
             visits: BTreeMap::new(),
             seconds_by_step: BTreeMap::new(),
@@ -522,10 +523,8 @@ impl GpuExecutor {
     /// batch.
     pub fn download_state<T: Precision>(
         &self,
-        program: &ResolvedProgram<T>,
-        buffers: &mut Buffers<T>,
-        moments: &mut [Moments<T>],
-        batch: Option<&EpochBatch>,
+        HostState { program, buffers, moments, .. }: &mut HostState<T>,
+        batch: Option<&BatchInFlight>,
     ) -> Result<(), StageError> {
         let read = |from: kernel_arguments::ByteRange, bytes: &mut [u8]| {
             self.read_state(batch, from, bytes)

@@ -16,7 +16,7 @@ use warploom_vertex::launch::{LaunchList, Role};
 
 use crate::{
     buffers::Contents,
-    input_data::{Data, InputRows, SparseFeatures, absent_input_error},
+    inputs::input_data::{Data, InputRows, SparseFeatures, absent_input_error},
     precision::Precision,
 };
 

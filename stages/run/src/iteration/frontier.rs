@@ -11,9 +11,10 @@ use warploom_ops::frontier::{
 use warploom_vertex::launch::Direction;
 
 use crate::{
+    backend::Change,
     buffers::{Banks, Place},
-    executor::{Change, Executor},
-    input_data::Neighbours,
+    host_state::HostState,
+    inputs::input_data::Neighbours,
     precision::Precision,
     resolved_program::ResolvedLoop,
 };
@@ -37,11 +38,8 @@ pub struct Frontier {
 
 impl Frontier {
     /// For a loop whose plan uses a frontier; none for another.
-    pub fn from_loop<T: Precision>(
-        executor: &Executor<T>,
-        repeated: &ResolvedLoop,
-    ) -> Option<Self> {
-        let nodes = executor.state.data.nodes;
+    pub fn from_loop<T: Precision>(host: &HostState<T>, repeated: &ResolvedLoop) -> Option<Self> {
+        let nodes = host.data.nodes;
         repeated.frontier.map(|direction| Frontier {
             direction,
             changed: Marks::empty(nodes),
@@ -58,19 +56,19 @@ impl Frontier {
     /// Finds the rows of the next superstep from what this one changed, before its commits.
     pub fn advance<T: Precision>(
         &mut self,
-        executor: &Executor<T>,
+        host: &HostState<T>,
         repeated: &ResolvedLoop,
         change: &Change,
     ) {
         let made = self.runs.take();
-        let data = &executor.state.data;
+        let data = &host.data;
         let all = data.nodes + data.edges;
         if !repeated.watched.is_empty() && change.changed as usize > data.nodes / PART_CHANGED {
             return;
         }
         let made = made.unwrap_or_else(|| all_rows(data.nodes));
         self.changed.clear();
-        let banks = executor.state.buffers.read_banks();
+        let banks = host.buffers.read_banks();
         repeated
             .commits
             .iter()

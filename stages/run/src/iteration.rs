@@ -1,4 +1,4 @@
-//! iterate: runs the supersteps of each loop until convergence, then the rest of the list.
+//! iteration: runs the supersteps of each loop until convergence, then the rest of the list.
 //!
 //! promises  the condition is tested after each superstep, over the states that it names; a run
 //!           that was stopped and resumed ends with the same bits as one that was not
@@ -6,6 +6,8 @@
 //!           `run.allow_unconverged` is set)
 //! limits    all state between supersteps is in the commits: a checkpoint holds those of the
 //!           current loop and of all earlier ones
+pub mod frontier;
+
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
@@ -15,19 +17,19 @@ use warploom_spec::RunSpec;
 use warploom_vertex::launch::{LaunchList, StopCondition};
 
 use crate::{
+    backend::{Backend, Change, Halt, PassTime, Supersteps},
     buffers::Place,
     checkpoints::{Checkpoints, collect_facts, parse_fact},
-    executor::{Change, Executor, Halt},
-    frontier::Frontier,
-    history::median,
+    host_state::HostState,
+    iteration::frontier::Frontier,
     nonfinite_trace,
     precision::Precision,
     resolved_program::{Part, Pass},
-    shortcuts,
     tensors::{Tensor, Tensors},
+    training::history::median,
 };
 
-/// The outcome of an iteration; the executor holds the states.
+/// The outcome of an iteration; the backend holds the states.
 #[derive(Clone, Debug)]
 pub struct IterationOutcome {
     /// Supersteps done, earlier starts included.
@@ -50,7 +52,7 @@ pub fn iterate<T: Precision>(
     context: &Context,
     list: &LaunchList,
     spec: &RunSpec,
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<IterationOutcome, StageError> {
     if list.parameters.is_empty() && (spec.init.is_some() || !spec.init_map.is_empty()) {
@@ -62,7 +64,7 @@ pub fn iterate<T: Precision>(
         context,
         list,
         spec,
-        executor,
+        backend,
         done: 0,
         supersteps_of_loops: Vec::new(),
         resumed_at: 0,
@@ -76,7 +78,7 @@ struct Iteration<'a, T: Precision> {
     context: &'a Context<'a>,
     list: &'a LaunchList,
     spec: &'a RunSpec,
-    executor: &'a mut Executor<T>,
+    backend: &'a mut dyn Backend<T>,
     done: u64,
     /// Supersteps of each finished loop.
     supersteps_of_loops: Vec<u64>,
@@ -95,8 +97,9 @@ const PASS: Pass = Pass { epoch: 0, training: false };
 
 impl<T: Precision> Iteration<'_, T> {
     fn run(&mut self, checkpoints: &mut Checkpoints) -> Result<IterationOutcome, StageError> {
-        let count = self.executor.program.loops.len();
-        let saved = checkpoints.load_newest(|saved| read_saved_state(self.executor, saved))?;
+        let count = self.backend.host().program.loops.len();
+        let saved =
+            checkpoints.load_newest(|saved| read_saved_state(self.backend.host(), saved))?;
         let first = saved.as_ref().map_or(0, |saved| saved.number);
         self.resumed_at = saved.as_ref().map_or(0, |saved| saved.done);
         self.done = self.resumed_at;
@@ -109,7 +112,7 @@ impl<T: Precision> Iteration<'_, T> {
         for number in 0..count {
             self.run_part(Part::Before(number), checkpoints, None)?;
             if let Some(saved) = &saved {
-                restore_loop(self.executor, saved, number);
+                restore_loop(self.backend.host_mut(), saved, number);
             }
             if number >= first {
                 // At the bound, the rest of the list is still computed, from the states as they
@@ -141,16 +144,19 @@ impl<T: Precision> Iteration<'_, T> {
         if more == 0 {
             return Ok(());
         }
-        if let Executor { gpu: Some(gpu), program, .. } = &mut *self.executor {
-            if gpu.has_dense_copies() {
+        match self.backend.time_passes(more)? {
+            PassTime::OnDevice(seconds) => {
+                self.seconds.push(seconds);
+                return Ok(());
+            }
+            PassTime::NotRepeatable => {
                 self.context.progress.warn(
                     "a pass that makes sparse features dense is not timed on a GPU: `run.passes` \
                      is ignored",
                 );
                 return Ok(());
             }
-            self.seconds.push(gpu.time_passes(program.part(Part::Finish), more)?);
-            return Ok(());
+            PassTime::ByHost => {}
         }
         for _ in 0..more {
             let begun = Instant::now();
@@ -163,18 +169,18 @@ impl<T: Precision> Iteration<'_, T> {
     /// Runs a loop by its shortcut algorithm, if it has one that applies; a loop resumed from a
     /// checkpoint continues in supersteps.
     fn try_shortcut(&mut self, number: usize, resumed: bool) -> Result<bool, StageError> {
-        let begun = Instant::now();
+        let (begun, stop) = (Instant::now(), self.context.stop);
         let taken = if resumed || !memory_budget::uses_shortcuts(self.spec) {
             None
         } else {
-            shortcuts::run_shortcut(self.executor, number, self.context.stop)
+            self.supersteps()?.run_shortcut(number, stop)
         };
         match taken {
             None => {
-                if self.executor.program.loops[number].course.is_some() {
-                    self.executor.state.data.build_superstep_lists();
+                if self.backend.host().program.loops[number].course.is_some() {
+                    self.backend.host_mut().data.build_superstep_lists();
                 }
-                let name = if self.executor.program.loops[number].frontier.is_some() {
+                let name = if self.backend.host().program.loops[number].frontier.is_some() {
                     FRONTIER
                 } else {
                     SUPERSTEPS
@@ -201,27 +207,27 @@ impl<T: Precision> Iteration<'_, T> {
         number: usize,
         checkpoints: &mut Checkpoints,
     ) -> Result<bool, StageError> {
-        let repeated = self.executor.program.loops[number].clone();
+        let repeated = self.backend.host().program.loops[number].clone();
         let until = &repeated.until;
-        let mut frontier = Frontier::from_loop(self.executor, &repeated);
+        let mut frontier = Frontier::from_loop(self.backend.host(), &repeated);
         let mut last = None;
         while self.loop_supersteps() < self.spec.max_supersteps {
             let begun = Instant::now();
             let only = frontier.as_ref().and_then(Frontier::runs);
             self.run_part_rows(Part::Superstep(number), only, checkpoints, Some(number))?;
-            let change = self.executor.measure_change(number, only);
+            let change = self.supersteps()?.measure_change(number, only);
             if change.summed.is_nan() {
                 return Err(nonfinite_trace::superstep_error(
-                    self.executor,
+                    self.backend,
                     self.list,
                     number,
                     self.done + 1,
                 ));
             }
             if let Some(frontier) = &mut frontier {
-                frontier.advance(self.executor, &repeated, &change);
+                frontier.advance(self.backend.host(), &repeated, &change);
             }
-            self.executor.commit(number);
+            self.supersteps()?.commit(number);
             self.done += 1;
             last = Some(change);
             self.seconds.push(begun.elapsed().as_secs_f64());
@@ -232,12 +238,12 @@ impl<T: Precision> Iteration<'_, T> {
             }
             if self.loop_supersteps() < self.spec.max_supersteps {
                 checkpoints.save_if_due(self.done, || {
-                    Ok(collect_states(self.executor, self.progress(number)))
+                    Ok(collect_states(self.backend.host(), self.progress(number)))
                 });
             }
         }
         if !self.spec.allow_unconverged {
-            let of_several = (self.executor.program.loops.len() > 1).then_some(number);
+            let of_several = (self.backend.host().program.loops.len() > 1).then_some(number);
             return Err(not_converged_error::<T>(
                 until,
                 &last.unwrap_or_default(),
@@ -246,6 +252,11 @@ impl<T: Precision> Iteration<'_, T> {
             ));
         }
         Ok(false)
+    }
+
+    fn supersteps(&mut self) -> Result<&mut dyn Supersteps<T>, StageError> {
+        let none = || StageError::defect("the plan has a loop, and the device runs none");
+        self.backend.supersteps().ok_or_else(none)
     }
 
     /// Supersteps of the current loop.
@@ -280,10 +291,12 @@ impl<T: Precision> Iteration<'_, T> {
         checkpoints: &mut Checkpoints,
         number: Option<usize>,
     ) -> Result<(), StageError> {
-        match self.executor.run_rows(part, PASS, only, self.context.stop) {
+        match self.backend.run_rows(part, PASS, only, self.context.stop) {
             Ok(()) => Ok(()),
             Err(Halt::Stopped) => Err(match number {
-                Some(number) => save_and_stop(self.executor, checkpoints, self.progress(number)),
+                Some(number) => {
+                    save_and_stop(self.backend.host(), checkpoints, self.progress(number))
+                }
                 None if self.done == 0 => signals::stop_error_after("superstep", 0),
                 None => signals::stop_error(
                     "between two loops. The same command goes on from what was saved last, or \
@@ -369,13 +382,13 @@ fn not_converged_error<T: Precision>(
 }
 
 fn save_and_stop<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     checkpoints: &mut Checkpoints,
     reached: IterationProgress<'_>,
 ) -> StageError {
     let done = reached.done;
     if done > 0
-        && let Err(mut error) = checkpoints.save(done, &collect_states(executor, reached))
+        && let Err(mut error) = checkpoints.save(done, &collect_states(host, reached))
     {
         error.what = format!(
             "stopped by a signal after superstep {done}, and the state could not be saved: {}",
@@ -388,20 +401,19 @@ fn save_and_stop<T: Precision>(
 
 /// The states of this loop and of all earlier ones.
 fn collect_states<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     IterationProgress { number, done, supersteps_of_loops, courses }: IterationProgress<'_>,
 ) -> Tensors {
-    let launch_state = &executor.state;
     let state = |place: Place| match place {
         Place::Real(index) => Tensor::from_reals(
-            &[launch_state.buffers.reals().get(index).len()],
-            launch_state.buffers.reals().get(index),
+            &[host.buffers.reals().get(index).len()],
+            host.buffers.reals().get(index),
         ),
-        Place::Id(index) => Tensor::from_ids(launch_state.buffers.ids().get(index)),
-        Place::Whole(index) => Tensor::from_wholes(launch_state.buffers.wholes().get(index)),
+        Place::Id(index) => Tensor::from_ids(host.buffers.ids().get(index)),
+        Place::Whole(index) => Tensor::from_wholes(host.buffers.wholes().get(index)),
         Place::Half(..) | Place::Sparse(_) => unreachable!("a validated list commits values"),
     };
-    let states = executor.program.loops.iter().take(number + 1).enumerate();
+    let states = host.program.loops.iter().take(number + 1).enumerate();
     let named = states.flat_map(|(number, repeated)| {
         repeated
             .commits
@@ -446,7 +458,7 @@ enum State<T> {
 
 /// Reads a saved state if all of it fits; else says what does not.
 fn read_saved_state<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     saved: &Tensors,
 ) -> Result<SavedState<T>, String> {
     if parse_fact::<String>(saved, "mode")? != "iterate" {
@@ -465,32 +477,31 @@ fn read_saved_state<T: Precision>(
              {number}, of {done} in all"
         ));
     }
-    if number >= executor.program.loops.len() {
+    if number >= host.program.loops.len() {
         return Err(format!("it is of loop {number}"));
     }
-    let launch_state = &executor.state;
     let state = |number: usize, index: usize, place: Place| {
         let name = state_name(number, index);
         let array = saved.arrays.get(&name);
         let found = match place {
             Place::Real(place) => array
                 .and_then(Tensor::reals::<T>)
-                .filter(|values| values.len() == launch_state.buffers.reals().get(place).len())
+                .filter(|values| values.len() == host.buffers.reals().get(place).len())
                 .map(State::Real),
             Place::Id(place) => array
                 .and_then(Tensor::ids)
-                .filter(|values| values.len() == launch_state.buffers.ids().get(place).len())
+                .filter(|values| values.len() == host.buffers.ids().get(place).len())
                 .map(State::Ids),
             Place::Whole(place) => array
                 .and_then(Tensor::wholes)
-                .filter(|values| values.len() == launch_state.buffers.wholes().get(place).len())
+                .filter(|values| values.len() == host.buffers.wholes().get(place).len())
                 .map(State::Wholes),
             Place::Half(..) | Place::Sparse(_) => None,
         };
         found.ok_or_else(|| format!("its `{name}` is missing or of another shape or type"))
     };
     let mut states = Vec::new();
-    for (number, repeated) in executor.program.loops.iter().take(number + 1).enumerate() {
+    for (number, repeated) in host.program.loops.iter().take(number + 1).enumerate() {
         let of_loop = repeated
             .commits
             .iter()
@@ -504,18 +515,18 @@ fn read_saved_state<T: Precision>(
 }
 
 /// Restores the saved states of a loop, if there are any.
-fn restore_loop<T: Precision>(executor: &mut Executor<T>, saved: &SavedState<T>, number: usize) {
+fn restore_loop<T: Precision>(host: &mut HostState<T>, saved: &SavedState<T>, number: usize) {
     let Some(states) = saved.states.get(number) else { return };
-    for (state, (place, _)) in states.iter().zip(executor.program.loops[number].commits.clone()) {
+    for (state, (place, _)) in states.iter().zip(host.program.loops[number].commits.clone()) {
         match (state, place) {
             (State::Real(values), Place::Real(place)) => {
-                executor.state.buffers.write_real(place, |state, _| state.copy_from_slice(values))
+                host.buffers.write_real(place, |state, _| state.copy_from_slice(values))
             }
             (State::Ids(values), Place::Id(place)) => {
-                executor.state.buffers.write_id(place, |state, _| state.copy_from_slice(values))
+                host.buffers.write_id(place, |state, _| state.copy_from_slice(values))
             }
             (State::Wholes(values), Place::Whole(place)) => {
-                executor.state.buffers.write_whole(place, |state, _| state.copy_from_slice(values))
+                host.buffers.write_whole(place, |state, _| state.copy_from_slice(values))
             }
             _ => unreachable!("states were read by the types of their places"),
         }

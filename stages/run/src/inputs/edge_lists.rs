@@ -8,7 +8,7 @@ use warploom_ops::balanced_units;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_vertex::launch::ListNeeds;
 
-use crate::graphs::Graphs;
+use crate::inputs::graphs::Graphs;
 
 /// The most edges that 32-bit ids can name in a list over both directions.
 pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;

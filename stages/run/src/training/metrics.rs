@@ -7,8 +7,9 @@
 use warploom_contract::{ErrorKind, StageError};
 use warploom_ops::{Real, metrics};
 use warploom_spec::Metric;
-use warploom_vertex::emit::cuda::epoch_clock::counts_of_part;
 use warploom_vertex::launch::LossKind;
+
+use crate::backend::counts_of_part;
 
 /// A metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use warploom_contract::{
     parquet_file::{field, write_table},
 };
 
-use crate::{metrics::Measure, tensors::Tensor};
+use crate::{tensors::Tensor, training::metrics::Measure};
 
 /// Names of the splits, in the order of the columns.
 pub const PARTS: [&str; 3] = ["train", "validation", "test"];

@@ -5,9 +5,7 @@
 //! never     reads a clock
 use warploom_spec::{EarlyStopSpec, FallSpec, RunSpec, Schedule};
 
-use warploom_vertex::emit::cuda::training_control;
-
-use crate::metrics::Measure;
+use crate::{backend::training_control, training::metrics::Measure};
 
 /// The schedule and the validation metric, epoch by epoch.
 #[derive(Clone, Debug)]

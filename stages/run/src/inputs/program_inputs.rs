@@ -26,9 +26,9 @@ use warploom_vertex::{
 
 use crate::{
     buffers::{Aligned, Contents},
-    edge_lists::{self, EDGES_MAX},
-    input_data::{Data, InputRows, absent_input_error},
-    node_kinds,
+    inputs::edge_lists::{self, EDGES_MAX},
+    inputs::input_data::{Data, InputRows, absent_input_error},
+    inputs::node_kinds,
     precision::Precision,
 };
 

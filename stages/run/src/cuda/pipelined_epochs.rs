@@ -1,5 +1,5 @@
-//! epoch_batch: batches of epochs that are enqueued on a GPU while earlier ones still run, and the
-//! readback of their measurements and state.
+//! pipelined_epochs: batches of epochs that are enqueued on a GPU while earlier ones still run, and
+//! the readback of their measurements and state.
 //!
 //! promises  a batch continues where the one before it ended, to the bit, whether the host has read
 //!           that one or not; a readback has the values at the end of its batch, whatever the
@@ -20,16 +20,17 @@ use warploom_vertex::launch::parameter_buffer;
 use warploom_vertex::tuning;
 
 use super::{
-    Counts, GpuExecutor, clock_bytes, device_error, kernel_arguments, kernel_arguments::MemorySpace,
+    GpuExecutor, clock_bytes, device_error, kernel_arguments, kernel_arguments::MemorySpace,
 };
 use crate::{
+    backend::{Counts, EpochBatch},
     precision::Precision,
     resolved_program::{Part, ResolvedProgram},
 };
 
 /// Epochs that were enqueued.
 #[derive(Debug)]
-pub struct EpochBatch {
+pub struct BatchInFlight {
     first: u64,
     epochs: usize,
     /// Whether something is decided between them.
@@ -100,18 +101,14 @@ impl ReadbackSpans {
 }
 
 impl GpuExecutor {
-    /// Enqueues epochs from `first` on, each a measurement and an update. There is one more factor
-    /// in `paces` than epochs: the last belongs to the epoch after them. What is decided between
-    /// them is decided on the device, from the state `watched`. If they follow a batch in flight,
-    /// the device's own state counts, not what the host has read so far.
+    /// Enqueues a batch. If it follows another in flight, the device's own state counts, not what
+    /// the host has read so far.
     pub fn enqueue_epochs<T: Precision>(
         &mut self,
         program: &ResolvedProgram<T>,
-        first: u64,
-        paces: &[f64],
-        watched: Option<&TrainingState>,
+        EpochBatch { first, paces, decides_from: watched }: EpochBatch<'_>,
         is_behind: bool,
-    ) -> Result<EpochBatch, StageError> {
+    ) -> Result<BatchInFlight, StageError> {
         let (epochs, decides) = (paces.len().saturating_sub(1), watched.is_some());
         let [table, clock] =
             [Argument::Paces, Argument::Clock].map(|part| self.layout.argument_range(&part));
@@ -152,7 +149,7 @@ impl GpuExecutor {
         if let Some(spans) = &self.readback.batch_spans {
             self.gpu.land(&self.memory, &spans.pieces, &mut landing).map_err(device_error)?;
         }
-        Ok(EpochBatch { first, epochs, decides, landing, state_landing: None })
+        Ok(BatchInFlight { first, epochs, decides, landing, state_landing: None })
     }
 
     /// Enqueues a readback of parameters and moments at the end of the enqueued epochs. False if
@@ -160,7 +157,7 @@ impl GpuExecutor {
     pub fn enqueue_state_readback<T: Precision>(
         &mut self,
         program: &ResolvedProgram<T>,
-        batch: &mut EpochBatch,
+        batch: &mut BatchInFlight,
     ) -> Result<bool, StageError> {
         if self.readback.state_spans.is_none() {
             let learned = program
@@ -196,7 +193,10 @@ impl GpuExecutor {
     }
 
     /// The loss and the counts of each epoch of a batch; waits for its end.
-    pub fn read_measurements(&self, batch: &EpochBatch) -> Result<Vec<(f64, Counts)>, StageError> {
+    pub fn read_measurements(
+        &self,
+        batch: &BatchInFlight,
+    ) -> Result<Vec<(f64, Counts)>, StageError> {
         let bytes = self.read_landed(batch, &Argument::Ring)?;
         let (each, counted) =
             (bytes.len() / SLOTS, PARTS * counts_of_part(self.kind, self.columns as u64));
@@ -212,7 +212,10 @@ impl GpuExecutor {
     }
 
     /// What the device decided until the end of a batch; none if nothing was to be decided.
-    pub fn read_decisions(&self, batch: &EpochBatch) -> Result<Option<TrainingState>, StageError> {
+    pub fn read_decisions(
+        &self,
+        batch: &BatchInFlight,
+    ) -> Result<Option<TrainingState>, StageError> {
         if !batch.decides {
             return Ok(None);
         }
@@ -226,7 +229,7 @@ impl GpuExecutor {
     /// The parameters that the device kept until the end of a batch, each of so many elements.
     pub fn read_kept_parameters<T: Precision>(
         &self,
-        batch: &EpochBatch,
+        batch: &BatchInFlight,
         counts: &[usize],
     ) -> Result<Vec<Vec<T>>, StageError> {
         let of = |(number, &count): (usize, &usize)| {
@@ -239,7 +242,7 @@ impl GpuExecutor {
     }
 
     /// Takes back the readback buffers of a batch.
-    pub fn recycle_batch(&mut self, batch: EpochBatch) {
+    pub fn recycle_batch(&mut self, batch: BatchInFlight) {
         self.readback.spare.push(batch.landing);
         self.readback.spare_state.extend(batch.state_landing);
     }
@@ -247,7 +250,7 @@ impl GpuExecutor {
     /// Bytes of parameters or moments: as read back with a batch, or the current ones.
     pub(super) fn read_state(
         &self,
-        batch: Option<&EpochBatch>,
+        batch: Option<&BatchInFlight>,
         place: kernel_arguments::ByteRange,
         to: &mut [u8],
     ) -> Result<(), StageError> {
@@ -267,7 +270,7 @@ impl GpuExecutor {
     /// The bytes of an argument in the readback of a batch.
     fn read_landed<'a>(
         &self,
-        batch: &'a EpochBatch,
+        batch: &'a BatchInFlight,
         part: &Argument,
     ) -> Result<&'a [u8], StageError> {
         let (Some(place), Some(spans)) =

@@ -23,7 +23,7 @@ use warploom_vertex::tuning;
 use super::{count_rows, edge_order::Items, neighbour_groups::GroupTable};
 use crate::{
     buffers::{Buffers, Place},
-    input_data::{Data, SparseFeatures},
+    inputs::input_data::{Data, SparseFeatures},
     precision::Precision,
     resolved_program::ResolvedProgram,
 };

@@ -1,5 +1,5 @@
-//! epoch_pipeline: batches of epochs that a GPU runs ahead of the host: the next batch is enqueued
-//! before the host reads the one before.
+//! pipelined_epochs: batches of epochs that a device runs ahead of the host: the next batch is
+//! enqueued before the host reads the one before.
 //!
 //! promises  the same history, parameters and end as epochs one by one; a checkpoint that is due is
 //!           the state at the end of a batch, and is written while the device continues; it is a
@@ -13,19 +13,19 @@ use std::time::Instant;
 
 use warploom_contract::{StageError, progress::StopFlag};
 use warploom_spec::Keep;
-use warploom_vertex::emit::cuda::{epoch_clock::SLOTS, training_control::TrainingState as Watched};
 
 use super::{Best, Training};
 use crate::{
+    backend::{
+        BATCH_EPOCHS_MOST, BatchReport, EpochBatch, Halt, PipelinedEpochs, TrainingState as Watched,
+    },
     checkpoints::Checkpoints,
-    executor::{Executor, Halt},
-    gpu::EpochBatch,
-    history::VALIDATION,
     precision::Precision,
     resolved_program::{Part, Pass},
+    training::history::VALIDATION,
 };
 
-/// Epochs that a GPU runs launch by launch before they are recorded as a CUDA graph.
+/// Epochs that run one by one first, with the host between them.
 const FIRST_EPOCHS: usize = 2;
 
 /// The approximate duration of a batch; results do not depend on it.
@@ -33,7 +33,6 @@ const SECONDS_AHEAD: f64 = 1.0;
 
 /// Epochs that were enqueued and not yet read.
 pub(super) struct EpochsInFlight {
-    batch: EpochBatch,
     epochs: u64,
     begun: Instant,
 }
@@ -44,7 +43,7 @@ fn epochs_between_readbacks(seconds_each: f64) -> u64 {
 }
 
 impl<T: Precision> Training<'_, T> {
-    /// Enqueues a batch of epochs, if the GPU may run ahead, and reads the batch before. Gives
+    /// Enqueues a batch of epochs, if the device may run ahead, and reads the batch before. Gives
     /// whether there was either; appends the seconds of each epoch that was read.
     pub(super) fn advance_pipeline(
         &mut self,
@@ -52,24 +51,24 @@ impl<T: Precision> Training<'_, T> {
         checkpoints: &mut Checkpoints,
         seconds: &mut Vec<f64>,
     ) -> Result<bool, Halt> {
-        let mut before = self.in_flight.take();
+        let before = self.in_flight.take();
         let done = self.state.done + before.as_ref().map_or(0, |before| before.epochs);
         let is_due = before.is_some() && done < epochs && checkpoints.is_due(done);
-        let brought = match &mut before {
-            Some(before) if is_due => self.enqueue_state_readback(before)?,
+        let brought = match self.backend.pipelined_epochs() {
+            Some(pipelined) if is_due => pipelined.enqueue_state_readback()?,
             _ => false,
         };
         // A checkpoint that is not read back with its batch is fetched before anything else is
         // enqueued.
         let ahead = if is_due && !brought { 0 } else { self.epochs_to_enqueue(epochs, done) };
         if ahead > 0 {
-            self.in_flight = Some(self.enqueue_epochs(ahead, done, before.is_some())?);
+            self.in_flight = Some(self.enqueue_epochs(ahead, done)?);
         }
-        let Some(EpochsInFlight { batch, epochs: asked, begun }) = before else {
+        let Some(EpochsInFlight { epochs: asked, begun }) = before else {
             return Ok(ahead > 0);
         };
         let first = self.state.done;
-        self.read_batch(&batch)?;
+        self.read_batch()?;
         // Where training ended within a batch, the device computed more epochs; their time counts,
         // too.
         self.seconds_each = begun.max(self.last_readback).elapsed().as_secs_f64() / asked as f64;
@@ -77,21 +76,20 @@ impl<T: Precision> Training<'_, T> {
         seconds.extend(std::iter::repeat_n(self.seconds_each, (self.state.done - first) as usize));
         self.context.progress.advance(self.state.done - first);
         if !self.watch.is_over() && is_due {
-            self.save_checkpoint(checkpoints, brought.then_some(&batch));
+            self.save_checkpoint(checkpoints, brought);
         }
-        if let Some(gpu) = &mut self.executor.gpu {
-            gpu.recycle_batch(batch);
-        }
+        self.pipelined()?.drop_oldest();
         Ok(true)
     }
 
-    /// How many epochs a GPU may run ahead after so many. None if the metrics cannot be counted on
-    /// the device, or decide and cannot do so there; none of the first two epochs; not beyond an
+    /// How many epochs a device may run ahead after so many. None if the metrics cannot be counted
+    /// on the device, or decide and cannot do so there; none of the first two epochs; not beyond an
     /// epoch with a checkpoint; and only for a limited time.
-    fn epochs_to_enqueue(&self, epochs: u64, done: u64) -> u64 {
-        let Some(gpu) = &self.executor.gpu else { return 0 };
+    fn epochs_to_enqueue(&mut self, epochs: u64, done: u64) -> u64 {
+        let is_adaptive = self.is_adaptive();
+        let Some(pipelined) = self.backend.pipelined_epochs() else { return 0 };
         let is_known = self.measures.iter().all(|measure| measure.is_counted())
-            && (!self.is_adaptive() || gpu.can_decide());
+            && (!is_adaptive || pipelined.can_decide());
         if !is_known
             || self.state.history.len() < FIRST_EPOCHS
             || self.context.stop.is_set()
@@ -103,7 +101,7 @@ impl<T: Precision> Training<'_, T> {
             self.spec.checkpoint.every_epochs.map_or(u64::MAX, |every| every - done % every.max(1));
         epochs
             .saturating_sub(done)
-            .min(SLOTS as u64)
+            .min(BATCH_EPOCHS_MOST as u64)
             .min(until_saved)
             .min(epochs_between_readbacks(self.seconds_each))
     }
@@ -114,38 +112,32 @@ impl<T: Precision> Training<'_, T> {
     }
 
     /// Enqueues epochs after so many, behind those in flight, if any.
-    fn enqueue_epochs(
-        &mut self,
-        epochs: u64,
-        done: u64,
-        is_behind: bool,
-    ) -> Result<EpochsInFlight, StageError> {
+    fn enqueue_epochs(&mut self, epochs: u64, done: u64) -> Result<EpochsInFlight, StageError> {
         let begun = Instant::now();
         let paces: Vec<f64> = (done..=done + epochs).map(|done| self.watch.pace(done)).collect();
-        let rows = self.executor.state.data.splits[VALIDATION].len();
+        let rows = self.backend.host().data.splits[VALIDATION].len();
         let keeps = self.spec.keep == Keep::Best;
         let watched = self
             .is_adaptive()
             .then(|| self.watch.device_state(self.measures[0].device_index(), rows, keeps));
-        let Executor { gpu, program, .. } = &mut *self.executor;
-        let gpu = gpu.as_mut().ok_or_else(|| StageError::defect("no GPU runs ahead"))?;
-        let batch = gpu.enqueue_epochs(program, done, &paces, watched.as_ref(), is_behind)?;
-        Ok(EpochsInFlight { batch, epochs, begun })
+        let batch = EpochBatch { first: done, paces: &paces, decides_from: watched.as_ref() };
+        self.pipelined()?.enqueue(batch)?;
+        Ok(EpochsInFlight { epochs, begun })
     }
 
-    fn enqueue_state_readback(&mut self, before: &mut EpochsInFlight) -> Result<bool, StageError> {
-        let Executor { gpu, program, .. } = &mut *self.executor;
-        gpu.as_mut().map_or(Ok(false), |gpu| gpu.enqueue_state_readback(program, &mut before.batch))
+    fn pipelined(&mut self) -> Result<&mut dyn PipelinedEpochs<T>, StageError> {
+        let none = || StageError::defect("no device runs epochs ahead");
+        self.backend.pipelined_epochs().ok_or_else(none)
     }
 
-    /// Reads the history of a batch, up to the row that ends training.
-    fn read_batch(&mut self, batch: &EpochBatch) -> Result<(), Halt> {
-        let Some(gpu) = &self.executor.gpu else { return Ok(()) };
-        let (measured, watched) = (gpu.read_measurements(batch)?, gpu.read_decisions(batch)?);
+    /// Reads the history of the oldest batch, up to the row that ends training.
+    fn read_batch(&mut self) -> Result<(), Halt> {
+        let BatchReport { measurements: measured, decisions: watched } =
+            self.pipelined()?.read_report()?;
         let mut best = None;
         for (loss, counts) in measured {
             let epoch = self.state.done;
-            self.executor.state.loss = loss;
+            self.backend.host_mut().loss = loss;
             self.refuse_nonfinite_loss(Pass { epoch, training: false })?;
             let qualities = self.qualities_from_counts(&counts);
             let is_best = self.add_row(epoch, loss, qualities[0][VALIDATION], qualities);
@@ -156,7 +148,7 @@ impl<T: Precision> Training<'_, T> {
             self.state.done += 1;
         }
         match watched {
-            Some(watched) => self.take_kept_parameters(batch, best, &watched),
+            Some(watched) => self.take_kept_parameters(best, &watched),
             None => Ok(()),
         }
     }
@@ -165,7 +157,6 @@ impl<T: Precision> Training<'_, T> {
     /// ended training, which the device has left behind.
     fn take_kept_parameters(
         &mut self,
-        batch: &EpochBatch,
         best: Option<(u64, f64)>,
         watched: &Watched,
     ) -> Result<(), Halt> {
@@ -186,10 +177,10 @@ impl<T: Precision> Training<'_, T> {
         if kept.is_none() {
             return Ok(());
         }
-        let parameters = self.executor.kept_parameters(batch)?;
+        let parameters = self.pipelined()?.read_kept_parameters()?;
         if ends {
-            self.executor.set_parameters(&parameters)?;
-            return self.executor.run(
+            self.backend.set_parameters(&parameters)?;
+            return self.backend.run(
                 Part::Forward,
                 Pass { epoch: done, training: false },
                 &StopFlag::new(),

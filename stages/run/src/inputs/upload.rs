@@ -23,13 +23,13 @@ use warploom_vertex::launch::{Body, LaunchList, Role, Rows, Stored};
 
 use crate::{
     buffers::{Aligned, Contents},
-    graphs,
-    input_data::{Data, SparseFeatures},
-    node_kinds,
+    inputs::graphs,
+    inputs::input_data::{Data, SparseFeatures},
+    inputs::node_kinds,
+    inputs::program_inputs,
+    inputs::target_and_splits::{self, DataSetLabels, TargetAndSplits},
+    inputs::vertices,
     precision::Precision,
-    program_inputs,
-    target_and_splits::{self, DataSetLabels, TargetAndSplits},
-    vertices,
 };
 
 /// Rows that one task copies.

@@ -23,8 +23,8 @@ use warploom_vertex::{
 
 use crate::{
     buffers::{Buffers, Place},
-    executor::Executor,
-    input_data::{Data, Neighbours},
+    host_state::HostState,
+    inputs::input_data::{Data, Neighbours},
     precision::Precision,
 };
 
@@ -34,31 +34,27 @@ const TASK: usize = 1 << 14;
 /// The name of the algorithm and its rounds. None where it does not apply; `Some(None)` where it
 /// was stopped.
 pub fn run_shortcut<T: Precision>(
-    executor: &mut Executor<T>,
+    host: &mut HostState<T>,
     number: usize,
     stop: &StopFlag,
 ) -> Option<Option<(&'static str, u64)>> {
-    let course = executor.program.loops[number].course.clone()?;
-    let state = executor.program.loops[number].commits.first()?.0;
+    let course = host.program.loops[number].course.clone()?;
+    let state = host.program.loops[number].commits.first()?.0;
     let go_on: GoOn = &|| !stop.is_set();
-    let launch_state = &mut executor.state;
-    let sides = LoopEdges::new(&launch_state.data, course.direction())?;
+    let sides = LoopEdges::new(&host.data, course.direction())?;
     let rounds = match course {
-        Course::Cores { .. } => sides.run_k_core(&mut launch_state.buffers, state, go_on),
+        Course::Cores { .. } => sides.run_k_core(&mut host.buffers, state, go_on),
         Course::Least { step: EdgeLength::Nothing, .. } => {
-            sides.run_components(&mut launch_state.buffers, state, go_on)
+            sides.run_components(&mut host.buffers, state, go_on)
         }
         Course::Least { step: EdgeLength::Number(Number::Int(step)), .. } => {
-            sides.run_bfs(&mut launch_state.buffers, state, step, go_on)
+            sides.run_bfs(&mut host.buffers, state, step, go_on)
         }
-        Course::Least { step: EdgeLength::Number(step), .. } => sides.run_delta_stepping(
-            &mut launch_state.buffers,
-            state,
-            Some(T::rounded(step.real())),
-            go_on,
-        ),
+        Course::Least { step: EdgeLength::Number(step), .. } => {
+            sides.run_delta_stepping(&mut host.buffers, state, Some(T::rounded(step.real())), go_on)
+        }
         Course::Least { step: EdgeLength::Weight, .. } => {
-            sides.run_delta_stepping(&mut launch_state.buffers, state, None, go_on)
+            sides.run_delta_stepping(&mut host.buffers, state, None, go_on)
         }
     }?;
     Some(rounds.map(|rounds| (course.name(), rounds)))

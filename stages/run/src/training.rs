@@ -1,11 +1,15 @@
-//! train: epochs of full-batch training.
+//! training: epochs of full-batch training.
 //!
 //! promises  row t of the history is measured, without dropout, on the parameters after t updates;
 //!           a list without dropout measures and trains in one forward pass; a run that was stopped
 //!           and resumed, however often, ends with the same bits as one that was not
 //! never     continues with a loss that is not finite; saves half an epoch
 //! limits    epochs < 2^32; only parameters and moments carry over from one epoch to the next
-mod epoch_pipeline;
+pub(crate) mod history;
+pub(crate) mod learning_rate;
+pub mod metrics;
+pub(crate) mod optimizers;
+mod pipelined_epochs;
 
 use std::time::Instant;
 
@@ -14,24 +18,23 @@ use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
 use warploom_vertex::launch::{LaunchList, LossKind, Rows};
 
-use epoch_pipeline::EpochsInFlight;
+use history::{Row, VALIDATION};
+use learning_rate::TrainingMonitor;
+use metrics::{Measure, MetricInputs};
+use optimizers::Moments;
+use pipelined_epochs::EpochsInFlight;
 
 use crate::{
+    backend::{Backend, Halt},
     checkpoints::{Checkpoints, collect_facts, parse_fact},
-    executor::{Executor, Halt},
-    gpu::EpochBatch,
-    history::{self, Row, VALIDATION},
-    learning_rate::TrainingMonitor,
-    metrics::{self, Measure, MetricInputs},
-    nonfinite_trace,
-    optimizers::{self, Moments},
-    parameters,
+    host_state::HostState,
+    nonfinite_trace, parameters,
     precision::Precision,
     resolved_program::{Action, Part, Pass},
     tensors::{Tensor, Tensors},
 };
 
-/// The outcome of a training; the executor holds the kept parameters and their result.
+/// The outcome of a training; the backend holds the kept parameters and their result.
 #[derive(Clone, Debug)]
 pub struct TrainingOutcome {
     /// One row for each epoch.
@@ -85,7 +88,7 @@ struct Training<'a, T: Precision> {
     context: &'a Context<'a>,
     list: &'a LaunchList,
     spec: &'a RunSpec,
-    executor: &'a mut Executor<T>,
+    backend: &'a mut dyn Backend<T>,
     loss: LossBuffers,
     measures: Vec<Measure>,
     watch: TrainingMonitor,
@@ -93,7 +96,7 @@ struct Training<'a, T: Precision> {
     begun: Instant,
     /// Seconds of an epoch, from the last ones.
     seconds_each: f64,
-    /// Epochs that a GPU runs ahead of the host.
+    /// Pipelined epochs that the host has not read.
     in_flight: Option<EpochsInFlight>,
     /// When epochs were last read back.
     last_readback: Instant,
@@ -104,30 +107,30 @@ pub fn train<T: Precision>(
     context: &Context,
     list: &LaunchList,
     request: &RunRequest,
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     checkpoints: &mut Checkpoints,
 ) -> Result<TrainingOutcome, StageError> {
     let spec = &request.spec;
-    let loss = find_loss(executor);
-    refuse_untrainable(executor, spec, loss)?;
+    let loss = find_loss(backend.host());
+    refuse_untrainable(backend.host(), spec, loss)?;
     let [measures, last] = metrics::choose_measures(
         spec.metric,
         loss.kind,
-        executor.state.buffers.reals().shape(loss.result).1,
+        backend.host().buffers.reals().shape(loss.result).1,
     )?;
-    executor.set_parameters(&parameters::initial_parameters(
+    backend.set_parameters(&parameters::initial_parameters(
         list,
         spec,
         request.init_digest.as_ref(),
     )?)?;
     let names: Vec<String> =
         list.parameters.iter().map(|parameter| parameter.name.clone()).collect();
-    executor.set_optimizers(optimizers::make_optimizers(&spec.optimizer, &names)?)?;
+    backend.set_optimizers(optimizers::make_optimizers(&spec.optimizer, &names)?)?;
     let state = checkpoints
-        .load_newest(|saved| restore_state(executor, saved, spec.epochs, measures.len()))?
+        .load_newest(|saved| restore_state(backend, saved, spec.epochs, measures.len()))?
         .unwrap_or_default();
     let resumed_at = state.done;
-    let updates = executor.program.part(Part::Update).len();
+    let updates = backend.host().program.part(Part::Update).len();
     let epochs = if updates == 0 { 0 } else { spec.epochs };
     context.progress.begin("training", epochs, "epochs");
     context.progress.advance(resumed_at);
@@ -140,7 +143,7 @@ pub fn train<T: Precision>(
         context,
         list,
         spec,
-        executor,
+        backend,
         loss,
         measures,
         watch,
@@ -175,7 +178,7 @@ impl<T: Precision> Training<'_, T> {
     /// Runs all remaining epochs and the last measurement, and restores the kept parameters. Gives
     /// the seconds of each epoch and the kept epoch.
     fn run(&mut self, epochs: u64, checkpoints: &mut Checkpoints) -> Result<(Vec<f64>, u64), Halt> {
-        self.executor.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
+        self.backend.run(Part::Prepare, Pass { epoch: 0, training: false }, self.context.stop)?;
         let mut seconds = Vec::new();
         loop {
             let begun = Instant::now();
@@ -194,7 +197,7 @@ impl<T: Precision> Training<'_, T> {
             seconds.push(self.seconds_each);
             self.context.progress.advance(1);
             if self.state.done < epochs && checkpoints.is_due(self.state.done) {
-                self.save_checkpoint(checkpoints, None);
+                self.save_checkpoint(checkpoints, false);
             }
         }
         if self.state.done < epochs {
@@ -207,20 +210,23 @@ impl<T: Precision> Training<'_, T> {
         Ok((seconds, self.restore_best()?))
     }
 
-    /// Saves the state: the current one, or that read back with a batch.
-    fn save_checkpoint(&mut self, checkpoints: &mut Checkpoints, batch: Option<&EpochBatch>) {
+    /// Saves the state: the current one, or that read back with the oldest batch.
+    fn save_checkpoint(&mut self, checkpoints: &mut Checkpoints, of_batch: bool) {
         let elapsed = self.elapsed();
-        let (state, executor) = (&self.state, &mut *self.executor);
+        let (state, backend) = (&self.state, &mut *self.backend);
         checkpoints.save_in_background(self.state.done, || {
-            executor.fetch_state_of_batch(batch)?;
-            Ok(collect_state(executor, state, elapsed))
+            match backend.pipelined_epochs().filter(|_| of_batch) {
+                Some(pipelined) => pipelined.fetch_batch_state()?,
+                None => backend.fetch_state()?,
+            }
+            Ok(collect_state(backend.host(), state, elapsed))
         });
     }
 
     /// Every metric of each split, from counts.
     fn qualities_from_counts(&self, counts: &[u32]) -> Vec<[Option<f64>; 3]> {
-        let columns = self.executor.state.buffers.reals().shape(self.loss.result).1;
-        let rows = self.executor.state.data.splits.each_ref().map(|rows| rows.len());
+        let columns = self.backend.host().buffers.reals().shape(self.loss.result).1;
+        let rows = self.backend.host().data.splits.each_ref().map(|rows| rows.len());
         self.measures
             .iter()
             .map(|measure| measure.evaluate_counts(counts, self.loss.kind, columns, rows))
@@ -229,16 +235,16 @@ impl<T: Precision> Training<'_, T> {
 
     /// Computes the gradients and updates the parameters, after a measurement.
     fn run_update(&mut self) -> Result<(), Halt> {
-        self.executor.state.pace = self.watch.pace(self.state.done);
+        self.backend.host_mut().pace = self.watch.pace(self.state.done);
         let pass = Pass { epoch: self.state.done, training: true };
-        if self.executor.program.draws {
-            self.executor.run(Part::Forward, pass, self.context.stop)?;
-            self.executor.run(Part::Loss, pass, self.context.stop)?;
+        if self.backend.host().program.draws {
+            self.backend.run(Part::Forward, pass, self.context.stop)?;
+            self.backend.run(Part::Loss, pass, self.context.stop)?;
             self.refuse_nonfinite_loss(pass)?;
         }
-        self.executor.run(Part::Backward, pass, self.context.stop)?;
-        self.executor.run(Part::Update, pass, self.context.stop)?;
-        self.executor.keep_statistics()?;
+        self.backend.run(Part::Backward, pass, self.context.stop)?;
+        self.backend.run(Part::Update, pass, self.context.stop)?;
+        self.backend.keep_statistics()?;
         self.state.done += 1;
         Ok(())
     }
@@ -246,21 +252,20 @@ impl<T: Precision> Training<'_, T> {
     /// A forward pass without dropout, and its row of the history.
     fn measure_epoch(&mut self) -> Result<(), Halt> {
         let pass = Pass { epoch: self.state.done, training: false };
-        self.executor.run(Part::Forward, pass, self.context.stop)?;
-        self.executor.run(Part::Loss, pass, self.context.stop)?;
+        self.backend.run(Part::Forward, pass, self.context.stop)?;
+        self.backend.run(Part::Loss, pass, self.context.stop)?;
         self.refuse_nonfinite_loss(pass)?;
         let qualities = self.qualities()?;
-        let state = &self.executor.state;
+        let state = self.backend.host();
         let (loss, quality) = (state.loss, qualities[0][VALIDATION]);
         self.keep_row(pass.epoch, loss, quality, qualities)
     }
 
     /// Every metric of each split.
     fn qualities(&mut self) -> Result<Vec<[Option<f64>; 3]>, StageError> {
-        if let Some(gpu) = &self.executor.gpu
-            && self.measures.iter().all(|measure| measure.is_counted())
+        if self.measures.iter().all(|measure| measure.is_counted())
+            && let Some(counts) = self.backend.counts()?
         {
-            let counts = gpu.counts()?;
             return Ok(self.qualities_from_counts(&counts));
         }
         self.evaluate_measures(&self.measures.clone())
@@ -271,8 +276,8 @@ impl<T: Precision> Training<'_, T> {
         &mut self,
         measures: &[Measure],
     ) -> Result<Vec<[Option<f64>; 3]>, StageError> {
-        self.executor.fetch_results()?;
-        let state = &self.executor.state;
+        self.backend.fetch_results()?;
+        let state = self.backend.host();
         let reals = state.buffers.reals();
         let (result, target) = (reals.slot(self.loss.result), reals.get(self.loss.target));
         let compared = MetricInputs {
@@ -296,11 +301,11 @@ impl<T: Precision> Training<'_, T> {
         qualities: Vec<[Option<f64>; 3]>,
     ) -> Result<(), Halt> {
         if let Some(quality) = self.add_row(epoch, loss, quality, qualities) {
-            self.executor.fetch_state()?;
+            self.backend.fetch_state()?;
             self.state.best = Some(Best {
                 epoch: self.state.done,
                 quality,
-                parameters: self.executor.parameters(),
+                parameters: self.backend.host().parameters(),
             });
         }
         Ok(())
@@ -345,8 +350,8 @@ impl<T: Precision> Training<'_, T> {
         let Some(best) = self.state.best.take().filter(|best| best.epoch != self.state.done) else {
             return Ok(self.state.done);
         };
-        self.executor.set_parameters(&best.parameters)?;
-        self.executor.run(
+        self.backend.set_parameters(&best.parameters)?;
+        self.backend.run(
             Part::Forward,
             Pass { epoch: best.epoch, training: false },
             &StopFlag::new(),
@@ -355,11 +360,12 @@ impl<T: Precision> Training<'_, T> {
     }
 
     fn refuse_nonfinite_loss(&mut self, pass: Pass) -> Result<(), StageError> {
-        if self.executor.state.loss.is_finite() {
+        if self.backend.host().loss.is_finite() {
             return Ok(());
         }
-        self.executor.leave_gpu();
-        Err(nonfinite_trace::loss_error(self.executor, self.list, pass, &self.spec.optimizer))
+        // Where the parameters cannot be fetched, the trace begins from the last ones that were.
+        let _unless_the_device_failed = self.backend.fetch_state();
+        Err(nonfinite_trace::loss_error(self.backend, self.list, pass, &self.spec.optimizer))
     }
 
     fn elapsed(&self) -> f64 {
@@ -372,10 +378,11 @@ impl<T: Precision> Training<'_, T> {
     fn save_and_stop(&mut self, checkpoints: &mut Checkpoints) -> StageError {
         let done = self.state.done;
         self.state.history.truncate(done as usize);
-        let fetched = self.executor.fetch_state();
+        let fetched = self.backend.fetch_state();
         if done > 0
             && let Err(mut error) = fetched.and_then(|()| {
-                checkpoints.save(done, &collect_state(self.executor, &self.state, self.elapsed()))
+                checkpoints
+                    .save(done, &collect_state(self.backend.host(), &self.state, self.elapsed()))
             })
         {
             error.what = format!(
@@ -388,32 +395,30 @@ impl<T: Precision> Training<'_, T> {
     }
 }
 
-fn find_loss<T: Precision>(executor: &Executor<T>) -> LossBuffers {
+fn find_loss<T: Precision>(host: &HostState<T>) -> LossBuffers {
     let found =
-        executor.program.steps[executor.program.part(Part::Loss)].iter().find_map(
-            |step| match step.action {
+        host.program.steps[host.program.part(Part::Loss)].iter().find_map(|step| {
+            match step.action {
                 Action::Loss(kind, [result, target, ..]) => {
                     Some(LossBuffers { kind, result, target })
                 }
                 _ => None,
-            },
-        );
+            }
+        });
     found.expect("a validated list that trains has a loss")
 }
 
 /// Refuses what can be seen before the first launch: no training rows, no validation rows to choose
 /// by, or a row without a usable label.
 fn refuse_untrainable<T: Precision>(
-    executor: &Executor<T>,
+    host: &HostState<T>,
     spec: &RunSpec,
     loss: LossBuffers,
 ) -> Result<(), StageError> {
-    let data = &executor.state.data;
+    let data = &host.data;
     let refuse = |what: String, hint: &str| Err(StageError::new(ErrorKind::Data, what).hint(hint));
-    let (result, target) = (
-        executor.state.buffers.reals().slot(loss.result),
-        executor.state.buffers.reals().slot(loss.target),
-    );
+    let (result, target) =
+        (host.buffers.reals().slot(loss.result), host.buffers.reals().slot(loss.target));
     let labelled = if matches!(target.rows, Rows::Graphs(_)) { "graphs" } else { "nodes" };
     let split = spec.splits.as_ref().map_or_else(
         || format!("split {}", spec.split),
@@ -493,7 +498,7 @@ fn refuse_untrainable<T: Precision>(
 }
 
 /// Everything that the next epoch depends on.
-fn collect_state<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds: f64) -> Tensors {
+fn collect_state<T: Precision>(host: &HostState<T>, state: &State<T>, seconds: f64) -> Tensors {
     let mut saved = Tensors {
         facts: collect_facts([
             ("mode", "train".to_owned()),
@@ -503,15 +508,15 @@ fn collect_state<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds
         ..Tensors::default()
     };
     saved.arrays.insert("history".to_owned(), history::to_tensor(&state.history));
-    for (index, learned) in executor.program.parameters.iter().enumerate() {
+    for (index, learned) in host.program.parameters.iter().enumerate() {
         let mut keep = |kind: &str, values: &[T]| {
             saved.arrays.insert(
                 format!("{kind}.{}", learned.name),
                 Tensor::from_reals(&[values.len()], values),
             )
         };
-        keep("parameter", executor.state.buffers.reals().get(learned.buffer));
-        let Moments { first, second } = &executor.state.moments[index];
+        keep("parameter", host.buffers.reals().get(learned.buffer));
+        let Moments { first, second } = &host.moments[index];
         keep("first", first);
         keep("second", second);
         if let Some(best) = &state.best {
@@ -529,7 +534,7 @@ fn collect_state<T: Precision>(executor: &Executor<T>, state: &State<T>, seconds
 
 /// Restores a saved state if all of it fits; else says what does not, and changes nothing.
 fn restore_state<T: Precision>(
-    executor: &mut Executor<T>,
+    backend: &mut dyn Backend<T>,
     saved: &Tensors,
     epochs: u64,
     measures: usize,
@@ -549,8 +554,9 @@ fn restore_state<T: Precision>(
     };
     let (mut parameters, mut moments, mut best) = (Vec::new(), Vec::new(), Vec::new());
     let has_best = saved.facts.contains_key("best_epoch");
-    for (learned, wanted) in executor.program.parameters.iter().zip(&executor.state.moments) {
-        let count = executor.state.buffers.reals().get(learned.buffer).len();
+    let host = backend.host();
+    for (learned, wanted) in host.program.parameters.iter().zip(&host.moments) {
+        let count = host.buffers.reals().get(learned.buffer).len();
         parameters.push(array(format!("parameter.{}", learned.name), count)?);
         let first = array(format!("first.{}", learned.name), wanted.first.len())?;
         moments.push(Moments {
@@ -583,7 +589,7 @@ fn restore_state<T: Precision>(
         None
     };
     let seconds_before = parse_fact(saved, "seconds")?;
-    executor.state.moments = moments;
-    executor.set_parameters(&parameters).map_err(|error| error.what)?;
+    backend.host_mut().moments = moments;
+    backend.set_parameters(&parameters).map_err(|error| error.what)?;
     Ok(State { done, history, best, seconds_before })
 }

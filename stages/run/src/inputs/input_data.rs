@@ -23,7 +23,7 @@ use warploom_vertex::launch::{BufferName, Direction, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    edge_lists::EdgeLists,
+    inputs::edge_lists::EdgeLists,
     precision::Precision,
 };
 

@@ -14,7 +14,7 @@ use warploom_contract::{
 use warploom_formats::side_files::split_table::{self, KnownIds, SplitParts};
 use warploom_shell::requests::{RunRequest, read_error};
 
-use crate::input_data::{LearnedColumn, format_id};
+use crate::inputs::input_data::{LearnedColumn, format_id};
 
 /// Labels and splits of the data set.
 #[derive(Clone, Copy)]

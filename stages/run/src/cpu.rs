@@ -1,0 +1,516 @@
+//! cpu: executes a resolved launch list on the CPU, one operation for each launch.
+//!
+//! promises  the same bits for any number of threads, on every run; a stop is honoured between two
+//!           launches; the optimiser runs for all parameters or for none
+//! never     chooses anything: the plan has order, operations and division of the work; looks up a
+//!           name while it runs
+//! limits    a stop waits for the current launch, the longest of which reads every edge once
+mod fused_launch;
+mod shortcuts;
+
+use std::time::{Duration, Instant};
+
+use arrow_buffer::ArrowNativeType;
+use warploom_contract::{StageError, progress::StopFlag};
+use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
+use warploom_ops::elementwise::elementwise;
+use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
+use warploom_ops::frontier::Run;
+use warploom_ops::loss::{Loss, loss};
+use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
+use warploom_ops::optimizer::{Learned, optimize};
+use warploom_ops::product::{Product, RightLayout, product};
+use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
+use warploom_ops::random::dropout::DrawContext;
+use warploom_ops::sparse_product::{
+    SparseProduct, SparseProductOverRows, sparse_product, sparse_product_over_rows,
+};
+use warploom_ops::sum_over_rows::sum_over_rows;
+use warploom_ops::{Adjacency, Scalar};
+use warploom_vertex::gir::{self, Op, Type};
+use warploom_vertex::launch::{Direction, Dropout, LaunchList, Rows, StopCondition};
+
+use crate::{
+    backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
+    buffers::{Bank, Banks, Buffers, Epilogue, Place},
+    host_state::HostState,
+    inputs::input_data::{Data, Neighbours},
+    precision::Precision,
+    resolved_program::{Action, Evaluate, Input, Part, Pass, Reduce, row_count},
+    training::optimizers::Moments,
+};
+
+/// A launch list on the CPU.
+#[derive(Debug)]
+pub struct CpuBackend<T: Precision> {
+    host: HostState<T>,
+    /// Time spent in each step.
+    spent: Vec<Duration>,
+}
+
+impl<T: Precision> CpuBackend<T> {
+    /// Resolves a validated list and makes its buffers. Features and targets move from `data` into
+    /// them.
+    pub fn new(list: &LaunchList, data: Data<T>, seed: u64) -> Result<Self, StageError> {
+        let host = HostState::new(list, data, seed)?;
+        let spent = vec![Duration::ZERO; host.program.steps.len()];
+        Ok(CpuBackend { host, spent })
+    }
+}
+
+impl<T: Precision> Backend<T> for CpuBackend<T> {
+    fn host(&self) -> &HostState<T> {
+        &self.host
+    }
+
+    fn host_mut(&mut self) -> &mut HostState<T> {
+        &mut self.host
+    }
+
+    fn put_state(&mut self) -> Result<(), StageError> {
+        Ok(())
+    }
+
+    fn put_optimizers(&mut self) -> Result<(), StageError> {
+        Ok(())
+    }
+
+    fn run_rows(
+        &mut self,
+        part: Part,
+        pass: Pass,
+        only: Option<&[Run]>,
+        stop: &StopFlag,
+    ) -> Result<(), Halt> {
+        if stop.is_set() {
+            return Err(Halt::Stopped);
+        }
+        for index in self.host.program.part(part) {
+            // An update is finished, not interrupted: half of one could not be undone, and it takes
+            // microseconds.
+            if part != Part::Update && stop.is_set() {
+                return Err(Halt::Stopped);
+            }
+            let begun = Instant::now();
+            launch(&mut self.host, index, pass, only);
+            self.spent[index] += begun.elapsed();
+        }
+        Ok(())
+    }
+
+    fn keep_statistics(&mut self) -> Result<(), StageError> {
+        for &(kept, next) in &self.host.program.statistics {
+            self.host
+                .buffers
+                .write_real(kept, |kept, banks| kept.copy_from_slice(banks.reals.get(next)));
+        }
+        Ok(())
+    }
+
+    fn launch_on_host(&mut self, step: usize, pass: Pass) {
+        launch(&mut self.host, step, pass, None);
+    }
+
+    fn fetch_state(&mut self) -> Result<(), StageError> {
+        Ok(())
+    }
+
+    fn fetch_results(&mut self) -> Result<(), StageError> {
+        Ok(())
+    }
+
+    fn fetch_all(&mut self, _: &LaunchList) -> Result<(), StageError> {
+        Ok(())
+    }
+
+    fn counts(&self) -> Result<Option<Counts>, StageError> {
+        Ok(None)
+    }
+
+    fn stores_buffer(&self, _: &str) -> bool {
+        true
+    }
+
+    fn seconds_of_step(&self, step: usize) -> f64 {
+        self.spent[step].as_secs_f64()
+    }
+
+    fn time_passes(&mut self, _: u64) -> Result<PassTime, StageError> {
+        Ok(PassTime::ByHost)
+    }
+
+    fn device_memory(&self) -> DeviceMemory {
+        DeviceMemory::default()
+    }
+
+    fn pipelined_epochs(&mut self) -> Option<&mut dyn PipelinedEpochs<T>> {
+        None
+    }
+
+    fn supersteps(&mut self) -> Option<&mut dyn Supersteps<T>> {
+        Some(self)
+    }
+}
+
+impl<T: Precision> Supersteps<T> for CpuBackend<T> {
+    fn measure_change(&self, number: usize, only: Option<&[Run]>) -> Change {
+        let repeated = &self.host.program.loops[number];
+        let mut change = Change::default();
+        let counts = !matches!(repeated.until, StopCondition::ChangeAtMost(..));
+        let Banks { reals, ids, wholes, .. } = self.host.buffers.read_banks();
+        for &(state, next) in repeated.watched.iter().map(|&index| &repeated.commits[index]) {
+            let (summed, changed) = match (state, next) {
+                (Place::Real(state), Place::Real(next)) => {
+                    let (before, after) = (reals.get(state), reals.get(next));
+                    let of = |(before, after): (&[T], &[T])| {
+                        (
+                            summed_change(before, after),
+                            if counts { changed_count(before, after) } else { 0 },
+                        )
+                    };
+                    sum_changes(before, after, reals.slot(state).columns, only, of)
+                }
+                (Place::Id(state), Place::Id(next)) => {
+                    let (before, after) = (ids.get(state), ids.get(next));
+                    sum_changes(before, after, ids.slot(state).columns, only, |(before, after)| {
+                        (0.0, changed_count(before, after))
+                    })
+                }
+                (Place::Whole(state), Place::Whole(next)) => {
+                    let (before, after) = (wholes.get(state), wholes.get(next));
+                    sum_changes(
+                        before,
+                        after,
+                        wholes.slot(state).columns,
+                        only,
+                        |(before, after)| whole_change(before, after),
+                    )
+                }
+                _ => unreachable!("a validated list commits like to like"),
+            };
+            change.summed += summed;
+            change.changed += changed;
+        }
+        if let Some(Place::Whole(active)) = repeated.active {
+            change.changed += wholes.get(active).iter().filter(|&&holds| holds != 0).count() as u64;
+        }
+        change
+    }
+
+    fn commit(&mut self, number: usize) {
+        for &(state, next) in &self.host.program.loops[number].commits {
+            self.host.buffers.swap(state, next);
+        }
+    }
+
+    fn run_shortcut(
+        &mut self,
+        number: usize,
+        stop: &StopFlag,
+    ) -> Option<Option<(&'static str, u64)>> {
+        shortcuts::run_shortcut(&mut self.host, number, stop)
+    }
+}
+
+/// Runs one step; a walk over edges computes only the rows of `only`, if given.
+pub fn launch<T: Precision>(
+    host: &mut HostState<T>,
+    index: usize,
+    pass: Pass,
+    only: Option<&[Run]>,
+) {
+    let HostState { program, data, buffers, moments, optimizers, pace, loss: last_loss, seed } =
+        host;
+    let walk = LaunchContext { data, seed: *seed, pass };
+    match &program.steps[index].action {
+        Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
+            let (sides, units) = walk.walked_sides(work.direction);
+            let sides: Vec<Adjacency<T>> =
+                sides.into_iter().map(Neighbours::weighted_adjacency).collect();
+            run_neighbour_reduce(made, &banks.reals, work, &sides, units, &walk);
+        }),
+        Action::ReduceIds(work) => buffers.write_id(work.out, |made, banks| {
+            let (sides, units) = walk.walked_sides(work.direction);
+            let sides: Vec<Adjacency<u32>> =
+                sides.into_iter().map(Neighbours::plain_adjacency).collect();
+            run_neighbour_reduce(made, &banks.ids, work, &sides, units, &walk);
+        }),
+        Action::Product(places, layout, epilogue) => {
+            walk.product(buffers, *places, *layout, epilogue)
+        }
+        Action::ProductOverRows([out, left, right]) => buffers.write_real(*out, |made, banks| {
+            let (left, right) = (banks.reals.slot(*left), banks.reals.slot(*right));
+            let (rows, left_columns, right_columns) =
+                (walk.count_rows(left.rows), left.columns, right.columns);
+            product_over_rows(
+                made,
+                &ProductOverRows {
+                    left: left.contents,
+                    right: right.contents,
+                    rows,
+                    left_columns,
+                    right_columns,
+                },
+            );
+        }),
+        Action::SparseProduct(of, places, dropout, epilogue) => {
+            walk.sparse_product(buffers, *of, *places, *dropout, epilogue)
+        }
+        Action::SparseProductOverRows(of, places, dropout) => {
+            walk.sparse_product_over_rows(buffers, *of, *places, *dropout)
+        }
+        Action::Elementwise(out, epilogue) => buffers.write_real(*out, |made, banks| {
+            run_elementwise(made, &banks.reals, *out, epilogue, &walk)
+        }),
+        Action::ElementwiseIds(out, epilogue) => buffers
+            .write_id(*out, |made, banks| run_elementwise(made, &banks.ids, *out, epilogue, &walk)),
+        Action::SumOverRows([out, source]) => buffers.write_real(*out, |made, banks| {
+            let source = banks.reals.slot(*source);
+            sum_over_rows(made, source.contents, walk.count_rows(source.rows), source.columns);
+        }),
+        Action::Evaluate(work) => walk.evaluate(buffers, work),
+        Action::Fused(work) => walk.run_fused(buffers, work, only.filter(|_| work.walks_edges())),
+        Action::Loss(kind, [result, target, gradient, value]) => {
+            *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
+                let (columns, result, target) =
+                    (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
+                loss(
+                    slope,
+                    &Loss { kind: *kind, result, target, columns, training_rows: &data.splits[0] },
+                )
+            });
+            buffers.write_real(*value, |value, _| value.fill(T::rounded(*last_loss)));
+        }
+        Action::Optimize(index) => {
+            let learned = &program.parameters[*index];
+            let gradient = learned.gradient.expect("a validated list that updates has gradients");
+            let Moments { first, second } = &mut moments[*index];
+            buffers.write_real(learned.buffer, |parameter, banks| {
+                optimize(
+                    Learned { parameter, first, second },
+                    banks.reals.get(gradient),
+                    &optimizers[*index].paced(*pace),
+                    pass.epoch + 1,
+                );
+            });
+        }
+    }
+}
+
+/// What every launch needs besides its buffers.
+struct LaunchContext<'a, T: Precision> {
+    /// Inputs: graph, features, labels.
+    pub data: &'a Data<T>,
+    seed: u64,
+    pass: Pass,
+}
+
+impl<'a, T: Precision> LaunchContext<'a, T> {
+    /// The context for drawing dropout in a launch whose result has these rows.
+    pub fn draw_context(&self, rows: Rows) -> DrawContext<'a> {
+        let row_in_graph = if rows == Rows::Nodes { self.data.old_of_new.as_deref() } else { None };
+        DrawContext {
+            seed: self.seed,
+            epoch: self.pass.epoch as u32,
+            active: self.pass.training,
+            row_in_graph,
+        }
+    }
+
+    fn count_rows(&self, rows: Rows) -> usize {
+        row_count(rows, self.data.nodes, self.data.edges)
+    }
+
+    /// The adjacencies of a direction, and the work units of their rows.
+    fn walked_sides(&self, direction: Direction) -> (Vec<&'a Neighbours<T>>, &'a [u32]) {
+        let loaded = "what the launches walk was loaded";
+        let data = self.data;
+        match direction {
+            Direction::In => {
+                let incoming = data.incoming.as_ref().expect(loaded);
+                (vec![incoming], &incoming.units)
+            }
+            Direction::Out => {
+                let outgoing = data.outgoing.as_ref().expect(loaded);
+                (vec![outgoing], &outgoing.units)
+            }
+            Direction::Both => (
+                vec![data.incoming.as_ref().expect(loaded), data.outgoing.as_ref().expect(loaded)],
+                &data.both_units,
+            ),
+        }
+    }
+
+    fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
+        match (&work.op, work.out) {
+            (Op::Input(gir::Input::Features), Place::Real(out)) => {
+                buffers.write_real(out, |made, _| self.write_dense_features(made, None))
+            }
+            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => {
+                buffers.write_real(out, |made, _| self.write_dense_features(made, Some(*kind)))
+            }
+            (_, Place::Real(out)) => buffers.write_real(out, |made, banks| {
+                self.evaluate_into(ValuesMut::Real(made), work, &banks)
+            }),
+            (_, Place::Whole(out)) => buffers.write_whole(out, |made, banks| {
+                self.evaluate_into(ValuesMut::Whole(made), work, &banks)
+            }),
+            (_, Place::Half(..) | Place::Id(_) | Place::Sparse(_)) => {
+                unreachable!("a validated list evaluates into reals and whole numbers")
+            }
+        }
+    }
+
+    fn evaluate_into(&self, out: ValuesMut<T>, work: &Evaluate<T>, banks: &Banks<T>) {
+        let inputs: Vec<Operand<T>> =
+            work.inputs.iter().map(|input| bind_operand(banks, input)).collect();
+        let rows = if let Rows::Fixed(_) = work.rows { 1 } else { self.count_rows(work.rows) };
+        let context = self.draw_context(work.rows);
+        evaluate(
+            out,
+            &Call {
+                op: &work.op,
+                shape: &work.shape,
+                rows,
+                kind: work.kind,
+                inputs: &inputs,
+                graph: self.data.edge_graph(),
+                context,
+            },
+        );
+    }
+
+    /// Writes the sparse features as dense rows.
+    fn write_dense_features(&self, made: &mut [T], of: Option<u32>) {
+        let sparse = self.data.sparse_features(of).expect("looked for when the buffers were made");
+        sparse.write_dense(made);
+    }
+
+    fn product(
+        &self,
+        buffers: &mut Buffers<T>,
+        [out, left, right]: [usize; 3],
+        layout: RightLayout,
+        epilogue: &Epilogue<T>,
+    ) {
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let (made_rows, columns) = reals.shape(out);
+            let operands = reals.operands(epilogue);
+            let across = reals.slot(left);
+            let work = Product {
+                left: across.contents,
+                right: reals.get(right),
+                layout,
+                rows: self.count_rows(made_rows),
+                inner: across.columns,
+                columns,
+                epilogue: epilogue.bind(&operands, self.draw_context(made_rows)),
+            };
+            product(made, &work);
+        });
+    }
+
+    fn sparse_product(
+        &self,
+        buffers: &mut Buffers<T>,
+        of: Option<u32>,
+        [out, right]: [usize; 2],
+        dropout: Option<Dropout>,
+        epilogue: &Epilogue<T>,
+    ) {
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let (rows, columns) = reals.shape(out);
+            let operands = reals.operands(epilogue);
+            let work = SparseProduct {
+                left: self
+                    .data
+                    .sparse_features(of)
+                    .expect("looked for when the buffers were made")
+                    .as_rows(),
+                right: reals.get(right),
+                columns,
+                dropout,
+                epilogue: epilogue.bind(&operands, self.draw_context(rows)),
+            };
+            sparse_product(made, &work);
+        });
+    }
+
+    fn sparse_product_over_rows(
+        &self,
+        buffers: &mut Buffers<T>,
+        of: Option<u32>,
+        [out, left]: [usize; 2],
+        dropout: Option<Dropout>,
+    ) {
+        let sparse = self.data.sparse_features(of).expect("looked for when the buffers were made");
+        buffers.write_real(out, |made, Banks { reals, .. }| {
+            let left = reals.slot(left);
+            let work = SparseProductOverRows {
+                left: left.contents,
+                left_columns: left.columns,
+                right: sparse.by_columns.as_ref().expect("made where a launch needs them"),
+                dropout,
+                context: self.draw_context(left.rows),
+            };
+            sparse_product_over_rows(made, &work);
+        });
+    }
+}
+
+fn bind_operand<'a, T: Precision>(banks: &Banks<'a, T>, input: &'a Input<T>) -> Operand<'a, T> {
+    let leaf = |values, shape, index| Operand::Leaf(Leaf { values, shape, index });
+    match input {
+        Input::Number(number, real, whole) => {
+            let values =
+                if number.kind() == Type::Real { Values::Real(real) } else { Values::Whole(whole) };
+            leaf(values, &[], warploom_ops::evaluate::Index::One)
+        }
+        Input::Rows(Place::Real(place), shape, index) => {
+            leaf(Values::Real(banks.reals.get(*place)), shape, *index)
+        }
+        Input::Rows(Place::Whole(place), shape, index) => {
+            leaf(Values::Whole(banks.wholes.get(*place)), shape, *index)
+        }
+        Input::Rows(..) => unreachable!("a validated list evaluates reals and whole numbers"),
+        Input::Times(first, second) => Operand::Times(
+            Box::new(bind_operand(banks, first)),
+            Box::new(bind_operand(banks, second)),
+        ),
+    }
+}
+
+fn run_neighbour_reduce<T: Precision, E: Scalar + ArrowNativeType>(
+    made: &mut [E],
+    bank: &Bank<E>,
+    work: &Reduce<E>,
+    sides: &[Adjacency<E>],
+    units: &[u32],
+    walk: &LaunchContext<T>,
+) {
+    let operands = bank.operands(&work.epilogue);
+    let (rows, columns) = bank.shape(work.out);
+    let reduction = NeighbourReduce {
+        adjacencies: sides,
+        unit_starts: units,
+        combine: work.combine,
+        factor: work.factor,
+        source: work.source.map(|source| bank.get(source)),
+        columns,
+        epilogue: work.epilogue.bind(&operands, walk.draw_context(rows)),
+    };
+    neighbour_reduce(made, &reduction);
+}
+
+fn run_elementwise<T: Precision, E: Scalar + ArrowNativeType>(
+    made: &mut [E],
+    bank: &Bank<E>,
+    out: usize,
+    epilogue: &Epilogue<E>,
+    walk: &LaunchContext<T>,
+) {
+    let operands = bank.operands(epilogue);
+    let (rows, columns) = bank.shape(out);
+    let count = made.len().checked_div(columns).unwrap_or(0);
+    elementwise(made, &epilogue.bind(&operands, walk.draw_context(rows)), count, columns);
+}

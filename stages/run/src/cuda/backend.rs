@@ -1,0 +1,212 @@
+//! backend: a launch list on a GPU, as training and iteration see it.
+//!
+//! promises  host buffers hold inputs, and what was fetched or put last; batches of epochs are read
+//!           in the order in which they were enqueued
+//! never     runs a loop of supersteps: their plans are for a CPU
+use std::collections::VecDeque;
+
+use warploom_contract::{Context, StageError, progress::StopFlag};
+use warploom_ops::frontier::Run;
+use warploom_vertex::launch::{Buffer, LaunchList, Role, parameter_buffer};
+
+use super::{GpuExecutor, GpuPlan, pipelined_epochs::BatchInFlight};
+use crate::{
+    backend::{
+        Backend, BatchReport, Counts, DeviceMemory, EpochBatch, Halt, PassTime, PipelinedEpochs,
+        Supersteps,
+    },
+    buffers::Place,
+    cpu,
+    host_state::HostState,
+    inputs::input_data::Data,
+    precision::Precision,
+    resolved_program::{Part, Pass},
+};
+
+/// A launch list on a GPU, and what the host has of it.
+#[derive(Debug)]
+pub struct CudaBackend<T: Precision> {
+    /// The host's side.
+    pub host: HostState<T>,
+    /// Enqueued batches, the oldest first. What the device writes to is dropped before the device.
+    in_flight: VecDeque<BatchInFlight>,
+    /// The device's side.
+    pub device: GpuExecutor,
+}
+
+impl<T: Precision> CudaBackend<T> {
+    /// Resolves a validated list, compiles it, and uploads its inputs. Features and targets move
+    /// from `data` into the buffers of the host.
+    pub fn new(
+        context: &Context,
+        list: &LaunchList,
+        data: Data<T>,
+        seed: u64,
+        planned: GpuPlan,
+    ) -> Result<Self, StageError> {
+        let host = HostState::new(list, data, seed)?;
+        let HostState { program, buffers, data, .. } = &host;
+        let device = GpuExecutor::new(context, list, planned, program, buffers, data, seed)?;
+        Ok(CudaBackend { host, in_flight: VecDeque::new(), device })
+    }
+}
+
+fn oldest(in_flight: &VecDeque<BatchInFlight>) -> Result<&BatchInFlight, StageError> {
+    in_flight.front().ok_or_else(|| StageError::defect("no batch of epochs is in flight"))
+}
+
+impl<T: Precision> Backend<T> for CudaBackend<T> {
+    fn host(&self) -> &HostState<T> {
+        &self.host
+    }
+
+    fn host_mut(&mut self) -> &mut HostState<T> {
+        &mut self.host
+    }
+
+    fn put_state(&mut self) -> Result<(), StageError> {
+        for learned in &self.host.program.parameters {
+            self.device.upload_buffer(
+                &parameter_buffer(&learned.name),
+                &self.host.buffers,
+                Place::Real(learned.buffer),
+            )?;
+        }
+        self.device.upload_moments(&self.host.moments)
+    }
+
+    fn put_optimizers(&mut self) -> Result<(), StageError> {
+        self.device.upload_optimizers(&self.host.optimizers)
+    }
+
+    fn run_rows(
+        &mut self,
+        part: Part,
+        pass: Pass,
+        _: Option<&[Run]>,
+        stop: &StopFlag,
+    ) -> Result<(), Halt> {
+        if stop.is_set() {
+            return Err(Halt::Stopped);
+        }
+        self.device.run(self.host.program.part(part), part, pass, self.host.pace)?;
+        if part == Part::Loss {
+            self.host.loss = self.device.loss()?;
+        }
+        Ok(())
+    }
+
+    fn keep_statistics(&mut self) -> Result<(), StageError> {
+        self.device.keep_statistics(&self.host.program)
+    }
+
+    fn launch_on_host(&mut self, step: usize, pass: Pass) {
+        cpu::launch(&mut self.host, step, pass, None);
+    }
+
+    fn fetch_state(&mut self) -> Result<(), StageError> {
+        self.device.download_state(&mut self.host, None)
+    }
+
+    fn fetch_results(&mut self) -> Result<(), StageError> {
+        for (name, place) in &self.host.program.places {
+            if self.host.program.results.iter().any(|result| result.place == *place) {
+                self.device.download_buffer(name, &mut self.host.buffers, *place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn fetch_all(&mut self, list: &LaunchList) -> Result<(), StageError> {
+        let is_made = |buffer: &&Buffer| {
+            matches!(buffer.role, Role::Value | Role::Parameter | Role::Gradient)
+        };
+        for buffer in list.buffers.iter().filter(is_made) {
+            if let Some(place) = self.host.program.places.get(&buffer.name) {
+                self.device.download_buffer(&buffer.name, &mut self.host.buffers, *place)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn counts(&self) -> Result<Option<Counts>, StageError> {
+        self.device.counts().map(Some)
+    }
+
+    fn stores_buffer(&self, name: &str) -> bool {
+        self.device.stores_buffer(name)
+    }
+
+    fn seconds_of_step(&self, step: usize) -> f64 {
+        self.device.seconds_by_step().get(&step).copied().unwrap_or(0.0)
+    }
+
+    fn time_passes(&mut self, count: u64) -> Result<PassTime, StageError> {
+        if self.device.has_dense_copies() {
+            return Ok(PassTime::NotRepeatable);
+        }
+        let steps = self.host.program.part(Part::Finish);
+        self.device.time_passes(steps, count).map(PassTime::OnDevice)
+    }
+
+    fn device_memory(&self) -> DeviceMemory {
+        DeviceMemory {
+            allocated: Some(self.device.device_bytes()),
+            pinned: self.device.bytes_pinned(),
+            driver: self.device.bytes_taken(),
+        }
+    }
+
+    fn pipelined_epochs(&mut self) -> Option<&mut dyn PipelinedEpochs<T>> {
+        Some(self)
+    }
+
+    fn supersteps(&mut self) -> Option<&mut dyn Supersteps<T>> {
+        None
+    }
+}
+
+impl<T: Precision> PipelinedEpochs<T> for CudaBackend<T> {
+    fn can_decide(&self) -> bool {
+        self.device.can_decide()
+    }
+
+    fn enqueue(&mut self, batch: EpochBatch<'_>) -> Result<(), StageError> {
+        let is_behind = !self.in_flight.is_empty();
+        let enqueued = self.device.enqueue_epochs(&self.host.program, batch, is_behind)?;
+        self.in_flight.push_back(enqueued);
+        Ok(())
+    }
+
+    fn enqueue_state_readback(&mut self) -> Result<bool, StageError> {
+        match self.in_flight.back_mut() {
+            Some(newest) => self.device.enqueue_state_readback(&self.host.program, newest),
+            None => Ok(false),
+        }
+    }
+
+    fn read_report(&self) -> Result<BatchReport, StageError> {
+        let batch = oldest(&self.in_flight)?;
+        Ok(BatchReport {
+            measurements: self.device.read_measurements(batch)?,
+            decisions: self.device.read_decisions(batch)?,
+        })
+    }
+
+    fn read_kept_parameters(&self) -> Result<Vec<Vec<T>>, StageError> {
+        let (reals, learned) = (self.host.buffers.reals(), &self.host.program.parameters);
+        let counts: Vec<usize> =
+            learned.iter().map(|learned| reals.get(learned.buffer).len()).collect();
+        self.device.read_kept_parameters(oldest(&self.in_flight)?, &counts)
+    }
+
+    fn fetch_batch_state(&mut self) -> Result<(), StageError> {
+        self.device.download_state(&mut self.host, Some(oldest(&self.in_flight)?))
+    }
+
+    fn drop_oldest(&mut self) {
+        if let Some(batch) = self.in_flight.pop_front() {
+            self.device.recycle_batch(batch);
+        }
+    }
+}
