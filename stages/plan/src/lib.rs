@@ -48,7 +48,7 @@ use warploom_vertex::{
     GraphFacts,
     builtin::{self, Builtin},
     compile::STEPS,
-    emit::cuda::{Argument, Emitted, Groups, Order},
+    emit::cuda::{Argument, Emitted, Groups, Order, host_reads},
     launch::{Element, LaunchList, LossKind, Stored},
 };
 
@@ -120,7 +120,7 @@ impl Stage for PlanStage {
         );
         on_step();
         let memory = Memory {
-            smaller: smaller_alternatives(context.progress, inputs, request, &settings)?,
+            smaller: smaller_alternatives(context.progress, inputs, request, &settings, &list)?,
             ..memory
         };
         let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
@@ -654,17 +654,20 @@ fn are_never_stored(names: &[String], emitted: &Emitted) -> bool {
 }
 
 /// Settings that may need less memory (features on the host, a narrower dtype, smaller widths) with
-/// the peak of each, which is planned. An alternative that the compiler refuses is left out. Any
-/// other error fails the stage: left out, the alternative would look as if it did not fit.
+/// the peak of each, which is planned. What cannot matter is not planned (no dense rows, no half
+/// precision on a GPU), and an alternative that the compiler refuses is left out. Any other error
+/// fails the stage: left out, the alternative would look as if it did not fit.
 fn smaller_alternatives(
     progress: &dyn Progress,
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
+    list: &LaunchList,
 ) -> Result<Vec<Smaller>, StageError> {
     let mut ways = Vec::new();
     let given = request.pipeline_settings();
-    if is_gpu(request) && request.spec.features == Residence::Device {
+    let has_rows = || host_reads::may_stay(list).next().is_some();
+    if is_gpu(request) && request.spec.features == Residence::Device && has_rows() {
         let mut on_host = request.clone();
         on_host.spec.features = Residence::Host;
         ways.push((format!("plan.features={}", Residence::Host.name()), on_host, given.clone()));
@@ -674,7 +677,9 @@ fn smaller_alternatives(
         Dtype::F32 => &[Dtype::Bf16],
         Dtype::Bf16 | Dtype::F16 => &[],
     };
-    for &dtype in fewer {
+    // A GPU has no half precision in this version.
+    let has_kernels = |dtype: &&Dtype| !is_gpu(request) || half_format(**dtype).is_none();
+    for &dtype in fewer.iter().filter(has_kernels) {
         let mut short = request.clone();
         short.run.dtype = dtype;
         ways.push((format!("run.dtype={}", dtype.name()), short, given.clone()));
