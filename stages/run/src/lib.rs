@@ -14,7 +14,6 @@ mod learning_rate;
 mod node_kinds;
 mod nonfinite_trace;
 mod optimizers;
-mod process_memory;
 mod program_inputs;
 mod record;
 mod results;
@@ -45,6 +44,7 @@ use std::time::Instant;
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Cut, Memory, Plan},
+    process_memory::MemoryMonitor,
 };
 use warploom_device::EnergyMeter;
 use warploom_shell::{
@@ -57,7 +57,7 @@ use warploom_vertex::{
 
 use crate::{
     checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
-    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    precision::Precision, record::Outcome, upload::Needs,
 };
 
 /// The description in the help of its binary.

@@ -10,12 +10,13 @@ use warploom_contract::{
         run::{RECORD_FILE, Record},
         write_json,
     },
+    process_memory::MemoryPeak,
 };
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
     environment, executor::Executor, gpu, history, iterate::IterationOutcome, precision::Precision,
-    process_memory::MemoryPeak, train::TrainingOutcome,
+    train::TrainingOutcome,
 };
 
 /// What was executed.
