@@ -78,6 +78,8 @@ mod several_stores;
 #[cfg(test)]
 mod signals;
 #[cfg(test)]
+mod stage_ranges;
+#[cfg(test)]
 mod tidy;
 #[cfg(test)]
 mod tools;
