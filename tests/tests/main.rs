@@ -60,6 +60,8 @@ mod network_file_systems;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod own_orders;
+#[cfg(test)]
 mod partitions;
 #[cfg(test)]
 mod peers;
