@@ -62,6 +62,8 @@ mod network_file_systems;
 #[cfg(test)]
 mod orders;
 #[cfg(test)]
+mod own_orders;
+#[cfg(test)]
 mod partitions;
 #[cfg(test)]
 mod peers;
@@ -79,6 +81,8 @@ mod runs;
 mod several_stores;
 #[cfg(test)]
 mod signals;
+#[cfg(test)]
+mod stage_ranges;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

@@ -40,6 +40,57 @@ fn pipeline(sandbox: &Sandbox, further: &[&str]) -> Command {
     sandbox.command("warploom", &Recipe::small().arguments(&actions))
 }
 
+/// Every manifest of the store, without what differs from one build to the next.
+fn lasting(sandbox: &Sandbox) -> Vec<(String, String, Value)> {
+    let mut found: Vec<_> = Kind::ALL
+        .into_iter()
+        .flat_map(|kind| sandbox.view().of_kind(kind.name()))
+        .map(|found| (found.kind, found.key, found.manifest["digest"].clone()))
+        .collect();
+    found.sort_by(|one, other| (&one.0, &one.1).cmp(&(&other.0, &other.1)));
+    found
+}
+
+#[test]
+fn manifests_record_what_their_stage_took_outside_digests_and_keys() {
+    let (sandbox, recipe) = (Sandbox::stand_in(), Recipe::small());
+    let recorded = |lines: &[Value]| -> Vec<Value> {
+        let of_line = |line: &Value| {
+            let kind = line["artifacts"][0]["kind"].as_str().unwrap().to_owned();
+            read(&folder(line, &kind).join("manifest.json"))
+        };
+        lines.iter().filter(|line| line["stage"].is_string()).map(of_line).collect()
+    };
+    let built = recorded(&sandbox.build(&recipe));
+    assert_eq!(built.len(), 6);
+    for manifest in &built {
+        let record = &manifest["record"];
+        assert_eq!(record.as_object().unwrap().len(), 3, "{record}");
+        assert!(record["seconds"].as_f64().unwrap() > 0.0, "{record}");
+        assert!(record["bytes_peak"].as_u64().unwrap() > 0, "{record}");
+        assert!(record["bytes_written"].as_u64().unwrap() > 0, "{record}");
+        let text = manifest["key_document"].to_string();
+        assert!(!text.contains("bytes_written"), "{text}");
+    }
+    // The bytes of all kinds of a stage are in the record of each.
+    let ingested: u64 = built[0]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["bytes"].as_u64().unwrap())
+        .sum();
+    assert_eq!(built[0]["record"]["bytes_written"], ingested);
+    assert_eq!(recorded(&sandbox.build(&recipe)), built, "a hit leaves the record");
+    let listed = sandbox.warploom(&["store", "ls", "--format", "json"]).expect(0).lines();
+    assert!(listed.iter().any(|line| line["record"] == built[0]["record"]), "{listed:?}");
+
+    // Another build takes another time, and has the same keys and digests.
+    let again = sandbox.with_store("again");
+    let other = recorded(&again.build(&recipe));
+    assert!(built.iter().zip(&other).any(|(one, other)| one["record"] != other["record"]));
+    assert_eq!(lasting(&sandbox), lasting(&again));
+}
+
 #[test]
 fn a_record_names_host_job_versions_and_seconds() {
     let sandbox = Sandbox::stand_in();

@@ -25,10 +25,12 @@ pub mod manifest;
 pub mod mapped_file;
 #[cfg(feature = "tables")]
 pub mod parquet_file;
+pub mod process_memory;
 pub mod progress;
 pub mod regular_file;
 pub mod row_order;
 pub mod stage;
+pub mod stage_record;
 pub mod store;
 mod validation;
 pub mod windows;

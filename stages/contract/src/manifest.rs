@@ -18,6 +18,7 @@ use serde_json::Value;
 use crate::{
     Digest, ErrorKind, Key, KeyDocument, Kind, Provenance, StageError,
     regular_file::{self, Refusal},
+    stage_record::StageRecord,
     store::digest_cache,
 };
 
@@ -88,6 +89,10 @@ pub struct Manifest {
     /// Digest of all files but records: equal digests mean equal artifacts. Keys of later stages
     /// hold the digest of the files that these stages read.
     pub digest: Digest,
+    /// What the stage took to make it: in no digest but `self_digest`, and in no key. Missing in
+    /// artifacts that no stage made, and in those of versions that did not note it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record: Option<StageRecord>,
     /// When it was published, RFC 3339 in UTC.
     pub created: String,
     /// BLAKE3 of this page without this field.

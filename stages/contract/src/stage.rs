@@ -3,7 +3,7 @@
 //! promises  all kinds of a stage's output are written under one key, and nothing is published
 //!           before each of them is sealed
 //! never     gives a stage a path other than those of its inputs and of its own output
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use crate::{
     Artifact, Digest, ErrorKind, Key, KeyDocument, Kind, Manifest, Provenance, StageError, Store,
     manifest::{InputEntry, Producer, utc_timestamp},
     progress::{Progress, StopFlag},
+    stage_record::StageMeter,
     store::Draft,
 };
 
@@ -226,6 +227,12 @@ impl Outputs {
         self.inputs_verified = (!self.inputs.is_empty()).then_some(verified);
     }
 
+    /// Lets each manifest record what the stage took, by a meter that began with the stage.
+    pub fn set_meter(&mut self, meter: StageMeter) {
+        let meter = Arc::new(meter);
+        self.drafts.values_mut().for_each(|draft| draft.meter = Some(meter.clone()));
+    }
+
     /// Replaces an error that comes from a removed draft by one that says so; returns any other
     /// error as it is.
     pub fn explain_loss(&self, error: StageError) -> StageError {
@@ -235,6 +242,16 @@ impl Outputs {
     /// How many files were written.
     pub fn files(&self) -> Result<u64, StageError> {
         self.drafts.values().map(|draft| Ok(draft.names()?.len() as u64)).sum()
+    }
+
+    /// Tells the meter the bytes that the stage has written, before the first draft is sealed.
+    pub(crate) fn count_bytes(&self) -> Result<(), StageError> {
+        for draft in self.drafts.values() {
+            if let Some(meter) = &draft.meter {
+                meter.add_bytes(draft.bytes_written()?);
+            }
+        }
+        Ok(())
     }
 
     /// Each draft with its manifest, which does not list the files yet.
@@ -255,6 +272,7 @@ impl Outputs {
                 provenance,
                 made_up: made_up.clone(),
                 digest: Digest::from_bytes(b""),
+                record: None,
                 created: utc_timestamp(),
                 self_digest: None,
             };

@@ -29,8 +29,12 @@ pub use writer::host;
 use std::{
     collections::BTreeMap,
     fs, io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant, SystemTime},
 };
 
@@ -43,6 +47,7 @@ use crate::{
     manifest::{FileEntry, MANIFEST_FILE},
     progress::Advance,
     regular_file::Refusal,
+    stage_record::StageMeter,
 };
 
 /// Prefix of what is being removed: some of its files may be gone.
@@ -188,6 +193,7 @@ impl Store {
             written: AtomicBool::new(false),
             counts: BTreeMap::new(),
             facts: BTreeMap::new(),
+            meter: None,
         })
     }
 
@@ -286,6 +292,8 @@ pub struct Draft {
     pub counts: BTreeMap<String, u64>,
     /// Facts for the manifest.
     pub facts: BTreeMap<String, Value>,
+    /// What the stage takes, for the manifest.
+    pub(crate) meter: Option<Arc<StageMeter>>,
 }
 
 /// A draft whose files are synced, valid and listed in a manifest.
@@ -360,6 +368,21 @@ impl Draft {
         names_of_files(&self.path)
     }
 
+    /// Bytes of its files, without those that are links to files of other artifacts.
+    pub(crate) fn bytes_written(&self) -> Result<u64, StageError> {
+        let bytes = |name: &String| {
+            let path = self.path.join(name);
+            match retry(|| fs::metadata(&path)) {
+                Ok(facts) if facts.nlink() > 1 => Ok(0),
+                Ok(facts) => Ok(facts.len()),
+                Err(error) => {
+                    Err(self.explain_loss(StageError::io("look at a file", &path, &error)))
+                }
+            }
+        };
+        self.names()?.iter().map(bytes).sum()
+    }
+
     fn sealed_manifest(
         &mut self,
         mut manifest: Manifest,
@@ -384,6 +407,7 @@ impl Draft {
         manifest.counts = std::mem::take(&mut self.counts);
         manifest.facts = std::mem::take(&mut self.facts);
         validate(&self.path, &manifest)?;
+        manifest.record = self.meter.as_ref().map(|meter| meter.record());
         let path = self.path.join(MANIFEST_FILE);
         let written = manifest.to_text();
         let write = || -> io::Result<()> {

@@ -117,6 +117,7 @@ impl Outputs {
         replace: bool,
         advance: Advance<'_>,
     ) -> Result<Vec<(Artifact, bool)>, StageError> {
+        self.count_bytes()?;
         let sealed = self
             .into_drafts()
             .map(|(draft, manifest)| draft.seal(manifest, advance))

@@ -21,6 +21,7 @@ mod feature_tables;
 pub(crate) mod graph_file_arrays;
 pub mod names_json;
 mod node_arrays;
+pub mod order_table;
 mod part_features;
 pub mod split_table;
 

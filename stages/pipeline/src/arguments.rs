@@ -3,11 +3,11 @@
 //! promises  the error of a sub-command that is not in this version names it, with exit code 2
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum, builder::PossibleValuesParser};
 use warploom_contract::StageError;
 use warploom_plan::printed_forms::FORMS;
 use warploom_shell::{
-    Options,
+    Options, StageName,
     flags::Format,
     machine_limits::{parse_age, parse_size},
 };
@@ -34,6 +34,17 @@ pub enum Command {
     Pipeline {
         /// Pipeline file (YAML)
         file: Option<PathBuf>,
+        /// First stage to run, the stages before it must be in the store; or the key of an artifact
+        /// that stands for everything before it
+        #[arg(long, value_name = "STAGE|KEY")]
+        from: Option<String>,
+        /// Last stage to run
+        #[arg(
+            long,
+            value_name = "STAGE",
+            value_parser = PossibleValuesParser::new(StageName::NAMES)
+        )]
+        until: Option<String>,
     },
     /// Show for each stage whether it is a cache hit, which key input differs, and the plan's
     /// choices with reasons

@@ -20,6 +20,7 @@ pub mod programs;
 pub mod repeat_summary;
 pub mod run_all;
 pub mod runs;
+pub mod stage_range;
 pub mod stand_in;
 pub mod store;
 mod surroundings;
@@ -41,6 +42,8 @@ use warploom_shell::{
 };
 
 use arguments::{Arguments, Command};
+use stage_range::StageRange;
+use warploom_spec::Pipeline;
 
 /// The main function of `warploom`.
 pub fn front_door() -> ExitCode {
@@ -72,8 +75,8 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         return report_error(&talk, environment.format, &error);
     }
     let done = match command.clone() {
-        Command::Pipeline { file } => {
-            return run_on_pipelines(&talk, &environment, &options, file, run_all::run_all);
+        Command::Pipeline { file, from, until } => {
+            return run(&talk, &environment, &options, file, from, until);
         }
         Command::Explain { file } => {
             match read_pipelines(&options, file.or_else(|| options.pipeline.clone())) {
@@ -170,12 +173,32 @@ fn finish(talk: &Talk, environment: &Environment, done: Result<(), StageError>) 
     }
 }
 
+/// `warploom pipeline`: runs a range of stages.
+fn run(
+    talk: &Talk,
+    environment: &Environment,
+    options: &Options,
+    file: Option<std::path::PathBuf>,
+    from: Option<String>,
+    until: Option<String>,
+) -> ExitCode {
+    let find = store::find_artifacts;
+    let range = match StageRange::read(environment, from.as_deref(), until.as_deref(), find) {
+        Ok(range) => range,
+        Err(error) => return finish(talk, environment, Err(error)),
+    };
+    let work = |environment: &Environment, talk: &Talk, pipelines: &[Pipeline]| {
+        run_all::run_all(environment, talk, pipelines, &range)
+    };
+    run_on_pipelines(talk, environment, options, file, work)
+}
+
 fn run_on_pipelines(
     talk: &Talk,
     environment: &Environment,
     options: &Options,
     file: Option<std::path::PathBuf>,
-    work: fn(&Environment, &Talk, &[warploom_spec::Pipeline]) -> Result<(), StageError>,
+    work: impl Fn(&Environment, &Talk, &[Pipeline]) -> Result<(), StageError>,
 ) -> ExitCode {
     let pipelines = match read_pipelines(options, file.or_else(|| options.pipeline.clone())) {
         Ok(pipelines) => pipelines,

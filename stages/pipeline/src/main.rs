@@ -1,5 +1,5 @@
 //! The binary `warploom`.
 fn main() -> std::process::ExitCode {
-    warploom_reorder::methods::metis::child::serve_if_child();
+    warploom_reorder::serve_if_child();
     warploom_pipeline::front_door()
 }

@@ -36,6 +36,7 @@ use warploom_spec::Pipeline;
 use crate::{
     repeat_summary,
     runs::{self, Run},
+    stage_range::StageRange,
     stand_in,
 };
 
@@ -70,14 +71,16 @@ impl Work {
 /// Most class names that are printed.
 const CLASSES_SHOWN: usize = 12;
 
-/// Runs every variant of a pipeline file; the first failure ends it.
+/// Runs a range of stages of every variant of a pipeline file; the first failure ends it.
 pub fn run_all(
     environment: &Environment,
     talk: &Talk,
     pipelines: &[Pipeline],
+    range: &StageRange,
 ) -> Result<(), StageError> {
-    let checked = preflight::check_pipelines(environment, pipelines, &StageName::ALL)
-        .and_then(|()| preflight::check_gpus(environment, pipelines));
+    let running = if range.includes_run() { pipelines } else { &[] };
+    let checked = preflight::check_pipelines(environment, pipelines, range.stages())
+        .and_then(|()| preflight::check_gpus(environment, running));
     if let Err(found) = checked {
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Err(found.error);
@@ -92,7 +95,7 @@ pub fn run_all(
             ));
             break;
         }
-        let outcomes = run_stages(environment, talk, pipeline);
+        let outcomes = run_stages(environment, talk, pipeline, range);
         let open = |artifact: &Artifact| {
             Run::open(artifact.clone(), Some(&pipeline.dataset))
                 .map_err(|error| artifact.blame(error))
@@ -130,10 +133,15 @@ pub fn run_all(
 
 /// Runs the stages until one fails. If an artifact was removed meanwhile, they run once more, which
 /// rebuilds it; if one of a store that is only read is damaged, they run again without it.
-fn run_stages(environment: &Environment, talk: &Talk, pipeline: &Pipeline) -> Vec<Outcome> {
+fn run_stages(
+    environment: &Environment,
+    talk: &Talk,
+    pipeline: &Pipeline,
+    range: &StageRange,
+) -> Vec<Outcome> {
     let (mut told, mut may_be_lost) = (BTreeSet::new(), true);
     loop {
-        match try_stages(environment, talk, pipeline, &mut told, may_be_lost) {
+        match try_stages(environment, talk, pipeline, range, &mut told, may_be_lost) {
             Tried::Ended(outcomes) => return outcomes,
             Tried::Lost => {
                 may_be_lost = false;
@@ -163,12 +171,18 @@ fn try_stages(
     environment: &Environment,
     talk: &Talk,
     pipeline: &Pipeline,
+    range: &StageRange,
     told: &mut BTreeSet<Option<String>>,
     may_be_lost: bool,
 ) -> Tried {
     let mut chain = Chain::new(environment, pipeline);
     let mut outcomes: Vec<Outcome> = Vec::new();
-    for stage in StageName::ALL {
+    if let Err(error) = range.prepare(&mut chain) {
+        let found = preflight::Finding { stage: range.stages()[0], error };
+        crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
+        return Tried::Ended(vec![found.outcome()]);
+    }
+    for &stage in range.stages() {
         let outcome = run_stage(&mut chain, talk, stage);
         debug_assert_eq!(outcome.stage, stage);
         if may_be_lost && outcome.status == Status::Failed && chain.has_lost_artifact() {

@@ -228,7 +228,8 @@ fn print_list(environment: &Environment, dataset: Option<&str>) -> Result<(), St
         let manifest = &artifact.manifest;
         json!({"kind": artifact.kind.name(), "key": manifest.key, "dataset": name(&sets, artifact), "program": name(&programs, artifact),
             "path": artifact.path.to_string_lossy(), "bytes": manifest.bytes(), "created": manifest.created,
-            "provenance": manifest.provenance.name(), "counts": manifest.counts})
+            "provenance": manifest.provenance.name(), "counts": manifest.counts,
+            "record": manifest.record})
     };
     crate::print_as(environment, || text, || asked.iter().map(line).collect());
     Ok(())

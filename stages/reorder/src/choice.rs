@@ -41,7 +41,8 @@ impl Choice {
         }
     }
 
-    fn from_order(method: Method, order: Order) -> Self {
+    /// An order that was given.
+    pub fn from_order(method: Method, order: Order) -> Self {
         Choice {
             method: method.name().to_owned(),
             new_of_old: Some(order.new_of_old),

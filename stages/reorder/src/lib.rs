@@ -1,20 +1,22 @@
 //! reorder: the stage that renumbers nodes so that neighbours are close in memory.
 //!
-//! reads     csr, in any order
+//! reads     csr, in any order; the graph where ids say the order or a program is given it
 //! writes    permutation (new_of_old), csr
 //! promises  the same multiset of edges, with weights, types and edge ids
-//! never     drops or merges an edge; reads features or labels; lets self loops or weights change
-//!           an order; mixes the graphs of a set
+//! never     drops or merges an edge; reads features or labels itself; lets self loops or weights
+//!           change an order; mixes the graphs of a set
 //! limits    nodes < 2^32 - 1; memory as `memory_estimate` says
 mod auto;
 pub mod cache;
 pub mod check;
 mod choice;
+mod given_order;
 mod memory_estimate;
 pub mod methods;
 pub mod order_quality;
 mod per_graph;
 pub mod permute;
+pub mod program;
 mod reuse;
 pub mod undirected_neighbours;
 
@@ -36,6 +38,13 @@ use warploom_spec::Method;
 
 /// The description in the help of its binary.
 pub const ABOUT: &str = "Renumber nodes so that neighbours are close in memory";
+
+/// To be called first by every program with this stage: does not return if this process is a child
+/// that the stage started.
+pub fn serve_if_child() {
+    methods::metis::child::serve_if_child();
+    program::serve_if_child();
+}
 
 /// The stage.
 pub struct Reorder;
@@ -91,19 +100,16 @@ impl Stage for Reorder {
         let artifact = inputs.get(Kind::Csr)?;
         let csr = Csr::open(artifact)?;
         memory_estimate::refuse_too_large(&csr, request.method(), context.memory)?;
-        let looking = Phase::begin(
-            context.progress,
-            "looking whether the order is known",
-            csr.nodes() as u64,
-            "nodes",
-        )
-        .passes(reuse::PASSES);
         let aes_rule = row_order::aes_rule(aes_without_loops(&csr), csr.nodes());
-        let digest = reuse::digest(&csr, request.document(), &|nodes| looking.add(nodes));
-        drop(looking);
-        let choice = match reuse::find_order(context.store, &outputs.key(), &digest, csr.nodes()) {
-            Some(choice) => choice,
-            None => choice::run_choice(context.progress, request, &csr)?,
+        let digest = digest_for_reuse(context, request, &csr);
+        let choice = match request.method() {
+            Method::File | Method::Program => {
+                given_order::read_choice(context, outputs, inputs, request, &csr)?
+            }
+            _ => match reuse::find_order(context.store, &outputs.key(), &digest, csr.nodes()) {
+                Some(choice) => choice,
+                None => choice::run_choice(context.progress, request, &csr)?,
+            },
         };
         let devices = predicted_devices(request);
         let before = measure_order(
@@ -150,18 +156,30 @@ impl Stage for Reorder {
         permutation::write(outputs, new_of_old, &quality)
     }
 
-    /// Looks up every edge id of the new csr in the old one through the permutation.
+    /// Looks up every edge id of the new csr in the old one through the permutation; compares this
+    /// with the user's table, where one says the order.
     fn check(
         _context: &Context,
         outputs: &Inputs,
         inputs: &Inputs,
-        _request: &ReorderRequest,
+        request: &ReorderRequest,
     ) -> Result<(), Violation> {
         let old = Csr::open(inputs.get(Kind::Csr)?)?;
         let new = Csr::open(outputs.get(Kind::Csr)?)?;
         let new_of_old = permutation::open(outputs.get(Kind::Permutation)?)?;
-        check::same_edges(&old, &new, &new_of_old)
+        check::same_edges(&old, &new, &new_of_old)?;
+        match request.method() {
+            Method::File => given_order::check_file(inputs, request, &old, &new_of_old),
+            _ => Ok(()),
+        }
     }
+}
+
+/// Digest of all that an order depends on, but ids and programs.
+fn digest_for_reuse(context: &Context, request: &ReorderRequest, csr: &Csr) -> String {
+    let (nodes, what) = (csr.nodes() as u64, "looking whether the order is known");
+    let looking = Phase::begin(context.progress, what, nodes, "nodes").passes(reuse::PASSES);
+    reuse::digest(csr, request.document(), &|nodes| looking.add(nodes))
 }
 
 /// Links the csr files where the order stays: no byte is copied if the file system has hard links.

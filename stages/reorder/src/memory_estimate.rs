@@ -23,7 +23,10 @@ pub fn peak_bytes(csr: &Csr, method: Method) -> u64 {
         | Method::Degree
         | Method::ApproximateDegree
         | Method::HubSort
-        | Method::HubCluster => 32 * nodes,
+        | Method::HubCluster
+        | Method::Program => 32 * nodes,
+        // Ids of the data set and of the table, most of them short words.
+        Method::File => 200 * nodes,
         Method::FirstColumn | Method::ColumnsThenRows => 32 * nodes,
         Method::Breadth | Method::Rcm => undirected + 24 * nodes,
         Method::Auto | Method::Rabbit => undirected + 16 * edges + 120 * nodes,

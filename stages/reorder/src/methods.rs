@@ -45,7 +45,9 @@ pub fn run(spec: &ReorderSpec, csr: &Csr, advance: Advance<'_>) -> Result<Order,
     let undirected = || Undirected::from_csr_with_progress(csr, advance);
     let (mut found_communities, mut cut) = (None, None);
     let old_of_new = match spec.method {
-        Method::Auto | Method::None => unreachable!("`choice` runs methods that make an order"),
+        Method::Auto | Method::None | Method::File | Method::Program => {
+            unreachable!("`choice` runs methods that make an order")
+        }
         Method::Random => random::order(csr.nodes(), spec.seed),
         Method::Degree => degree::order(&degrees(), spec.ascending),
         Method::ApproximateDegree => {

@@ -2,7 +2,8 @@
 //! loops share the order of those without.
 //!
 //! promises  a reused order equals a recomputed one: the digest covers all that a method reads
-//! never     reuses figures: they are measured on the present graph
+//! never     reuses an order that ids or a program made, which depends on more than that; reuses
+//!           figures: they are measured on the present graph
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use warploom_contract::{
@@ -14,6 +15,8 @@ use warploom_contract::{
     },
     progress::Advance,
 };
+
+use warploom_spec::Method;
 
 use crate::choice::Choice;
 
@@ -75,7 +78,7 @@ pub fn find_order(store: &Store, own: &Key, digest: &str, nodes: usize) -> Optio
     let new_of_old =
         permutation::open(&artifact).ok().filter(|numbers| is_bijection(numbers, nodes))?;
     let quality: Quality = read_json(&artifact.file(QUALITY_FILE)).ok()?;
-    let is_kept = quality.method == warploom_spec::Method::None.name();
+    let is_kept = quality.method == Method::None.name();
     let new_of_old = (!is_kept).then(|| new_of_old.to_vec());
     Some(Choice {
         method: quality.method,

@@ -8,7 +8,6 @@
 mod checkpoints;
 mod environment;
 mod nonfinite_trace;
-mod process_memory;
 mod record;
 mod results;
 
@@ -34,6 +33,7 @@ use std::time::Instant;
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::plan::{self, Memory, Plan},
+    process_memory::MemoryMonitor,
 };
 use warploom_device::EnergyMeter;
 use warploom_shell::{
@@ -53,7 +53,6 @@ use crate::{
         upload::{self, Needs},
     },
     precision::Precision,
-    process_memory::MemoryMonitor,
     record::Outcome,
 };
 

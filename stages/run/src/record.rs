@@ -10,12 +10,13 @@ use warploom_contract::{
         run::{RECORD_FILE, Record},
         write_json,
     },
+    process_memory::MemoryPeak,
 };
 use warploom_shell::{memory_budget, requests::RunRequest};
 
 use crate::{
     backend::Backend, environment, iteration::IterationOutcome, precision::Precision,
-    process_memory::MemoryPeak, training::TrainingOutcome, training::history,
+    training::TrainingOutcome, training::history,
 };
 
 /// What was executed.

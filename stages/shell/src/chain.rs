@@ -91,7 +91,7 @@ impl<'a> Chain<'a> {
     pub fn resolve_step<R: Request>(&self) -> Result<Step<R>, StageError> {
         let mut request = R::resolve(self.environment, self.pipeline)?;
         let mut inputs = Inputs::new();
-        for &kind in R::STAGE.contract().reads {
+        for &kind in R::STAGE.contract().reads.iter().filter(|&&kind| request.needs(kind)) {
             inputs.insert(self.available.get(kind)?.restricted(&request.reads(kind)));
         }
         match request.load_decision(&self.environment.store, &inputs) {

@@ -214,6 +214,7 @@ fn store_cubin(
         facts: BTreeMap::new(),
         provenance: Provenance::Real,
         made_up: Vec::new(),
+        record: None,
         created: utc_timestamp(),
         self_digest: None,
     };

@@ -13,6 +13,7 @@ use warploom_contract::{
     kinds::{Depth, checkpoint},
     manifest::Reading,
     progress::{Phase, Progress},
+    stage_record::StageMeter,
 };
 
 use crate::{
@@ -303,11 +304,13 @@ where
     S: Stage,
     S::Request: Request,
 {
+    let meter = StageMeter::begin();
     let _leases: Vec<_> =
         inputs.iter().map(|artifact| environment.store.lease_artifact(artifact)).collect();
     let mut outputs = Outputs::begin(&environment.store, &S::CONTRACT, step.document, inputs)?;
     let are_sound = inputs.iter().all(|artifact| artifact.manifest.inputs_verified != Some(false));
     outputs.set_inputs_verified(environment.verify != Verify::Nothing && are_sound);
+    outputs.set_meter(meter);
     let context = stage_context(environment, talk);
     S::run(&context, &mut outputs, inputs, &step.request)
         .map_err(|error| outputs.explain_loss(error))?;

@@ -21,6 +21,7 @@ pub mod device_errors;
 pub mod environment;
 pub mod execute;
 pub mod explain;
+pub mod external_program;
 pub mod flags;
 pub mod gpu_present;
 pub mod hints;

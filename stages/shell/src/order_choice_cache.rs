@@ -49,7 +49,10 @@ fn choice_document(inputs: &Inputs, weighed: Value) -> Result<KeyDocument, Stage
     for &kind in CHOICE.reads {
         document.inputs.insert(
             kind.name().to_owned(),
-            inputs.get(kind)?.restricted(&stage_inputs::reorder_inputs(kind)).input_facts(),
+            inputs
+                .get(kind)?
+                .restricted(&stage_inputs::reorder_inputs(kind, Method::Auto))
+                .input_facts(),
         );
     }
     Ok(document)

@@ -8,7 +8,7 @@
 use warploom_catalog::Catalog;
 use warploom_contract::StageError;
 use warploom_device::Kind;
-use warploom_formats::side_files::split_table;
+use warploom_formats::side_files::{order_table, split_table};
 use warploom_spec::{Mode, Pipeline};
 use warploom_vertex::{builtin, gir::Data, trace::Traced};
 
@@ -65,7 +65,7 @@ pub fn check_pipelines(
                 StageName::Ingest => check_data_set(environment, pipeline),
                 // Its settings were checked when the pipeline was read.
                 StageName::Extract => Ok(()),
-                StageName::Reorder => ReorderRequest::resolve(environment, pipeline).map(drop),
+                StageName::Reorder => check_reorder(environment, pipeline),
                 StageName::Partition => PartitionRequest::resolve(environment, pipeline).map(drop),
                 StageName::Plan => check_plan(environment, pipeline),
                 StageName::Run => check_run(environment, pipeline),
@@ -110,6 +110,13 @@ fn check_data_set(environment: &Environment, pipeline: &Pipeline) -> Result<(), 
         .find_or_infer(&pipeline.dataset, &environment.data)
         .map(drop)
         .map_err(|error| catalog_error(&error))
+}
+
+fn check_reorder(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {
+    let request = ReorderRequest::resolve(environment, pipeline)?;
+    request.spec.order.as_deref().map_or(Ok(()), |path| {
+        order_table::refuse_other_columns(path).map_err(|error| read_error(&error))
+    })
 }
 
 fn check_plan(environment: &Environment, pipeline: &Pipeline) -> Result<(), StageError> {

@@ -18,8 +18,8 @@ use warploom_contract::{
 };
 use warploom_device::Facts;
 use warploom_spec::{
-    ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ReorderSpec,
-    RunSpec, Scheme, Spec,
+    ExtractSpec, Graphs, IngestSpec, Method, Mode, PartitionSpec, Pipeline, PlanSpec, ProgramInput,
+    ReorderSpec, RunSpec, Scheme, Spec,
 };
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
@@ -28,6 +28,7 @@ use warploom_vertex::tuning::Replaced;
 use crate::{
     Environment, StageName,
     data_needs::{DataNeeds, learned_rows},
+    external_program::ExternalProgram,
     flags::Real,
     order_choice_cache::{self, OrderChoice},
     plan_settings::{pipeline_settings, program_text},
@@ -44,6 +45,10 @@ pub trait Request: Sized {
     fn document(&self) -> Value;
     /// What the stage reads of an input of this kind.
     fn reads(&self, kind: Kind) -> Reads;
+    /// Whether the stage needs an input of this kind, which its contract names.
+    fn needs(&self, _kind: Kind) -> bool {
+        true
+    }
     /// Loads the decision for these inputs from the store, if it was made before.
     fn load_decision(&mut self, _store: &Store, _inputs: &Inputs) -> Result<(), StageError> {
         Ok(())
@@ -332,6 +337,10 @@ pub struct ReorderRequest {
     pub walks: u64,
     /// The choice of `auto`, once it is made.
     pub chosen: Option<OrderChoice>,
+    /// Digest of the table of the order, where a method reads it.
+    pub order_digest: Option<String>,
+    /// The program that makes the order, where it is asked for.
+    pub program: Option<ExternalProgram>,
 }
 
 impl ReorderRequest {
@@ -344,8 +353,10 @@ impl ReorderRequest {
     fn key_settings(&self, none: &[&str]) -> Value {
         let mut settings = self.spec.document();
         if let Some(settings) = settings.as_object_mut() {
-            // A time limit does not change the output.
-            settings.retain(|name, _| name != "seconds" && !none.contains(&name.as_str()));
+            // A time limit does not change the output, and the key has digests in place of paths.
+            settings.retain(|name, _| {
+                !OUTSIDE.contains(&name.as_str()) && !none.contains(&name.as_str())
+            });
         }
         settings
     }
@@ -358,6 +369,8 @@ impl ReorderRequest {
     }
 }
 
+/// Settings that are in no key as they are written.
+const OUTSIDE: [&str; 4] = ["seconds", "order", "command", "inputs"];
 /// Walks of an epoch: two layers, forward and backward.
 const WALKS_OF_EPOCH: u64 = 4;
 /// Assumed walks of an iteration, whose number of supersteps is not known before.
@@ -376,6 +389,8 @@ impl Request for ReorderRequest {
             device: environment.device_facts(pipeline)?,
             walks,
             chosen: None,
+            order_digest: order_digest(environment, &pipeline.reorder)?,
+            program: ExternalProgram::resolve(environment, pipeline)?,
         })
     }
 
@@ -384,7 +399,21 @@ impl Request for ReorderRequest {
         // order has only the chosen method.
         let mut settings = self.key_settings(&["columns", "runs"]);
         settings["method"] = json!(self.method().name());
-        json!({"settings": settings})
+        let mut document = json!({"settings": settings});
+        if let Some(digest) = &self.order_digest {
+            document["order"] = json!(digest);
+        }
+        if let Some(program) = &self.program {
+            document["command"] = program.key_document();
+        }
+        document
+    }
+
+    fn needs(&self, kind: Kind) -> bool {
+        let is_given = |program: &ExternalProgram| program.inputs.contains(&ProgramInput::Graph);
+        kind != Kind::Graph
+            || self.order_digest.is_some()
+            || self.program.as_ref().is_some_and(is_given)
     }
 
     fn load_decision(&mut self, store: &Store, inputs: &Inputs) -> Result<(), StageError> {
@@ -405,7 +434,39 @@ impl Request for ReorderRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::reorder_inputs(kind)
+        stage_inputs::reorder_inputs(kind, self.spec.method)
+    }
+}
+
+/// The digest of the table of an order, where the method reads one.
+fn order_digest(
+    environment: &Environment,
+    spec: &ReorderSpec,
+) -> Result<Option<String>, StageError> {
+    match (&spec.order, spec.method == Method::File) {
+        (None, false) => Ok(None),
+        (None, true) => {
+            let what = "method `file` needs the table of an order, and none is named";
+            let hint = "name a table with the column id, a row for each node in the new order:  \
+                        --set reorder.order=ORDER.csv";
+            Err(StageError::new(ErrorKind::Specification, what).at("reorder.order").hint(hint))
+        }
+        (Some(path), false) => {
+            let what = "the table of an order is named, and the method does not read it";
+            let hint = "ask for it with  --set reorder.method=file  or leave `reorder.order` out";
+            Err(StageError::new(ErrorKind::Specification, what).at(path.display()).hint(hint))
+        }
+        (Some(path), true) => {
+            let digest = warploom_catalog::digest_cache::digest(
+                path,
+                Some(&environment.digest_cache_path()),
+                environment.rereads_raw_files(),
+            );
+            let hint = "`reorder.order` is a table with the column  id  or an array of ids";
+            digest.map(Some).map_err(|error| {
+                StageError::io("read the order of `reorder.order`", path, &error).hint(hint)
+            })
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use warploom_contract::{
     kinds::{csr, graph, partition, permutation, plan, profile},
 };
 use warploom_device::Kind as DeviceKind;
-use warploom_spec::{PartitionSpec, RunSpec, Scheme};
+use warploom_spec::{Method, PartitionSpec, RunSpec, Scheme};
 
 /// Neighbours in both directions, without weights, relations and graphs.
 const NEIGHBOURS: [&str; 6] = [
@@ -42,9 +42,25 @@ pub fn extract_inputs(kind: Kind) -> Reads {
     }
 }
 
-/// For `reorder`: the whole csr, which it renumbers.
-pub fn reorder_inputs(kind: Kind) -> Reads {
+/// For `reorder`: the whole csr, which it renumbers; ids where a table of them says the order, and
+/// the whole graph where a program is given it.
+pub fn reorder_inputs(kind: Kind, method: Method) -> Reads {
     match kind {
+        Kind::Graph if method == Method::File => {
+            Reads { files: [graph::NODES_FILE].into(), ..Reads::default() }
+        }
+        Kind::Graph => Reads {
+            files: [
+                graph::EDGES_FILE,
+                graph::NODES_FILE,
+                graph::GRAPHS_FILE,
+                graph::NAMES_FILE,
+                graph::EDGE_FEATURES_FILE,
+                FEATURES,
+            ]
+            .into(),
+            ..Reads::default()
+        },
         Kind::Csr => Reads { files: csr::FILES.into(), ..Reads::default() },
         _ => Reads::default(),
     }

@@ -45,7 +45,7 @@ stages! {
     Reorder = Contract {
         name: "reorder",
         version: 4,
-        reads: &[Kind::Csr],
+        reads: &[Kind::Graph, Kind::Csr],
         writes: &[Kind::Csr, Kind::Permutation],
     };
     /// Neighbours to work units.

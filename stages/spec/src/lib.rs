@@ -65,7 +65,7 @@ pub use crate::{
         },
         partition::{PartitionSpec, Scheme},
         plan::{EdgeSchedule, Matmul, PlanSpec, Residence},
-        reorder::{Degree, Method, ReorderSpec},
+        reorder::{Degree, Method, ProgramInput, ReorderSpec},
         run::{
             AdamSpec, CheckpointSpec, ConstantSpec, Dtype, EarlyStopSpec, ExponentialSpec,
             FallSpec, Keep, Loss, Metric, Mode, Optimizer, PlateauSpec, RunSpec, Schedule, SgdSpec,

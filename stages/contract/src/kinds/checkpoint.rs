@@ -63,6 +63,7 @@ pub fn save(
         facts: BTreeMap::new(),
         provenance,
         made_up: Vec::new(),
+        record: None,
         created: utc_timestamp(),
         self_digest: None,
     };

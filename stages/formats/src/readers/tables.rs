@@ -227,6 +227,27 @@ pub(crate) fn parts(path: &Path, ids: &[&str]) -> Read<(NodeTable, NodeIds, Vec<
     Ok((table, ids, splits))
 }
 
+/// The ids of a table, ascending, and for each the row of the file that has it.
+pub(crate) fn ids_in_order(path: &Path, ids: &[&str]) -> Read<(NodeTable, NodeIds, Vec<u32>)> {
+    let source =
+        arrow_tables::open(&TableFile { path: path.to_path_buf(), constants: Vec::new() })?;
+    let mut table: NodeTable = node_table::read(std::slice::from_ref(&source))?;
+    let ids = table.take_ids(ids)?.ok_or_else(|| table.missing("id"))?;
+    let order = table.file_rows();
+    Ok((table, ids, order))
+}
+
+/// Refuses a table without a column of ids, by its schema alone.
+pub(crate) fn refuse_without_ids(path: &Path, ids: &[&str]) -> Read<()> {
+    let source =
+        arrow_tables::open(&TableFile { path: path.to_path_buf(), constants: Vec::new() })?;
+    if arrow_tables::find_column(&source, ids).is_some() {
+        return Ok(());
+    }
+    let error = source.error("the table has no column `id`");
+    Err(Box::new(error.expected("`id`", source.names())))
+}
+
 /// Refuses a table without the columns of parts, by its schema alone.
 pub(crate) fn refuse_without_parts(path: &Path, ids: &[&str]) -> Read<()> {
     const PARTS: &[&str] = &[

@@ -45,7 +45,7 @@ pub struct SplitParts {
 }
 
 impl KnownIds<'_> {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             KnownIds::Numbers(ids) => ids.len(),
             KnownIds::Words(ids) => ids.len(),
@@ -53,7 +53,7 @@ impl KnownIds<'_> {
     }
 
     /// The place of an id as a text has it.
-    fn place(&self, id: &str) -> Option<usize> {
+    pub(crate) fn place(&self, id: &str) -> Option<usize> {
         match self {
             KnownIds::Numbers(ids) => {
                 // Ids are numbers, so `07` can mean 7 alone: `ids: number` reads such tables.
@@ -64,8 +64,16 @@ impl KnownIds<'_> {
         }
     }
 
+    /// The id at a place.
+    pub(crate) fn text(&self, place: usize) -> String {
+        match self {
+            KnownIds::Numbers(ids) => ids[place].to_string(),
+            KnownIds::Words(ids) => ids[place].clone(),
+        }
+    }
+
     /// What an id should have been.
-    fn expected(&self) -> String {
+    pub(crate) fn expected(&self) -> String {
         let first = match self {
             KnownIds::Numbers(ids) => ids.first().map(u64::to_string),
             KnownIds::Words(ids) => ids.first().cloned(),

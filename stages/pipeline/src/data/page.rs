@@ -496,6 +496,7 @@ mod tests {
             provenance,
             made_up: made_up.iter().map(|&what| what.to_owned()).collect(),
             digest: Digest::from_bytes(b""),
+            record: None,
             created: String::new(),
             self_digest: None,
         };

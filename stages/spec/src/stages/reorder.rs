@@ -2,9 +2,12 @@
 //!
 //! promises  every method is here
 //! never     has a setting that changes a result, only its order in memory
+use std::path::PathBuf;
+
 use crate::{
     declare::{choices, spec},
     field::Range,
+    types::OneOrMore,
 };
 
 spec! {
@@ -29,6 +32,15 @@ spec! {
         /// Number of runs that `auto` assumes to share the order, which is computed once and
         /// stored.
         runs: u64 = 10, range(Range::closed(1.0, 1e6)), unit("runs");
+        /// `file`: a table with the column `id`, CSV, Parquet or Arrow, or an array of ids, `.npy`,
+        /// with a row for each node in the new order; the path is relative to the YAML file, on the
+        /// command line to the current folder.
+        order: Option<PathBuf> = None;
+        /// `program`: a program of one's own and its arguments, a list of words; it runs in the
+        /// folder of the YAML file, and files that the words name are in the key.
+        command: Vec<String> = Vec::new();
+        /// `program`: the artifacts that the program is given.
+        inputs: OneOrMore<ProgramInput> = OneOrMore::from_values([ProgramInput::Csr]);
     }
 }
 
@@ -63,6 +75,20 @@ choices! {
         /// Columns are numbered by first occurrence in rows; rows are sorted by the mean of these
         /// numbers.
         ColumnsThenRows = "columns-then-rows",
+        /// The order of the table `order`.
+        File = "file",
+        /// The order that the program `command` writes.
+        Program = "program",
+    }
+}
+
+choices! {
+    /// An artifact that a program is given.
+    ProgramInput {
+        /// Neighbours in both directions.
+        Csr = "csr",
+        /// Nodes, labels, features and edges under the data set's own ids.
+        Graph = "graph",
     }
 }
 

@@ -290,9 +290,21 @@ impl NodeTable {
         ReadError::new(&self.files.first().map(|(path, _)| path.clone()).unwrap_or_default(), what)
     }
 
-    /// An error about a row, by its place in the files.
+    /// For each row, in its present order, the row of the files that it was.
+    pub fn file_rows(&self) -> Vec<u32> {
+        match self.order.is_empty() {
+            true => (0..self.rows as u32).collect(),
+            false => self.order.clone(),
+        }
+    }
+
+    /// An error about a row, by its place in the present order.
     pub fn error_at_row(&self, row: usize, what: &str) -> ReadError {
-        let mut row = self.order.get(row).map_or(row, |&row| row as usize);
+        self.error_of_file_row(self.order.get(row).map_or(row, |&row| row as usize), what)
+    }
+
+    /// An error about a row, by its place in the files.
+    pub fn error_of_file_row(&self, mut row: usize, what: &str) -> ReadError {
         for (path, rows) in &self.files {
             if row < *rows {
                 return ReadError::new(path, format!("row {row} {what}"));

@@ -1,5 +1,5 @@
-//! process_memory: samples the memory of this process during a run: own pages and pages of mapped
-//! files.
+//! process_memory: samples the memory of this process during a stage or a run: own pages and pages
+//! of mapped files.
 //!
 //! promises  samples every few milliseconds and at the end, and reports the largest of each. The
 //!           system drops pages of mapped files under memory pressure, so that the need of a
@@ -17,7 +17,7 @@ use std::{
 
 /// The most memory of a process before its first stage: anything above was left by earlier stages.
 const AT_START: u64 = 8 << 20;
-/// Time between two samples.
+/// Time between two samples of a run.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Largest sizes so far.
@@ -44,6 +44,7 @@ fn status_bytes(status: &str, name: &str) -> u64 {
 }
 
 /// Samples until it is dropped.
+#[derive(Debug)]
 pub struct MemoryMonitor {
     largest: Arc<Largest>,
     /// Own memory that earlier stages left.
@@ -63,8 +64,13 @@ pub struct MemoryPeak {
 }
 
 impl MemoryMonitor {
-    /// Starts sampling.
+    /// Starts sampling, as often as a run needs it.
     pub fn begin() -> Self {
+        MemoryMonitor::begin_every(PAUSE)
+    }
+
+    /// Starts sampling with this time between two samples.
+    pub fn begin_every(pause: Duration) -> Self {
         let largest = Arc::new(Largest::default());
         largest.sample();
         let left = largest.own.load(Ordering::Relaxed).saturating_sub(AT_START);
@@ -72,7 +78,7 @@ impl MemoryMonitor {
         let look = move || {
             while !looked.ends.load(Ordering::Relaxed) {
                 looked.sample();
-                std::thread::park_timeout(PAUSE);
+                std::thread::park_timeout(pause);
             }
         };
         // Without a thread, the last sample is the only one.
