@@ -566,13 +566,13 @@ impl<T: Precision> LaunchState<T> {
     pub fn launch(
         &mut self,
         program: &ResolvedProgram<T>,
-        index: usize,
+        launch: usize,
         pass: Pass,
         only: Option<&[Run]>,
     ) {
-        let LaunchState { data, buffers, moments, optimizers, pace, loss: last_loss, seed } = self;
-        let walk = LaunchContext { data, seed: *seed, pass };
-        match &program.steps[index].action {
+        let LaunchState { data, buffers, moments, optimizers, pace, loss: last, seed } = self;
+        let walk = LaunchContext { data, seed: *seed, pass, launch };
+        match &program.steps[launch].action {
             Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
                 let (sides, units) = walk.walked_sides(work.direction);
                 let sides: Vec<Adjacency<T>> =
@@ -626,7 +626,7 @@ impl<T: Precision> LaunchState<T> {
                 walk.run_fused(buffers, work, only.filter(|_| work.walks_edges()))
             }
             Action::Loss(kind, [result, target, gradient, value]) => {
-                *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
+                *last = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
                     let (columns, result, target) =
                         (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
                     loss(
@@ -640,7 +640,7 @@ impl<T: Precision> LaunchState<T> {
                         },
                     )
                 });
-                buffers.write_real(*value, |value, _| value.fill(T::rounded(*last_loss)));
+                buffers.write_real(*value, |value, _| value.fill(T::rounded(*last)));
             }
             Action::Optimize(index) => {
                 let learned = &program.parameters[*index];
@@ -666,6 +666,8 @@ struct LaunchContext<'a, T: Precision> {
     pub data: &'a Data<T>,
     seed: u64,
     pass: Pass,
+    /// The place of the launch in the list.
+    launch: usize,
 }
 
 impl<'a, T: Precision> LaunchContext<'a, T> {
@@ -678,6 +680,11 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
             active: self.pass.training,
             row_in_graph,
         }
+    }
+
+    /// The groups of neighbours by which this launch walks edges.
+    pub fn group_starts(&self, direction: Direction) -> Option<&'a [u64]> {
+        self.data.division.as_ref().and_then(|division| division.starts(self.launch, direction))
     }
 
     fn count_rows(&self, rows: Rows) -> usize {
@@ -856,6 +863,7 @@ fn run_neighbour_reduce<T: Precision, E: Scalar + ArrowNativeType>(
     let reduction = NeighbourReduce {
         adjacencies: sides,
         unit_starts: units,
+        groups: walk.group_starts(work.direction),
         combine: work.combine,
         factor: work.factor,
         source: work.source.map(|source| bank.get(source)),

@@ -8,6 +8,7 @@
 mod checkpoints;
 mod edge_lists;
 mod environment;
+mod group_division;
 mod history;
 mod iterate;
 mod learning_rate;
@@ -44,7 +45,10 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Cut, Memory, Plan},
+    kinds::{
+        csr::Csr,
+        plan::{self, Cut, Memory, Plan},
+    },
 };
 use warploom_device::EnergyMeter;
 use warploom_shell::{
@@ -56,8 +60,9 @@ use warploom_vertex::{
 };
 
 use crate::{
-    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor, input_data::Data,
-    precision::Precision, process_memory::MemoryMonitor, record::Outcome, upload::Needs,
+    checkpoints::Checkpoints, environment::EnergyMeasurement, executor::Executor,
+    group_division::Division, input_data::Data, precision::Precision,
+    process_memory::MemoryMonitor, record::Outcome, upload::Needs,
 };
 
 /// The description in the help of its binary.
@@ -212,7 +217,11 @@ fn execute_plan<T: Precision>(
     } else {
         Needs::from_list(list)
     };
-    let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
+    let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
+    if let Some(planned) = &page.division {
+        let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+        data.divide(Division::read(inputs, &csr, planned)?, &csr);
+    }
     let mut executor = make_executor(context, request, page, memory, list, data)?;
     let started = Instant::now();
     let done =
