@@ -271,15 +271,20 @@ fn weights_are_in_the_key_of_run_and_in_that_of_no_division() {
 #[test]
 fn a_division_that_no_executor_reads_leaves_plan_and_run_hits() {
     let (sandbox, recipe) = ring();
-    let recipe = recipe.set("partition.scheme=[rows, neighbour-groups]");
+    let recipe = recipe.set("partition.scheme=[rows, merge-path]");
     let base = sandbox.build(&recipe);
-    for assignment in ["partition.ngs=3", "partition.scheme=[rows, merge-path]"] {
+    for assignment in ["partition.merge_items=3", "partition.scheme=[rows, sorted-columns]"] {
         let lines = sandbox.build(&recipe.clone().set(assignment));
         let found: Vec<_> =
             lines[3..].iter().map(|line| line["status"].as_str().unwrap()).collect();
         assert_eq!(found, ["built", "hit", "hit"], "{assignment}");
         assert_eq!(lines[5]["key"], base[5]["key"]);
     }
+    let read = sandbox.build(&recipe.clone().set("partition.scheme=[rows, neighbour-groups]"));
+    assert_eq!(
+        read[3..].iter().map(|line| line["status"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["built"; 3]
+    );
     // Units that are asked for otherwise are told by the plan's advice; here they are the same, so
     // the run is a hit.
     let units = sandbox.build(&recipe.set("partition.unit_edges=64"));

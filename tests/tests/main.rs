@@ -42,6 +42,8 @@ mod gpu_faults;
 #[cfg(test)]
 mod gpu_training;
 #[cfg(test)]
+mod group_readers;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod import_cycles;

@@ -13,12 +13,13 @@
 //!           edges of a vertex run in the order of edge ids; the same bits for any thread count
 //! never     stores edge values, unless it walks edges; reads what another row of the same walk
 //!           computes
-//! limits    a vertex is processed by one task, however many edges it has; scratch of about 1 MiB
-//!           per task
+//! limits    a vertex is processed by one task, however many edges it has, but by groups
+//!           (`group_walk`); scratch of about 1 MiB per task
 mod arithmetic;
 mod block;
 mod fetch;
 mod gather;
+mod group_walk;
 mod inlined_steps;
 mod kernel;
 mod operands;
@@ -141,6 +142,9 @@ pub struct Work<'a, T> {
     pub graph: EdgeGraph<'a>,
     /// First row of each work unit, and the number of rows; for walks over the edges of vertices.
     pub unit_starts: &'a [u32],
+    /// First slot of each group of neighbours of the walked direction, and the number of slots:
+    /// threads share groups, not units, where all rows are computed and the kernel supports it.
+    pub groups: Option<&'a [u64]>,
     /// Whether this is a training pass, and the state that dropout draws from.
     pub context: DrawContext<'a>,
     /// The rows to compute, ascending; all others keep their values. Only for walks over vertices
@@ -170,6 +174,11 @@ pub(crate) fn fused_of_type<'o, T: Real + Element>(
     totals: Vec<&mut [T]>,
     work: &Work<T>,
 ) {
+    if let (Some(starts), None) = (work.groups, work.only)
+        && kernel.supports_groups()
+    {
+        return group_walk::walk_groups(kernel, outputs, totals, work, starts);
+    }
     let rows = match kernel.over {
         Over::Vertices | Over::EdgesOf(_) => work.graph.nodes,
         Over::Edges(_) if kernel.edges_twice => 2 * work.graph.edge_count,

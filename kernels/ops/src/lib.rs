@@ -18,6 +18,7 @@ pub mod evaluate;
 pub mod expression;
 pub mod frontier;
 pub mod fused_walk;
+mod group_tasks;
 pub mod half_precision;
 pub mod loss;
 pub mod metrics;

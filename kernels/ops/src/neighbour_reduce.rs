@@ -6,9 +6,11 @@
 //!           minimum infinity (ids: the sentinel), maximum minus infinity; a NaN message makes the
 //!           row NaN
 //! never     uses an atomic operation or fused multiply-add; materialises messages
-//! bounds    rows and units < 2^32; a row is processed by one thread, however long it is
+//! bounds    rows and units < 2^32; a row is processed by one thread, however long it is, but by
+//!           groups (`groups`)
 //! bytes     4 E + s D E + s D N (+ s E with weights)
 mod cpu;
+mod groups;
 pub mod reference;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,9 @@ pub struct NeighbourReduce<'a, T> {
     pub factor: EdgeFactor,
     /// The gathered rows; without, each message is 1 and there is one column.
     pub source: Option<&'a [T]>,
+    /// First slot of each group of neighbours, and the number of slots: threads share groups, not
+    /// units. Only for one direction.
+    pub groups: Option<&'a [u64]>,
     /// Elements in a row of source and out.
     pub columns: usize,
     /// Applied to each element of the result.

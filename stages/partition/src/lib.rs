@@ -128,7 +128,7 @@ fn outline_schemes(
     let of_rows = if asked.contains(&Asked::Rows) {
         "asked for"
     } else {
-        "the one scheme that the CPU executor reads"
+        "launches that walk by no groups read it"
     };
     let others = asked
         .iter()

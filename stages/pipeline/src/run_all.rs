@@ -85,6 +85,7 @@ pub fn run_all(
         crate::print_as(environment, String::new, || vec![found.outcome().to_json()]);
         return Err(found.error);
     }
+    preflight::report_unread_schemes(talk, pipelines);
     let (mut groups, mut done, mut ended) = (Vec::new(), Vec::new(), None);
     for pipeline in pipelines {
         // A signal after a run was saved.

@@ -12,6 +12,7 @@
 //! text is compiled.
 mod facts;
 mod features;
+mod group_division;
 mod memory;
 mod neighbour_group_model;
 pub mod printed_forms;
@@ -26,7 +27,9 @@ use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         graph::LearnedRows,
-        plan::{self, Advice, Cut, KernelFacts, KernelTables, Memory, Plan, Smaller},
+        plan::{
+            self, Advice, Cut, GroupDivision, KernelFacts, KernelTables, Memory, Plan, Smaller,
+        },
         profile::{self, Profile},
     },
     progress::{Phase, Progress},
@@ -53,6 +56,8 @@ use warploom_vertex::{
 };
 
 use features::MemoryNeeds;
+use group_division::Division;
+use schedule_reasons::cpu_schedule_reasons;
 
 /// The setting that decides the widths of a program, where it has one.
 const WIDTH: &str = "hidden";
@@ -105,7 +110,7 @@ impl Stage for PlanStage {
             fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            reasons.extend(schedule_reasons::cpu_schedule_reasons(&list, &facts, inputs)?);
+            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs, &known.division)?);
         }
         reasons.extend(reason);
         let grouped = emitted.as_ref().filter(|_| is_grouped(request));
@@ -137,6 +142,7 @@ impl Stage for PlanStage {
             groups: plan_cuts(request, &list, &facts, &known.profile),
             device: to_json(&request.device)?,
             settings: to_json(&settings)?,
+            division: known.planned_division(&list),
             tuning: request.tuning.clone(),
             launches: to_json(&list)?,
             host,
@@ -167,7 +173,15 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
-        let GraphInputs { profile, order, stored } = GraphInputs::read(inputs, request)?;
+        let known = GraphInputs::read(inputs, request)?;
+        let planned = known.planned_division(&list);
+        let GraphInputs { profile, order, stored, division } = known;
+        if planned != page.division {
+            return Err(Violation::new(format!(
+                "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
+                page.division
+            )));
+        }
         let emitted = emit_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let unstored = &list.arena.nowhere;
@@ -188,7 +202,7 @@ impl Stage for PlanStage {
         }
         refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, &emitted)?;
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
-            memory_needs(request, emitted.as_ref(), &list, &facts, stored);
+            memory_needs(request, emitted.as_ref(), &list, &facts, stored, division.as_ref());
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
@@ -263,6 +277,8 @@ struct GraphInputs {
     profile: Profile,
     order: Order,
     stored: Stored,
+    /// The groups of `partition`, on a CPU.
+    division: Option<Division>,
 }
 
 impl GraphInputs {
@@ -275,7 +291,13 @@ impl GraphInputs {
             profile,
             order: row_locality::row_order(is_gpu(request), inputs)?,
             stored,
+            division: Division::read(inputs, is_gpu(request))?,
         })
+    }
+
+    /// The groups that launches walk by.
+    fn planned_division(&self, list: &LaunchList) -> Option<GroupDivision> {
+        self.division.as_ref().and_then(|division| division.planned(list))
     }
 }
 
@@ -566,10 +588,12 @@ fn memory_needs(
     list: &LaunchList,
     facts: &GraphFacts,
     stored: Stored,
+    division: Option<&Division>,
 ) -> MemoryNeeds {
     let Some(emitted) = emitted else {
+        let divided = division.map_or(0, |division| division.bytes(list));
         return MemoryNeeds {
-            memory: memory::predict_on_cpu(list, facts, stored),
+            memory: memory::predict_on_cpu(list, facts, stored, divided),
             host: None,
             over_bus: None,
             by_launch: Vec::new(),
@@ -590,7 +614,8 @@ fn fit_memory(
 ) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
     let emitted =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored);
+    let division = known.division.as_ref();
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
     on_step();
     let is_moved = list
         .features_in_arena()
@@ -602,7 +627,7 @@ fn fit_memory(
     list.keep_features_apart(facts);
     let emitted =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored);
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
     on_step();
     Ok((emitted, found))
 }

@@ -22,11 +22,18 @@ use warploom_vertex::{
 const BYTES_OF_JSON: u64 = 24;
 /// The name of that use in `bytes_by_use`.
 const LIST: &str = "list of launches";
+/// The use of groups of neighbours.
+const GROUPS: &str = "groups of neighbours";
 /// The use that holds the gaps between buffers at the peak.
 const ROOM: &str = "room between values";
 
-/// The memory that a run needs at its peak, by use.
-pub fn predict_on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> Memory {
+/// The memory that a run needs at its peak, by use; `groups` are the bytes of a division.
+pub fn predict_on_cpu(
+    list: &LaunchList,
+    facts: &GraphFacts,
+    stored: Stored,
+    groups: u64,
+) -> Memory {
     let predicted = list.memory(facts, stored, Needs::with_shortcuts(list));
     let by_supersteps = list.memory(facts, stored, Needs::from_list(list));
     let mut bytes_by_use: BTreeMap<String, u64> = BTreeMap::new();
@@ -45,12 +52,16 @@ pub fn predict_on_cpu(list: &LaunchList, facts: &GraphFacts, stored: Stored) -> 
     }
     let of_list = list_bytes(list);
     take(LIST, of_list);
+    if groups > 0 {
+        take(GROUPS, groups);
+    }
+    let besides = of_list.saturating_add(groups);
     Memory {
-        bytes_peak: predicted.bytes_peak.saturating_add(of_list),
+        bytes_peak: predicted.bytes_peak.saturating_add(besides),
         bytes_mapped: predicted.bytes_mapped,
         bytes_peak_by_supersteps: Some(by_supersteps.bytes_peak)
             .filter(|bytes| *bytes != predicted.bytes_peak)
-            .map_or(0, |bytes| bytes.saturating_add(of_list)),
+            .map_or(0, |bytes| bytes.saturating_add(besides)),
         bytes_per_thread: BYTES_PER_THREAD,
         bytes_by_use,
         smaller: Vec::new(),

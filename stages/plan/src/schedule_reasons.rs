@@ -15,6 +15,8 @@ use warploom_vertex::{
     launch::{LaunchList, Reason, Work},
 };
 
+use crate::group_division::{self, Division};
+
 /// Bytes of the number of a node.
 const NUMBER: u64 = 4;
 
@@ -53,6 +55,7 @@ pub fn cpu_schedule_reasons(
     list: &LaunchList,
     facts: &GraphFacts,
     inputs: &Inputs,
+    groups: &Option<Division>,
 ) -> Result<Vec<Reason>, StageError> {
     let works: Vec<Work> = list
         .launches()
@@ -95,5 +98,6 @@ pub fn cpu_schedule_reasons(
     let alternatives =
         [(chosen.clone(), of_edges(unit_edges_max)), (alone, of_edges(facts.edges))].into();
     reasons.push(Reason { what: "division of walks".to_owned(), chosen, why, alternatives });
+    reasons.extend(group_division::reason(list, groups.as_ref()));
     Ok(reasons)
 }

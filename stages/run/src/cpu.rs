@@ -215,14 +215,13 @@ impl<T: Precision> Supersteps<T> for CpuBackend<T> {
 /// Runs one step; a walk over edges computes only the rows of `only`, if given.
 pub fn launch<T: Precision>(
     host: &mut HostState<T>,
-    index: usize,
+    launch: usize,
     pass: Pass,
     only: Option<&[Run]>,
 ) {
-    let HostState { program, data, buffers, moments, optimizers, pace, loss: last_loss, seed } =
-        host;
-    let walk = LaunchContext { data, seed: *seed, pass };
-    match &program.steps[index].action {
+    let HostState { program, data, buffers, moments, optimizers, pace, loss: last, seed } = host;
+    let walk = LaunchContext { data, seed: *seed, pass, launch };
+    match &program.steps[launch].action {
         Action::Reduce(work) => buffers.write_real(work.out, |made, banks| {
             let (sides, units) = walk.walked_sides(work.direction);
             let sides: Vec<Adjacency<T>> =
@@ -271,7 +270,7 @@ pub fn launch<T: Precision>(
         Action::Evaluate(work) => walk.evaluate(buffers, work),
         Action::Fused(work) => walk.run_fused(buffers, work, only.filter(|_| work.walks_edges())),
         Action::Loss(kind, [result, target, gradient, value]) => {
-            *last_loss = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
+            *last = buffers.write_real(*gradient, |slope, Banks { reals, .. }| {
                 let (columns, result, target) =
                     (reals.slot(*result).columns, reals.get(*result), reals.get(*target));
                 loss(
@@ -279,7 +278,7 @@ pub fn launch<T: Precision>(
                     &Loss { kind: *kind, result, target, columns, training_rows: &data.splits[0] },
                 )
             });
-            buffers.write_real(*value, |value, _| value.fill(T::rounded(*last_loss)));
+            buffers.write_real(*value, |value, _| value.fill(T::rounded(*last)));
         }
         Action::Optimize(index) => {
             let learned = &program.parameters[*index];
@@ -303,6 +302,8 @@ struct LaunchContext<'a, T: Precision> {
     pub data: &'a Data<T>,
     seed: u64,
     pass: Pass,
+    /// The place of the launch in the list.
+    launch: usize,
 }
 
 impl<'a, T: Precision> LaunchContext<'a, T> {
@@ -315,6 +316,11 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
             active: self.pass.training,
             row_in_graph,
         }
+    }
+
+    /// The groups of neighbours by which this launch walks edges.
+    pub fn group_starts(&self, direction: Direction) -> Option<&'a [u64]> {
+        self.data.division.as_ref().and_then(|division| division.starts(self.launch, direction))
     }
 
     fn count_rows(&self, rows: Rows) -> usize {
@@ -493,6 +499,7 @@ fn run_neighbour_reduce<T: Precision, E: Scalar + ArrowNativeType>(
     let reduction = NeighbourReduce {
         adjacencies: sides,
         unit_starts: units,
+        groups: walk.group_starts(work.direction),
         combine: work.combine,
         factor: work.factor,
         source: work.source.map(|source| bank.get(source)),

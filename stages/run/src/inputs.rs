@@ -4,6 +4,7 @@
 //! never     runs a launch
 pub(crate) mod edge_lists;
 pub mod graphs;
+pub(crate) mod group_division;
 pub mod input_data;
 pub(crate) mod node_kinds;
 pub(crate) mod program_inputs;

@@ -32,7 +32,10 @@ use std::time::Instant;
 
 use warploom_contract::{
     Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
-    kinds::plan::{self, Memory, Plan},
+    kinds::{
+        csr::Csr,
+        plan::{self, Memory, Plan},
+    },
     process_memory::MemoryMonitor,
 };
 use warploom_device::EnergyMeter;
@@ -49,6 +52,7 @@ use crate::{
     cuda::CudaBackend,
     environment::EnergyMeasurement,
     inputs::{
+        group_division::Division,
         input_data::Data,
         upload::{self, Needs},
     },
@@ -174,7 +178,11 @@ fn execute_plan<T: Precision>(
     } else {
         Needs::from_list(list)
     };
-    let data = upload::load_data::<T>(context, inputs, list, needs, request)?;
+    let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
+    if let Some(planned) = &page.division {
+        let csr = Csr::open(inputs.get(Kind::Csr)?)?;
+        data.divide(Division::read(inputs, &csr, planned)?, &csr);
+    }
     let mut backend = make_backend(context, inputs, request, page, memory, list, data)?;
     let started = Instant::now();
     let done =

@@ -14,7 +14,7 @@ use warploom_contract::{
 use warploom_spec::Pipeline;
 
 use crate::{
-    Chain, Environment, Options, command_line,
+    Chain, Environment, Options, StageName, command_line,
     data_needs::DataNeeds,
     execute, explain,
     flags::Format,
@@ -182,6 +182,9 @@ where
             print_data(&format!("{}\n", found.outcome().to_json()));
         }
         return report_error_as(false, &talk, environment.format, &found.error);
+    }
+    if builds && S::Request::STAGE == StageName::Partition {
+        preflight::report_unread_schemes(&talk, &pipelines);
     }
     let mut code = ExitCode::SUCCESS;
     for pipeline in &pipelines {

@@ -5,6 +5,8 @@
 //!           would give, and is reported as that stage's; a program is refused only for what is
 //!           wrong on every data set
 //! never     reads an artifact; reads more of a file than its header and what goes into a key
+use std::collections::BTreeSet;
+
 use warploom_catalog::Catalog;
 use warploom_contract::StageError;
 use warploom_device::Kind;
@@ -19,6 +21,7 @@ use crate::{
     outcome::Status,
     parameter_file,
     program::{self, Program, locate_setting_error, setting_error},
+    progress::Talk,
     requests::{
         PartitionRequest, PlanRequest, ReorderRequest, Request, RunRequest, catalog_error,
         read_error,
@@ -74,6 +77,13 @@ pub fn check_pipelines(
         }
     }
     Ok(())
+}
+
+/// Says once of each requested division that no run reads it.
+pub fn report_unread_schemes(talk: &Talk, pipelines: &[Pipeline]) {
+    let lines: BTreeSet<String> =
+        pipelines.iter().filter_map(|pipeline| pipeline.partition.unread_schemes()).collect();
+    lines.iter().for_each(|line| talk.say(line));
 }
 
 /// Refuses a GPU that is not present, or has no compiler, before the first stage of pipelines that

@@ -716,6 +716,6 @@ impl Request for RunRequest {
     }
 
     fn reads(&self, kind: Kind) -> Reads {
-        stage_inputs::run_inputs(kind)
+        stage_inputs::run_inputs(kind, self.device.kind)
     }
 }

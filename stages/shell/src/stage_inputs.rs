@@ -116,15 +116,20 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
         }
         // A run on a CPU copies rows if nodes are renumbered.
         Kind::Permutation => Reads { facts: [permutation::RENUMBERED].into(), ..Reads::default() },
-        // The plan reports the division of walks.
-        Kind::Partition if !is_gpu => Reads { counts: partition::UNITS.into(), ..Reads::default() },
+        // The plan reports the division of walks, and decides which go by groups.
+        Kind::Partition if !is_gpu => Reads {
+            counts: Names(partition::UNITS.into_iter().chain([partition::GROUPS]).collect()),
+            facts: [partition::GROUPED].into(),
+            ..Reads::default()
+        },
         _ => Reads::default(),
     }
 }
 
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
-/// divisions, the one that executors walk by.
-pub fn run_inputs(kind: Kind) -> Reads {
+/// divisions, rows, and on a CPU groups of neighbours.
+pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
+    let groups = partition::GROUP_FILES.into_iter().filter(|_| device == DeviceKind::Cpu);
     match kind {
         Kind::Graph => Reads {
             files: [
@@ -146,7 +151,10 @@ pub fn run_inputs(kind: Kind) -> Reads {
         Kind::Permutation => {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
-        Kind::Partition => Reads { files: partition::ROWS_FILES.into(), ..Reads::default() },
+        Kind::Partition => Reads {
+            files: Names(partition::ROWS_FILES.into_iter().chain(groups).collect()),
+            ..Reads::default()
+        },
         // The refusal of a run that needs too much memory shows the advice.
         Kind::Plan => Reads {
             files: Names([plan::PLAN_FILE].into_iter().chain(plan::KERNEL_FILES).collect()),

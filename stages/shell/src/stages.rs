@@ -51,7 +51,7 @@ stages! {
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
-        version: 3,
+        version: 4,
         reads: &[Kind::Csr],
         writes: &[Kind::Partition],
     };

@@ -1,4 +1,6 @@
 //! block: runs the steps of a fused walk, block of rows by block of rows.
+use std::ops::Range;
+
 use pulp::{Arch, Simd, WithSimd};
 use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
@@ -6,7 +8,7 @@ use warploom_vertex::launch::{Dropout, Over};
 use super::fetch::{BlockShape, Hand, is_real, reals, wholes};
 use super::gather::{GatheredRows, RowIndices, dots};
 use super::inlined_steps::choose;
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Pass};
 use super::operands::{Compared, Resolved, StepMethod};
 use super::products::{add_outer, add_rows, rows_times};
 use super::reduce::{self, Scratch};
@@ -31,6 +33,32 @@ pub(super) struct Worker<'o, T> {
     dropout: DropoutScratch,
     /// The partial sum of each total.
     totals: Vec<Vec<T>>,
+}
+
+/// What part of the edges of a row makes of one reduction.
+#[derive(Clone, Debug)]
+enum Partial<T> {
+    Real(Vec<T>),
+    Whole(Vec<i64>),
+}
+
+/// What part of the edges of a row makes of each reduction of a kernel.
+#[derive(Clone, Debug)]
+pub(super) struct RowPart<T>(Vec<Partial<T>>);
+
+impl<T: Real + Element> RowPart<T> {
+    /// Adds the part of the edges that follow.
+    pub fn join(&mut self, kernel: &Kernel<T>, other: &RowPart<T>) {
+        let reductions = &kernel.passes[0].reductions;
+        for ((number, own), other) in reductions.iter().zip(&mut self.0).zip(&other.0) {
+            let op = &kernel.steps[*number].op;
+            match (own, other) {
+                (Partial::Real(own), Partial::Real(other)) => reduce::join_parts(op, own, other),
+                (Partial::Whole(own), Partial::Whole(other)) => reduce::join_parts(op, own, other),
+                _ => unreachable!("parts of one reduction have one type"),
+            }
+        }
+    }
 }
 
 /// The rows that a step runs on.
@@ -153,19 +181,88 @@ impl<'o, T: Real + Element> Worker<'o, T> {
         let Over::EdgesOf(direction) = kernel.over else { return };
         let lists = WalkLists::new(&work.graph, direction);
         for pass in &kernel.passes {
-            pass.reductions
-                .iter()
-                .for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
-            let mut cursor = Cursor::default();
-            let RowSpan { first_row, count, .. } = span;
-            while self.tile.next(&lists, first_row, count, &mut cursor, kernel.wanted()) {
-                let edges = RowSpan { count: self.tile.len(), ..span };
-                pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
-                pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
-            }
+            self.reduce_edges(kernel, work, pass, &lists, span, 0..u64::MAX);
             pass.reductions.iter().for_each(|step| self.end(&kernel.steps[*step], *step));
             pass.rows.iter().for_each(|step| self.step(kernel, work, *step, span));
         }
+    }
+
+    /// Reduces the edges of some rows in these slots.
+    fn reduce_edges(
+        &mut self,
+        kernel: &Kernel<T>,
+        work: &Work<T>,
+        pass: &Pass,
+        lists: &WalkLists,
+        span: RowSpan,
+        slots: Range<u64>,
+    ) {
+        pass.reductions.iter().for_each(|step| self.begin(&kernel.steps[*step], *step, span.count));
+        let mut cursor = Cursor::new(slots);
+        let RowSpan { first_row, count, .. } = span;
+        while self.tile.next(lists, first_row, count, &mut cursor, kernel.wanted()) {
+            let edges = RowSpan { count: self.tile.len(), ..span };
+            pass.edges.iter().for_each(|step| self.step(kernel, work, *step, edges));
+            pass.reductions.iter().for_each(|step| self.reduction(kernel, work, *step, span));
+        }
+    }
+
+    /// Reduces the edges of a row in these slots, of a kernel with one pass over edges in one
+    /// direction, and writes nothing.
+    pub fn reduce_part(
+        &mut self,
+        kernel: &Kernel<T>,
+        work: &Work<T>,
+        row: usize,
+        slots: Range<u64>,
+    ) -> RowPart<T> {
+        let (Over::EdgesOf(direction), [pass]) = (kernel.over, kernel.passes.as_slice()) else {
+            unreachable!("a kernel that supports groups")
+        };
+        let span = RowSpan { first_row: row, first_near: row, count: 1 };
+        // Outputs of the rows before are done: their registers must not be written.
+        let lent = self.registers.reals.iter_mut();
+        lent.filter(|register| matches!(register, RegisterData::Output(_)))
+            .for_each(|register| *register = RegisterData::default());
+        kernel.first.iter().for_each(|step| self.step(kernel, work, *step, span));
+        self.reduce_edges(kernel, work, pass, &WalkLists::new(&work.graph, direction), span, slots);
+        let take = |number: &usize| {
+            let step = &kernel.steps[*number];
+            if is_real(step.kind) {
+                let made = self.registers.reals[*number].elements()[..step.columns].to_vec();
+                Partial::Real(made)
+            } else {
+                Partial::Whole(self.registers.wholes[*number][..step.columns].to_vec())
+            }
+        };
+        RowPart(pass.reductions.iter().map(take).collect())
+    }
+
+    /// Runs all steps for a row whose edges were reduced in parts, and writes its outputs.
+    pub fn finish_row(
+        &mut self,
+        kernel: &Kernel<T>,
+        work: &Work<T>,
+        row: usize,
+        reduced: RowPart<T>,
+        outputs: &mut [StoredMut<'o, T>],
+    ) {
+        let [pass] = kernel.passes.as_slice() else { unreachable!("as in `reduce_part`") };
+        let span = RowSpan { first_row: row, first_near: row, count: 1 };
+        self.lend(kernel, 1, outputs);
+        kernel.first.iter().for_each(|step| self.step(kernel, work, *step, span));
+        for (&number, reduced) in pass.reductions.iter().zip(reduced.0) {
+            match reduced {
+                Partial::Real(made) => {
+                    self.registers.reals[number].room(made.len()).copy_from_slice(&made)
+                }
+                Partial::Whole(made) => self.registers.wholes[number] = made,
+            }
+            self.end(&kernel.steps[number], number);
+        }
+        pass.rows.iter().for_each(|step| self.step(kernel, work, *step, span));
+        self.store(kernel, 0, 1, outputs);
+        self.add_totals(kernel, work, span);
     }
 
     /// Initialises a reduction.

@@ -144,6 +144,12 @@ impl<T: Real> Kernel<T> {
         Kernel { block_rows, tile_edges, ..self }
     }
 
+    /// Whether the edges of a row can be divided into groups: they are walked once, in one
+    /// direction.
+    pub fn supports_groups(&self) -> bool {
+        matches!(self.over, Over::EdgesOf(Direction::In | Direction::Out)) && self.passes.len() == 1
+    }
+
     /// Elements of all totals.
     pub(super) fn total_elements(&self) -> usize {
         self.totals.iter().map(|number| self.steps[*number].columns).sum()

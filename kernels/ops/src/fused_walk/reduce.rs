@@ -27,6 +27,19 @@ pub(super) fn start<A: Element>(step_op: &Op, kind: Type) -> A {
     empty_reduction(*reduction, kind)
 }
 
+/// Combines two results of a reduction over different edges.
+pub(super) fn join_parts<A: Element>(op: &Op, out: &mut [A], other: &[A]) {
+    let Op::Reduce(reduction, _) = op else { unreachable!("called for reductions") };
+    let work: fn(A, A) -> A = match reduction {
+        Reduction::Sum | Reduction::Count => A::sum,
+        Reduction::Product => A::product,
+        Reduction::Minimum | Reduction::All => A::least,
+        Reduction::Maximum | Reduction::Any => A::most,
+        Reduction::Mode | Reduction::HIndex => unreachable!("not reduced edge by edge"),
+    };
+    out.iter_mut().zip(other).for_each(|(out, other)| *out = work(*out, *other));
+}
+
 /// Selects the edges of a tile that a mask or relation keeps; false where all are kept.
 fn select<T: Real + Element>(step: &Resolved<T>, hand: &Hand<T>, scratch: &mut Scratch<T>) -> bool {
     let Op::Reduce(_, set) = step.op else { return false };

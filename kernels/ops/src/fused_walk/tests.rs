@@ -210,7 +210,26 @@ fn run<T: Real + Element>(
     graph: EdgeGraph,
     units: &[u32],
 ) -> Vec<Vec<f64>> {
-    run_rows(kernel, steps, buffers, (graph, units, None))
+    run_rows(kernel, steps, buffers, Walked { graph, units, only: None, groups: None })
+}
+
+/// All rows, by units.
+fn whole_graph<'a, T>(
+    reads: &'a [Stored<'a, T>],
+    graph: EdgeGraph<'a>,
+    unit_starts: &'a [u32],
+) -> Work<'a, T> {
+    let context = DrawContext::default();
+    Work { reads, graph, unit_starts, groups: None, context, only: None }
+}
+
+/// What is walked, and how it is divided.
+#[derive(Clone, Copy)]
+struct Walked<'a> {
+    graph: EdgeGraph<'a>,
+    units: &'a [u32],
+    only: Option<&'a [Run]>,
+    groups: Option<&'a [u64]>,
 }
 
 /// Makes these rows, of outputs that hold 0.
@@ -218,7 +237,7 @@ fn run_rows<T: Real + Element>(
     kernel: &Kernel<T>,
     steps: &[Step],
     buffers: &Buffers<T>,
-    (graph, units, only): (EdgeGraph, &[u32], Option<&[Run]>),
+    Walked { graph, units, only, groups }: Walked,
 ) -> Vec<Vec<f64>> {
     let rows = |step: &Step| NODES * step.shape.iter().product::<u64>() as usize;
     let mut reals: Vec<Vec<T>> = steps
@@ -238,7 +257,14 @@ fn run_rows<T: Real + Element>(
         kernel,
         outputs.collect(),
         Vec::new(),
-        &Work { reads: &reads, graph, unit_starts: units, context: DrawContext::default(), only },
+        &Work {
+            reads: &reads,
+            graph,
+            unit_starts: units,
+            groups,
+            context: DrawContext::default(),
+            only,
+        },
     );
     let whole = |(kind, (reals, wholes)): (&Type, (&Vec<T>, &Vec<i64>))| -> Vec<f64> {
         if *kind == Type::Real {
@@ -384,6 +410,7 @@ fn every_width_of_a_gathered_sum_is_right() {
             unit_starts: &[0, 77, NODES as u32],
             context: DrawContext::default(),
             only: None,
+            groups: None,
         };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for row in 0..NODES {
@@ -434,6 +461,7 @@ fn a_walk_over_edges_sees_both_ends() {
             unit_starts: &[],
             context: DrawContext::default(),
             only: None,
+            groups: None,
         };
         fused(&kernel, vec![StoredMut::Real(&mut made)], Vec::new(), &work);
         for (row, made) in made.iter().enumerate() {
@@ -538,13 +566,7 @@ fn products_choices_and_totals_in_a_walk_are_what_loops_make() {
             "comparisons are no steps"
         );
         let reads = [Stored::Real(&left), Stored::Real(&wide), Stored::Real(&matrix)];
-        let work = Work {
-            reads: &reads,
-            graph: sample.graph(),
-            unit_starts: &[0, 77, NODES as u32],
-            context: DrawContext::default(),
-            only: None,
-        };
+        let work = whole_graph(&reads, sample.graph(), &[0, 77, NODES as u32]);
         let found = run_in_pools(|| {
             let mut made: Vec<Vec<f64>> =
                 [5, 5, 1, 5].iter().map(|columns| vec![0.0; NODES * columns]).collect();
@@ -622,7 +644,9 @@ fn only_some_rows_are_made() {
         let steps = attention(EdgeSet { direction, relation: None }, Index::Same);
         let kernel = Kernel::new(Over::EdgesOf(direction), &steps);
         let all = run(&kernel, &steps, &buffers, sample.graph(), &units);
-        let some = run_rows(&kernel, &steps, &buffers, (sample.graph(), &units, Some(&runs)));
+        let walked =
+            Walked { graph: sample.graph(), units: &units, only: Some(&runs), groups: None };
+        let some = run_rows(&kernel, &steps, &buffers, walked);
         for (all, some) in all.iter().zip(&some) {
             let wide = all.len() / NODES;
             for row in 0..NODES {
@@ -684,18 +708,7 @@ fn halves_are_read_and_written<H: Half + Kept<f32>>(
                     }
                 })
                 .collect();
-        fused(
-            &kernel,
-            outputs,
-            Vec::new(),
-            &Work {
-                reads: &reads,
-                graph: sample.graph(),
-                unit_starts: &units,
-                context: DrawContext::default(),
-                only: None,
-            },
-        );
+        fused(&kernel, outputs, Vec::new(), &whole_graph(&reads, sample.graph(), &units));
         for ((step, (reals, wholes)), expected) in
             made.iter().zip(reals.iter().zip(&wholes)).zip(&expected)
         {
@@ -799,6 +812,7 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
                 unit_starts: &units,
                 context: DrawContext::default(),
                 only: None,
+                groups: None,
             };
             fused(&Kernel::new(Over::EdgesOf(direction), &steps), outputs, Vec::new(), &work);
             for node in 0..NODES {
@@ -827,4 +841,143 @@ fn edges_that_a_comparison_picks_are_reduced_alone() {
             }
         }
     }
+}
+
+/// A sum, a product, a minimum and a maximum of rows of far vertices, with steps before and after
+/// them, and the sum of all rows of one.
+fn reductions_and_a_total(set: EdgeSet) -> Vec<Step> {
+    use super::From::{Buffer, Step as Made};
+    let five: &[u64] = &[5];
+    let row = |op: Op, inputs: Vec<Input>| step(op, five, Type::Real, Level::Row, inputs);
+    let own = |from: From| read(from, five, Index::Same, Type::Real);
+    let mut steps = vec![
+        row(Op::Unary(Unary::Exp), vec![own(Buffer(0))]),
+        step(
+            Op::Binary(Binary::Add),
+            five,
+            Type::Real,
+            Level::Edge,
+            vec![
+                read(Buffer(0), five, Index::Far(set), Type::Real),
+                read(Made(0), five, Index::Near(set), Type::Real),
+            ],
+        ),
+    ];
+    for reduction in [Reduction::Sum, Reduction::Product, Reduction::Minimum, Reduction::Maximum] {
+        steps.push(row(Op::Reduce(reduction, set), vec![own(Made(1))]));
+    }
+    steps.push(step(
+        Op::Reduce(Reduction::Count, set),
+        &[],
+        Type::Int,
+        Level::Row,
+        vec![own(Made(1))],
+    ));
+    steps.push(row(Op::Binary(Binary::Multiply), vec![own(Made(2)), own(Made(0))]));
+    let rows = [0, 2, 3, 4, 5, 6, 7];
+    rows.into_iter().enumerate().for_each(|(output, number)| steps[number].store = Some(output));
+    steps.push(Step {
+        store: Some(0),
+        ..step(Op::SumRows, five, Type::Real, Level::Total, vec![own(Made(7))])
+    });
+    steps
+}
+
+#[test]
+fn groups_reduce_as_rows_do() {
+    let sample = Sample::new();
+    let far: Vec<f64> = numbers(NODES * 5, 21);
+    let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+    for (direction, offsets) in
+        [(Direction::In, &sample.incoming.0), (Direction::Out, &sample.outgoing.0)]
+    {
+        let steps = reductions_and_a_total(EdgeSet { direction, relation: None });
+        let kernel = Kernel::<f64>::new(Over::EdgesOf(direction), &steps);
+        assert!(kernel.supports_groups());
+        let run = |groups: Option<&[u64]>| {
+            let mut reals = vec![vec![7.0; NODES * 5]; 6];
+            let (mut counts, mut total) = (vec![7; NODES], vec![7.0; 5]);
+            let mut outputs: Vec<StoredMut<f64>> =
+                reals.iter_mut().map(|made| StoredMut::Real(made)).collect();
+            outputs.insert(5, StoredMut::Whole(&mut counts));
+            let work = Work {
+                reads: &[Stored::Real(&far)],
+                graph: sample.graph(),
+                unit_starts: &units,
+                groups,
+                context: DrawContext::default(),
+                only: None,
+            };
+            fused(&kernel, outputs, vec![&mut total], &work);
+            (reals, counts, total)
+        };
+        let (rows, counts, total) = run(None);
+        for most in [1, 3, 32, 1024, 1 << 20] {
+            let starts = crate::group_tasks::tests::group_starts(offsets, most);
+            let found = run_in_pools(|| {
+                let (reals, counts, total) = run(Some(&starts));
+                let counts = counts.into_iter().map(|count| count as f64);
+                reals.concat().into_iter().chain(total).chain(counts).collect::<Vec<f64>>()
+            });
+            let (reals, rest) = found.split_at(NODES * 30);
+            let near = |found: f64, expected: f64| {
+                (found - expected).abs() <= 1e-13 * (1.0 + expected.abs()) || found == expected
+            };
+            for (number, rows) in rows.iter().enumerate() {
+                let found = &reals[number * NODES * 5..][..NODES * 5];
+                let is_exact = [0, 3, 4].contains(&number);
+                let same = found.iter().zip(rows).all(|(found, expected)| {
+                    if is_exact { found == expected } else { near(*found, *expected) }
+                });
+                assert!(same, "{direction:?}, groups of {most}: output {number}");
+            }
+            assert!(rest.iter().zip(&total).all(|(found, total)| near(*found, *total)));
+            assert!(rest[5..].iter().zip(&counts).all(|(found, count)| *found == *count as f64));
+        }
+    }
+}
+
+#[test]
+fn groups_of_picked_edges_and_walks_that_support_none() {
+    let sample = Sample::new();
+    let levels: Vec<i64> = (0..NODES as i64).map(|node| node * 7 % 5).collect();
+    let numbers: Vec<f64> = numbers(NODES, 4);
+    let units: Vec<u32> = (0..=NODES as u32).step_by(100).collect();
+    let starts = crate::group_tasks::tests::group_starts(&sample.incoming.0, 32);
+    let steps = picking(EdgeSet::IN, Binary::Less);
+    let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
+    let run = |groups: Option<&[u64]>| {
+        let (mut least, mut count) = (vec![0; NODES], vec![0; NODES]);
+        let (mut sum, mut most) = (vec![0.0; NODES], vec![0.0; NODES]);
+        let outputs = vec![
+            StoredMut::Whole(&mut least),
+            StoredMut::Real(&mut sum),
+            StoredMut::Real(&mut most),
+            StoredMut::Whole(&mut count),
+        ];
+        let work = Work {
+            reads: &[Stored::Whole(&levels), Stored::Real(&numbers)],
+            graph: sample.graph(),
+            unit_starts: &units,
+            groups,
+            context: DrawContext::default(),
+            only: None,
+        };
+        fused(&kernel, outputs, Vec::new(), &work);
+        (least, count, most, sum)
+    };
+    let (rows, groups) = (run(None), run(Some(&starts)));
+    assert_eq!((&rows.0, &rows.1, &rows.2), (&groups.0, &groups.1, &groups.2));
+    assert!(rows.3.iter().zip(&groups.3).all(|(a, b)| (a - b).abs() < 1e-12));
+    // A softmax walks the edges twice: it goes by rows.
+    let steps = attention(EdgeSet::IN, Index::Same);
+    let kernel = Kernel::<f64>::new(Over::EdgesOf(Direction::In), &steps);
+    assert!(!kernel.supports_groups());
+    let buffers = Buffers::<f64>::new(sample.source.len());
+    let walked = |groups| Walked { graph: sample.graph(), units: &units, only: None, groups };
+    let bits = |groups| -> Vec<u64> {
+        let made = run_rows(&kernel, &steps, &buffers, walked(groups));
+        made.into_iter().flatten().map(f64::to_bits).collect()
+    };
+    assert!(bits(None) == bits(Some(&starts)), "a walk that supports no groups went by them");
 }

@@ -1,4 +1,6 @@
 //! tile: a bounded number of edges of consecutive vertices, processed at once.
+use std::ops::Range;
+
 use warploom_vertex::launch::Direction;
 
 use crate::evaluate::{EdgeGraph, EdgeList};
@@ -30,12 +32,27 @@ pub(super) struct Wanted {
 }
 
 /// The position of a walk within a block.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Cursor {
     /// The next vertex, relative to the first of the block.
     row: usize,
     /// How many of its edges were visited.
     done: usize,
+    /// The slots that are visited; all, where both directions are walked.
+    slots: Range<u64>,
+}
+
+impl Cursor {
+    /// Before the first edge of these slots.
+    pub fn new(slots: Range<u64>) -> Self {
+        Cursor { row: 0, done: 0, slots }
+    }
+
+    /// The slots of a vertex that are visited.
+    fn slots_of(&self, list: &EdgeList, vertex: usize) -> Range<usize> {
+        let (from, to) = (list.offsets[vertex], list.offsets[vertex + 1]);
+        from.max(self.slots.start) as usize..to.min(self.slots.end) as usize
+    }
 }
 
 /// The edge lists of a walk: one, or in-edges and then out-edges.
@@ -92,19 +109,20 @@ impl Tile {
         cursor: &mut Cursor,
         wanted: Wanted,
     ) {
-        let begin = list.offsets[first_row + cursor.row] as usize + cursor.done;
+        let begin = cursor.slots_of(list, first_row + cursor.row).start + cursor.done;
         let last = begin + wanted.edges;
         let mut end = begin;
         while cursor.row < rows && end < last {
             self.starts.push((end - begin) as u32);
-            let until = list.offsets[first_row + cursor.row + 1] as usize;
+            let slots = cursor.slots_of(list, first_row + cursor.row);
+            let until = slots.end;
             let taken = until.min(last);
             if wanted.near {
                 self.near.resize(taken - begin, cursor.row as u32);
             }
             end = taken;
             if taken < until {
-                cursor.done = end - list.offsets[first_row + cursor.row] as usize;
+                cursor.done = end - slots.start;
                 break;
             }
             (cursor.row, cursor.done) = (cursor.row + 1, 0);

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use warploom_vertex::launch::{Combine, EdgeFactor};
 
 use super::NeighbourReduce;
+use super::groups::{GroupKernel, reduce_groups};
 use crate::Scalar;
 use crate::expression::Evaluator;
 use crate::row_tasks::{Adjacency, assert_shape, split_rows};
@@ -124,6 +125,9 @@ impl<T: Scalar> Join<T> for MaxOf {
 }
 
 fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>) {
+    if let Some(starts) = work.groups {
+        return reduce_in_groups::<T, J>(out, work, starts);
+    }
     let arch = pulp::Arch::new();
     let adjacencies: Vec<Entries<T>> =
         work.adjacencies.iter().map(|adjacency| Entries::new(adjacency, work.factor)).collect();
@@ -148,6 +152,24 @@ fn reduce_units<T: Scalar, J: Join<T>>(out: &mut [T], work: &NeighbourReduce<T>)
             }
         },
     );
+}
+
+/// Reduces the groups that start at these slots as rows are, and rows of these.
+fn reduce_in_groups<T: Scalar, J: Join<T>>(
+    out: &mut [T],
+    work: &NeighbourReduce<T>,
+    starts: &[u64],
+) {
+    let arch = pulp::Arch::new();
+    let rows = Entries::new(&work.adjacencies[0], work.factor);
+    let groups = [Entries { offsets: starts, ..rows }];
+    let reduce = |out: &mut [T], first: usize| match work.source {
+        Some(source) => reduce_rows::<T, J>(arch, out, &groups, first, source, work.columns),
+        None => reduce_ones::<T, J>(out, &groups, first),
+    };
+    let block = rows_per_block(work.columns);
+    let kernel = GroupKernel { start: J::START, join: J::join, reduce: &reduce, block };
+    reduce_groups(out, work, starts, &kernel);
 }
 
 /// An adjacency from some entry on.

@@ -6,6 +6,7 @@ use warploom_vertex::launch::{Combine, EdgeFactor, Expression};
 use super::{NeighbourReduce, neighbour_reduce, reference};
 use crate::Scalar;
 use crate::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use crate::group_tasks::tests::group_starts;
 use crate::random::dropout::DrawContext;
 use crate::test_support::{Graph, WIDTHS, graphs, numbers, random_graph, run_in_pools};
 
@@ -52,6 +53,7 @@ fn check<T: Scalar>(
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
         unit_starts: &units,
+        groups: None,
         combine,
         factor,
         source: has_source.then_some(&source[..]),
@@ -63,12 +65,16 @@ fn check<T: Scalar>(
     let what =
         format!("{} x {columns}, {combine:?} of {factor:?}, source {has_source}", graphs[0].name);
     let in_order = combine != Combine::Sum || columns > 1;
-    assert_same(
-        &made,
-        &reference::neighbour_reduce(&work),
-        (graphs[0].neighbours.len(), in_order),
-        &what,
-    );
+    let expected = reference::neighbour_reduce(&work);
+    assert_same(&made, &expected, (graphs[0].neighbours.len(), in_order), &what);
+    for most in [1, 3, 64, 100_000].into_iter().filter(|_| graphs.len() == 1) {
+        let starts = group_starts(&graphs[0].offsets, most);
+        let mut grouped = vec![T::ONE; rows * columns];
+        neighbour_reduce(&mut grouped, &NeighbourReduce { groups: Some(&starts), ..work });
+        let what = format!("groups of {most}: {what}");
+        let in_order = combine != Combine::Sum;
+        assert_same(&grouped, &expected, (graphs[0].neighbours.len(), in_order), &what);
+    }
 }
 
 #[test]
@@ -133,6 +139,7 @@ fn reduce(graph: &Graph, source: &[f32], columns: usize, combine: Combine) -> Ve
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
         unit_starts: &units,
+        groups: None,
         combine,
         factor: EdgeFactor::Weight,
         source: Some(source),
@@ -194,6 +201,34 @@ fn threads_change_no_bit_and_the_order_is_that_of_the_row() {
 }
 
 #[test]
+fn threads_change_no_bit_of_groups_whose_rows_are_in_several_tasks() {
+    let edges: Vec<(u32, u32)> = (0..20_000u32).map(|at| (at % 3 * 7, at % 997)).collect();
+    let graph = Graph::new("three hubs", 997, &edges);
+    let (program, adjacencies, units) =
+        (Compiled::identity(), [graph.adjacency(None)], graph.units());
+    for (columns, most) in [(1, 1), (16, 32), (33, 1024)] {
+        let source: Vec<f64> = numbers(graph.rows() * columns, 2);
+        let starts = group_starts(&graph.offsets, most);
+        let work = NeighbourReduce {
+            adjacencies: &adjacencies,
+            unit_starts: &units,
+            groups: Some(&starts),
+            combine: Combine::Sum,
+            factor: EdgeFactor::One,
+            source: Some(&source),
+            columns,
+            epilogue: Bound { program: &program, operands: &[], context: DrawContext::default() },
+        };
+        let made = run_in_pools(|| {
+            let mut made = vec![7.0; graph.rows() * columns];
+            neighbour_reduce(&mut made, &work);
+            made
+        });
+        assert_same(&made, &reference::neighbour_reduce(&work), (20_000, false), "three hubs");
+    }
+}
+
+#[test]
 fn over_nothing_and_over_nan() {
     let graph = Graph::new("three rows", 3, &[(1, 0), (1, 1), (1, 2), (2, 2), (2, 0)]);
     let source = [1.0f32, f32::NAN, 3.0];
@@ -231,6 +266,7 @@ fn the_epilogue_sees_each_element_once() {
         let work = NeighbourReduce {
             adjacencies: &adjacencies,
             unit_starts: &units,
+            groups: None,
             combine: Combine::Sum,
             factor: EdgeFactor::One,
             source: Some(&source),

@@ -47,6 +47,15 @@ pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
 /// Tables of scheme `rows` that hold its units, which every executor of a CPU walks by.
 pub const ROWS_FILES: [&str; 2] = ["in_rows.arrow", "out_rows.arrow"];
 
+/// Fact: the scheme whose groups of neighbours a run on a CPU can walk by, where one was asked for.
+pub const GROUPED: &str = "grouped";
+/// Count: groups of that scheme, in all directions that it has.
+pub const GROUPS: &str = "groups";
+/// Tables of groups: of scheme `neighbour-groups` over in-edges and out-edges, and of `file`.
+pub const GROUP_TABLES: [&str; 3] = ["in_groups", "out_groups", "file_groups"];
+/// Their files.
+pub const GROUP_FILES: [&str; 3] = ["in_groups.arrow", "out_groups.arrow", "file_groups.arrow"];
+
 /// Threads of a warp.
 pub const WARP: u64 = 32;
 /// Bytes of a nonzero that is staged in shared memory: its column and its value.
@@ -212,7 +221,23 @@ impl Scheme {
     }
 }
 
+impl Partition {
+    /// The division by groups of neighbours, of which a user's own comes first.
+    pub fn grouped(&self) -> Option<&Division> {
+        let file = |division: &&Division| matches!(division.scheme, Scheme::File { .. });
+        let groups =
+            |division: &&Division| matches!(division.scheme, Scheme::NeighbourGroups { .. });
+        self.schemes.iter().find(file).or_else(|| self.schemes.iter().find(groups))
+    }
+}
+
 impl Division {
+    /// How many groups of neighbours it has.
+    fn groups(&self) -> u64 {
+        let of_groups = |table: &&TableFacts| GROUP_TABLES.contains(&table.name.as_str());
+        self.tables.iter().filter(of_groups).map(|table| table.rows).sum()
+    }
+
     /// Bytes of all its tables.
     pub fn bytes(&self) -> u64 {
         self.tables.iter().map(TableFacts::bytes).sum()
@@ -260,6 +285,17 @@ impl Tables {
     }
 }
 
+/// Groups of neighbours of one direction, in the order of their table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NeighbourGroups {
+    /// Node of each.
+    pub node: Vec<u32>,
+    /// First slot of each.
+    pub start: Vec<u64>,
+    /// The slot behind the last.
+    pub end: Vec<u64>,
+}
+
 /// Units of scheme `rows`, mapped.
 #[derive(Clone, Debug)]
 pub struct RowUnits {
@@ -284,6 +320,10 @@ pub fn write(
     write_json(&outputs.file(Kind::Partition, PARTITION_FILE), partition)?;
     outputs.count(Kind::Partition, "nodes", nodes);
     outputs.count(Kind::Partition, "edges", edges);
+    if let Some(division) = partition.grouped() {
+        outputs.fact(Kind::Partition, GROUPED, division.scheme.name());
+        outputs.count(Kind::Partition, GROUPS, division.groups());
+    }
     let of_rows = |division: &Division| match &division.scheme {
         Scheme::Rows { unit_edges, units, unit_edges_max } => {
             Some([*unit_edges, units[0], *unit_edges_max])
@@ -308,6 +348,27 @@ pub fn open_rows(artifact: &Artifact) -> Result<RowUnits, StageError> {
     Ok(RowUnits {
         incoming: open_numbers(&artifact.file("in_rows.arrow"), "in_rows")?,
         outgoing: open_numbers(&artifact.file("out_rows.arrow"), "out_rows")?,
+    })
+}
+
+/// Reads a table of groups over so many edges.
+pub fn open_groups(
+    artifact: &Artifact,
+    table: &str,
+    edges: u64,
+) -> Result<NeighbourGroups, StageError> {
+    let path = artifact.file(&tables::table_file(table));
+    let slots = |column: &str| -> Result<Vec<u64>, StageError> {
+        Ok(if Width::from_largest(edges) == Width::U32 {
+            open_numbers::<u32>(&path, column)?.iter().map(|&slot| u64::from(slot)).collect()
+        } else {
+            open_numbers::<u64>(&path, column)?.to_vec()
+        })
+    };
+    Ok(NeighbourGroups {
+        node: open_numbers::<u32>(&path, "node")?.to_vec(),
+        start: slots("start")?,
+        end: slots("end")?,
     })
 }
 

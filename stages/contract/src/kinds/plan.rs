@@ -49,6 +49,9 @@ pub struct Plan {
     /// `schedule` is by groups.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<Option<Cut>>,
+    /// The groups of `partition` that launches on a CPU walk by, where there are such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub division: Option<GroupDivision>,
     /// Replaced rows of the tuning table: values by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tuning: BTreeMap<String, String>,
@@ -74,6 +77,16 @@ pub struct KernelFacts {
     pub scratch_off_path_bytes: u64,
     /// Buffers that no kernel stores.
     pub unstored: Vec<String>,
+}
+
+/// A division of `partition` by groups of neighbours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupDivision {
+    /// Its scheme.
+    pub scheme: String,
+    /// Whether each launch walks by it, in the order of the list; others walk by rows.
+    pub launches: Vec<bool>,
 }
 
 /// How the edges of a launch are cut into neighbour groups.

@@ -57,13 +57,13 @@ impl<T: Precision> LaunchContext<'_, T> {
                 Over::EdgesOf(Direction::Both) => &self.data.lists.both_units,
                 Over::Vertices | Over::Edges(_) => &Vec::new(),
             };
-            let context = self.draw_context(Rows::Nodes);
-            fused(
-                &work.kernel,
-                outputs,
-                totals.collect(),
-                &Work { reads: &reads, graph: self.data.edge_graph(), unit_starts, context, only },
-            );
+            let groups = match work.over {
+                Over::EdgesOf(direction) => self.group_starts(direction),
+                Over::Vertices | Over::Edges(_) => None,
+            };
+            let (context, graph) = (self.draw_context(Rows::Nodes), self.data.edge_graph());
+            let work_of_list = Work { reads: &reads, graph, unit_starts, groups, context, only };
+            fused(&work.kernel, outputs, totals.collect(), &work_of_list);
         });
     }
 }

@@ -1,7 +1,8 @@
 //! edge_lists: edges in the order of their ids, by vertex and by edge, for evaluated operations.
 //!
 //! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
-//!           the nodes; only lists that are needed are built
+//!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
+//!           are needed are built
 //! limits    fewer than 2^32 edges; memory: 8 bytes an edge for each direction and 8 for the ends
 use warploom_contract::kinds::csr::{Csr, Direction as Side};
 use warploom_ops::balanced_units;
@@ -76,6 +77,17 @@ impl EdgeLists {
             incoming_units,
             outgoing_units,
             both_units,
+        }
+    }
+
+    /// Lists the in-edges of each vertex in the order of the csr, for groups that are ranges of its
+    /// slots.
+    pub fn order_by_slots(&mut self, csr: &Csr) {
+        if let Some(list) = &mut self.incoming {
+            list.edges.iter_mut().zip(csr.incoming.edges.iter()).for_each(|(own, &edge)| {
+                *own = edge as u32;
+            });
+            list.far.copy_from_slice(&csr.incoming.neighbours);
         }
     }
 

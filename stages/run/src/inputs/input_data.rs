@@ -23,7 +23,7 @@ use warploom_vertex::launch::{BufferName, Direction, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},
-    inputs::edge_lists::EdgeLists,
+    inputs::{edge_lists::EdgeLists, group_division::Division},
     precision::Precision,
 };
 
@@ -145,6 +145,8 @@ pub struct Data<T: Precision> {
     pub incoming: Option<Neighbours<T>>,
     /// Out-edges, if any launch walks them.
     pub outgoing: Option<Neighbours<T>>,
+    /// Groups of neighbours that launches walk by, where the plan has such.
+    pub division: Option<Division>,
     /// Units of work where a launch walks both.
     pub both_units: Vec<u32>,
     /// Edges by vertex and by id, for evaluated operations.
@@ -213,6 +215,7 @@ impl<T: Precision> Data<T> {
             edges: csr.edges(),
             incoming,
             outgoing,
+            division: None,
             both_units,
             lists: EdgeLists::from_csr(csr, needs.lists),
             lists_later: needs.lists_later.map(|lists| (csr.clone(), lists)),
@@ -231,12 +234,23 @@ impl<T: Precision> Data<T> {
         }
     }
 
+    /// Lets launches walk by groups of neighbours.
+    pub fn divide(&mut self, division: Division, csr: &Csr) {
+        if division.in_slot_order {
+            self.lists.order_by_slots(csr);
+        }
+        self.division = Some(division);
+    }
+
     /// Makes the lists that supersteps need.
     pub fn build_superstep_lists(&mut self) {
         if let Some((csr, lists)) = self.lists_later.take() {
             let graphs = self.lists.graphs.take();
             self.lists = EdgeLists::from_csr(&csr, lists);
             self.lists.graphs = graphs;
+            if let Some(division) = self.division.take() {
+                self.divide(division, &csr);
+            }
         }
     }
 

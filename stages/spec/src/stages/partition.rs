@@ -18,7 +18,8 @@ spec! {
     /// Settings of the stage `partition`.
     pub PartitionSpec {
         /// The partitioning schemes, one or several: `rows`, which every run on a CPU reads, is
-        /// always among them.
+        /// always among them. Launches on a CPU that support groups of neighbours walk by those of
+        /// `file`, else of `neighbour-groups`, where one is named.
         scheme: OneOrMore<Scheme> = OneOrMore::from_values([Scheme::Auto]);
         /// Target number of nonzeros in a unit of rows.
         unit_edges: u64 = 16_384, range(Range::closed(64.0, 4_294_967_296.0)), unit("nonzeros");
@@ -55,42 +56,48 @@ spec! {
 choices! {
     /// A partitioning scheme.
     Scheme {
-        /// Chosen by the profile; at present always `rows`, which is the only scheme that a run
-        /// reads.
+        /// Chosen by the profile; at present always `rows`.
         Auto = "auto",
         /// Ranges of whole rows with about equal numbers of nonzeros, and rows by descending
         /// degree.
         Rows = "rows",
         /// Groups of at most `ngs` neighbours of a node, with places in shared memory and leaders
-        /// (GNNAdvisor).
+        /// (GNNAdvisor). On a CPU, launches that walk edges once go by them.
         NeighbourGroups = "neighbour-groups",
-        /// Chunks of `merge_items` rows plus nonzeros, across row ends.
+        /// Chunks of `merge_items` rows plus nonzeros, across row ends. No run reads it yet.
         MergePath = "merge-path",
-        /// Tiles of `warp_tile` nonzeros of a row, each staged by a warp (GE-SpMM).
+        /// Tiles of `warp_tile` nonzeros of a row, each staged by a warp (GE-SpMM). No run reads it
+        /// yet.
         WarpTiles = "warp-tiles",
-        /// Tiles of `block_tile` nonzeros of a row, each staged by a block.
+        /// Tiles of `block_tile` nonzeros of a row, each staged by a block. No run reads it yet.
         BlockTiles = "block-tiles",
-        /// Rows binned by powers of two of their degree.
+        /// Rows binned by powers of two of their degree. No run reads it yet.
         DegreeBins = "degree-bins",
-        /// Nonzeros as coordinates (COO) by column, then row.
+        /// Nonzeros as coordinates (COO) by column, then row. No run reads it yet.
         SortedColumns = "sorted-columns",
-        /// Messages lane by lane in groups of `lanes` vertices (PregelGPU).
+        /// Messages lane by lane in groups of `lanes` vertices (PregelGPU). No run reads it yet.
         Interleaved = "interleaved",
-        /// Messages row by row (Medusa).
+        /// Messages row by row (Medusa). No run reads it yet.
         RowMajor = "row-major",
-        /// Edges by relation, then row.
+        /// Edges by relation, then row. No run reads it yet.
         RelationMajor = "relation-major",
         /// Relations inside each row, for each edge or run-length coded, whichever is shorter
-        /// (Seastar).
+        /// (Seastar). No run reads it yet.
         RowRelation = "row-relation",
-        /// Whole graphs of a set of many, packed into blocks of `block_nodes` nodes.
+        /// Whole graphs of a set of many, packed into blocks of `block_nodes` nodes. No run reads
+        /// it yet.
         PackedGraphs = "packed-graphs",
-        /// The groups of the table `groups`.
+        /// The groups of the table `groups`. On a CPU, launches that walk in-edges once go by them.
         File = "file",
     }
 }
 
 impl Scheme {
+    /// Whether a run divides its work by the scheme.
+    pub fn has_reader(self) -> bool {
+        matches!(self, Scheme::Auto | Scheme::Rows | Scheme::NeighbourGroups | Scheme::File)
+    }
+
     /// The settings that the scheme reads.
     pub fn settings(self) -> &'static [&'static str] {
         match self {
@@ -109,5 +116,26 @@ impl Scheme {
             | Scheme::RelationMajor
             | Scheme::RowRelation => &[],
         }
+    }
+}
+
+impl PartitionSpec {
+    /// One line about the requested schemes that no run reads, if there are such.
+    pub fn unread_schemes(&self) -> Option<String> {
+        let list = |schemes: &mut dyn Iterator<Item = &Scheme>| {
+            schemes.map(|scheme| format!("`{}`", scheme.name())).collect::<Vec<_>>().join(", ")
+        };
+        let unread = list(&mut self.scheme.iter().filter(|scheme| !scheme.has_reader()));
+        let read = list(
+            &mut Scheme::ALL
+                .iter()
+                .filter(|scheme| **scheme != Scheme::Auto && scheme.has_reader()),
+        );
+        (!unread.is_empty()).then(|| {
+            format!(
+                "partition.scheme: {unread} will be built and checked, and no run reads it yet; \
+                 schemes with readers: {read}"
+            )
+        })
     }
 }

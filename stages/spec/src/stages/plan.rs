@@ -22,7 +22,7 @@ spec! {
         /// over PCIe at each use. Ignored on a CPU.
         features: Residence = Residence::Auto;
         /// Load balancing of sums over edges on a GPU: by rows, or by neighbour groups as in
-        /// GNNAdvisor. A CPU always uses rows.
+        /// GNNAdvisor. A CPU goes by what `partition.scheme` names.
         schedule: EdgeSchedule = EdgeSchedule::Rows;
         /// The target device: auto, cpu, cuda, cuda:INDEX or the name of a file with device facts.
         device: String = "auto".to_string();

@@ -1,0 +1,203 @@
+//! Proves that runs on a CPU walk by the groups of neighbours that `partition` made, with the same
+//! results as by rows (exactly for minima and ids, to rounding else), for any number of threads;
+//! and that `explain` says which launches walk by rows.
+use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
+
+use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, UInt64Array};
+use warploom_contract::arrow_file::open_numbers;
+use warploom_contract::parquet_file::{read_table, write_table};
+use warploom_test_support::draws::Draws;
+use warploom_test_support::graphs::degenerate_graphs;
+use warploom_test_support::sandbox::{Recipe, Sandbox};
+use warploom_test_support::store_view::folder;
+
+const FURTHER: &str = "symmetrize: false\nmade_up: {features: 3, classes: 2}\nsplit: {rule: \
+    per_class, train: 1, validation: 1, test: 1}";
+
+/// Divisions that a run reads, as settings; that of a user's own file is named apart.
+const NEIGHBOUR_GROUPS: [&[&str]; 3] = [
+    &["partition.scheme=neighbour-groups", "partition.ngs=1"],
+    &["partition.scheme=neighbour-groups", "partition.ngs=3", "partition.dw=4"],
+    &["partition.scheme=neighbour-groups", "partition.ngs=32", "partition.block_threads=64"],
+];
+
+/// Name and edge list of each graph: degenerate ones, and one with rows over several tasks.
+fn graphs() -> Vec<(String, String)> {
+    let lists = degenerate_graphs().into_iter().filter(|graph| !graph.edges.is_empty());
+    let lists = lists.map(|graph| (graph.name.to_owned(), graph.text()));
+    let mut draws = Draws::seeded(49);
+    let mut hubs: String = (1..3000).map(|leaf| format!("{leaf} 0\n")).collect();
+    hubs.extend((1..1500).map(|leaf| format!("7 {leaf}\n{leaf} 2999\n")));
+    hubs.push_str(&draws.edge_list(4000, 3000.0));
+    lists.chain([("hubs".to_owned(), hubs)]).collect()
+}
+
+fn sandbox(graphs: &[(String, String)]) -> Sandbox {
+    let lists: Vec<(&str, &str)> =
+        graphs.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    Sandbox::edge_lists(&lists, FURTHER)
+}
+
+/// Groups of uneven sizes in descending order, as a user may list them.
+fn write_own_groups(csr: &Path, file: &Path) {
+    let offsets = open_numbers::<u64>(&csr.join("in_offsets.arrow"), "in_offsets").unwrap();
+    let mut groups: Vec<[u64; 3]> = Vec::new();
+    for (node, row) in offsets.windows(2).enumerate() {
+        let (mut from, degree) = (0, row[1] - row[0]);
+        while from < degree {
+            let to = degree.min(from + 1 + (from + node as u64) % 40);
+            groups.push([node as u64, from, to]);
+            from = to;
+        }
+    }
+    groups.reverse();
+    let column = |at: usize| -> ArrayRef {
+        Arc::new(UInt64Array::from(groups.iter().map(|group| group[at]).collect::<Vec<u64>>()))
+    };
+    let columns = [("node", column(0)), ("start", column(1)), ("end", column(2))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let fields = batch.schema().fields().iter().map(|field| field.as_ref().clone()).collect();
+    let fields: Vec<_> = fields;
+    write_table(file, fields.into_iter().zip(batch.columns().to_vec()).collect()).unwrap();
+}
+
+/// The numbers of a run: states of a loop, or the loss of each epoch.
+fn numbers(run: &Path) -> BTreeMap<String, Vec<f64>> {
+    let values = run.join("values.parquet");
+    let path = if values.is_file() { values } else { run.join("metrics.parquet") };
+    let table = read_table(&path, None).unwrap();
+    let mut found = BTreeMap::new();
+    for field in table.batch.schema().fields() {
+        let name = field.name().as_str();
+        let column = table.column(name).unwrap().as_any();
+        let numbers: Option<Vec<f64>> = if let Some(numbers) = column.downcast_ref::<Float64Array>()
+        {
+            Some(numbers.values().to_vec())
+        } else if let Some(numbers) = column.downcast_ref::<Float32Array>() {
+            Some(numbers.values().iter().map(|&number| f64::from(number)).collect())
+        } else {
+            let numbers = column.downcast_ref::<UInt64Array>();
+            numbers.map(|all| all.values().iter().map(|&number| number as f64).collect())
+        };
+        if let Some(numbers) = numbers
+            && !name.contains("seconds")
+        {
+            found.insert(name.to_owned(), numbers);
+        }
+    }
+    assert!(!found.is_empty(), "no numbers in {}", path.display());
+    found
+}
+
+/// A program with its settings, and whether divisions leave its results bit for bit.
+struct Case {
+    program: &'static str,
+    sets: &'static [&'static str],
+    is_exact: bool,
+}
+
+const CASES: [Case; 4] = [
+    Case {
+        program: "pagerank",
+        sets: &["run.max_supersteps=30", "run.allow_unconverged=true"],
+        is_exact: false,
+    },
+    Case { program: "components", sets: &["run.max_supersteps=9999"], is_exact: true },
+    Case { program: "gcn", sets: &["run.epochs=3"], is_exact: false },
+    Case { program: "sage_max", sets: &["run.epochs=3"], is_exact: false },
+];
+
+fn assert_same(found: &Path, rows: &Path, is_exact: bool, what: &str) {
+    let (found, rows) = (numbers(found), numbers(rows));
+    assert_eq!(found.keys().collect::<Vec<_>>(), rows.keys().collect::<Vec<_>>(), "{what}");
+    for (name, expected) in &rows {
+        let found = &found[name];
+        assert_eq!(found.len(), expected.len(), "{what}: {name}");
+        for (row, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let near = !is_exact && (found - expected).abs() <= 2e-5 * (1e-3 + expected.abs());
+            let same = found == expected || found.is_nan() && expected.is_nan();
+            assert!(same || near, "{what}: {name} {row}: expected {expected}, found {found}");
+        }
+    }
+}
+
+#[test]
+fn groups_give_the_results_of_rows() {
+    let graphs = graphs();
+    let sandbox = sandbox(&graphs);
+    for (name, _) in &graphs {
+        for Case { program, sets, is_exact } in &CASES {
+            let recipe = sets
+                .iter()
+                .fold(Recipe::of(program, name), |recipe, set| recipe.set(set))
+                .set("reorder.method=none");
+            let plain = sandbox.build(&recipe);
+            let own = sandbox.path(&format!("{name}-{program}.parquet"));
+            write_own_groups(&folder(&plain[1], "csr"), &own);
+            let own = format!("partition.groups={}", own.display());
+            let mut divisions: Vec<Vec<&str>> =
+                NEIGHBOUR_GROUPS.iter().map(|sets| sets.to_vec()).collect();
+            divisions.push(vec!["partition.scheme=file", &own]);
+            for division in divisions {
+                let divided = division.iter().fold(recipe.clone(), |recipe, set| recipe.set(set));
+                let lines = sandbox.build(&divided);
+                assert_ne!(lines[5]["key"], plain[5]["key"], "{name}: the run reads the groups");
+                assert_same(
+                    &folder(&lines[5], "run"),
+                    &folder(&plain[5], "run"),
+                    *is_exact,
+                    &format!("{program} on {name}, {division:?}"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_number_of_threads_changes_a_run_by_groups_and_all_is_proved() {
+    let graphs: Vec<(String, String)> =
+        graphs().into_iter().filter(|(name, _)| name == "hubs").collect();
+    let sandbox = sandbox(&graphs);
+    let mut found = std::collections::BTreeSet::new();
+    for threads in ["1", "3"] {
+        let sandbox = sandbox.with_store(format!("store-{threads}"));
+        let recipe = Recipe::of("pagerank", "hubs")
+            .set("partition.scheme=neighbour-groups")
+            .set("partition.ngs=8");
+        sandbox.front("pipeline", &recipe, &["--threads", threads]).expect(0);
+        sandbox.front("check", &recipe, &[]).expect(0);
+        let run = &sandbox.view().of_kind("run")[0];
+        found.insert(fs::read(run.path.join("values.parquet")).unwrap());
+    }
+    assert_eq!(found.len(), 1, "the number of threads changed a result");
+}
+
+#[test]
+fn explain_says_which_launches_go_by_groups_and_what_no_run_reads_is_told() {
+    let graphs: Vec<(String, String)> =
+        graphs().into_iter().filter(|(name, _)| name == "hubs").collect();
+    let sandbox = sandbox(&graphs);
+    let recipe = |program| {
+        Recipe::of(program, "hubs").set("partition.scheme=neighbour-groups").set("run.epochs=2")
+    };
+    sandbox.build(&recipe("gcn"));
+    let told = sandbox.warploom(&recipe("gcn").arguments(&["explain", "-v"])).expect(0);
+    told.prints(&[
+        "groups of neighbours: neighbour-groups",
+        "so go `",
+        "a direction that has groups: none",
+    ]);
+    sandbox.build(&recipe("gat"));
+    let told = sandbox.warploom(&recipe("gat").arguments(&["explain", "-v"])).expect(0);
+    told.prints(&[
+        "groups of neighbours: ",
+        "by rows, since they do not walk edges once",
+        "groups: `",
+    ]);
+    let unread = recipe("gcn").set("partition.scheme=[merge-path, row-major]");
+    let line = "partition.scheme: `merge-path`, `row-major` will be built and checked, and no run \
+                reads it yet; schemes with readers: `rows`, `neighbour-groups`, `file`";
+    let told = sandbox.front("pipeline", &unread, &[]).expect(0).says(&[line]);
+    assert_eq!(told.stderr.matches("schemes with readers").count(), 1);
+    sandbox.stage("partition", &unread, &[]).expect(0).says(&[line]);
+}
