@@ -96,11 +96,7 @@ impl Stage for PlanStage {
         let made = build_list(inputs, request, &request.pipeline_settings(), &|| compiling.add(1))?;
         drop(compiling);
         let BuiltList { mut list, facts, settings, warnings, predicts } = made;
-        refuse_half_precision_loops(
-            request.run.dtype,
-            &request.spec.program.entry,
-            !list.parameters.is_empty(),
-        )?;
+        refuse_half_precision(request, &list)?;
         let known = GraphInputs::read(inputs, request)?;
         // A comment in the program changes no byte of its plan.
         list.lines.clear();
@@ -255,6 +251,12 @@ fn refuse_other_kernels(
         None => Ok(()),
         Some(place) => Err(Violation::new(format!("{place} is not what is emitted for the list"))),
     }
+}
+
+/// Refuses rows in half precision for a list that learns nothing.
+fn refuse_half_precision(request: &PlanRequest, list: &LaunchList) -> Result<(), StageError> {
+    let learns = !list.parameters.is_empty();
+    refuse_half_precision_loops(request.run.dtype, &request.spec.program.entry, learns)
 }
 
 /// The precision of products on a GPU, if it is reduced.
@@ -744,11 +746,7 @@ fn predict_memory(
     settings: &BTreeMap<String, serde_json::Value>,
 ) -> Result<Memory, StageError> {
     let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
-    refuse_half_precision_loops(
-        request.run.dtype,
-        &request.spec.program.entry,
-        !list.parameters.is_empty(),
-    )?;
+    refuse_half_precision(request, &list)?;
     Ok(fit_memory(request, &mut list, &facts, &GraphInputs::read(inputs, request)?, &|| {})?
         .1
         .memory)

@@ -223,6 +223,7 @@ fn reduced(table: &[f32], width: usize, graph: &Graph) -> f64 {
     let work = NeighbourReduce {
         adjacencies: &adjacencies,
         unit_starts: &units,
+        groups: None,
         combine: Combine::Sum,
         factor: EdgeFactor::One,
         source: Some(table),

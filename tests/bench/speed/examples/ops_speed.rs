@@ -174,6 +174,7 @@ fn sum_of<'a>(
     NeighbourReduce {
         adjacencies,
         unit_starts,
+        groups: None,
         combine,
         factor,
         source: Some(source),
