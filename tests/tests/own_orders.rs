@@ -283,6 +283,55 @@ fn a_signal_reaches_the_program() {
     script.leaves_nothing();
 }
 
+/// What a program has started, and programs that do not listen, end with Warploom, also where it is
+/// killed.
+#[test]
+fn nothing_that_a_program_started_stays() {
+    for (signal, code) in [(Signal::TERM, Some(75)), (Signal::KILL, None)] {
+        let script = Script::new();
+        script.write(
+            "trap '' TERM\nsh -c 'echo $$ > inner; exec sleep 600' &\necho $$ > outer\n\
+             while :; do sleep 0.05; done\n",
+        );
+        let [inner, outer] = ["inner", "outer"].map(|name| script.sandbox.path(name));
+        let is_there = || [&inner, &outer].iter().all(|file| fs::read(file).is_ok_and(ends_line));
+        let running = script.sandbox.begin(&script.recipe, &[]).until("it runs", is_there);
+        running.signal(signal);
+        assert_eq!(running.wait().code, code);
+        let is_alive = |file: &PathBuf| {
+            let process = fs::read_to_string(file).unwrap();
+            let state = fs::read_to_string(format!("/proc/{}/stat", process.trim()));
+            state.is_ok_and(|state| !state.contains(") Z "))
+        };
+        let gone = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            ![&inner, &outer].into_iter().any(is_alive)
+        });
+        assert!(gone, "a process stayed after {signal:?}");
+    }
+}
+
+fn ends_line(bytes: Vec<u8>) -> bool {
+    bytes.ends_with(b"\n")
+}
+
+/// A program that leaves a process behind ends when it ends, not when that does; and one that
+/// replaces its output folder is refused.
+#[test]
+fn a_program_leaves_no_process_and_its_own_folder() {
+    let script = Script::new();
+    script.write("sleep 600 &\nexit 3\n");
+    let output = script.sandbox.front("pipeline", &script.recipe, &[]).expect(1);
+    let output = output.says(&["ended with exit code 3"]);
+    assert!(output.took < std::time::Duration::from_secs(20), "{:?}", output.took);
+    script.write(
+        "mkdir elsewhere\nrmdir \"$WARPLOOM_OUTPUT\"\n\
+         ln -s \"$PWD/elsewhere\" \"$WARPLOOM_OUTPUT\"\n",
+    );
+    script.sandbox.front("pipeline", &script.recipe, &[]).expect(1).says(&["WARPLOOM_OUTPUT"]);
+    assert!(fs::read_dir(script.sandbox.path("elsewhere")).unwrap().next().is_none());
+}
+
 /// The fenced block of a page after a line that names its file.
 fn block(page: &str, name: &str) -> String {
     let (_, rest) = page.split_once(&format!("`{name}`:\n\n```")).expect(name);

@@ -6,18 +6,30 @@
 //! promises  the program is given the folders of what it reads (WARPLOOM_CSR, WARPLOOM_GRAPH), its
 //!           output folder (WARPLOOM_OUTPUT), WARPLOOM_THREADS and WARPLOOM_MEMORY in bytes; what
 //!           it wrote is checked before it is used; a failure is an error with its exit code and
-//!           the end of what it printed, and nothing of it stays; it gets SIGTERM when this
-//!           process ends, however that ends
+//!           the end of what it printed, and nothing of it stays; when this process
+//!           ends, however that ends, it gets SIGTERM and after two seconds SIGKILL, with what it
+//!           has started; what it leaves behind when it ends is killed
 //! never     holds what the program prints, but its end; runs it through a shell
 //! limits    the limits of memory and threads are passed to the program, and not enforced
 use std::{
     ffi::OsStr,
     fs,
     io::{self, Read},
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::{
+        fs::MetadataExt,
+        process::{CommandExt, ExitStatusExt},
+    },
     path::{Path, PathBuf},
-    process::{Command, ExitStatus, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
 };
+
+use rustix::process::Signal;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGKILL, SIGTERM};
 
 use warploom_contract::{
     Context, ErrorKind, Inputs, Kind, Outputs, StageError,
@@ -42,26 +54,98 @@ const NOT_STARTED: i32 = 127;
 const TAIL_BYTES: usize = 4096;
 /// Lines of that.
 const TAIL_LINES: usize = 20;
+/// How long a program alone has SIGTERM, before what it has started gets it too.
+const TIME_TO_LISTEN: Duration = Duration::from_millis(300);
+/// How long they may take to end after that, before SIGKILL.
+const TIME_TO_END: Duration = Duration::from_secs(2);
+/// How long what it printed is waited for after its end.
+const TIME_TO_DRAIN: Duration = Duration::from_millis(500);
+/// The time between two looks at a process.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// To be called first by every program with this stage: does not return if this process is the
-/// child, which ends with its parent and becomes the user's program.
+/// guard of a user's program, which ends it when this process' parent ends.
 pub fn serve_if_child() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().as_deref() != Some(OsStr::new(ROLE)) {
         return;
     }
     let (Some(parent), Some(program)) = (arguments.next(), arguments.next()) else { return };
-    #[cfg(target_os = "linux")]
-    let _unsupported =
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
-    // The parent may have ended before this process asked for the signal.
-    let now = rustix::process::getppid().map(|process| process.as_raw_nonzero().to_string());
-    if now.is_none_or(|now| parent != OsStr::new(&now)) {
-        std::process::exit(NOT_STARTED);
+    let mut command = Command::new(&program);
+    // A group of its own, so that what it starts ends with it.
+    command.args(arguments).process_group(0);
+    std::process::exit(match guard(&parent, command) {
+        Ok(status) => status.code().unwrap_or_else(|| end_like(status)),
+        Err(error) => {
+            eprintln!("{} cannot be started: {error}", program.display());
+            NOT_STARTED
+        }
+    });
+}
+
+/// Starts a program, and waits for its end; ends it, with all that it has started, when the parent
+/// has ended or a signal asks for it.
+fn guard(parent: &OsStr, mut command: Command) -> io::Result<ExitStatus> {
+    let asked = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, asked.clone())?;
     }
-    let error = Command::new(&program).args(arguments).exec();
-    eprintln!("{} cannot be started: {error}", program.display());
-    std::process::exit(NOT_STARTED);
+    let mut child = command.spawn()?;
+    let group = rustix::process::Pid::from_child(&child);
+    let is_over = || {
+        let now = rustix::process::getppid().map(|process| process.as_raw_nonzero().to_string());
+        asked.load(Ordering::Relaxed) || now.is_none_or(|now| parent != OsStr::new(&now))
+    };
+    let end = |signal| {
+        // An error says that nothing is left of it.
+        let _gone = rustix::process::kill_process_group(group, signal);
+    };
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            // What it leaves behind ends with it.
+            end(Signal::KILL);
+            return Ok(status);
+        }
+        if is_over() {
+            // It alone first: a shell whose command is killed before its trap runs may end.
+            let _ended = rustix::process::kill_process(group, Signal::TERM);
+            break wait_at_most(&mut child, TIME_TO_LISTEN)?;
+        }
+        std::thread::sleep(LOOK_EVERY);
+    };
+    end(Signal::TERM);
+    let status = match status {
+        None => wait_at_most(&mut child, TIME_TO_END)?,
+        ended => {
+            let begun = Instant::now();
+            let is_there = || rustix::process::test_kill_process_group(group).is_ok();
+            while is_there() && begun.elapsed() < TIME_TO_END {
+                std::thread::sleep(LOOK_EVERY);
+            }
+            ended
+        }
+    };
+    end(Signal::KILL);
+    status.map_or_else(|| child.wait(), Ok)
+}
+
+/// Waits for the end of a process, so long at most.
+fn wait_at_most(child: &mut Child, most: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    loop {
+        match child.try_wait()? {
+            None if begun.elapsed() < most => std::thread::sleep(LOOK_EVERY),
+            ended => return Ok(ended),
+        }
+    }
+}
+
+/// Ends this process by the signal that ended another.
+fn end_like(status: ExitStatus) -> i32 {
+    let signal = status.signal().unwrap_or(SIGKILL);
+    // Returns only if it fails.
+    let _failed = signal_hook::low_level::emulate_default_handler(signal);
+    128 + signal
 }
 
 /// Runs the program of a request; returns the new number of each node.
@@ -89,6 +173,7 @@ pub fn run(
         .env("WARPLOOM_OUTPUT", absolute(&folder)?)
         .env("WARPLOOM_THREADS", context.threads.to_string())
         .env("WARPLOOM_MEMORY", context.memory.to_string());
+    let before = look_at(&folder)?;
     context.progress.begin(&format!("running {}", program.command.join(" ")), 0, "");
     let ended = run_to_end(command);
     context.progress.end();
@@ -96,10 +181,20 @@ pub fn run(
     if !status.success() {
         return Err(failure(program, status, &tail));
     }
+    let after = look_at(&folder)?;
+    if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
+        return Err(program_error(program, "replaced the folder WARPLOOM_OUTPUT".into(), &tail));
+    }
+    fs::set_permissions(&folder, before.permissions())
+        .map_err(|error| StageError::io("set the mode of", &folder, &error))?;
     program.refuse_changed()?;
     let new_of_old = read_output(program, &folder, csr, &tail)?;
     fs::remove_file(&file).map_err(|error| StageError::io("remove", &file, &error))?;
     Ok(new_of_old)
+}
+
+fn look_at(folder: &Path) -> Result<fs::Metadata, StageError> {
+    fs::symlink_metadata(folder).map_err(|error| StageError::io("look at", folder, &error))
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, StageError> {
@@ -125,21 +220,37 @@ fn run_to_end(mut command: Command) -> io::Result<(ExitStatus, String)> {
     let mut child = command.spawn()?;
     // The ends of the pipe that this process holds: without them, the program's end is the pipe's.
     drop(command);
-    let (mut tail, mut buffer) = (Vec::new(), [0; 1 << 14]);
-    loop {
-        match printed.read(&mut buffer) {
-            Ok(0) => break,
-            Ok(read) => tail.extend_from_slice(&buffer[..read]),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+    let tail = Arc::new(Mutex::new(Vec::new()));
+    let kept = tail.clone();
+    let reader = std::thread::Builder::new().name("printed".to_owned()).spawn(move || {
+        let mut buffer = [0; 1 << 14];
+        while let Ok(read @ 1..) = read_some(&mut printed, &mut buffer) {
+            let mut tail = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.extend_from_slice(&buffer[..read]);
+            let excess = tail.len().saturating_sub(TAIL_BYTES);
+            tail.drain(..excess);
         }
-        let excess = tail.len().saturating_sub(TAIL_BYTES);
-        tail.drain(..excess);
+    })?;
+    let status = child.wait()?;
+    // A process that the program left, in a group of its own, may hold the pipe.
+    let ended = Instant::now();
+    while !reader.is_finished() && ended.elapsed() < TIME_TO_DRAIN {
+        std::thread::sleep(LOOK_EVERY);
     }
+    let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
     let text = String::from_utf8_lossy(&tail).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     let first = lines.len().saturating_sub(TAIL_LINES);
-    Ok((child.wait()?, lines[first..].join("\n")))
+    Ok((status, lines[first..].join("\n")))
+}
+
+fn read_some(printed: &mut io::PipeReader, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        match printed.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
 }
 
 fn start_error(program: &ExternalProgram, error: &io::Error) -> StageError {
