@@ -116,13 +116,21 @@ impl<'a> OrderRows<'a> {
     }
 }
 
+/// Characters of the names of columns that an error shows.
+const SHOWN: usize = 200;
+
 /// The column of ids of a text table.
 fn id_column(table: &FieldTable, path: &Path) -> Read<usize> {
     let column =
         |name: &str| table.names().iter().position(|known| known.trim().eq_ignore_ascii_case(name));
     IDS.iter().find_map(|name| column(name)).ok_or_else(|| {
         let error = ReadError::new(path, "the table of an order has no column `id`");
-        Box::new(error.expected("the column id", table.names().join(", ")).hint(COLUMN_HINT))
+        let mut found = table.names().join(", ");
+        if let Some((end, _)) = found.char_indices().nth(SHOWN) {
+            found.truncate(end);
+            found += "...";
+        }
+        Box::new(error.expected("the column id", found).hint(COLUMN_HINT))
     })
 }
 

@@ -80,7 +80,16 @@ pub fn list_kernels(
     Ok(lines)
 }
 
-/// The table, and what its schedules do.
+/// Whether two lines are calls of one kernel by launches of their own, with the same numbers.
+fn is_alike(one: &KernelLine, other: &KernelLine) -> bool {
+    one.kernel.is_some()
+        && one.launch != other.launch
+        && (&one.kernel, &one.numbers, one.threads, &one.schedules, &one.limit)
+            == (&other.kernel, &other.numbers, other.threads, &other.schedules, &other.limit)
+}
+
+/// The table, and what its schedules do. Calls that follow each other and differ in nothing are one
+/// row, with the sums of bytes and times.
 pub fn table(lines: &[KernelLine]) -> String {
     if lines.is_empty() {
         return String::new();
@@ -88,19 +97,25 @@ pub fn table(lines: &[KernelLine]) -> String {
     let head = ["kernel", "schedule", "numbers", "bytes", "predicted", "limit"];
     let mut rows = vec![head.map(str::to_owned)];
     let mut before = None;
-    for line in lines {
+    for same in lines.chunk_by(is_alike) {
+        let line = &same[0];
         // What is known of a launch is said in the row of its first kernel.
         let is_next = before == Some(&line.launch);
         let of_launch = |text: String| if is_next { String::new() } else { text };
         rows.push([
-            line.kernel.clone().unwrap_or_else(|| line.launch.clone()),
+            match (&line.kernel, same.len()) {
+                (None, _) => line.launch.clone(),
+                (Some(kernel), 1) => kernel.clone(),
+                (Some(kernel), calls) => format!("{kernel} x {calls}"),
+            },
             of_launch(line.schedules.join(", ")),
             match &line.kernel {
                 Some(_) => format!("{}, {} threads", line.numbers, line.threads),
                 None => "in the kernel of another launch".to_owned(),
             },
-            of_launch(show_size(line.bytes)),
-            of_launch(line.nanoseconds.map_or_else(String::new, |nanoseconds| {
+            of_launch(show_size(same.iter().map(|line| line.bytes).sum())),
+            of_launch(line.nanoseconds.map_or_else(String::new, |_| {
+                let nanoseconds: u64 = same.iter().filter_map(|line| line.nanoseconds).sum();
                 format!("{:.1} us", nanoseconds as f64 / 1e3)
             })),
             of_launch(line.limit.clone().unwrap_or_default()),

@@ -231,7 +231,7 @@ impl Table<'_> {
                 .map(|field| format!("{} {}", field.name(), field.data_type()))
                 .collect();
             let what = format!(
-                "expected a column `{name}` without nulls of another type, found {}",
+                "expected a column `{name}` without nulls, of the type that plans have, found {}",
                 found.join(", ")
             );
             StageError::damaged(self.path, what)
