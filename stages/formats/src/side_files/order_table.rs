@@ -11,7 +11,7 @@ use crate::{
     containers::{decompress::PlainFile, npy},
     options::Options,
     read_error::{Read, ReadError},
-    side_files::split_table::{IDS, KnownIds},
+    side_files::split_table::{HINT, IDS, KnownIds},
     text::field_table::FieldTable,
 };
 use std::path::Path;
@@ -24,8 +24,6 @@ const ARRAY: &[u8] = b"\x93NUMPY";
 /// Bytes of a text that show its columns.
 const HEAD_BYTES: usize = 1 << 16;
 const COLUMN_HINT: &str = "its first line names the columns:  id";
-const HINT: &str =
-    "ids are the data set's own: the column  id  of  warploom export graph -o DIR --as csv";
 
 /// Reads a table; returns the place of each row's id among those that are known, ascending.
 pub fn read(path: &Path, known: KnownIds<'_>) -> Read<Vec<u32>> {

@@ -23,7 +23,8 @@ use crate::{raw_graph::NodeIds, readers::tables};
 
 /// What the column of ids is called.
 pub(crate) const IDS: &[&str] = &["id", "node", "node_id", "vertex", "graph_id"];
-const HINT: &str =
+/// Where the ids of a table come from.
+pub(crate) const HINT: &str =
     "ids are the data set's own: the column  id  of  warploom export graph -o DIR --as csv";
 
 /// The ids that rows may have, ascending: row i is the i-th of them.
