@@ -15,7 +15,7 @@ pub use warploom_vertex::compile::Compilation;
 use warploom_vertex::{
     builtin::SettingError,
     compile::compile_with_progress,
-    emit::cuda::{self, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order},
+    emit::cuda::{self, DecidedKernels, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order},
     gir::Data,
     launch::{Body, Half, LaunchList},
     syntax::{Diagnostic, Severity},
@@ -213,16 +213,17 @@ pub struct GpuRequest<'a> {
     pub groups: &'a [Option<Groups>],
 }
 
-/// Emits the kernels of a list for a GPU, or says why it has none: for `plan`, and for `--device
-/// auto`.
-pub fn emit_for_gpu(
+/// Decides on the kernels of a list for a GPU, or says why it has none: for `plan`, and for
+/// `--device auto`. Prints none.
+pub fn decide_for_gpu(
     list: &LaunchList,
     asked: &GpuRequest,
     device: &Facts,
-) -> Result<Emitted, StageError> {
+) -> Result<DecidedKernels, StageError> {
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
-    emit_source(list, bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups, device)
+    let target = gpu_target(bytes_per_real(asked.dtype), asked.matmul, asked.order, device)?;
+    cuda::decide(list, target, asked.groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// Refuses what this version supports on the CPU only.
@@ -255,17 +256,27 @@ pub fn emit_source(
     groups: &[Option<Groups>],
     device: &Facts,
 ) -> Result<Emitted, StageError> {
+    let target = gpu_target(bytes_per_real, matmul, order, device)?;
+    cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+}
+
+/// The properties of a device, and the options, that kernels depend on.
+fn gpu_target(
+    bytes_per_real: u64,
+    matmul: Matmul,
+    order: Order,
+    device: &Facts,
+) -> Result<GpuTarget, StageError> {
     let grid = source_grid(device)?;
     let warpgroups = device.capability().is_some_and(Capability::has_warpgroups);
-    let target = GpuTarget {
+    Ok(GpuTarget {
         bytes_per_real,
         processors: grid.processors,
         shared_bytes: grid.shared_bytes_most,
         matmul,
         order,
         warpgroups,
-    };
-    cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+    })
 }
 
 /// The grid of a device that source is emitted for; an error for a CPU, which has none.

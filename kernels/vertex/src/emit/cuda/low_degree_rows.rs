@@ -7,7 +7,7 @@
 //! never     is chosen if an edge does more than add its row, or, except for slices, if there are
 //!           fewer rows than groups: all edges of a row should be in flight then
 use super::lane_layout::Lanes;
-use super::row_walk::RegisterEstimate;
+use super::register_estimate::RegisterEstimate;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Order, THREADS, Unit};
@@ -30,7 +30,7 @@ impl Unit<'_> {
     /// The schedule of this walk, if its rows are many and have few edges. If none, the registers
     /// alone decide (`RegisterEstimate`).
     pub(super) fn plan_low_degree(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
-        let (walk, lanes) = (lowering.walk, lowering.lanes);
+        let (walk, lanes) = (&lowering.walk, lowering.lanes);
         let load = (walk.passes() == 1).then(|| RegisterEstimate::new(lowering, 1))?;
         // With many vectors per lane, more blocks fit with four edges than with two.
         if walk.draws()
