@@ -110,7 +110,7 @@ impl Stage for PlanStage {
         }
         reasons.extend(reason);
         let grouped = decided.as_ref().filter(|_| is_grouped(request));
-        reasons.extend(grouped.map(|decided| schedule_reasons::grouping_reason(&list, decided)));
+        reasons.extend(grouped.map(|planned| schedule_reasons::grouping_reason(&list, planned)));
         let predicted = time_prediction::predict_list(
             &list,
             &facts,
@@ -126,8 +126,7 @@ impl Stage for PlanStage {
         };
         let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
         memory_budget::refuse_too_large(&memory, room)?;
-        let emitted = decided.map(|decided| decided.render(&list));
-        emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
+        let emitted = print_kernels(context, request, &list, decided);
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let (kernels, tables) = tables_of(&list, emitted.as_ref())?.unzip();
         let page = Plan {
@@ -199,8 +198,7 @@ impl Stage for PlanStage {
         }
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
             memory_needs(request, decided.as_ref(), &list, &facts, stored, division.as_ref());
-        let emitted = decided.map(|decided| decided.render(&list));
-        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, &emitted)?;
+        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, decided)?;
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
@@ -234,13 +232,14 @@ fn tables_of(
     emitted.map(|emitted| kernel_tables::to_tables(list, emitted)).transpose()
 }
 
-/// Refuses tables of kernels other than those that are emitted for the list.
+/// Refuses tables of kernels other than those that are decided for the list, once printed.
 fn refuse_other_kernels(
     artifact: &Artifact,
     found: Option<&KernelFacts>,
     list: &LaunchList,
-    emitted: &Option<Emitted>,
+    decided: Option<DecidedKernels>,
 ) -> Result<(), Violation> {
+    let emitted = decided.map(|decided| decided.render(list));
     let expected = tables_of(list, emitted.as_ref())?;
     if expected.as_ref().map(|(facts, _)| facts) != found {
         return Err(Violation::new(format!(
@@ -557,6 +556,18 @@ fn plan_cuts(
     let cut = |Groups { neighbours, lanes, threads }: Groups| Cut { neighbours, lanes, threads };
     let chosen = choose_groups(request, list, facts, profile);
     chosen.into_iter().map(|groups| groups.map(cut)).collect()
+}
+
+/// The source of the kernels of a GPU plan, printed once, and compiled if a compiler is present.
+fn print_kernels(
+    context: &Context,
+    request: &PlanRequest,
+    list: &LaunchList,
+    decided: Option<DecidedKernels>,
+) -> Option<Emitted> {
+    let emitted = decided.map(|decided| decided.render(list));
+    emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
+    emitted
 }
 
 /// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or

@@ -218,7 +218,7 @@ pub fn decide(
         aside: off_path_launches(list),
         ..DevicePlan::default()
     };
-    let joined = MergedLaunches::from_list(list);
+    let (joined, vertices) = (MergedLaunches::from_list(list), arena_vertices(list, target));
     let twins = shared_read_sums::find_second_outers(list, target, &joined);
     let shares = launch_walk::find_softmax_exponentials(list, target);
     let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
@@ -236,7 +236,7 @@ pub fn decide(
             unmade: Vec::new(),
             number,
             launch,
-            vertices: arena_vertices(list, target),
+            vertices,
             draft: LaunchDraft::default(),
             scratch_bytes: 0,
             schedules: BTreeSet::new(),

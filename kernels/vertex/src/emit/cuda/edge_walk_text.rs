@@ -12,7 +12,7 @@ use super::kernel_parameters::Parameters;
 use super::lane_layout::Lanes;
 use super::register_estimate::RegisterEstimate;
 use super::statement_text::{self, LoadsOf};
-use super::statements::{Source, Stream};
+use super::statements::{Reads, Source, Stream};
 use super::walk_lowering::WalkLowering;
 use super::{Argument, Cut, ListPart, THREADS};
 use crate::launch::{Direction, Element};
@@ -124,27 +124,32 @@ pub(super) fn stream_list(lowering: &WalkLowering, stream: &Stream) -> (&'static
     }
 }
 
-/// The loop over the edges of a row, one chunk at a time. The list entries of the next chunk are
-/// loaded before this chunk is processed.
-pub(super) fn emit_edge_loop(
-    lowering: &WalkLowering,
-    number: usize,
-    load: RegisterEstimate,
-) -> String {
-    let pass = &lowering.passes[number];
-    let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
-    let reads = pass.reads(loads_of);
+/// Statements that load and broadcast the list entries of edges.
+#[derive(Default)]
+struct ListText {
+    /// Loads of the first chunk and of the next one, and the step from one to the other.
+    first: String,
+    next: String,
+    turn: String,
+    /// Dropout bits of a chunk.
+    drawn: String,
+    /// Broadcasts to the lanes of a group, for the edges in flight.
+    shared: String,
+}
+
+/// These statements, for everything that a pass reads.
+fn emit_lists(lowering: &WalkLowering, reads: &Reads) -> ListText {
     let of_all = |at: usize| reads.contains(&Source::Stream(at));
     let of_lane = |at: usize| reads.contains(&Source::StreamOfLane(at));
     let named = |at: usize| lowering.numbers(at).name();
-    let (mut first, mut next, mut turn, mut drawn, mut shared) =
-        (String::new(), String::new(), String::new(), String::new(), String::new());
+    let mut texts = ListText::default();
     let of_edges = lowering.streams.iter().position(|stream| *stream == Stream::Edge);
     let mut listed: BTreeSet<usize> =
         (0..lowering.streams.len()).filter(|at| of_all(*at) || of_lane(*at)).collect();
     if listed.iter().any(|at| matches!(lowering.streams[*at], Stream::Kept(..))) {
         listed.extend(of_edges);
     }
+    let ListText { first, next, turn, drawn, shared } = &mut texts;
     for (at, stream) in listed.into_iter().map(|at| (at, &lowering.streams[at])) {
         let (of, list) = stream_list(lowering, stream);
         if let (Stream::Kept(threshold, site, columns), Some(edge)) = (stream, of_edges) {
@@ -182,6 +187,20 @@ pub(super) fn emit_edge_loop(
             );
         }
     }
+    texts
+}
+
+/// The loop over the edges of a row, one chunk at a time. The list entries of the next chunk are
+/// loaded before this chunk is processed.
+pub(super) fn emit_edge_loop(
+    lowering: &WalkLowering,
+    number: usize,
+    load: RegisterEstimate,
+) -> String {
+    let pass = &lowering.passes[number];
+    let loads_of = if load.is_mixed() { LoadsOf::AllEdges } else { LoadsOf::PresentEdges };
+    let reads = pass.reads(loads_of);
+    let ListText { first, next, turn, drawn, mut shared } = emit_lists(lowering, &reads);
     if reads.contains(&Source::LaneEdge) {
         shared.insert_str(0, "const bool here_mine = ALL || at + s + part % B < stop;\n");
     }

@@ -104,12 +104,12 @@ impl Unit<'_> {
         if self.reads_at_most(tuning::low_degree_reads(), lanes.places) && !is_short_of_room {
             return Some(LowDegreeSchedule { lanes, edges, blocks, asks: true });
         }
-        let is_of_four = halves
+        let is_four = halves
             && lanes.lanes == tuning::low_degree_halved_lanes()
             && (is_short_of_room || is_near);
         let reads =
             if is_near { tuning::low_degree_reads_near() } else { tuning::low_degree_reads() };
-        (is_of_four && self.reads_at_most(reads, lanes.places)).then_some(LowDegreeSchedule {
+        (is_four && self.reads_at_most(reads, lanes.places)).then_some(LowDegreeSchedule {
             lanes,
             edges: edges_near,
             blocks: blocks.min(tuning::low_degree_blocks_near()),

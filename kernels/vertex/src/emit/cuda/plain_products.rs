@@ -49,6 +49,7 @@ impl RowParts {
 
 /// The tile of a thread: `vector` columns, with `across` threads along a row, and `each` rows,
 /// whose elements are loaded `left_vector` at a time.
+#[derive(Clone, Copy)]
 struct ThreadTile {
     across: usize,
     vector: usize,
@@ -540,25 +541,36 @@ impl Unit<'_> {
             self.add_merged_products(merged);
             return Ok(());
         }
-        let most = widest_vector(self.target.bytes_per_real);
+        let lowered = self.lower_thread_product(&walk, &shapes, &sums)?;
+        self.add_thread_product(shapes, sums, lowered)
+    }
+
+    /// Lowers a product by threads, and chooses their tiles.
+    fn lower_thread_product(
+        &self,
+        walk: &Rc<Walk>,
+        shapes: &[ProductShape],
+        sums: &ProductSums,
+    ) -> Result<LoweredProduct, NoKernel> {
+        let (shape, most) = (&shapes[0], widest_vector(self.target.bytes_per_real));
         // Left operand: a tile of rows, loaded along K. Result: threads across the columns.
         let places = |shape: &ProductShape| {
-            if shapes.len() > 1 { shape.inner } else { left_places(&walk, shape) }
+            if shapes.len() > 1 { shape.inner } else { left_places(walk, shape) }
         };
         let left_vector =
             shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
-        let (loaders, lefts) = lower_rows(&walk, &shapes, left_vector)?;
+        let (loaders, lefts) = lower_rows(walk, shapes, left_vector)?;
         // The columns of a reduction along a row are held by one lane group. Each lane's vector
         // lies in one such reduction.
         let (vector, has_sums) = (
-            vector_along(&walk, shape.places, most),
+            vector_along(walk, shape.places, most),
             walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..))),
         );
         let across =
             shape.places.div_ceil(vector).next_power_of_two().min(if has_sums { 32 } else { 16 });
         let slices = shape.places.div_ceil(vector * across);
         let mut lowering = WalkLowering::new(
-            &walk,
+            walk,
             Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices },
         );
         let nothing: Vec<Statement> =
@@ -578,9 +590,16 @@ impl Unit<'_> {
                     >= blocks_least
         };
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
+        let tile = ThreadTile { across, vector, each, left_vector };
+        Ok(LoweredProduct { loaders, lefts, lowering, finish, tile })
+    }
+
+    /// Notes how a product is executed.
+    fn note_thread_product(&mut self, shapes: usize, sums: &ProductSums, tile: ThreadTile) {
+        let ThreadTile { across, vector, each, .. } = tile;
         self.note([
-            (ScheduleKind::ThreadProduct, sums.are_none() && shapes.len() == 1),
-            (ScheduleKind::ThreadProductPair, shapes.len() > 1),
+            (ScheduleKind::ThreadProduct, sums.are_none() && shapes == 1),
+            (ScheduleKind::ThreadProductPair, shapes > 1),
             (ScheduleKind::ThreadProductWithSum, sums.sum.is_some()),
             (ScheduleKind::ThreadProductWithOuter, sums.outer.is_some()),
         ]);
@@ -588,50 +607,70 @@ impl Unit<'_> {
         self.schedule(format!(
             "{each} rows of {vector} columns a thread, {across} threads along a row"
         ));
-        let (rows, lead) = shape.rows(&walk);
-        let mut given = Parameters::new();
+    }
+
+    /// Adds the kernel of a product by threads, and that which merges the parts of its sums.
+    fn add_thread_product(
+        &mut self,
+        shapes: Vec<ProductShape>,
+        sums: ProductSums,
+        lowered: LoweredProduct,
+    ) -> Result<(), NoKernel> {
+        let LoweredProduct { loaders, lefts, lowering, finish, tile } = lowered;
+        self.note_thread_product(shapes.len(), &sums, tile);
+        let (shape, walk) = (&shapes[0], &lowering.walk);
+        let (rows, lead) = shape.rows(walk);
+        let mut parameters = Parameters::new();
         let mut reads = finish.reads();
         lefts.iter().for_each(|left| left.statements.add_reads(&mut reads));
         let all: Vec<&WalkLowering> = loaders.iter().collect();
-        product_parameters(&mut given, shape, rows, &all, &lowering, &reads);
+        product_parameters(&mut parameters, shape, rows, &all, &lowering, &reads);
         shapes[1..].iter().for_each(|second| {
-            given.push(
+            parameters.push(
                 format!("const real* __restrict__ {}", pointer(&second.matrix)),
                 Argument::Buffer(second.matrix.clone()),
             )
         });
-        let mut parameters = given;
-        let tile = ThreadTile { across, vector, each, left_vector };
         let is_long = self.expected_vertices() * shape.wide as u64 * 4
             >= tuning::thread_product_prefetch_bytes();
-        let prefetched = if is_long { late_rows(&walk, &finish.statements) } else { Vec::new() };
-        let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
+        let prefetched = if is_long { late_rows(walk, &finish.statements) } else { Vec::new() };
+        let each = (THREADS / tile.across as u32 * tile.each as u32 / lead.max(1) as u32).max(1);
         // With large sums, few blocks loop over the tiles of rows.
         let most = if sums.outer.is_some() {
             tuning::thread_product_parts() * self.target.processors
         } else {
             u32::MAX
         };
-        let of_parts = RowParts { rows, each: of_block, most };
+        let of_parts = RowParts { rows, each, most };
         let end = self.plan_sums_end(&sums, of_parts, &mut parameters);
         let tables = tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?;
         // With sums, at least one block exists to store the sum of zero rows.
-        let slices = slices as u32;
+        let slices = lowering.lanes.slices as u32;
         let blocks = if sums.are_none() {
-            Blocks::Rows { rows, each: of_block, slices }
+            Blocks::Rows { rows, each, slices }
         } else {
-            Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
+            Blocks::Parts { rows, each, most, tiles: [slices, 1] }
         };
-        let sums_parts = (!sums.are_none()).then(|| self.parts_draft(&sums, of_parts)).flatten();
+        let parts = (!sums.are_none()).then(|| self.parts_draft(&sums, of_parts)).flatten();
         let body = ThreadProductBody { shapes, lefts, finish, sums, tile, lead, prefetched, end };
         self.add_kernel(KernelDraft {
             resident: 2,
             tables,
             ..KernelDraft::new("plain_products.rs, emit_product", parameters, blocks, body)
         });
-        self.draft.kernels.extend(sums_parts);
+        self.draft.kernels.extend(parts);
         Ok(())
     }
+}
+
+/// A product by threads, in statements: the loads of the left operands, their values, and the
+/// epilogue.
+struct LoweredProduct {
+    loaders: Vec<WalkLowering>,
+    lefts: Vec<RowValue>,
+    lowering: WalkLowering,
+    finish: Finish,
+    tile: ThreadTile,
 }
 
 /// Columns of the left operand to read: with the padding up to the stride, if its rows are a buffer

@@ -158,6 +158,7 @@ impl Unit<'_> {
             && may_be_scored(walk, places)
     }
 
+    /// Notes how a walk is executed.
     fn note_walk(&mut self, scheduled: &ScheduledWalk, turns: u64, cut: Option<Cut>) {
         let ScheduledWalk { lowering, along, few, tail, is_scored, .. } = scheduled;
         let (walk, lanes) = (&lowering.walk, &lowering.lanes);
@@ -177,6 +178,14 @@ impl Unit<'_> {
             (ScheduleKind::PaddedRows, walk.padded.is_some()),
             (ScheduleKind::ProductAfterWalk, tail.is_some()),
         ]);
+        self.header();
+        self.schedule(describe_rows(*lanes, turns, cut));
+        if let Some(tail) = tail {
+            self.schedule(format!(
+                "also computes {}, a product of these rows",
+                self.list.launches()[tail.follower].name
+            ));
+        }
     }
 
     /// Decides on one kernel for a launch that walks rows, or their edges.
@@ -255,14 +264,6 @@ impl Unit<'_> {
         let loads = scheduled.register_estimates();
         let cut = scheduled.cut(&loads);
         self.note_walk(&scheduled, turns, cut);
-        self.header();
-        self.schedule(describe_rows(lanes, turns, cut));
-        if let Some(tail) = &scheduled.tail {
-            self.schedule(format!(
-                "also computes {}, a product of these rows",
-                self.list.launches()[tail.follower].name
-            ));
-        }
         let ScheduledWalk { lowering, stores, along, .. } = scheduled;
         parameters.add_reads(&lowering, &lowering.reads());
         parameters.stored(&walk);

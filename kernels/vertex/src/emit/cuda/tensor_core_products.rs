@@ -496,10 +496,11 @@ impl KernelBody for TiledProduct {
     }
 }
 
-fn emit_body(product: &TiledProduct) -> String {
-    let TiledProduct { sources, followers, lowering, finish, schedule, next, lead, .. } = product;
+/// Numbers of the product and of its tiles.
+fn emit_constants(product: &TiledProduct) -> String {
+    let TiledProduct { sources, lowering, schedule, lead, .. } = product;
     let (shape, vector) = (&sources[0].shape, lowering.lanes.vector);
-    let constants = format!(
+    format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
 const unsigned rows = rows_given * {lead};\n",
         shape.inner,
@@ -514,7 +515,12 @@ const unsigned rows = rows_given * {lead};\n",
         1 + usize::from(schedule.split),
         schedule.warps,
         schedule.max_team(),
-    );
+    )
+}
+
+fn emit_body(product: &TiledProduct) -> String {
+    let TiledProduct { sources, followers, lowering, finish, schedule, next, .. } = product;
+    let (shape, vector) = (&sources[0].shape, lowering.lanes.vector);
     let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
     if let Some(steps) = followers.first().map(ConsumerProduct::steps) {
         let kept = tensor_core_shapes::KEPT.replace("@NEXT@", &next.to_string());
@@ -567,7 +573,7 @@ const unsigned rows = rows_given * {lead};\n",
         .replace("@COLUMN@", RowProductShape::column(vector))
         .replace("@RIGHT@", &right)
         .replace("@HALF@", &half);
-    format!("{constants}{text}")
+    format!("{}{text}", emit_constants(product))
 }
 
 /// The epilogue for the rows of a tile. If registers are scarce, values that are equal for all rows

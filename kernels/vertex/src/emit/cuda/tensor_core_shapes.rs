@@ -724,17 +724,7 @@ impl RowFill {
         let RowFill { origin, vector, columns } = self;
         let (leaf, padding) = match origin {
             RowOrigin::Stored(leaf, padding) => (leaf, padding),
-            RowOrigin::Made(made) => {
-                return format!(
-                    "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
-constexpr unsigned V = {vector}, Q = 1;
-{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
-store<V>(to, of_row);
-",
-                    made.text(),
-                    made.at
-                );
-            }
+            RowOrigin::Made(made) => return fill_made_row(made, *vector),
         };
         let (bytes, start) = (vector * 4, start_of_row("row", *columns as u64, leaf));
         let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
@@ -756,6 +746,19 @@ store<V>(to, of_row);
             RowOrigin::Made(made) => made.statements.add_reads(reads),
         }
     }
+}
+
+/// Statements that compute elements of a row and write them to `to`.
+fn fill_made_row(made: &RowValue, vector: usize) -> String {
+    format!(
+        "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
+constexpr unsigned V = {vector}, Q = 1;
+{}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
+store<V>(to, of_row);
+",
+        made.text(),
+        made.at
+    )
 }
 
 /// Loads one K step of a tile's rows.
