@@ -44,6 +44,7 @@ use crate::{
 };
 
 pub use backend::CudaBackend;
+pub use kernel_arguments::row_list_needs;
 use kernel_arguments::{Layout, MemorySpace};
 use pipelined_epochs::{BatchInFlight, ReadbackBuffers};
 pub use warploom_shell::device_errors::device_error;
@@ -128,7 +129,7 @@ impl GpuExecutor {
         let bytes_free = gpu.facts().memory_free_bytes;
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
-        let lists = kernel_arguments::build_walked_lists(list, emitted, emitted.processors, data);
+        let lists = kernel_arguments::build_walked_lists(list, emitted, data);
         let tables = kernel_arguments::build_group_tables(emitted, &lists);
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;

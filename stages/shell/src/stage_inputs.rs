@@ -129,6 +129,9 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
 /// divisions, rows, and on a CPU groups of neighbours.
 pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
+    let lists: &[&str] =
+        if device == DeviceKind::Cpu { &partition::ROWS_FILES } else { &partition::WALK_FILES };
+    let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
     let groups = partition::GROUP_FILES.into_iter().filter(|_| device == DeviceKind::Cpu);
     match kind {
         Kind::Graph => Reads {
@@ -152,7 +155,8 @@ pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
         Kind::Partition => Reads {
-            files: Names(partition::ROWS_FILES.into_iter().chain(groups).collect()),
+            files: Names(lists.iter().copied().chain(groups).collect()),
+            counts: Names(sorted.collect()),
             ..Reads::default()
         },
         // The refusal of a run that needs too much memory shows the advice.

@@ -51,7 +51,7 @@ stages! {
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
-        version: 4,
+        version: 5,
         reads: &[Kind::Csr],
         writes: &[Kind::Partition],
     };

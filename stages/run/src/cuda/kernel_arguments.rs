@@ -4,18 +4,18 @@
 //!           results of launches are where the plan's arena puts them; what the plan leaves on the
 //!           host is in pinned memory, with the same row strides
 //! never     launches
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::{ErrorKind, StageError};
+use warploom_contract::{ErrorKind, StageError, kinds::partition::row_lists::RowListNeeds};
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
 use warploom_device::{Fault, Gpu};
 use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_vertex::emit::cuda::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
-    WalkedLists, loss_of,
+    Argument, Blocks, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier, WalkedLists,
+    loss_of,
 };
 use warploom_vertex::launch::{Direction, LaunchList, LossKind, Role, Rows};
 use warploom_vertex::tuning;
@@ -180,48 +180,75 @@ pub struct Layout {
 /// Tables of neighbour groups.
 pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
 
-/// Builds all lists that kernels walk.
-pub fn build_walked_lists<T: Precision>(
-    list: &LaunchList,
-    planned: &DevicePlan,
-    processors: u32,
-    data: &Data<T>,
-) -> BTreeMap<WalkedLists, Items> {
-    let graph = data.edge_graph();
-    let walked = planned.arguments().filter_map(|argument| match argument {
+/// The lists of edges that kernels walk, of the partition.
+pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
+    let mut needs = RowListNeeds::default();
+    for walked in walked_lists(planned) {
+        let WalkedLists::Edges(direction) = walked else { continue };
+        match (direction, is_grouped(planned, direction)) {
+            (Direction::Both, _) => needs.by_number = [true; 2],
+            (Direction::In, true) => needs.by_number[0] = true,
+            (Direction::In, false) => needs.walked[0] = true,
+            (Direction::Out, true) => needs.by_number[1] = true,
+            (Direction::Out, false) => needs.walked[1] = true,
+        }
+    }
+    needs
+}
+
+/// What kernels walk.
+fn walked_lists(planned: &DevicePlan) -> BTreeSet<WalkedLists> {
+    let of = |argument: &Argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
         Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
             Some(WalkedLists::Edges(*direction))
         }
         _ => None,
-    });
-    let mut lists = BTreeMap::new();
-    for walked in walked {
-        let items = |walked: &WalkedLists| match walked {
-            WalkedLists::Edges(direction) => {
-                let is_grouped = planned.arguments().any(
-                    |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
-                );
-                Items::from_edges(
-                    &graph,
-                    *direction,
-                    &collect_cuts(planned, walked),
-                    processors,
-                    is_grouped,
-                )
-            }
-            WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
-                &find_sparse_features(features, list, data)?.as_rows(),
-                *by_columns,
-            )),
-        };
-        if !lists.contains_key(&walked)
-            && let Some(items) = items(&walked)
-        {
-            lists.insert(walked, items);
-        }
+    };
+    planned.arguments().filter_map(of).collect()
+}
+
+/// Whether the edges of a direction are walked by neighbour groups alone.
+fn is_grouped(planned: &DevicePlan, direction: Direction) -> bool {
+    let by_groups =
+        |argument: &Argument| matches!(argument, Argument::Groups(of, ..) if *of == direction);
+    let by_rows = |argument: &Argument| matches!(argument, Argument::Count(WalkedLists::Edges(of), ..) if *of == direction);
+    planned.arguments().any(by_groups) && !planned.arguments().any(by_rows)
+}
+
+/// All lists that kernels walk.
+pub fn build_walked_lists<T: Precision>(
+    list: &LaunchList,
+    planned: &DevicePlan,
+    data: &Data<T>,
+) -> BTreeMap<WalkedLists, Items> {
+    let items = |walked: &WalkedLists| match walked {
+        WalkedLists::Edges(direction) => edge_items(planned, *direction, data),
+        WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
+            &find_sparse_features(features, list, data)?.as_rows(),
+            *by_columns,
+        )),
+    };
+    let made = |walked: WalkedLists| items(&walked).map(|items| (walked, items));
+    walked_lists(planned).into_iter().filter_map(made).collect()
+}
+
+/// The edges of a direction.
+fn edge_items<T: Precision>(
+    planned: &DevicePlan,
+    direction: Direction,
+    data: &Data<T>,
+) -> Option<Items> {
+    let (graph, lists) = (data.edge_graph(), &data.row_lists);
+    let (walk, by_number) = match direction {
+        Direction::Both => return Items::of_both(&graph),
+        Direction::In => (&lists.walked_in, graph.incoming),
+        Direction::Out => (&lists.walked_out, graph.outgoing),
+    };
+    if is_grouped(planned, direction) {
+        return by_number.as_ref().map(Items::by_number);
     }
-    lists
+    walk.as_ref().map(Items::from_walk)
 }
 
 /// Builds all tables of neighbour groups.
@@ -233,7 +260,7 @@ pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, It
             None
         }
     });
-    let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
+    let cuts: BTreeSet<(Direction, Groups)> = cuts.collect();
     let of = |(direction, groups)| {
         Some((
             (direction, groups),
@@ -241,18 +268,6 @@ pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, It
         ))
     };
     cuts.into_iter().filter_map(of).collect()
-}
-
-/// How kernels divide a list that they walk.
-fn collect_cuts(planned: &DevicePlan, walked: &WalkedLists) -> Vec<Cut> {
-    let of = |argument: &Argument| {
-        if let Argument::Count(of, cut, _) = argument {
-            (of == walked).then_some(*cut)
-        } else {
-            None
-        }
-    };
-    planned.arguments().filter_map(of).collect()
 }
 
 /// The sparse features that a buffer stands for.

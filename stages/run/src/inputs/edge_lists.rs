@@ -2,9 +2,15 @@
 //!
 //! promises  the edges of a vertex ascend by edge id, so that results do not depend on the order of
 //!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
-//!           are needed are built
-//! limits    fewer than 2^32 edges; memory: 8 bytes an edge for each direction and 8 for the ends
-use warploom_contract::kinds::csr::{Csr, Direction as Side};
+//!           are needed are there; lists by vertex are those of the partition, mapped
+//! limits    fewer than 2^31 edges; memory: 8 bytes an edge for the ends, where a launch reads them
+use warploom_contract::{
+    arrow_file::View,
+    kinds::{
+        csr::{Csr, Direction as Side},
+        partition::row_lists::{RowEdges, RowLists},
+    },
+};
 use warploom_ops::balanced_units;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_vertex::launch::ListNeeds;
@@ -37,21 +43,31 @@ pub struct EdgeLists {
 
 #[derive(Clone, Debug)]
 struct VertexEdges {
-    offsets: Vec<u64>,
-    edges: Vec<u32>,
-    far: Vec<u32>,
+    offsets: View<u64>,
+    edges: View<u32>,
+    far: View<u32>,
+}
+
+impl VertexEdges {
+    fn new(side: &Side, lists: &RowEdges) -> Self {
+        let (edges, far) = (lists.edge.clone(), lists.far.clone());
+        VertexEdges { offsets: side.offsets.clone(), edges, far }
+    }
 }
 
 impl EdgeLists {
-    /// Builds the needed lists of a csr whose edge ids were checked.
-    pub fn from_csr(csr: &Csr, wanted: ListNeeds) -> Self {
+    /// The needed lists: those by vertex, of the partition; those by edge, of a csr whose edge ids
+    /// were checked.
+    pub fn new(csr: &Csr, lists: &RowLists, wanted: ListNeeds) -> Self {
         let any = wanted.incoming || wanted.outgoing || wanted.ends;
         if !any && !wanted.relations {
             return EdgeLists::default();
         }
-        let (source, target) = edge_ends(csr);
-        let incoming = wanted.incoming.then(|| list_by_vertex(&csr.incoming, &target, &source));
-        let outgoing = wanted.outgoing.then(|| list_by_vertex(&csr.outgoing, &source, &target));
+        let of = |side: &Side, lists: &Option<RowEdges>| {
+            lists.as_ref().map(|lists| VertexEdges::new(side, lists))
+        };
+        let incoming = of(&csr.incoming, &lists.incoming).filter(|_| wanted.incoming);
+        let outgoing = of(&csr.outgoing, &lists.outgoing).filter(|_| wanted.outgoing);
         let relation = if wanted.relations {
             order_by_edge(csr, csr.types.as_deref().unwrap_or(&[]))
         } else {
@@ -66,7 +82,7 @@ impl EdgeLists {
         });
         let both_units =
             both.map_or_else(Vec::new, |offsets| balanced_units(&offsets.collect::<Vec<u64>>()));
-        let (source, target) = if wanted.ends { (source, target) } else { Default::default() };
+        let (source, target) = if wanted.ends { edge_ends(csr) } else { Default::default() };
         EdgeLists {
             incoming,
             outgoing,
@@ -84,10 +100,8 @@ impl EdgeLists {
     /// slots.
     pub fn order_by_slots(&mut self, csr: &Csr) {
         if let Some(list) = &mut self.incoming {
-            list.edges.iter_mut().zip(csr.incoming.edges.iter()).for_each(|(own, &edge)| {
-                *own = edge as u32;
-            });
-            list.far.copy_from_slice(&csr.incoming.neighbours);
+            list.edges = csr.incoming.edges.iter().map(|&edge| edge as u32).collect();
+            list.far = csr.incoming.neighbours.clone();
         }
     }
 
@@ -131,16 +145,4 @@ pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
         .zip(of_slot)
         .for_each(|(&edge, &number)| by_edge[edge as usize] = number);
     by_edge
-}
-
-/// Edges grouped by vertex. One pass in the order of edge ids keeps that order for each vertex.
-fn list_by_vertex(side: &Side, near: &[u32], far: &[u32]) -> VertexEdges {
-    let mut next: Vec<u64> = side.offsets.to_vec();
-    let (mut edges, mut ends) = (vec![0; near.len()], vec![0; near.len()]);
-    for (edge, (near, far)) in near.iter().zip(far).enumerate() {
-        let slot = next[*near as usize] as usize;
-        next[*near as usize] += 1;
-        (edges[slot], ends[slot]) = (edge as u32, *far);
-    }
-    VertexEdges { offsets: side.offsets.to_vec(), edges, far: ends }
 }

@@ -32,6 +32,25 @@ use crate::{
     precision::Precision,
 };
 
+/// Refuses a graph of more edges than compiled programs take.
+pub fn check_edge_count(
+    list: &LaunchList,
+    csr: &Csr,
+    artifact: &Artifact,
+) -> Result<(), StageError> {
+    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
+    if walked == ListNeeds::default() || csr.edges() as u64 <= EDGES_MAX {
+        return Ok(());
+    }
+    let what = format!(
+        "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
+        csr.edges()
+    );
+    Err(StageError::new(ErrorKind::Data, what)
+        .at(artifact.path.display())
+        .hint("run one of the shipped programs, unedited"))
+}
+
 /// Loads the buffers of role `given`.
 pub fn load_inputs<T: Precision>(
     data: &Data<T>,
@@ -39,16 +58,6 @@ pub fn load_inputs<T: Precision>(
     csr: &Csr,
     artifact: &Artifact,
 ) -> Result<BTreeMap<BufferName, InputRows<T>>, StageError> {
-    let walked = ListNeeds { graphs: false, ..ListNeeds::from_list(list) };
-    if walked != ListNeeds::default() && data.edges as u64 > EDGES_MAX {
-        let what = format!(
-            "the graph has {} edges, and compiled programs take at most {EDGES_MAX}",
-            data.edges
-        );
-        return Err(StageError::new(ErrorKind::Data, what)
-            .at(artifact.path.display())
-            .hint("run one of the shipped programs, unedited"));
-    }
     let mut given = BTreeMap::new();
     for buffer in &list.buffers {
         if let Role::Given(input) = &buffer.role {

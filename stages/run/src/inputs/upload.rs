@@ -13,7 +13,8 @@ use warploom_contract::{
     kinds::{
         csr::Csr,
         graph::{self, Features, Labels, Split},
-        partition, permutation,
+        partition::row_lists::{self, RowListNeeds},
+        permutation,
     },
     progress::StopFlag,
 };
@@ -37,12 +38,14 @@ const TASK_ROWS: usize = 4096;
 /// Elements that one task converts.
 const TASK_ELEMENTS: usize = 1 << 16;
 
-/// Opens and reorders everything that the launches need; a stop is honoured between two parts.
+/// Opens and reorders everything that the launches need; a stop is honoured between two parts. A
+/// GPU says itself which lists of edges its kernels walk (`row_needs`).
 pub fn load_data<T: Precision>(
     context: &Context,
     inputs: &Inputs,
     list: &LaunchList,
     needs: Needs,
+    row_needs: Option<RowListNeeds>,
     request: &RunRequest,
 ) -> Result<Data<T>, StageError> {
     let stop = context.stop;
@@ -50,13 +53,20 @@ pub fn load_data<T: Precision>(
     let mut table = graph::read_nodes(artifact)?;
     let chosen = vertices::find_rows(&request.chosen, &table.ids)?;
     let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-    let units = partition::open_rows(inputs.get(Kind::Partition)?)?;
     check_stop(stop)?;
     let order = read_order(inputs.get(Kind::Permutation)?, csr.nodes())?;
     check_node_count(inputs, csr.nodes(), table.ids.len())?;
     check_csr(&csr, &inputs.get(Kind::Csr)?.path)?;
     check_stop(stop)?;
-    let mut data = Data::from_graph(&csr, units, needs);
+    program_inputs::check_edge_count(list, &csr, artifact)?;
+    let lists = row_lists::open_row_lists(
+        inputs.get(Kind::Partition)?,
+        row_needs.unwrap_or_else(|| numbered_row_needs(needs)),
+        csr.nodes(),
+        csr.edges(),
+    )?;
+    check_stop(stop)?;
+    let mut data = Data::from_graph(&csr, lists, needs);
     (data.old_of_new, data.chosen) = (order, chosen);
     check_stop(stop)?;
     let trains = matches!(list.body, Body::Train(_));
@@ -95,6 +105,14 @@ pub fn load_data<T: Precision>(
     data.ids = table.ids;
     check_stop(stop)?;
     Ok(data)
+}
+
+/// The lists of edges that launches on a CPU walk.
+fn numbered_row_needs(needs: Needs) -> RowListNeeds {
+    let later = needs.lists_later.unwrap_or_default();
+    let by_number =
+        [needs.lists.incoming || later.incoming, needs.lists.outgoing || later.outgoing];
+    RowListNeeds { by_number, ..RowListNeeds::default() }
 }
 
 fn check_stop(stop: &StopFlag) -> Result<(), StageError> {
