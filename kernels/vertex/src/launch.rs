@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::GraphFacts;
 use crate::gir::{self, Binary, Unary};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 mod arena;
 mod buffer_access;

@@ -98,6 +98,5 @@ pub mod passes;
 pub mod reference;
 pub mod syntax;
 pub mod trace;
-pub mod tuning;
 
 pub use facts::GraphFacts;

@@ -27,5 +27,4 @@ mod semantics;
 mod settings;
 mod source_digests;
 mod trace;
-mod tuning;
 mod validation;

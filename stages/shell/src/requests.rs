@@ -23,7 +23,7 @@ use warploom_spec::{
 };
 
 pub use crate::stage_errors::{catalog_error, mistake_error, read_error};
-use warploom_vertex::tuning::Replaced;
+use warploom_tuning::Replaced;
 
 use crate::{
     Environment, StageName,
@@ -529,7 +529,7 @@ impl Request for PlanRequest {
             init_digest,
             splits_digest,
             compiler: COMPILER_VERSION,
-            tuning: warploom_vertex::tuning::replaced().clone(),
+            tuning: warploom_tuning::replaced().clone(),
         })
     }
 

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use warploom_contract::{Digest, ErrorKind, StageError, regular_file};
-use warploom_vertex::tuning::{self, Misfit, ReplaceError, Replaced};
+use warploom_tuning as tuning;
+use warploom_tuning::{Misfit, ReplaceError, Replaced};
 
 /// The largest file that is read.
 const BYTES_MOST: u64 = 1 << 20;

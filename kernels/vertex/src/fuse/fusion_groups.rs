@@ -14,7 +14,7 @@ use crate::launch::{
     Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View,
     is_row_wise, name_of_again, reduced, width,
 };
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// A launch that is not scheduled yet.
 #[derive(Clone)]

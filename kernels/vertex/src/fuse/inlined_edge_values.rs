@@ -8,7 +8,7 @@ use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows,
     StopCondition, View, is_row_wise, is_total, reduced,
 };
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The parts of a list within which launches may be fused, in order.
 pub(super) fn parts(list: &LaunchList) -> Vec<&[Launch]> {

@@ -10,7 +10,7 @@ use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
 };
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The list with such products inlined into their reductions.
 pub(super) fn multiply_in_place(list: &LaunchList, values: &ListValues) -> LaunchList {

@@ -14,7 +14,7 @@ use crate::launch::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View,
     name_of_again,
 };
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Recomputes rows where that reads less; `buffers` are those of the list before fusion.
 pub(super) fn make_again(list: &mut LaunchList, buffers: &BTreeMap<&str, &Buffer>) {

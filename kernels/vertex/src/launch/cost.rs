@@ -13,7 +13,7 @@ use super::{
 };
 use crate::facts::GraphFacts;
 use crate::gir::Op;
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Bytes of one id or index.
 const INDEX: u64 = 4;

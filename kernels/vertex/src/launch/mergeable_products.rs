@@ -16,7 +16,7 @@ use super::{
     name_of_again,
 };
 use crate::gir::{Binary, EdgeRows, Number, Op};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Maximum columns of a following product with warpgroup MMA.
 const WIDE_COLUMNS: u64 = 64;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::{Body, Launch, LaunchList, Operand, Operation};
 use crate::gir::Op;
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Their numbers among all launches.
 pub fn off_path_launches(list: &LaunchList) -> BTreeSet<usize> {

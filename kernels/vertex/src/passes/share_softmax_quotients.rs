@@ -15,7 +15,7 @@ use super::{
     value_ranges::{may_be_infinite, may_be_zero},
 };
 use crate::gir::{Binary, Data, Gir, NodeId, Op};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The program with such sums of quotients.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

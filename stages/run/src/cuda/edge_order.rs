@@ -8,9 +8,9 @@
 use rayon::prelude::*;
 use warploom_ops::evaluate::{EdgeGraph, EdgeList};
 use warploom_ops::sparse_product::SparseRows;
+use warploom_tuning as tuning;
 use warploom_vertex::emit::cuda::{Cut, Tier};
 use warploom_vertex::launch::Direction;
-use warploom_vertex::tuning;
 
 /// The lists of one direction.
 #[derive(Clone, Debug, Default)]

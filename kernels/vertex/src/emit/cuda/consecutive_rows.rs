@@ -19,7 +19,7 @@ use super::statement_text::LoadsOf;
 use super::statements::{Source, Statements};
 use super::walk_lowering::WalkLowering;
 use super::{Cut, Order, THREADS, Unit, heavy_rows};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The parameters of the schedule.
 #[derive(Clone, Copy, Debug)]

@@ -9,7 +9,7 @@
 use super::edge_sums::{Largest, Sum};
 use super::operators::register;
 use super::walk_lowering::WalkLowering;
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The maximum number of blocks of all heavy rows with this many slices. It bounds the partial sums
 /// in scratch, and the rows by the completion counters.

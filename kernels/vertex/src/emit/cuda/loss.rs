@@ -10,7 +10,7 @@ use super::lane_layout::{vector_of, widest_vector};
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
 use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::launch::{LossKind, Operation, Rows};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Sums that a block of the loss kernel stores: the loss, and for numbers both errors of each
 /// split.

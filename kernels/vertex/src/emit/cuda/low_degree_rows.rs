@@ -12,7 +12,7 @@ use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Order, THREADS, Unit};
 use crate::launch::Rows;
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The parameters of the schedule.
 #[derive(Clone, Copy, Debug)]

@@ -25,7 +25,7 @@ use super::walk_steps::{Level, Walk};
 use super::{Argument, Blocks, Grouped, Groups, KernelText, NoKernel, ScheduleKind, Unit};
 use crate::gir::{Op, Reduction};
 use crate::launch::{Rows, reduced};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Threads of the blocks that the occupancy of `RegisterEstimate` refers to.
 const THREADS: u32 = super::THREADS;

@@ -23,7 +23,7 @@ use super::{
     Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit, warpgroup_products,
 };
 use crate::launch::{Operand, Operation, differing};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Columns of two concatenated rows; the second starts at a vector boundary.
 pub(super) fn paired_columns(first: u64, second: u64) -> u64 {

@@ -22,7 +22,7 @@ use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
 use crate::gir::{Op, Type};
 use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Static shared memory per block, less what the sums over rows take.
 const SHARED_BYTES: usize = 44 << 10;

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::gir::{Op, Type};
 use crate::launch::{Direction, Element, Rows, reduced};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Whether lanes of an edge walk may overlap, so that fewer lanes compute the values that each edge
 /// needs once. Each row must have the frame's columns or one, so that no lane holds columns of two

@@ -22,7 +22,7 @@ use crate::launch::{
     Body, Element, Launch, LaunchList, Lifetime, LossKind, MergedLaunches, Operand, Operation,
     Rowed, Rows, Timeline, View, differing, is_attended, summed_rows,
 };
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Sums that another launch computes, by the number of their own launch.
 pub(super) type SharedSums = BTreeMap<usize, Maker>;

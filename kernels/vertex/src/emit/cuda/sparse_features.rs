@@ -13,7 +13,7 @@ use super::{
     Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists,
 };
 use crate::launch::{Dropout, Expression, Operation, Role, Rows};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// A walk over the nonzeros of features, by rows or by columns.
 struct FeatureWalk<'a> {

@@ -21,7 +21,7 @@ use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
 use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use crate::launch::{Launch, Operation, Rows};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The launches of one merged kernel: a product, optionally a product that it adds to, and the
 /// products that consume its rows.

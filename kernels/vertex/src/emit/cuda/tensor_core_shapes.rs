@@ -14,7 +14,7 @@ use super::statement_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{GpuTarget, Matmul, TICKETS, warpgroup_products};
 use crate::launch::{Element, Rows};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Warps per block of a product, as in other kernels.
 pub(super) const WARPS: usize = super::THREADS as usize / 32;

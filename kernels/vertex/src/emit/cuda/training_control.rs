@@ -11,7 +11,7 @@
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, THREADS};
 use crate::launch::{LaunchList, LossKind, parameter_buffer};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// The state between epochs, as it is stored on the device. There are two copies; each epoch reads
 /// one and writes the other.

@@ -31,7 +31,7 @@ use super::statements::{
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
 use crate::gir::{Binary, Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 type Key = (Scope, FromKey, At, Table, Type);
 

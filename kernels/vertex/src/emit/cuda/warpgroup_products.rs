@@ -10,7 +10,7 @@
 //! section 4.
 use std::ops::RangeInclusive;
 
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Device functions of these kernels, in addition to the common ones.
 pub(super) const PRELUDE: &str = include_str!("warpgroup.cuh");

@@ -12,7 +12,7 @@ use super::{Group, Item};
 use crate::fuse::inlined_edge_values::{FusionKind, ListValues};
 use crate::gir::Op;
 use crate::launch::{Operand, Operation, Rowed, Rows, View, reduced, width};
-use crate::tuning;
+use warploom_tuning as tuning;
 
 /// Maximum lanes per group: as many hold a row of a product that is summed along an axis.
 const LANES: u64 = 32;

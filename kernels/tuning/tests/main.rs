@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warploom_vertex::tuning;
+use warploom_tuning as tuning;
 
 /// Words of names of cards.
 const CARDS: [&str; 8] = ["A100", "H100", "H200", "B200", "V100", "L40S", "h100", "h200"];
