@@ -18,7 +18,7 @@ mod source;
 mod tests;
 mod triangles;
 
-use warploom_vertex::gir::{EdgeSet, Input, Op, Type};
+use warploom_ir::{EdgeSet, Input, Op, Type};
 
 pub use element::Element;
 pub(crate) use element::empty_reduction;
@@ -183,7 +183,7 @@ impl<T> Part<'_, T> {
         match self {
             Part::Leaf(leaf) => leaf.shape.to_vec(),
             Part::Times(first, second) => {
-                warploom_vertex::gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+                warploom_ir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
             }
         }
     }

@@ -32,7 +32,7 @@ mod tile;
 
 use rayon::prelude::*;
 use std::sync::Mutex;
-use warploom_vertex::gir::{Number, Op, Type};
+use warploom_ir::{Number, Op, Type};
 use warploom_vertex::launch::Over;
 
 pub use kernel::Kernel;

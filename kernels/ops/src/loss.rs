@@ -16,8 +16,7 @@ mod tests;
 
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use warploom_vertex::gir::Unary;
-use warploom_vertex::launch::LossKind;
+use warploom_ir::{Loss as LossKind, Unary};
 
 use crate::Real;
 use crate::expression::arithmetic::Source;

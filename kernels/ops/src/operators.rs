@@ -5,8 +5,8 @@
 //!           defined in `vertex/src/gir/operators.rs`, rounded to the type
 //! never     decides what a loop iterates over, in which order, or on how many threads: its caller
 //!           does
-use warploom_vertex::gir::{Binary, Unary};
-use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
+use warploom_ir::interpret::{self, Scalar as Number, integer_arithmetic};
+use warploom_ir::{Binary, Unary};
 
 use crate::Real;
 use crate::evaluate::Element;

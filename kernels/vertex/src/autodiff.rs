@@ -18,7 +18,7 @@ mod zero_times_infinity;
 
 use std::fmt;
 
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Misfit, NodeId, NodeResult, Op,
     Place, Pooling, Span, Type,
 };

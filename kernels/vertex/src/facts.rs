@@ -4,7 +4,7 @@
 //! never     contains a graph, a device or a path
 use serde::{Deserialize, Serialize};
 
-use crate::gir::{Data, Half, Loss};
+use warploom_ir::{Data, Half, Loss};
 
 /// What is known of graph, target and run when a list is built.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::GraphFacts;
-use crate::gir::{self, Binary, Unary};
+use warploom_ir::{Binary, Direction, Half, Init, Loss, Unary};
 use warploom_tuning as tuning;
 
 mod arena;
@@ -32,7 +32,6 @@ mod shortcut_algorithms;
 mod single_walk_rules;
 mod validate;
 
-pub use crate::gir::{Direction, Half, Init, Loss as LossKind};
 pub use arena::{ALIGNMENT, Arena, BufferPlace, Peak};
 pub use buffer_access::{gradient_buffer, parameter_buffer};
 pub(crate) use cost::width;
@@ -190,7 +189,7 @@ pub enum Element {
     /// A node id: u32, the row in nodes.parquet; `u32::MAX` is the sentinel, larger than every id.
     Id,
     /// A bool (0 or 1), an int or an id, stored as a signed 64-bit integer; never `Type::Real`.
-    Whole(gir::Type),
+    Whole(warploom_ir::Type),
 }
 
 /// The source of a buffer's contents.
@@ -212,7 +211,7 @@ pub enum Role {
     /// The training target: class as a float in one column, or regression targets; read only.
     Target,
     /// Another input of the data set: a column, degrees, edge weights and so on; read only.
-    Given(gir::Input),
+    Given(warploom_ir::Input),
     /// A learned tensor, written by the optimiser only, or a running statistic, written after a
     /// training pass.
     Parameter,
@@ -474,7 +473,7 @@ pub enum Operation {
         /// Shape of a row of `out`; for a single shared row, its shape.
         shape: Vec<u64>,
         /// The operation.
-        op: gir::Op,
+        op: warploom_ir::Op,
         /// Its operands, in the order of the operation.
         inputs: Vec<Operand>,
     },
@@ -492,7 +491,7 @@ pub enum Operation {
     /// other rows).
     Loss {
         /// The kind of loss.
-        kind: LossKind,
+        kind: Loss,
         /// The program's result.
         result: BufferName,
         /// Buffer of role `target`.
@@ -527,7 +526,7 @@ pub enum Over {
 #[serde(rename_all = "snake_case")]
 pub enum Operand {
     /// A constant.
-    Number(gir::Number),
+    Number(warploom_ir::Number),
     /// Rows of a buffer.
     Rows(Rowed),
     /// The element-wise product of two operands, computed where it is read; for `Reduce` and sums
@@ -557,9 +556,9 @@ pub enum View {
     #[default]
     Own,
     /// Vertex rows: for each edge that of its far end.
-    Far(gir::EdgeSet),
+    Far(warploom_ir::EdgeSet),
     /// Vertex rows: for each edge that of the vertex that owns it.
-    Near(gir::EdgeSet),
+    Near(warploom_ir::EdgeSet),
 }
 
 /// Dropout at one place of the program: drawn from (seed, epoch, site, row or edge id in the graph
@@ -607,7 +606,7 @@ pub struct ResultColumn {
     pub buffer: BufferName,
     /// For edge values: the list that they were computed over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub edges: Option<gir::EdgeSet>,
+    pub edges: Option<warploom_ir::EdgeSet>,
 }
 
 /// A choice of the planner.
@@ -638,7 +637,7 @@ impl View {
     }
 
     /// The edges of the view, if any.
-    pub fn edges(self) -> Option<gir::EdgeSet> {
+    pub fn edges(self) -> Option<warploom_ir::EdgeSet> {
         match self {
             View::Own => None,
             View::Far(edges) | View::Near(edges) => Some(edges),
@@ -680,7 +679,7 @@ impl Operand {
             Operand::Number(_) => Vec::new(),
             Operand::Rows(rows) => rows.shape.clone(),
             Operand::Times(first, second) => {
-                gir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
+                warploom_ir::broadcast(&first.shape(), &second.shape()).unwrap_or_default()
             }
         }
     }

@@ -90,8 +90,6 @@ pub mod compile;
 pub mod emit;
 pub mod facts;
 pub mod fuse;
-pub mod gir;
-pub mod interpret;
 pub mod launch;
 pub mod lower;
 pub mod passes;

@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::facts::GraphFacts;
-use crate::gir::{Data, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 use crate::launch::{
     Body, Buffer, BufferName, Dropout, Element, Launch, LaunchList, Operand, Operation, Parameter,
     Role, Rowed, Rows, View, fixed, gradient_buffer, parameter_buffer,
 };
+use warploom_ir::{Data, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 
 mod iterate;
 mod train;
@@ -217,7 +217,7 @@ impl<'a> Lowering<'a> {
             {
                 self.held.get(&node.inputs[1]).cloned()
             }
-            Op::Binary(crate::gir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
+            Op::Binary(warploom_ir::Binary::Multiply) if self.uses.is_only_summed(self.gir, id) => {
                 let (first, second) =
                     (self.operand(node.inputs[0])?, self.operand(node.inputs[1])?);
                 Some(LoweredValue::Operand(Operand::Times(Box::new(first), Box::new(second))))
@@ -568,8 +568,8 @@ fn input_name(input: &Input) -> BufferName {
 
 fn rows_of(place: Place, data: &Data, shape: &[u64]) -> Rows {
     match (place, place.edge_rows()) {
-        (_, Some(crate::gir::EdgeRows::Once)) => Rows::Edges,
-        (_, Some(crate::gir::EdgeRows::Twice)) => Rows::EdgesTwice,
+        (_, Some(warploom_ir::EdgeRows::Once)) => Rows::Edges,
+        (_, Some(warploom_ir::EdgeRows::Twice)) => Rows::EdgesTwice,
         (Place::D, _) => Rows::Nodes,
         (Place::G, _) => Rows::Graphs(data.graphs),
         _ => Rows::Fixed(fixed(shape).0),

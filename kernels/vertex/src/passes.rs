@@ -31,7 +31,7 @@ mod value_ranges;
 
 pub use loop_invariants::{ComputePhase, phases};
 
-use crate::gir::{Data, Gir, NodeId};
+use warploom_ir::{Data, Gir, NodeId};
 
 /// An optimisation pass.
 #[derive(Clone, Copy, Debug)]

@@ -15,13 +15,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::gir::{Binary, EdgeSet, Input, Node, Op, Place, Span, Type};
-use crate::interpret::{self, World};
 use crate::launch::{
-    Body, Buffer, Combine, Commit, Direction, Dropout, EdgeFactor, Element, Expression, Flaw,
-    Launch, LaunchList, Loop, LossKind, Operand, Operation, Role, Rows, StopCondition, View,
-    gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Flaw, Launch,
+    LaunchList, Loop, Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer,
+    parameter_buffer,
 };
+use warploom_ir::interpret::{self, Adam, Change, Ending, World};
+use warploom_ir::{Binary, Direction, EdgeSet, Input, Loss, Node, Op, Place, Span, Type};
 
 /// The dropout factor of an element: 0, or 1 / (1 - probability). Arguments: the dropout, row in
 /// the graph artifact, column.
@@ -68,39 +68,6 @@ pub struct Inputs {
     /// Dense feature rows of the nodes of each kind, in the order of the graph artifact, by the
     /// kind's number.
     pub features_of_kind: BTreeMap<u32, Vec<f64>>,
-}
-
-/// Adam as in PyTorch: weight decay is added to the gradient.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adam {
-    /// Learning rate.
-    pub learning_rate: f64,
-    /// Decay of the first moment.
-    pub beta1: f64,
-    /// Decay of the second moment.
-    pub beta2: f64,
-    /// Added to the root of the second moment.
-    pub epsilon: f64,
-    /// Weight decay: times the parameter, added to the gradient.
-    pub weight_decay: f64,
-}
-
-/// The change of the states in a superstep.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Change {
-    /// Sum of absolute differences.
-    pub summed: f64,
-    /// Number of elements that differ.
-    pub changed: u64,
-}
-
-/// How an iteration ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ending {
-    /// Supersteps done.
-    pub supersteps: u64,
-    /// Whether the condition was met, not only the bound.
-    pub converged: bool,
 }
 
 /// Why a list cannot be executed.
@@ -523,14 +490,7 @@ impl<'a> Reference<'a> {
         *self.entry(out) = made;
     }
 
-    fn mean_loss(
-        &mut self,
-        kind: LossKind,
-        result: &str,
-        target: &str,
-        gradient: &str,
-        value: &str,
-    ) {
+    fn mean_loss(&mut self, kind: Loss, result: &str, target: &str, gradient: &str, value: &str) {
         let mut made = std::mem::take(self.entry(gradient));
         made.elements.fill(0.0);
         let (result, target) = (&self.values[result], &self.values[target]);
@@ -539,9 +499,9 @@ impl<'a> Reference<'a> {
             (0..columns).filter(|column| !target.at(*row as usize, *column).is_nan()).count()
         };
         let count = match kind {
-            LossKind::CrossEntropy => self.training_rows.len(),
-            LossKind::MeanSquares => self.training_rows.len() * columns,
-            LossKind::Binary => self.training_rows.iter().map(known).sum(),
+            Loss::CrossEntropy => self.training_rows.len(),
+            Loss::MeanSquares => self.training_rows.len() * columns,
+            Loss::Binary => self.training_rows.iter().map(known).sum(),
         } as f64;
         let mut total = 0.0;
         for &row in &self.training_rows {
@@ -549,7 +509,7 @@ impl<'a> Reference<'a> {
             let scores = &result.elements[row * columns..(row + 1) * columns];
             let slopes = &mut made.elements[row * columns..(row + 1) * columns];
             match kind {
-                LossKind::CrossEntropy => {
+                Loss::CrossEntropy => {
                     let class = target.at(row, 0) as usize;
                     let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                     let sum: f64 = scores.iter().map(|score| (score - largest).exp()).sum();
@@ -559,7 +519,7 @@ impl<'a> Reference<'a> {
                         *slope += ((score - largest).exp() / sum - hit) / count;
                     }
                 }
-                LossKind::Binary => {
+                Loss::Binary => {
                     for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
                         let wanted = target.at(row, column);
                         if wanted.is_nan() {
@@ -570,7 +530,7 @@ impl<'a> Reference<'a> {
                         *slope += (1.0 / (1.0 + (-score).exp()) - wanted) / count;
                     }
                 }
-                LossKind::MeanSquares => {
+                Loss::MeanSquares => {
                     for (column, (slope, score)) in slopes.iter_mut().zip(scores).enumerate() {
                         let difference = score - target.at(row, column);
                         total += difference * difference / count;
@@ -764,7 +724,7 @@ impl<'a> Reference<'a> {
     /// A class without a column would be read out of bounds.
     fn check_classes(&self) -> Result<(), ReferenceError> {
         let Body::Train(train) = &self.list.body else { return Ok(()) };
-        let Operation::Loss { kind: LossKind::CrossEntropy, result, target, .. } =
+        let Operation::Loss { kind: Loss::CrossEntropy, result, target, .. } =
             &train.loss.operation
         else {
             return Ok(());

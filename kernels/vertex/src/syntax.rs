@@ -4,16 +4,14 @@
 //!           the language, so that later stages need not reject any
 //! never     knows a data set or a graph; runs anything
 mod diagnostic;
-mod nearest;
 mod nesting;
 mod parse;
 mod unsupported_python;
 
 pub use diagnostic::{Diagnostic, Note, Severity};
-pub use nearest::nearest;
 pub use parse::parse;
 
-use crate::gir::Span;
+use warploom_ir::Span;
 
 /// A name and its place in the text.
 #[derive(Clone, Debug, PartialEq)]

@@ -34,8 +34,8 @@ use std::collections::BTreeMap;
 pub(crate) use calls::SORTED;
 pub use settings::{SettingOf, VertexSetting, settings_of, vertex_settings_of};
 
-use crate::gir::{Data, Gir};
 use crate::syntax::{self, Diagnostic};
+use warploom_ir::{Data, Gir};
 
 /// Maximum steps of the walk: expressions and statements, each time they are reached.
 const STEPS_MOST: usize = 2_000_000;

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use warploom_ir::{Data, Loss, Target};
 use warploom_test_support::golden_text::is_update;
 use warploom_vertex::compile::{Compilation, compile};
-use warploom_vertex::gir::{Data, Loss, Target};
 
 /// The karate club's graph: 34 members, 78 friendships both ways, 2 factions.
 fn karate() -> Data {

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use warploom_ir::{Data, Op, Target as Wanted, Type};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::golden_text::golden_difference;
 use warploom_vertex::compile::compile;
@@ -16,7 +17,6 @@ use warploom_vertex::emit::cuda::{
     Argument, Blocks, Emitted, GpuTarget, Groups, Kernel, Matmul, NoKernel, Order, emit,
     emit_in_groups,
 };
-use warploom_vertex::gir::{Data, Op, Target as Wanted, Type};
 use warploom_vertex::launch::{
     Body, Buffer, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role, Rowed,
     Rows, View,
@@ -703,7 +703,7 @@ fn rows_are_made_again_where_what_they_are_made_of_is_read() {
 /// GAT with so many classes and such a dropout.
 fn gat_of(columns: u64, drop: f64) -> LaunchList {
     let data = Data {
-        target: data().target.map(|target| warploom_vertex::gir::Target { columns, ..target }),
+        target: data().target.map(|target| warploom_ir::Target { columns, ..target }),
         ..data()
     };
     list(
@@ -937,7 +937,7 @@ fn a_sum_is_not_made_where_something_else_lies() {
 /// scores.
 fn of_one_head(columns: u64, target: GpuTarget) -> String {
     let data = Data {
-        target: data().target.map(|target| warploom_vertex::gir::Target { columns, ..target }),
+        target: data().target.map(|target| warploom_ir::Target { columns, ..target }),
         bytes_per_real: target.bytes_per_real,
         ..data()
     };

@@ -11,12 +11,14 @@
 use std::path::Path;
 
 use serde_json::Value;
+use warploom_ir::Loss;
+use warploom_ir::interpret::Adam;
 use warploom_test_support::golden_cases::{Edges, GoldenCase};
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, Builtin, LayerOrder};
-use warploom_vertex::launch::{Body, LaunchList, LossKind, gradient_buffer, parameter_buffer};
-use warploom_vertex::reference::{Adam, Inputs, Reference, ReferenceGraph};
+use warploom_vertex::launch::{Body, LaunchList, gradient_buffer, parameter_buffer};
+use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 /// Edges as the reference takes them.
 fn graph(edges: Edges) -> ReferenceGraph {
@@ -59,7 +61,7 @@ fn model(name: &str, order: LayerOrder) {
         weighted: graph.weight.is_some(),
         symmetric: is_symmetric(&graph),
         training: true,
-        loss: if case.is_regression() { LossKind::MeanSquares } else { LossKind::CrossEntropy },
+        loss: if case.is_regression() { Loss::MeanSquares } else { Loss::CrossEntropy },
         bytes_per_real: 8,
         half: None,
         lanes: false,
@@ -179,7 +181,7 @@ fn analytics_facts(graph: &ReferenceGraph) -> GraphFacts {
         weighted: false,
         symmetric: is_symmetric(graph),
         training: false,
-        loss: LossKind::CrossEntropy,
+        loss: Loss::CrossEntropy,
         bytes_per_real: 8,
         half: None,
         lanes: false,

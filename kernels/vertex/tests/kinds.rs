@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{Data, Gir, Loss, NodeKind, Op, Target};
 use warploom_vertex::compile::{Compilation, compile};
-use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Op, Target};
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::{LaunchList, Role, gradient_buffer};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_vertex::trace::trace;
@@ -215,7 +215,7 @@ fn interpreted(
     parameters.iter().for_each(|(name, values)| run.set_parameter(name, values).unwrap());
     run.training = true;
     run.run(1);
-    let gradient = |of: &warploom_vertex::gir::Gradient| {
+    let gradient = |of: &warploom_ir::Gradient| {
         let Op::Parameter(index) = gir.node(of.of).op else { panic!("by parameters") };
         (gir.parameters[index].name.clone(), run.value(of.node).unwrap().values.reals())
     };

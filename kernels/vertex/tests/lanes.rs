@@ -9,6 +9,8 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use warploom_ir::interpret::{ElementRows as Matrix, World};
+use warploom_ir::{Data, Gir};
 use warploom_test_support::draws::Draws;
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::random_graph;
@@ -17,8 +19,6 @@ use warploom_test_support::skips::is_long;
 use warploom_vertex::GraphFacts;
 use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::fuse::fuse;
-use warploom_vertex::gir::{Data, Gir};
-use warploom_vertex::interpret::{ElementRows as Matrix, World};
 use warploom_vertex::launch::{Buffer, Dropout, LaunchList, Role, Rows, gradient_buffer};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;

@@ -10,10 +10,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use warploom_ir::interpret::{ElementRows, Interpreter, Scalar, World};
+use warploom_ir::{Data, Gir, Init, Loss, NodeKind, Output, Place, Target, Type, Unary};
 use warploom_test_support::golden_text::is_update;
-use warploom_vertex::gir::{Data, Gir, Loss, NodeKind, Output, Place, Target, Type, Unary};
-use warploom_vertex::interpret::{ElementRows, Interpreter, Scalar, World};
-use warploom_vertex::launch::Init;
 use warploom_vertex::passes;
 use warploom_vertex::trace::{trace, vertex_settings_of};
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::json;
+use warploom_ir::Loss;
 use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, Builtin};
-use warploom_vertex::launch::{LaunchList, LossKind, MADE, Memory, Needs, Stored};
+use warploom_vertex::launch::{LaunchList, MADE, Memory, Needs, Stored};
 
 fn program(name: &str) -> &'static Builtin {
     builtin::programs().iter().find(|builtin| builtin.name == name).unwrap()
@@ -30,7 +31,7 @@ fn facts() -> GraphFacts {
         weighted: false,
         symmetric: true,
         training: true,
-        loss: LossKind::CrossEntropy,
+        loss: Loss::CrossEntropy,
         bytes_per_real: 4,
     }
 }
@@ -76,7 +77,7 @@ fn sage_reads_as_it_should() {
         feature_columns: 12,
         symmetric: false,
         classes: 40,
-        loss: LossKind::MeanSquares,
+        loss: Loss::MeanSquares,
         ..facts()
     };
     compare("sage", &program("sage").build(&BTreeMap::new(), &facts).unwrap());

@@ -4,12 +4,12 @@
 //! `WARPLOOM_TEST_LONG=1` runs 10,000.
 use std::collections::BTreeMap;
 
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{Data, EdgeSet, Gir, Op, Place};
 use warploom_test_support::draws::Draws;
 use warploom_test_support::random_programs::{RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::is_long;
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{Data, EdgeSet, Gir, Op, Place};
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 use warploom_vertex::launch::{LaunchList, gradient_buffer};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use warploom_vertex::gir::{Data, Loss, NodeKind, Target, Type};
+use warploom_ir::{Data, Loss, NodeKind, Target, Type};
 use warploom_vertex::syntax::parse;
 use warploom_vertex::trace::trace;
 

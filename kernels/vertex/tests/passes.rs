@@ -5,14 +5,13 @@
 
 use std::path::PathBuf;
 
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{
+    Binary, Builder, Data, EdgeSet, Gir, Gradient, Init, Input, Loss, Misfit, NodeId, NodeResult,
+    Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
+};
 use warploom_test_support::golden_text::assert_golden;
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Gir, Gradient, Input, Loss, Misfit, NodeId, NodeResult, Number,
-    Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
-};
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
-use warploom_vertex::launch::Init;
 use warploom_vertex::passes::{Applied, ComputePhase, PASSES, clean, phases};
 
 /// A set like cora: few edges a vertex, wide rows of features, seven classes.
@@ -220,8 +219,7 @@ fn a_factored_sum_over_nothing_is_0() -> Result<(), Misfit> {
         gir.nodes
             .iter()
             .filter(|node| {
-                matches!(node.op, Op::Binary(Binary::Divide))
-                    && node.place == warploom_vertex::gir::Place::D
+                matches!(node.op, Op::Binary(Binary::Divide)) && node.place == warploom_ir::Place::D
             })
             .count()
     };

@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use warploom_ir::{Direction, Loss};
 use warploom_test_support::draws::{drawn, mixed};
 use warploom_test_support::graphs::degenerate_graphs;
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::launch::{
-    Body, Direction, Dropout, LaunchList, LossKind, Needs, Operation, Stored, gradient_buffer,
-    parameter_buffer,
+    Body, Dropout, LaunchList, Needs, Operation, Stored, gradient_buffer, parameter_buffer,
 };
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
@@ -33,7 +33,7 @@ struct Problem {
     columns: u64,
     sparse: bool,
     symmetric: bool,
-    loss: LossKind,
+    loss: Loss,
     classes: u64,
     hidden: u64,
     layers: u64,
@@ -49,7 +49,7 @@ impl Problem {
             columns: 5,
             sparse: false,
             symmetric: false,
-            loss: LossKind::CrossEntropy,
+            loss: Loss::CrossEntropy,
             classes: 3,
             hidden: 4,
             layers: 2,
@@ -100,10 +100,10 @@ impl Problem {
     fn inputs(&self, list: &LaunchList) -> Inputs {
         let nodes = self.graph.nodes as usize;
         let target = match self.loss {
-            LossKind::CrossEntropy => {
+            Loss::CrossEntropy => {
                 (0..nodes).map(|row| (mixed(row as u64) % self.classes) as f64).collect()
             }
-            LossKind::MeanSquares | LossKind::Binary => {
+            Loss::MeanSquares | Loss::Binary => {
                 (0..nodes * self.classes as usize).map(|index| drawn(3, index)).collect()
             }
         };
@@ -190,11 +190,11 @@ fn problems() -> Vec<Problem> {
     for program in ["gcn", "sage"] {
         for order in [LayerOrder::Cheapest, LayerOrder::ProductFirst, LayerOrder::SumFirst] {
             for (sparse, weighted, loss, drop, layers, hidden) in [
-                (false, false, LossKind::CrossEntropy, 0.0, 2, 4),
-                (false, true, LossKind::CrossEntropy, 0.4, 2, 9),
-                (true, false, LossKind::MeanSquares, 0.4, 3, 4),
-                (true, true, LossKind::CrossEntropy, 0.0, 3, 1),
-                (false, false, LossKind::MeanSquares, 0.3, 1, 4),
+                (false, false, Loss::CrossEntropy, 0.0, 2, 4),
+                (false, true, Loss::CrossEntropy, 0.4, 2, 9),
+                (true, false, Loss::MeanSquares, 0.4, 3, 4),
+                (true, true, Loss::CrossEntropy, 0.0, 3, 1),
+                (false, false, Loss::MeanSquares, 0.3, 1, 4),
             ] {
                 let base = Problem::new(program, odd_graph(weighted));
                 problems.push(Problem { sparse, loss, drop, layers, hidden, order, ..base });
@@ -536,7 +536,7 @@ proptest! {
         let facts = GraphFacts {
             nodes, edges, feature_columns: columns, sparse_features: sparse.then_some(nodes * 3), classes,
             weighted, symmetric, training, bytes_per_real: 4, half: None, lanes: false,
-            loss: if squares { LossKind::MeanSquares } else { LossKind::CrossEntropy },
+            loss: if squares { Loss::MeanSquares } else { Loss::CrossEntropy },
         };
         let builtin = builtin::find(if sage { SAGE } else { GCN }, if sage { "sage" } else { "gcn" }).unwrap();
         let settings = [("hidden".to_owned(), json!(hidden)), ("layers".to_owned(), json!(layers)), ("drop".to_owned(), json!(drop))];

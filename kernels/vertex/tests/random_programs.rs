@@ -11,14 +11,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use warploom_ir::interpret::{ElementRows, Ending, Interpreter, Values, World};
+use warploom_ir::{Data, Gir, Op};
 use warploom_test_support::draws::Draws;
 use warploom_test_support::random_programs::{RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::is_long;
 use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{Data, Gir, Op};
-use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
 use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
-use warploom_vertex::reference::Ending;
 
 const SUPERSTEPS_MAX: u64 = 6;
 

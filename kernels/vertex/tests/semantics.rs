@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use warploom_vertex::gir::{Data, Type};
-use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
+use warploom_ir::interpret::{ElementRows, Interpreter, Values, World};
+use warploom_ir::{Data, Type};
 use warploom_vertex::trace::trace;
 
 const INF: f64 = f64::INFINITY;

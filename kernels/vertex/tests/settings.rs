@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use warploom_ir::Loss;
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, Builtin, SettingError};
-use warploom_vertex::launch::LossKind;
 
 fn program(name: &str) -> &'static Builtin {
     builtin::programs().iter().find(|builtin| builtin.name == name).unwrap()
@@ -21,7 +21,7 @@ fn facts() -> GraphFacts {
         weighted: false,
         symmetric: false,
         training: true,
-        loss: LossKind::CrossEntropy,
+        loss: Loss::CrossEntropy,
         bytes_per_real: 4,
         half: None,
         lanes: false,

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
+use warploom_ir::{Binary, Init, Loss, Unary};
 use warploom_vertex::GraphFacts;
 use warploom_vertex::builtin::{self, LayerOrder};
-use warploom_vertex::gir::{Binary, Unary};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Init, Launch,
-    LaunchList, Loop, LossKind, Operation, Parameter, Role, Rows, Schedule, Train,
+    Body, Buffer, Combine, Commit, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList,
+    Loop, Operation, Parameter, Role, Rows, Schedule, Train,
 };
 
 fn list(program: &str, sparse: bool) -> LaunchList {
@@ -22,7 +22,7 @@ fn list(program: &str, sparse: bool) -> LaunchList {
         weighted: false,
         symmetric: false,
         training,
-        loss: LossKind::CrossEntropy,
+        loss: Loss::CrossEntropy,
         bytes_per_real: 4,
         half: None,
         lanes: false,
@@ -392,7 +392,7 @@ fn shapes_of_the_rest() {
     );
     gcn(
         |list| match &mut train(list).loss.operation {
-            Operation::Loss { kind, .. } => *kind = LossKind::MeanSquares,
+            Operation::Loss { kind, .. } => *kind = Loss::MeanSquares,
             _ => unreachable!(),
         },
         "`loss`: shape of `target`: expected nodes x 4, found nodes x 1",

@@ -35,6 +35,7 @@ use warploom_contract::{
     progress::{Phase, Progress},
 };
 use warploom_device::Nvrtc;
+use warploom_ir::Loss as LossKind;
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -47,13 +48,11 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
-use warploom_vertex::{
-    GraphFacts,
-    builtin::{self, Builtin},
-    compile::STEPS,
-    emit::cuda::{Argument, Emitted, Groups, Order, host_reads},
-    launch::{Element, LaunchList, LossKind, Stored},
-};
+use warploom_vertex::GraphFacts;
+use warploom_vertex::builtin::{self, Builtin};
+use warploom_vertex::compile::STEPS;
+use warploom_vertex::emit::cuda::{Argument, Emitted, Groups, Order, host_reads};
+use warploom_vertex::launch::{Element, LaunchList, Stored};
 
 use features::MemoryNeeds;
 use group_division::Division;
@@ -578,7 +577,7 @@ pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
-) -> Result<warploom_vertex::gir::Data, StageError> {
+) -> Result<warploom_ir::Data, StageError> {
     facts::describe_data(inputs, request, training)
 }
 

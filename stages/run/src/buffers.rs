@@ -13,10 +13,11 @@ use arrow_buffer::ArrowNativeType;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
+use warploom_ir::Half;
 use warploom_ops::Scalar;
 use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
 use warploom_ops::random::dropout::DrawContext;
-use warploom_vertex::launch::{self, Half, Rows};
+use warploom_vertex::launch::{self, Rows};
 
 use crate::precision::Precision;
 

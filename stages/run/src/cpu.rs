@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, progress::StopFlag};
+use warploom_ir::{Direction, Op, Type};
 use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
@@ -27,8 +28,7 @@ use warploom_ops::sparse_product::{
 };
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar};
-use warploom_vertex::gir::{self, Op, Type};
-use warploom_vertex::launch::{Direction, Dropout, LaunchList, Rows, StopCondition};
+use warploom_vertex::launch::{Dropout, LaunchList, Rows, StopCondition};
 
 use crate::{
     backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},
@@ -349,10 +349,10 @@ impl<'a, T: Precision> LaunchContext<'a, T> {
 
     fn evaluate(&self, buffers: &mut Buffers<T>, work: &Evaluate<T>) {
         match (&work.op, work.out) {
-            (Op::Input(gir::Input::Features), Place::Real(out)) => {
+            (Op::Input(warploom_ir::Input::Features), Place::Real(out)) => {
                 buffers.write_real(out, |made, _| self.write_dense_features(made, None))
             }
-            (Op::Input(gir::Input::FeaturesOf(kind)), Place::Real(out)) => {
+            (Op::Input(warploom_ir::Input::FeaturesOf(kind)), Place::Real(out)) => {
                 buffers.write_real(out, |made, _| self.write_dense_features(made, Some(*kind)))
             }
             (_, Place::Real(out)) => buffers.write_real(out, |made, banks| {

@@ -19,6 +19,7 @@ use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
+use warploom_ir::{Input, Loss, Op};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
     cubin_cache::CubinOrigin,
@@ -28,10 +29,7 @@ use warploom_shell::{
 };
 use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Emitted, WalkedLists, loss_of};
-use warploom_vertex::gir::{Input, Op};
-use warploom_vertex::launch::{
-    Buffer, BufferName, LaunchList, LossKind, Operation, Role, parameter_buffer,
-};
+use warploom_vertex::launch::{Buffer, BufferName, LaunchList, Operation, Role, parameter_buffer};
 
 use crate::{
     backend::Counts,
@@ -89,7 +87,7 @@ pub struct GpuExecutor {
     has_dense_copies: bool,
     /// Buffers that no kernel stores.
     unstored: Vec<BufferName>,
-    kind: LossKind,
+    kind: Loss,
     columns: usize,
     /// Whether the cubin was compiled or found.
     pub compiled: CubinOrigin,
@@ -134,7 +132,7 @@ impl GpuExecutor {
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
         let memory = gpu.allocate(layout.bytes).map_err(device_error)?;
-        let (kind, columns) = loss_of(list).unwrap_or((LossKind::CrossEntropy, 0));
+        let (kind, columns) = loss_of(list).unwrap_or((Loss::CrossEntropy, 0));
         let bases = [memory.pointer(), pinned.as_ref().map_or(0, Pinned::pointer)];
         let bound = kernel_arguments::BoundArguments {
             layout: &layout,

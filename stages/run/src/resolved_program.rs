@@ -8,15 +8,14 @@ mod fused_launch;
 use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
+use warploom_ir::{Direction, EdgeSet, Loss, Number, Op, Type};
 use warploom_ops::Scalar;
 use warploom_ops::evaluate::Index;
 use warploom_ops::expression::Compiled;
 use warploom_ops::product::RightLayout;
-use warploom_vertex::gir::{EdgeSet, Number, Op, Type};
 use warploom_vertex::launch::{
-    Body, Buffer, Combine, Commit, Course, Direction, Dropout, EdgeFactor, Element, Expression,
-    LaunchList, LossKind, Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Combine, Commit, Course, Dropout, EdgeFactor, Element, Expression, LaunchList,
+    Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
 };
 
 pub use fused_launch::FusedLaunch;
@@ -97,7 +96,7 @@ pub enum Action<T> {
     /// Several operations, in one walk.
     Fused(FusedLaunch<T>),
     /// The loss: result, target, gradient, value.
-    Loss(LossKind, [usize; 4]),
+    Loss(Loss, [usize; 4]),
     /// An optimiser step of the parameter of this number.
     Optimize(usize),
 }

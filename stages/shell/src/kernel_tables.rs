@@ -183,11 +183,9 @@ fn kind_of(name: &str) -> Option<ScheduleKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warploom_vertex::{
-        compile::compile,
-        emit::cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups},
-        gir::{Data, Loss, Target},
-    };
+    use warploom_ir::{Data, Loss, Target};
+    use warploom_vertex::compile::compile;
+    use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups};
 
     const TARGET: GpuTarget = GpuTarget {
         bytes_per_real: 4,

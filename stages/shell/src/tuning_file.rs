@@ -76,7 +76,7 @@ fn misfit_error(file: &Path, misfit: &Misfit) -> StageError {
     let hint = match near.filter(|near| *near != misfit.name) {
         Some(near) => format!("did you mean  {near}  ?"),
         None => "rows are  name,value  with names and allowed values of \
-             kernels/vertex/src/tuning.csv"
+             kernels/tuning/src/tuning.csv"
             .to_owned(),
     };
     StageError::new(ErrorKind::Specification, format!("{}{place}: {misfit}", file.display()))

@@ -7,12 +7,14 @@
 //! skips              lines for tests that could not be run, and whether long ones were asked for
 //! emulator           the emulated GPU for a program that a test starts
 //!
-//! `compiler`
+//! `ir`
 //! golden_cases       golden numbers that other software made
 //! golden_models      which of our parameters is which golden one
 //! golden_operations  golden cases of single operations, written as nodes
-//! library_programs   programs of the library made ready for the interpreter
 //! random_programs    well-typed programs that follow from a seed
+//!
+//! `compiler`
+//! library_programs   programs of the library made ready for the interpreter
 //! gradient_check     gradients against central differences
 //!
 //! `nvrtc`
@@ -38,17 +40,17 @@ pub mod golden_text;
 pub mod graphs;
 pub mod skips;
 
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_cases;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_models;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod golden_operations;
 #[cfg(feature = "compiler")]
 pub mod gradient_check;
 #[cfg(feature = "compiler")]
 pub mod library_programs;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "ir")]
 pub mod random_programs;
 
 #[cfg(feature = "nvrtc")]

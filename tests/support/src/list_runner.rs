@@ -9,6 +9,7 @@ use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
+use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     backend::Backend,
@@ -22,11 +23,10 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_shell::program::emit_source;
+use warploom_vertex::GraphFacts;
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
-use warploom_vertex::gir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
-use warploom_vertex::{GraphFacts, launch::LossKind};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +73,7 @@ pub struct ListInputs {
 
 impl ListInputs {
     /// What a list of a shipped program is built for.
-    pub fn facts(&self, classes: u64, loss: LossKind) -> GraphFacts {
+    pub fn facts(&self, classes: u64, loss: Loss) -> GraphFacts {
         GraphFacts {
             nodes: self.nodes as u64,
             edges: self.source.len() as u64,

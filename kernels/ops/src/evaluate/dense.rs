@@ -1,6 +1,6 @@
 //! dense: matrix products, sums over rows, table lookups.
 use rayon::prelude::*;
-use warploom_vertex::gir::{Op, Pooling, Reduction};
+use warploom_ir::{Op, Pooling, Reduction};
 
 use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Layout, Rows, Source, Way};
@@ -69,7 +69,7 @@ fn row_count<T>(call: &Call<T>, input: &Part<T>) -> usize {
             match leaf.index {
                 super::Index::Far(edges) | super::Index::Near(edges) => {
                     call.graph.edge_count
-                        * if edges.rows() == warploom_vertex::gir::EdgeRows::Twice { 2 } else { 1 }
+                        * if edges.rows() == warploom_ir::EdgeRows::Twice { 2 } else { 1 }
                 }
                 _ => held.checked_div(columns).unwrap_or(0),
             }

@@ -1,8 +1,8 @@
 //! edges: reductions over the edges of a vertex (scatter), and operations on edges relative to the
 //! other edges of their vertex.
 use rayon::prelude::*;
-use warploom_vertex::gir::{EdgeSet, Function, Op, Reduction, Type};
-use warploom_vertex::interpret::{self, Scalar as Number};
+use warploom_ir::interpret::{self, Scalar as Number};
+use warploom_ir::{EdgeSet, Function, Op, Reduction, Type};
 
 use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Rows, Source, ends, walk};

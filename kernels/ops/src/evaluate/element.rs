@@ -1,6 +1,6 @@
 //! element: arithmetic of evaluated operations on one element, float or integer.
-use warploom_vertex::gir::{Reduction, Type};
-use warploom_vertex::interpret::{self, Scalar as Number};
+use warploom_ir::interpret::{self, Scalar as Number};
+use warploom_ir::{Reduction, Type};
 
 use crate::Real;
 

@@ -1,7 +1,7 @@
 //! elementwise: operators of one, two and three operands with broadcasting; copies; dropout.
 use rayon::prelude::*;
-use warploom_vertex::gir::{Binary, Op, Type, Unary};
-use warploom_vertex::interpret::{self, Scalar as Number};
+use warploom_ir::interpret::{self, Scalar as Number};
+use warploom_ir::{Binary, Op, Type, Unary};
 use warploom_vertex::launch::Dropout;
 
 use super::element::Element;

@@ -1,6 +1,6 @@
 //! row_axes: operations along the axes of a row: reductions, concat, slices.
 use rayon::prelude::*;
-use warploom_vertex::gir::{Op, Pooling, Reduction};
+use warploom_ir::{Op, Pooling, Reduction};
 
 use super::element::{Element, empty_reduction};
 use super::source::{At, Get, Rows, Source};

@@ -2,8 +2,7 @@
 //!
 //! promises  a row is a slice of the operand where shapes are equal, else it is broadcast into
 //!           scratch
-use warploom_vertex::gir::EdgeSet;
-use warploom_vertex::launch::Direction;
+use warploom_ir::{Direction, EdgeSet};
 
 use super::element::Element;
 use super::{EdgeGraph, EdgeList, Index, Leaf, Part, Values};

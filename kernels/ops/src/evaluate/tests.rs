@@ -1,11 +1,10 @@
 //! tests: every evaluated operation against the interpreter, on degenerate and random graphs, for
 //! any number of threads.
-use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeRows, EdgeSet, Function, Gir, Node, NodeId, Op, Place, Pooling,
-    Reduction, Span, Type, Unary,
+use warploom_ir::interpret::{self, World};
+use warploom_ir::{
+    Binary, Builder, Data, Direction, EdgeRows, EdgeSet, Function, Gir, Node, NodeId, Op, Place,
+    Pooling, Reduction, Span, Type, Unary,
 };
-use warploom_vertex::interpret::{self, World};
-use warploom_vertex::launch::Direction;
 
 use super::element::Element;
 use super::{Call, EdgeGraph, EdgeList, GraphList, Index, Leaf, Part, Values, ValuesMut, evaluate};

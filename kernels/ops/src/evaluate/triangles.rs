@@ -14,8 +14,7 @@
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::Relaxed};
 
 use rayon::prelude::*;
-use warploom_vertex::gir::EdgeSet;
-use warploom_vertex::launch::Direction;
+use warploom_ir::{Direction, EdgeSet};
 
 use super::EdgeGraph;
 use super::source::walk;

@@ -5,7 +5,7 @@
 //!           operator is the correctly rounded one of the CPU or std
 //! never     dispatches on the operator per element; fuses two operators
 use pulp::Simd;
-use warploom_vertex::gir::{Binary, Unary};
+use warploom_ir::{Binary, Unary};
 
 use crate::Scalar;
 use crate::operators::{self, BinaryLoops, UnaryLoops};

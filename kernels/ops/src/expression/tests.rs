@@ -1,6 +1,6 @@
 //! tests: compiled expressions against the tree walk, for every broadcast, width and drawn tree.
 use proptest::prelude::*;
-use warploom_vertex::gir::{Binary, Unary};
+use warploom_ir::{Binary, Unary};
 use warploom_vertex::launch::{Dropout, Expression};
 
 use super::reference::{ElementContext, evaluate};

@@ -4,8 +4,8 @@
 //! promises  the operators of `operators`, in loops dispatched to the instruction set of the CPU;
 //!           `exp` of f32, and operators based on it, are our own
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Binary, Type, Unary};
-use warploom_vertex::interpret::{self, Scalar as Number, integer_arithmetic};
+use warploom_ir::interpret::{self, Scalar as Number, integer_arithmetic};
+use warploom_ir::{Binary, Type, Unary};
 
 use super::gather::{LANES, joined};
 use crate::Real;

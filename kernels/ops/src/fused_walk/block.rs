@@ -2,7 +2,7 @@
 use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Binary, Op, Pooling, Reduction, Type};
+use warploom_ir::{Binary, Op, Pooling, Reduction, Type};
 use warploom_vertex::launch::{Dropout, Over};
 
 use super::fetch::{BlockShape, Hand, is_real, reals, wholes};

@@ -2,7 +2,7 @@
 //! else copied to scratch.
 use prefetch_index::prefetch_index;
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::Type;
+use warploom_ir::Type;
 
 use super::gather::{RowIndices, prefetch_row};
 use super::operands::{OperandLayout, Origin, RowChoice, RowOperand};

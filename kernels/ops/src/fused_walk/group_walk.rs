@@ -8,7 +8,8 @@
 //!           before its edges once for each
 use rayon::prelude::*;
 use std::sync::Mutex;
-use warploom_vertex::launch::{Direction, Over};
+use warploom_ir::Direction;
+use warploom_vertex::launch::Over;
 
 use super::block::{RowPart, Worker};
 use super::kernel::Kernel;

@@ -5,7 +5,7 @@
 //! promises  selects and masks are bit-exact; sums add in the order of `gather::dots`
 //! never     inlines a step that is stored, or that another operator reads
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Binary, Op, Pooling, Type};
+use warploom_ir::{Binary, Op, Pooling, Type};
 
 use super::Level;
 use super::operands::{

@@ -2,8 +2,8 @@
 //! each operand, and which sums are gathered in place.
 //!
 //! promises  everything that does not depend on data is decided here, once
-use warploom_vertex::gir::{self, EdgeSet, Number, Op, Pooling, Reduction, Type};
-use warploom_vertex::launch::{Direction, Over, Rows, reduced};
+use warploom_ir::{Direction, EdgeSet, Number, Op, Pooling, Reduction, Type};
+use warploom_vertex::launch::{Over, Rows, reduced};
 
 use super::inlined_steps::inline;
 use super::operands::{OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod};
@@ -264,7 +264,7 @@ fn shape_of(input: &Input) -> Vec<u64> {
         Input::Number(_) => Vec::new(),
         Input::Rows(read) => read.shape.clone(),
         Input::Times(first, second) => {
-            gir::broadcast(&shape_of(first), &shape_of(second)).unwrap_or_default()
+            warploom_ir::broadcast(&shape_of(first), &shape_of(second)).unwrap_or_default()
         }
     }
 }
@@ -378,7 +378,7 @@ fn gathered<T: Real>(step: &Step, factors: &[RowOperand<T>], columns: usize) -> 
     let mut narrow: Vec<u64> = Vec::new();
     for (number, factor) in factors.iter().enumerate() {
         if number != far {
-            narrow = gir::broadcast(&narrow, &factor.shape)?;
+            narrow = warploom_ir::broadcast(&narrow, &factor.shape)?;
         }
     }
     let parts = narrow.iter().product::<u64>() as usize;

@@ -1,5 +1,5 @@
 //! operands: the resolved steps of a kernel, and the rows that each reads.
-use warploom_vertex::gir::{Binary, Op, Type};
+use warploom_ir::{Binary, Op, Type};
 
 use super::Level;
 

@@ -1,6 +1,6 @@
 //! reduce: accumulates the edges of a tile into the reductions of their vertices.
 use pulp::{Arch, Simd, WithSimd};
-use warploom_vertex::gir::{Binary, Op, Reduction, Type};
+use warploom_ir::{Binary, Op, Reduction, Type};
 
 use super::fetch::{Access, BlockShape, Hand, reals, wholes};
 use super::gather::{Edges, RowIndices, Weights, sums};

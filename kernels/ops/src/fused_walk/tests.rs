@@ -1,8 +1,8 @@
 //! tests: how many rows and edges are at hand at once changes no bit, nor does the number of
 //! threads; each kind of step is compared with the same operation for all rows at a time
 //! (`evaluate`).
-use warploom_vertex::gir::{Binary, EdgeSet, Number, Op, Pooling, Reduction, Type, Unary};
-use warploom_vertex::launch::{Direction, Over};
+use warploom_ir::{Binary, Direction, EdgeSet, Number, Op, Pooling, Reduction, Type, Unary};
+use warploom_vertex::launch::Over;
 
 use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};

@@ -1,7 +1,7 @@
 //! tile: a bounded number of edges of consecutive vertices, processed at once.
 use std::ops::Range;
 
-use warploom_vertex::launch::Direction;
+use warploom_ir::Direction;
 
 use crate::evaluate::{EdgeGraph, EdgeList};
 

@@ -2,7 +2,7 @@
 //!
 //! promises  slow
 //! never     runs in parallel
-use warploom_vertex::launch::LossKind;
+use warploom_ir::Loss as LossKind;
 
 use super::Loss;
 use crate::Real;

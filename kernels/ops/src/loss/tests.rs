@@ -1,5 +1,5 @@
 //! tests: losses against their definitions in f64, and their gradients against differences.
-use warploom_vertex::launch::LossKind;
+use warploom_ir::Loss as LossKind;
 
 use super::{Loss, loss, reference};
 use crate::Real;

@@ -1,6 +1,6 @@
 //! tests: the product against three loops in f64.
 use proptest::prelude::*;
-use warploom_vertex::gir::Unary;
+use warploom_ir::Unary;
 use warploom_vertex::launch::Expression;
 
 use super::{Product, RightLayout, product, reference};

@@ -1,6 +1,6 @@
 //! tests: the sparse products against products of dense features in f64.
 use proptest::prelude::*;
-use warploom_vertex::gir::Unary;
+use warploom_ir::Unary;
 use warploom_vertex::launch::{Dropout, Expression};
 
 use super::{

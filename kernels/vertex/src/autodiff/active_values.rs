@@ -4,7 +4,7 @@
 //!           alone; `mode`, `hindex`, `fold` and loops between a leaf and the loss are refused, not
 //!           skipped
 //! never     adds nodes
-use crate::gir::{Gir, NodeId, Op, Property, Reduction, Type};
+use warploom_ir::{Gir, NodeId, Op, Property, Reduction, Type};
 
 use super::Refusal;
 

@@ -10,11 +10,10 @@
 //!           if it has another user
 use std::collections::HashMap;
 
-use crate::gir::{
-    Binary, Builder, Data, EdgeRows, EdgeSet, Gir, Gradient, Input, Misfit, Node, NodeId,
-    NodeResult, Number, Op, Pooling, Reduction, Unary,
+use warploom_ir::{
+    Binary, Builder, Data, Direction, EdgeRows, EdgeSet, Gir, Gradient, Input, Misfit, Node,
+    NodeId, NodeResult, Number, Op, Pooling, Reduction, Unary,
 };
-use crate::launch::Direction;
 
 /// Rebuilds the nodes from `first` on.
 pub(super) fn orient(mut gir: Gir, data: &Data, first: usize) -> Result<Gir, Misfit> {

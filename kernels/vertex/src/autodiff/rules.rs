@@ -12,7 +12,7 @@ mod edges;
 mod elementwise;
 
 use super::{GradientWalk, Refusal};
-use crate::gir::{Node, NodeId, Op};
+use warploom_ir::{Node, NodeId, Op};
 
 /// Runs the rule of one node.
 pub(super) fn rule(

@@ -12,7 +12,7 @@
 //! the product is `where(gradient == 0, 0, gradient * derivative)`. Neither holds for most nodes,
 //! which keep the plain product. Inputs are assumed finite, except columns of the node table; sums
 //! and products of finite values too.
-use crate::gir::{
+use warploom_ir::{
     Binary, Gir, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
 };
 

@@ -10,10 +10,8 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::ChosenSettings;
 use crate::facts::GraphFacts;
-use crate::gir::Binary;
-use crate::launch::{
-    Combine, Direction, EdgeFactor, Expression, LaunchList, Operation, StopCondition,
-};
+use crate::launch::{Combine, EdgeFactor, Expression, LaunchList, Operation, StopCondition};
+use warploom_ir::{Binary, Direction};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "components",

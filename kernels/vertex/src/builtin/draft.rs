@@ -5,10 +5,11 @@
 //! never     decides what is computed
 use crate::facts::GraphFacts;
 use crate::launch::{
-    Arena, Body, Buffer, BufferName, Commit, Element, Init, Iterate, Launch, LaunchList, Loop,
-    LossKind, Operation, Parameter, Reason, ResultColumn, Role, Rows, StopCondition, Train,
-    gradient_buffer, parameter_buffer,
+    Arena, Body, Buffer, BufferName, Commit, Element, Iterate, Launch, LaunchList, Loop, Operation,
+    Parameter, Reason, ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer,
+    parameter_buffer,
 };
+use warploom_ir::{Init, Loss};
 
 /// Buffer of the features.
 pub(super) const FEATURES: &str = "x";
@@ -98,8 +99,8 @@ impl<'a> Draft<'a> {
     /// Declares what the loss needs; returns the name of the result's gradient.
     pub fn slope_of_result(&mut self, result: &str) -> BufferName {
         let columns = match self.facts.loss {
-            LossKind::CrossEntropy => 1,
-            LossKind::MeanSquares | LossKind::Binary => self.facts.classes,
+            Loss::CrossEntropy => 1,
+            Loss::MeanSquares | Loss::Binary => self.facts.classes,
         };
         self.buffer(TARGET.to_owned(), Rows::Nodes, columns, Role::Target);
         self.buffer("loss".to_owned(), Rows::Fixed(1), 1, Role::Value);

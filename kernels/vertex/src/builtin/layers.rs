@@ -14,11 +14,11 @@
 //!           features over neighbours (the sum is dense)
 use crate::builtin::draft::{Draft, DraftPart, FEATURES};
 use crate::facts::GraphFacts;
-use crate::gir::Unary;
 use crate::launch::{
-    Body, BufferName, Combine, Direction, Dropout, EdgeFactor, Expression, LaunchList, Operation,
-    Reason, gradient_buffer, parameter_buffer,
+    Body, BufferName, Combine, Dropout, EdgeFactor, Expression, LaunchList, Operation, Reason,
+    gradient_buffer, parameter_buffer,
 };
+use warploom_ir::{Direction, Unary};
 
 /// The order of sum and product in a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,10 +12,8 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::LayerOrder;
 use crate::builtin::settings::{ChosenSettings, Domain, Setting};
 use crate::facts::GraphFacts;
-use crate::gir::Unary;
-use crate::launch::{
-    Direction, EdgeFactor, Expression, LaunchList, Operation, Reason, StopCondition,
-};
+use crate::launch::{EdgeFactor, Expression, LaunchList, Operation, Reason, StopCondition};
+use warploom_ir::{Direction, Unary};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "pagerank",

@@ -15,11 +15,10 @@ use crate::builtin::draft::{Draft, DraftPart};
 use crate::builtin::layers::{LayerOrder, Stack, build_in_best_order};
 use crate::builtin::settings::{ChosenSettings, Domain, Setting};
 use crate::facts::GraphFacts;
-use crate::gir::Unary;
 use crate::launch::{
-    BufferName, Direction, EdgeFactor, Expression, LaunchList, Operation, gradient_buffer,
-    parameter_buffer,
+    BufferName, EdgeFactor, Expression, LaunchList, Operation, gradient_buffer, parameter_buffer,
 };
+use warploom_ir::{Direction, Unary};
 
 pub(super) const BUILTIN: Builtin = Builtin {
     name: "sage",

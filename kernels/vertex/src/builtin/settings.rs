@@ -144,7 +144,7 @@ impl SettingError {
             }
             SettingError::Unknown { setting, names, .. } => {
                 let close =
-                    crate::syntax::nearest(setting, names.iter().copied()).unwrap_or(names[0]);
+                    warploom_ir::nearest(setting, names.iter().copied()).unwrap_or(names[0]);
                 format!("did you mean  plan.set.{close}")
             }
             SettingError::WrongType { setting, domain, .. }

@@ -52,11 +52,11 @@ pub use schedule_kinds::ScheduleKind;
 
 use kernel_parameters::Parameters;
 
-use crate::gir::Op;
 use crate::launch::{
-    Body, Buffer, BufferName, Element, Launch, LaunchList, LossKind, MergedLaunches, Operation,
-    Rows, off_path_launches,
+    Body, Buffer, BufferName, Element, Launch, LaunchList, MergedLaunches, Operation, Rows,
+    off_path_launches,
 };
+use warploom_ir::{Loss, Op};
 
 /// The device code that every source includes.
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");
@@ -520,7 +520,7 @@ fn is_product(step: &Operation) -> bool {
 }
 
 /// The loss that a list trains with, and the columns of its result.
-pub fn loss_of(list: &LaunchList) -> Option<(LossKind, u64)> {
+pub fn loss_of(list: &LaunchList) -> Option<(Loss, u64)> {
     let Body::Train(train) = &list.body else { return None };
     let Operation::Loss { kind, result, .. } = &train.loss.operation else { return None };
     let columns = list.buffers.iter().find(|buffer| buffer.name == *result)?.columns;

@@ -11,9 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::inlined_edge_values::{FusionKind, ListValues, Reading};
 use crate::launch::{
-    Buffer, BufferName, Direction, Launch, Operand, Operation, Over, Role, Rowed, Rows, View,
-    is_row_wise, name_of_again, reduced, width,
+    Buffer, BufferName, Launch, Operand, Operation, Over, Role, Rowed, Rows, View, is_row_wise,
+    name_of_again, reduced, width,
 };
+use warploom_ir::Direction;
 use warploom_tuning as tuning;
 
 /// A launch that is not scheduled yet.

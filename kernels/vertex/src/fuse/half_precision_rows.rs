@@ -10,7 +10,8 @@
 use std::collections::BTreeSet;
 
 use crate::facts::GraphFacts;
-use crate::launch::{Body, Buffer, Element, Half, Launch, LaunchList, Operation, Role, Rows};
+use crate::launch::{Body, Buffer, Element, Launch, LaunchList, Operation, Role, Rows};
+use warploom_ir::Half;
 
 /// Minimum columns of a row: fewer share a cache line anyway.
 const COLUMNS_LEAST: u64 = 16;

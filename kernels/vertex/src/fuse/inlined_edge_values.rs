@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::GraphFacts;
-use crate::gir::{Binary, Op};
 use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows,
     StopCondition, View, is_row_wise, is_total, reduced,
 };
+use warploom_ir::{Binary, Op};
 use warploom_tuning as tuning;
 
 /// The parts of a list within which launches may be fused, in order.

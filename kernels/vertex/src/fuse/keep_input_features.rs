@@ -6,10 +6,10 @@
 //!           order
 //! never     moves a launch; inlines a product that another launch reads, or in another shape
 use super::inlined_edge_values::{InlinedProduct, ListValues};
-use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Element, Launch, LaunchList, Operand, Operation, Role, Rowed, Rows, View,
 };
+use warploom_ir::Op;
 use warploom_tuning as tuning;
 
 /// The list with such products inlined into their reductions.

@@ -4,10 +4,10 @@
 //!           less: one of its factors is stored anyway, the other is narrow or the same for all
 //! never     moves a launch, or computes a product twice that has another reader
 use super::inlined_edge_values::{InlinedProduct, ListValues};
-use crate::gir::Op;
 use crate::launch::{
     Body, BufferName, Launch, LaunchList, Operand, Operation, Role, Rows, View, is_row_wise, width,
 };
+use warploom_ir::Op;
 
 /// The list with such products inlined into their sums.
 pub(super) fn taken_along(list: &LaunchList, values: &ListValues) -> LaunchList {

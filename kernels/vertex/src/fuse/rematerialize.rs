@@ -9,11 +9,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::fusion_groups::renamed;
-use crate::gir::Op;
 use crate::launch::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View,
     name_of_again,
 };
+use warploom_ir::Op;
 use warploom_tuning as tuning;
 
 /// Recomputes rows where that reads less; `buffers` are those of the list before fusion.

@@ -8,11 +8,11 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Body, Buffer, Direction, EdgeFactor, Element, Expression, Launch, LaunchList, Operand,
-    Operation, Over, Role, Rows, Schedule, View,
+    Body, Buffer, EdgeFactor, Element, Expression, Launch, LaunchList, Operand, Operation, Over,
+    Role, Rows, Schedule, View,
 };
 use crate::facts::GraphFacts;
-use crate::gir::Op;
+use warploom_ir::{Direction, Op};
 use warploom_tuning as tuning;
 
 /// Bytes of one id or index.
@@ -99,9 +99,11 @@ impl ListNeeds {
                 | Op::Fold(_, edges),
                 _,
             ) => Some(*edges),
-            (Op::CommonNeighbors | Op::CommonNeighborsSum(_), _) => Some(crate::gir::EdgeSet::BOTH),
+            (Op::CommonNeighbors | Op::CommonNeighborsSum(_), _) => {
+                Some(warploom_ir::EdgeSet::BOTH)
+            }
             (_, Some(Over::EdgesOf(direction))) => {
-                Some(crate::gir::EdgeSet { direction, relation: None })
+                Some(warploom_ir::EdgeSet { direction, relation: None })
             }
             _ => None,
         };

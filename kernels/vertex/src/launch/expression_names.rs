@@ -5,7 +5,7 @@
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serializer};
 
-use crate::gir::{Binary, Unary};
+use warploom_ir::{Binary, Unary};
 
 const UNARY: [(&str, Unary); 9] = [
     ("negate", Unary::Negative),

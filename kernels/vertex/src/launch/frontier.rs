@@ -12,10 +12,9 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Body, Direction, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, StopCondition, View,
-    is_total,
+    Body, LaunchList, Loop, Operand, Operation, Over, Reason, Rows, StopCondition, View, is_total,
 };
-use crate::gir::Op;
+use warploom_ir::{Direction, Op};
 
 impl LaunchList {
     /// Finds the loops with frontiers, and adds a reason for each loop why it has one or not.

@@ -4,8 +4,8 @@
 //! never     chooses a division: the plan does
 use std::collections::BTreeMap;
 
-use super::{Direction, LaunchList, Operand, Operation, Over, reduced};
-use crate::gir::Op;
+use super::{LaunchList, Operand, Operation, Over, reduced};
+use warploom_ir::{Direction, Op};
 
 /// Whether the operations of a list see in which order the edges of a row are listed.
 pub fn sees_edge_order(list: &LaunchList) -> bool {

@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cost::{ListNeeds, buffer_bytes, nonzeros, sum, width};
 use super::{
-    Body, Buffer, Course, Direction, EdgeFactor, EdgeLength, Element, Launch, LaunchList,
-    Operation, Role, Rows,
+    Body, Buffer, Course, EdgeFactor, EdgeLength, Element, Launch, LaunchList, Operation, Role,
+    Rows,
 };
 use crate::facts::GraphFacts;
-use crate::gir::{Input, Op};
+use warploom_ir::{Direction, Input, Op};
 
 // These are fitted: tests/bench/record/2026-11-28-amd-epyc-2-cores-peak-memory.
 /// Memory of a process before it opens a graph, including its first thread.

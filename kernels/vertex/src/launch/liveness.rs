@@ -17,7 +17,7 @@ use super::{
     Body, Commit, Element, Iterate, Launch, LaunchList, Loop, MergedLaunches, Operation, Role,
     StopCondition, Train,
 };
-use crate::gir::Op;
+use warploom_ir::Op;
 
 /// The first and the last moment at which a buffer is live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Over, Role, Rowed, Rows, View,
     name_of_again,
 };
-use crate::gir::{Binary, EdgeRows, Number, Op};
+use warploom_ir::{Binary, EdgeRows, Number, Op};
 use warploom_tuning as tuning;
 
 /// Maximum columns of a following product with warpgroup MMA.

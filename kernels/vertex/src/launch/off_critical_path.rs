@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Body, Launch, LaunchList, Operand, Operation};
-use crate::gir::Op;
+use warploom_ir::Op;
 use warploom_tuning as tuning;
 
 /// Their numbers among all launches.

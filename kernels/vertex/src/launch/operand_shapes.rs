@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::{Buffer, Element, Operand, Operation, Role, Rowed, Rows, View};
-use crate::gir::{Builder, Data, EdgeRows, Gir, Input, Node, NodeId, Op, Place, Span, Type};
+use warploom_ir::{Builder, Data, EdgeRows, Gir, Input, Node, NodeId, Op, Place, Span, Type};
 
 /// Rows and columns of a shared buffer: two axes are rows and columns, any other shape is one row.
 pub fn fixed(shape: &[u64]) -> (u64, u64) {
@@ -166,7 +166,7 @@ struct Leaves<'a> {
 
 impl Leaves<'_> {
     fn operand_node(&mut self, operand: &Operand) -> Result<NodeId, String> {
-        let show = |misfit: crate::gir::Misfit| misfit.to_string();
+        let show = |misfit: warploom_ir::Misfit| misfit.to_string();
         match operand {
             Operand::Number(number) => Ok(self.builder.constant(*number)),
             Operand::Rows(rows) => {

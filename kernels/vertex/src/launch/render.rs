@@ -7,12 +7,12 @@
 use std::fmt::Write;
 
 use super::expression_names::{binary_name, unary_name};
-use crate::gir::{Binary, Type, Unary};
+use warploom_ir::{Binary, Direction, Half, Loss, Type, Unary};
 
 use super::{
-    Body, Buffer, Combine, Direction, Dropout, EdgeFactor, Element, Expression, Half, Launch,
-    LaunchList, Loop, LossKind, Operand, Operation, Over, Role, Schedule, StopCondition, View,
-    gradient_buffer, parameter_buffer,
+    Body, Buffer, Combine, Dropout, EdgeFactor, Element, Expression, Launch, LaunchList, Loop,
+    Operand, Operation, Over, Role, Schedule, StopCondition, View, gradient_buffer,
+    parameter_buffer,
 };
 
 impl LaunchList {
@@ -289,7 +289,7 @@ fn equation(operation: &Operation) -> String {
                 Over::Vertices => "vertices".to_owned(),
                 Over::EdgesOf(direction) => format!(
                     "vertices and their edges {}",
-                    crate::gir::EdgeSet { direction: *direction, relation: None }
+                    warploom_ir::EdgeSet { direction: *direction, relation: None }
                 ),
                 Over::Edges(rows) => rows.to_string(),
             };
@@ -301,9 +301,9 @@ fn equation(operation: &Operation) -> String {
         Operation::SumOverRows { source, .. } => format!("sum({source} over rows)"),
         Operation::Loss { kind, result, target, .. } => {
             let kind = match kind {
-                LossKind::CrossEntropy => "cross_entropy",
-                LossKind::MeanSquares => "mean_squares",
-                LossKind::Binary => "binary",
+                Loss::CrossEntropy => "cross_entropy",
+                Loss::MeanSquares => "mean_squares",
+                Loss::Binary => "binary",
             };
             format!("gradient and value of {kind}({result}, {target})")
         }

@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Body, BufferName, Combine, Direction, EdgeFactor, Expression, LaunchList, Loop, Operand,
-    Operation, Reason, Role, Rowed, Rows, StopCondition, View,
+    Body, BufferName, Combine, EdgeFactor, Expression, LaunchList, Loop, Operand, Operation,
+    Reason, Role, Rowed, Rows, StopCondition, View,
 };
-use crate::gir::{Binary, EdgeSet, Input, Number, Op, Reduction};
+use warploom_ir::{Binary, Direction, EdgeSet, Input, Number, Op, Reduction};
 
 /// A faster algorithm for a loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

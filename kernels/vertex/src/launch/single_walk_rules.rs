@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferName, Element, Operand, Operation, Over, Rows, View, operand_shapes};
-use crate::gir::{EdgeSet, Op, Reduction};
+use warploom_ir::{EdgeSet, Op, Reduction};
 
 use operand_shapes::Unfit;
 
@@ -202,6 +202,6 @@ fn placed(over: Over, made: &Buffer, op: &Op, is_local: bool) -> Result<(), Unfi
     }
 }
 
-fn rows_of(direction: super::Direction) -> Rows {
-    if direction == super::Direction::Both { Rows::EdgesTwice } else { Rows::Edges }
+fn rows_of(direction: warploom_ir::Direction) -> Rows {
+    if direction == warploom_ir::Direction::Both { Rows::EdgesTwice } else { Rows::Edges }
 }

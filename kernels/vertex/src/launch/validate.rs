@@ -14,7 +14,7 @@ use super::{
     Loop, Operation, Role, Rows, Schedule, StopCondition, fixed, gradient_buffer, operand_shapes,
     parameter_buffer, single_walk_rules,
 };
-use crate::gir::{Binary, Op, Type};
+use warploom_ir::{Binary, Op, Type};
 
 /// One flaw of a launch list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -663,8 +663,8 @@ impl<'a> Inspector<'a> {
             self.flaw(name, format!("rows of `{result}`"), "nodes or graphs", rows.to_string());
         }
         let target_columns = match kind {
-            super::LossKind::CrossEntropy => 1,
-            super::LossKind::MeanSquares | super::LossKind::Binary => columns,
+            warploom_ir::Loss::CrossEntropy => 1,
+            warploom_ir::Loss::MeanSquares | super::Loss::Binary => columns,
         };
         self.shape(name, result, rows, columns, Element::Real);
         self.shape(name, target, rows, target_columns, Element::Real);
@@ -814,7 +814,10 @@ fn takes_sparse(operation: &Operation, name: &str) -> bool {
         Operation::SparseProduct { left, .. } => left == name,
         Operation::SparseProductOverRows { right, .. } => right == name,
         Operation::Evaluate { op, .. } => {
-            matches!(op, Op::Input(crate::gir::Input::Features | crate::gir::Input::FeaturesOf(_)))
+            matches!(
+                op,
+                Op::Input(warploom_ir::Input::Features | warploom_ir::Input::FeaturesOf(_))
+            )
         }
         _ => false,
     }

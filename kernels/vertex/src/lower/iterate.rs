@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{Lowering, Refusal, RowType};
-use crate::gir::{Data, Gir, NodeId, Op, Place};
 use crate::launch::{
     Body, BufferName, Commit, Iterate, LaunchList, Loop, Operand, ResultColumn, Role, Rowed,
     StopCondition, View,
 };
+use warploom_ir::{Data, Gir, NodeId, Op, Place};
 
 /// The phases: of loop k, 2 k runs once and 2 k + 1 is the superstep; the last one follows all
 /// loops.
@@ -66,7 +66,7 @@ pub(super) fn list(gir: &Gir, data: &Data) -> Result<LaunchList, Refusal> {
 }
 
 /// A learned parameter that a value needs.
-fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, crate::gir::Span)> {
+fn learned(gir: &Gir, lowering: &Lowering) -> Option<(usize, warploom_ir::Span)> {
     gir.ids().filter(|id| lowering.uses.live[id.index()]).find_map(|id| match gir.node(id).op {
         Op::Parameter(index) => Some((index, gir.node(id).span)),
         _ => None,
@@ -85,7 +85,7 @@ fn states(gir: &Gir) -> Vec<Vec<BufferName>> {
         taken.insert(chosen.clone());
         chosen
     };
-    let of_loop = |(number, repeated): (usize, &crate::gir::Loop)| {
+    let of_loop = |(number, repeated): (usize, &warploom_ir::Loop)| {
         repeated
             .states
             .iter()
@@ -135,13 +135,13 @@ fn close(lowering: &mut Lowering, number: usize, names: &[BufferName]) -> Loop {
         commit.push(Commit { state: name.clone(), next });
     }
     let until = match &repeated.until {
-        crate::gir::StopTest::Unchanged(states) => {
+        warploom_ir::StopTest::Unchanged(states) => {
             StopCondition::Unchanged(states.iter().map(|state| names[*state].clone()).collect())
         }
-        crate::gir::StopTest::ChangeAtMost(state, bound) => {
+        warploom_ir::StopTest::ChangeAtMost(state, bound) => {
             StopCondition::ChangeAtMost(names[*state].clone(), *bound)
         }
-        crate::gir::StopTest::Nowhere(node) => {
+        warploom_ir::StopTest::Nowhere(node) => {
             let place = stored_place(lowering.gir.node(*node).place);
             let buffer =
                 lowering.written(*node, place, &format!("active.{number}"), 2 * number + 1);

@@ -1,10 +1,10 @@
 //! train: programs that train: preparation, forward pass, loss, backward pass, optimiser.
 use super::{Lowering, Refusal, RowType, rows_of};
-use crate::gir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
 use crate::launch::{
     Body, Commit, Launch, LaunchList, Operand, Operation, ResultColumn, Role, Rowed, Rows, Train,
     View, gradient_buffer, parameter_buffer,
 };
+use warploom_ir::{Data, EdgeSet, Gir, NodeId, Op, Place, Type};
 
 const PREPARE: usize = 0;
 const FORWARD: usize = 1;
@@ -218,7 +218,7 @@ fn gradients(lowering: &mut Lowering) -> Vec<Launch> {
             .gradients
             .iter()
             .find(|gradient| lowering.gir.node(gradient.of).op == Op::Parameter(index));
-        let operand = found.map_or(Operand::Number(crate::gir::Number::Real(0.0)), |gradient| {
+        let operand = found.map_or(Operand::Number(warploom_ir::Number::Real(0.0)), |gradient| {
             lowering.read(gradient.node, BACKWARD)
         });
         let there = matches!(&operand, Operand::Rows(Rowed { buffer, view: View::Own, .. }) if *buffer == wanted);

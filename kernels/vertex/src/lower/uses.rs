@@ -1,7 +1,7 @@
 //! uses: the users of each value, and what they allow.
 //!
 //! promises  only users that lead to a result, a loss, a gradient, a statistic or a loop count
-use crate::gir::{
+use warploom_ir::{
     Binary, Data, Gir, Input, Node, NodeId, Op, Place, Pooling, Reduction, broadcast,
 };
 
@@ -83,7 +83,7 @@ impl Uses {
                 }
         };
         let of_edges =
-            matches!(node.place, Place::S(_) | Place::E(_)) && node.kind == crate::gir::Type::Real;
+            matches!(node.place, Place::S(_) | Place::E(_)) && node.kind == warploom_ir::Type::Real;
         of_edges
             && !self.roots[id.index()]
             && self.users[id.index()].iter().all(summed)

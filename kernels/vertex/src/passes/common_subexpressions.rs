@@ -13,7 +13,7 @@ use super::{
     Choice,
     rebuild::{rebuild, remake},
 };
-use crate::gir::{Binary, Data, Gir, NodeId, Op, Type};
+use warploom_ir::{Binary, Data, Gir, NodeId, Op, Type};
 
 /// The program with such values shared.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

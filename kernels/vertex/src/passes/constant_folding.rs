@@ -6,8 +6,8 @@
 //!           unfolded one was rounded at each step
 //! never     does arithmetic of its own: it calls the interpreter
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Binary, Builder, Data, Gir, NodeId, Number, Op, Type, Unary};
-use crate::interpret::{self, Scalar};
+use warploom_ir::interpret::{self, Scalar};
+use warploom_ir::{Binary, Builder, Data, Gir, NodeId, Number, Op, Type, Unary};
 
 /// The program with constants folded.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

@@ -9,7 +9,7 @@
 //! A loop whose end nothing reads is removed as a whole, even if it might not terminate; a loop
 //! that is read keeps all of its states, because its `until` may test each.
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Data, Gir, NodeId, Op, StopTest};
+use warploom_ir::{Data, Gir, NodeId, Op, StopTest};
 
 /// The program without dead values.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

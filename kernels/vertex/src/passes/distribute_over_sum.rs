@@ -4,11 +4,10 @@
 //! promises  the terms add up to the value in the real numbers; the factors `around` a term are
 //!           values of the vertex (or shared), its `rest` is an edge value
 //! never     decides whether that pays
-use crate::gir::{
-    Binary, Builder, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, Number, Op, Place, Pooling,
-    Reduction, Type, Unary,
+use warploom_ir::{
+    Binary, Builder, Direction, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, Number, Op, Place,
+    Pooling, Reduction, Type, Unary,
 };
-use crate::launch::Direction;
 
 use super::value_ranges::{is_zero, may_be_infinite, may_be_zero};
 

@@ -11,7 +11,7 @@ use super::{
     rebuild::rebuild,
     value_ranges::{is_zero, may_be_infinite, may_be_zero},
 };
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, NodeId, Number, Op, Pooling, Reduction, Unary,
 };
 

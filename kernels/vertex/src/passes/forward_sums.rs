@@ -19,7 +19,7 @@ use super::{
     loop_invariants, moved_bytes,
     rebuild::{Site, rebuild},
 };
-use crate::gir::{Builder, Data, EdgeSet, Gir, Misfit, NodeId, Op, Reduction};
+use warploom_ir::{Builder, Data, EdgeSet, Gir, Misfit, NodeId, Op, Reduction};
 
 /// The program with such sums computed in the forward pass.
 pub(super) fn run(gir: Gir, data: &Data, choices: &mut Vec<Choice>) -> Gir {

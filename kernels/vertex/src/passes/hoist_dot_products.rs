@@ -16,7 +16,7 @@ use super::{
     loop_invariants, moved_bytes,
     rebuild::rebuild,
 };
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, NodeId, Op, Place, Pooling, Reduction, Unary,
 };
 

@@ -18,7 +18,7 @@ use super::{
     distribute_over_sum::{EdgeSums, Term, factors},
     rebuild::rebuild,
 };
-use crate::gir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
+use warploom_ir::{Binary, Builder, Data, Gir, Misfit, NodeId, Op, Reduction};
 
 /// The program with factors hoisted.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

@@ -10,7 +10,7 @@
 //! outside. Other passes may remove the last dependency of a value on its loop, so the program is
 //! rebuilt once more here, at the end.
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Data, Gir, NodeId, Op, StopTest};
+use warploom_ir::{Data, Gir, NodeId, Op, StopTest};
 
 /// How often a value is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@
 //! never     models caches: a row read by many edges counts for each of them, as it passes through
 //!           the device's L2 (the measure of `sDE`); edges of one relation count as all edges,
 //!           since their number is not known here
-use crate::gir::{Builder, Data, EdgeSet, Gir, Node, NodeId, Op, Place, Type};
+use warploom_ir::{Builder, Data, EdgeSet, Gir, Node, NodeId, Op, Place, Type};
 
 /// Bytes of this many elements in each row of the vertices.
 pub(super) fn rows(data: &Data, columns: u64) -> u64 {
@@ -15,7 +15,7 @@ pub(super) fn rows(data: &Data, columns: u64) -> u64 {
 
 /// Bytes that a sum over these edges reads: the far vertex of each edge and this many columns.
 pub(super) fn gather(data: &Data, edges: EdgeSet, columns: u64) -> u64 {
-    let times = if edges.rows() == crate::gir::EdgeRows::Twice { 2 } else { 1 };
+    let times = if edges.rows() == warploom_ir::EdgeRows::Twice { 2 } else { 1 };
     (data.edges * times).saturating_mul(4 + columns.saturating_mul(data.bytes_per_real))
 }
 

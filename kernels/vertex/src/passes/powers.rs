@@ -5,7 +5,7 @@
 //!           may be off in the last place
 //! never     replaces `x ** 0.5` by a square root: they differ at -0 and -inf
 use super::{Choice, constant_folding::constant, rebuild::rebuild};
-use crate::gir::{Binary, Data, Gir, Number, Op, Unary};
+use warploom_ir::{Binary, Data, Gir, Number, Op, Unary};
 
 /// The program with such powers as products.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

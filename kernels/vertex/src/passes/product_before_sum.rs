@@ -22,7 +22,7 @@ use super::{
     Choice, dead_code, loop_invariants, moved_bytes,
     rebuild::{Site, rebuild},
 };
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, Op, Place, Reduction, Unary,
 };
 

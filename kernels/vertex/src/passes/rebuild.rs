@@ -11,7 +11,7 @@
 //! One trap is guarded here: a row of S that is no view (`Dropout` of a view) may not become a
 //! view, because operations on it would then move to the vertices and be S where they were E, and
 //! `Outer` requires rows of equal places.
-use crate::gir::{
+use warploom_ir::{
     Builder, Data, Gir, Gradient, Misfit, Node, NodeId, NodeResult, Op, Output, Place, StopTest,
 };
 

@@ -8,7 +8,7 @@
 //!           ones are positive where the relu is
 //! never     does so if the relu's rows have another reader: they would be stored in any case
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Binary, Data, Gir, Node, NodeId, Number, Op};
+use warploom_ir::{Binary, Data, Gir, Node, NodeId, Number, Op};
 
 /// The program with such masks taken from a dropout's rows.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

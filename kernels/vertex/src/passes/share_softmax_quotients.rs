@@ -14,7 +14,7 @@ use super::{
     rebuild::rebuild,
     value_ranges::{may_be_infinite, may_be_zero},
 };
-use crate::gir::{Binary, Data, Gir, NodeId, Op};
+use warploom_ir::{Binary, Data, Gir, NodeId, Op};
 use warploom_tuning as tuning;
 
 /// The program with such sums of quotients.

@@ -10,7 +10,7 @@ use super::{
     constant_folding::constant,
     rebuild::{Ruled, Site, rebuild, remake},
 };
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Data, Gir, Input, NodeId, NodeResult, Number, Op, Pooling, Property,
     Reduction, Type, Unary,
 };

@@ -6,8 +6,7 @@
 //! keeps     every number
 //! never     touches a sum under a mask or over one relation, or counts that have another reader
 use super::{Choice, rebuild::rebuild};
-use crate::gir::{Data, Gir, Op, Reduction};
-use crate::launch::Direction;
+use warploom_ir::{Data, Direction, Gir, Op, Reduction};
 
 /// The program with such sums counted per vertex.
 pub(super) fn run(gir: Gir, data: &Data, _choices: &mut Vec<Choice>) -> Gir {

@@ -3,7 +3,7 @@
 //! promises  a value counts as finite only if it is for all finite inputs and parameters; sums and
 //!           products of finite values count as finite, as in `autodiff`
 //! never     evaluates numbers; proves more than a guarded division, root or logarithm
-use crate::gir::{
+use warploom_ir::{
     Binary, Builder, Input, NodeId, Number, Op, Pooling, Property, Reduction, Type, Unary,
 };
 

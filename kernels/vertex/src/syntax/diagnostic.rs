@@ -6,7 +6,7 @@
 //! never     prints; knows a terminal or its colours
 use std::fmt::Write;
 
-use crate::gir::{Span, line_and_column};
+use warploom_ir::{Span, line_and_column};
 
 /// The longest part of a line that is shown; programs have short lines, damaged files may not.
 const CHARACTERS_MOST: usize = 240;

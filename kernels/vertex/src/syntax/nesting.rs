@@ -5,7 +5,7 @@
 //! never     judges anything else: an invalid program passes, and the parser reports it
 //! limits    below
 use super::Diagnostic;
-use crate::gir::Span;
+use warploom_ir::Span;
 
 /// Maximum bytes of a text.
 const BYTES_MOST: usize = 1 << 20;

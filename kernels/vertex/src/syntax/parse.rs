@@ -13,7 +13,7 @@ use super::{
     Comparison, Comprehension, DefParameter, Definition, Diagnostic, Expression, ExpressionKind,
     File, Name, Operator, Sign, Statement, StatementKind, nesting,
 };
-use crate::gir::Span;
+use warploom_ir::Span;
 
 /// Maximum number of reported constructs.
 const ERRORS_MOST: usize = 20;

@@ -4,8 +4,8 @@
 //!           ones can be reported
 use super::tracer::{Column, EdgeColumn, TraceResult, Tracer, Written};
 use super::value::Value;
-use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name};
+use warploom_ir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Span, Type};
 
 impl<'a> Tracer<'a> {
     /// Assigns to a name, a column or a tuple of them. `at` is the place of the value.
@@ -195,7 +195,7 @@ impl<'a> Tracer<'a> {
                     format!("`{column}` cannot hold a list over {over}"),
                     "expected one value for each vertex",
                 );
-                let way = if list.edges.direction == crate::launch::Direction::Out {
+                let way = if list.edges.direction == warploom_ir::Direction::Out {
                     "v.outedges"
                 } else {
                     "v.inedges"

@@ -6,8 +6,8 @@
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{Applied, SpannedValue, Value};
-use crate::gir::{Span, Type, Unary};
-use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name, nearest};
+use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name};
+use warploom_ir::{Span, Type, Unary, nearest};
 
 /// Every operator that is not element-wise, with its call syntax; element-wise ones are in
 /// `gir/operators.rs`.

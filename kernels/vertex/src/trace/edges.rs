@@ -7,8 +7,8 @@ use std::rc::Rc;
 use super::constants;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{End, List, Value};
-use crate::gir::{Binary, EdgeSet, NodeId, Number, Op, Span};
-use crate::syntax::{Comprehension, Diagnostic, Expression, ExpressionKind, nearest};
+use crate::syntax::{Comprehension, Diagnostic, Expression, ExpressionKind};
+use warploom_ir::{Binary, EdgeSet, NodeId, Number, Op, Span, nearest};
 
 /// What `for` iterates over.
 pub(super) enum Iterable {

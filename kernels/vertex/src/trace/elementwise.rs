@@ -5,8 +5,8 @@ use super::calls::Arguments;
 use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
 use super::value::{Applied, SpannedValue, Value};
-use crate::gir::{Binary, NodeId, Number, Op, Property, Span, Type, Unary};
 use crate::syntax::{Comparison, Diagnostic};
+use warploom_ir::{Binary, NodeId, Number, Op, Property, Span, Type, Unary};
 
 impl Tracer<'_> {
     pub(super) fn element_wise(

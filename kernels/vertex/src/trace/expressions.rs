@@ -5,8 +5,8 @@
 use super::constants::{self, FoldError};
 use super::tracer::{TraceResult, Tracer};
 use super::value::{ImplicitRows, SpannedValue, Value};
-use crate::gir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary};
-use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign, nearest};
+use crate::syntax::{Comparison, Diagnostic, Expression, ExpressionKind, Operator, Sign};
+use warploom_ir::{Binary, Input, NodeId, Number, Op, Place, Span, Type, Unary, nearest};
 
 impl<'a> Tracer<'a> {
     pub fn expression(&mut self, expression: &'a Expression) -> TraceResult<Value> {

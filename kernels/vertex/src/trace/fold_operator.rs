@@ -9,10 +9,12 @@ use std::collections::HashMap;
 use super::calls::is_operator;
 use super::tracer::{TraceResult, Tracer, unfit};
 use super::value::Value;
-use crate::gir::{Binary, Function, Misfit, Number, Op, Place, Property, Span, Type, Unary};
 use crate::syntax::{
     Comparison, Definition, Diagnostic, Expression, ExpressionKind, Name, Operator, Sign,
-    StatementKind, nearest,
+    StatementKind,
+};
+use warploom_ir::{
+    Binary, Function, Misfit, Number, Op, Place, Property, Span, Type, Unary, nearest,
 };
 
 /// A subexpression of such a function, and its type.

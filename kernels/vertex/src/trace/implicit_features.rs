@@ -11,9 +11,8 @@ use std::rc::Rc;
 
 use super::tracer::{TraceResult, Tracer};
 use super::value::{End, ImplicitRows, KindRows, Matrix, SpannedValue, Unmade, Value};
-use crate::gir::{Binary, EdgeSet, Input, NodeId, Number, Op, Place, Reduction, Span};
-use crate::launch::Init;
 use crate::syntax::{Diagnostic, Operator};
+use warploom_ir::{Binary, EdgeSet, Init, Input, NodeId, Number, Op, Place, Reduction, Span};
 
 /// Maximum nesting of such sums.
 const LEVELS_MOST: usize = 60;

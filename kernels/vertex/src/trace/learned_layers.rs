@@ -7,9 +7,8 @@ use super::calls::Arguments;
 use super::constants;
 use super::tracer::{PendingBias, TraceResult, Tracer};
 use super::value::{End, Matrix, SpannedValue, Value};
-use crate::gir::{NodeId, Number, Op, Parameter, Place, Span, Type, Unary};
-use crate::launch::Init;
-use crate::syntax::{Diagnostic, nearest};
+use crate::syntax::Diagnostic;
+use warploom_ir::{Init, NodeId, Number, Op, Parameter, Place, Span, Type, Unary, nearest};
 
 /// The initialisers of `param`.
 const INITS: [(&str, Init); 4] = [

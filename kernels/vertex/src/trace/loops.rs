@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::statements::Flow;
 use super::tracer::{Column, EdgeColumn, Repeating, TraceResult, Tracer, unfit};
 use super::value::Value;
-use crate::gir::{EdgeSet, NodeId, Span, StopTest, Type};
 use crate::syntax::{
     Comparison, Comprehension, Diagnostic, Expression, ExpressionKind, File, Statement,
     StatementKind,
 };
+use warploom_ir::{EdgeSet, NodeId, Span, StopTest, Type};
 
 /// The condition of a `while`, before its body is traced.
 enum Condition<'a> {
@@ -279,7 +279,7 @@ impl<'a> Tracer<'a> {
 
     /// The same row for each edge, of place E even if it was S.
     fn spread_to_edges(&mut self, span: Span, node: NodeId) -> TraceResult<NodeId> {
-        use crate::gir::{Binary, Input, Op, Place};
+        use warploom_ir::{Binary, Input, Op, Place};
         if !matches!(self.place(node), Place::S(_)) {
             return Ok(node);
         }

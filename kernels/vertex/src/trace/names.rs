@@ -9,8 +9,8 @@ use std::collections::HashMap;
 
 use super::tracer::{Body, TraceResult, Tracer};
 use super::value::Value;
-use crate::gir::Span;
 use crate::syntax::Diagnostic;
+use warploom_ir::Span;
 
 /// Counts before the first pass of a loop over relations, and the largest ones since.
 pub(super) struct NameCounts {

@@ -5,9 +5,8 @@
 use super::calls::Arguments;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{SpannedValue, Value};
-use crate::gir::{NodeId, Op, Place, Pooling, Span, Unary};
-use crate::launch::Init;
 use crate::syntax::Diagnostic;
+use warploom_ir::{Init, NodeId, Op, Place, Pooling, Span, Unary};
 
 const EPSILON: f64 = 1e-5;
 const MOMENTUM: f64 = 0.1;
@@ -89,7 +88,7 @@ impl Tracer<'_> {
         let rows = match self.place(row) {
             Place::D => self.data.nodes,
             Place::G => self.data.graphs,
-            Place::S(crate::gir::EdgeRows::Once) | Place::E(crate::gir::EdgeRows::Once)
+            Place::S(warploom_ir::EdgeRows::Once) | Place::E(warploom_ir::EdgeRows::Once)
                 if self.walks.last().is_none_or(|walk| walk.edges.relation.is_none()) =>
             {
                 self.data.edges

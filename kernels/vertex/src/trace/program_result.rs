@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 use super::statements::Flow;
 use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
-use crate::gir::{EdgeSet, Input, NodeId, Op, Output, Place, Span, Type};
 use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind};
+use warploom_ir::{EdgeSet, Input, NodeId, Op, Output, Place, Span, Type};
 
 /// Predefined columns of the tables of vertices and of edges.
 const COLUMNS_OF_VERTICES: &[&str] = &["id"];

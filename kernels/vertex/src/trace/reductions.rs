@@ -7,10 +7,10 @@ use super::calls::Arguments;
 use super::constants;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{ImplicitRows, List, SpannedValue, Value};
-use crate::gir::{
+use crate::syntax::{Diagnostic, Operator};
+use warploom_ir::{
     Binary, EdgeSet, Input, NodeId, Number, Op, Place, Pooling, Reduction, Span, Type, Unary,
 };
-use crate::syntax::{Diagnostic, Operator};
 
 impl Tracer<'_> {
     pub fn reduction(&mut self, mut arguments: Arguments) -> TraceResult<Value> {

@@ -5,9 +5,8 @@ use super::calls::Arguments;
 use super::constants;
 use super::tracer::{TraceResult, Tracer, check_shape, unfit};
 use super::value::{End, SpannedValue, Value};
-use crate::gir::{Misfit, NodeId, Op, Place, Pooling, Span, Type, Unary};
-use crate::launch::Direction;
 use crate::syntax::Diagnostic;
+use warploom_ir::{Direction, Misfit, NodeId, Op, Place, Pooling, Span, Type, Unary};
 
 /// Maximum elements of a tensor.
 const ELEMENTS_MOST: u64 = 1 << 40;
@@ -308,16 +307,16 @@ impl Tracer<'_> {
             return Ok(Value::Node(pooled));
         }
         let size =
-            self.make(span, |builder| builder.make(Op::Input(crate::gir::Input::GraphSize), &[]))?;
+            self.make(span, |builder| builder.make(Op::Input(warploom_ir::Input::GraphSize), &[]))?;
         let size = self.clamp_count(span, size)?;
         Ok(Value::Node(self.make(span, |builder| builder.divide(pooled, size))?))
     }
 
     /// A count as a float, or 1 if it is 0: the divisor of a sum.
     pub fn clamp_count(&mut self, span: Span, count: NodeId) -> TraceResult<NodeId> {
-        let one = self.constant(span, crate::gir::Number::Int(1));
+        let one = self.constant(span, warploom_ir::Number::Int(1));
         let count =
-            self.make(span, |builder| builder.binary(crate::gir::Binary::Maximum, count, one))?;
+            self.make(span, |builder| builder.binary(warploom_ir::Binary::Maximum, count, one))?;
         self.make(span, |builder| builder.cast(Type::Real, count))
     }
 

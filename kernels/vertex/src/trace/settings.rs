@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::tracer::{TraceResult, Tracer};
 use super::value::Value;
 use super::vertex_settings::several_by_name;
-use crate::gir::{Data, Span};
-use crate::syntax::{self, Definition, Diagnostic, File, nearest};
+use crate::syntax::{self, Definition, Diagnostic, File};
+use warploom_ir::{Data, Span, nearest};
 
 /// A setting of a program.
 #[derive(Clone, Debug, PartialEq)]

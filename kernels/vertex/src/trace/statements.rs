@@ -5,8 +5,8 @@
 use super::edges::Iterable;
 use super::tracer::{TraceResult, Tracer};
 use super::value::{SpannedValue, Value};
-use crate::gir::Span;
 use crate::syntax::{Diagnostic, Expression, ExpressionKind, Statement, StatementKind};
+use warploom_ir::Span;
 
 /// How a block ended.
 pub(super) enum Flow<'a> {

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, HashMap};
 use super::labels::labels;
 use super::value::{Matrix, Value};
 use super::{LEVELS_MOST, NODES_MOST, STEPS_MOST};
-use crate::gir::{
-    Builder, Data, EdgeSet, Gir, Input, Misfit, NodeId, NodeResult, Number, Op, Place, Span, Type,
-};
-use crate::launch::Direction;
 use crate::syntax::{Diagnostic, File};
+use warploom_ir::{
+    Builder, Data, Direction, EdgeSet, Gir, Input, Misfit, NodeId, NodeResult, Number, Op, Place,
+    Span, Type,
+};
 
 /// Result of a step: boxed, since it propagates through many calls.
 pub(super) type TraceResult<T> = Result<T, Box<Diagnostic>>;

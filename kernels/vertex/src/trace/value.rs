@@ -3,7 +3,7 @@
 //! promises  a value is cheap to copy; constants are exactly the values known at compile time
 use std::rc::Rc;
 
-use crate::gir::{EdgeSet, NodeId, Span, Type, Unary};
+use warploom_ir::{EdgeSet, NodeId, Span, Type, Unary};
 
 /// The value of an expression.
 #[derive(Clone, Debug)]

@@ -302,8 +302,8 @@ mod tests {
     use serde_json::Value as Json;
 
     use super::*;
-    use crate::trace::{VertexSetting, vertex_settings_of};
-    use crate::{gir::Data, trace::trace};
+    use crate::trace::{VertexSetting, trace, vertex_settings_of};
+    use warploom_ir::Data;
 
     fn shown_settings(body: &str) -> Vec<String> {
         let text = format!("def own(v, a=0, b=(0, 1), c=0.5, d=3):\n{body}");

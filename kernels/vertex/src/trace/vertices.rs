@@ -5,9 +5,8 @@
 //!           the node table; an attribute read through an edge is the row of the vertex at its end
 use super::tracer::{TraceResult, Tracer};
 use super::value::{End, ImplicitRows, Value};
-use crate::gir::{EdgeSet, Input, NodeId, Op, Place, Span};
-use crate::launch::Direction;
-use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name, nearest};
+use crate::syntax::{Diagnostic, Expression, ExpressionKind, Name};
+use warploom_ir::{Direction, EdgeSet, Input, NodeId, Op, Place, Span, nearest};
 
 /// Built-in attributes of a vertex, other than its edges.
 const VALUES: [&str; 6] = ["x", "id", "indegree", "outdegree", "degree", "classes"];

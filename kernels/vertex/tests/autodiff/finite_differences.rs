@@ -1,5 +1,5 @@
 //! finite_differences: the gradient of every operation against central differences in f64.
-use warploom_vertex::gir::{
+use warploom_ir::{
     Binary, Builder, EdgeSet, Input, Loss, NodeId, NodeResult, Number, Op, Pooling, Reduction,
     Type, Unary,
 };
@@ -19,7 +19,7 @@ const SETS: [EdgeSet; 6] = [
 ];
 
 /// A positive value of vertices, and one of any sign: functions of features and a parameter.
-fn operands(builder: &mut Builder) -> Result<(NodeId, NodeId), warploom_vertex::gir::Misfit> {
+fn operands(builder: &mut Builder) -> Result<(NodeId, NodeId), warploom_ir::Misfit> {
     let (features, weight) =
         (input(builder, Input::Features), parameter(builder, "w", &[FEATURES]));
     let any = builder.multiply(features, weight)?;

@@ -5,13 +5,13 @@
 //! read the difference before keeping it.
 use std::path::Path;
 
-use warploom_test_support::golden_text::assert_golden;
-use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::gir::{
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Misfit, NodeId, NodeResult, Op, Output,
     Pooling, Reduction, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
+use warploom_test_support::golden_text::assert_golden;
+use warploom_vertex::autodiff::{differentiate, parameters};
 
 use warploom_test_support::gradient_check::{
     GradientCase, input, parameter, run, start, where_above,

@@ -5,14 +5,13 @@
 //!           gradients; so are the losses of 20 steps
 //! limits    cases too large for the repository are read from `WARPLOOM_SHARED` (or `shared` beside
 //!           the workspace) and skipped with a line when that is absent
-use warploom_test_support::golden_cases::GoldenCase;
-use warploom_vertex::autodiff::differentiate;
-use warploom_vertex::gir::{
+use warploom_ir::interpret::{Adam, ElementRows, Interpreter, World};
+use warploom_ir::{
     Builder, Data, EdgeSet, Gir, Input, Loss, NodeId, NodeResult, Op, Pooling, Reduction, Target,
     Unary,
 };
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
-use warploom_vertex::reference::Adam;
+use warploom_test_support::golden_cases::GoldenCase;
+use warploom_vertex::autodiff::differentiate;
 
 use super::forms::softmax;
 use warploom_test_support::gradient_check::{input, parameter, where_above};

@@ -3,7 +3,7 @@
 //! Each program starts from the leaves of vertices, edges and parameters, adds operations on what
 //! is there, and bounds what grows by `tanh`, so that differences stay exact. Operations with jumps
 //! are left to `differences`.
-use warploom_vertex::gir::{
+use warploom_ir::{
     Binary, Builder, EdgeSet, Input, Misfit, NodeId, NodeResult, Op, Place, Pooling, Reduction,
     Type, Unary,
 };
@@ -129,7 +129,7 @@ impl Growing<'_, '_> {
             return Ok(None);
         };
         let height = input(self.builder, Input::Column("kind".to_owned()));
-        let one = self.builder.constant(warploom_vertex::gir::Number::Int(1));
+        let one = self.builder.constant(warploom_ir::Number::Int(1));
         let tall = self.builder.binary(Binary::Less, height, one)?;
         let mask = self.builder.make(Op::Far(edges), &[tall])?;
         let mask = self.draws.bits().is_multiple_of(3).then_some(mask);

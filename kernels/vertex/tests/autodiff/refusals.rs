@@ -1,9 +1,9 @@
 //! refusals: programs that have no gradient, and what is said of them.
-use warploom_vertex::autodiff::{Refusal, differentiate};
-use warploom_vertex::gir::{
+use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Function, Input, NodeResult, Number, Op, Reduction, Span,
     StopTest, Type,
 };
+use warploom_vertex::autodiff::{Refusal, differentiate};
 
 use super::forms::data;
 use warploom_test_support::gradient_check::{input, parameter};
@@ -12,8 +12,8 @@ use warploom_test_support::gradient_check::{input, parameter};
 /// its gradient.
 fn attempt(
     data: &Data,
-    make: impl Fn(&mut Builder, warploom_vertex::gir::NodeId) -> NodeResult,
-) -> Result<warploom_vertex::gir::Gir, Refusal> {
+    make: impl Fn(&mut Builder, warploom_ir::NodeId) -> NodeResult,
+) -> Result<warploom_ir::Gir, Refusal> {
     let mut builder = Builder::new("refused", data);
     let weight = parameter(&mut builder, "w", &[]);
     let features = input(&mut builder, Input::Features);
@@ -40,7 +40,7 @@ fn operations_without_a_gradient() {
     let data = data();
     let edges = EdgeSet::IN;
     let fold = Function::Binary(Binary::Add, Box::new(Function::Left), Box::new(Function::Right));
-    let named = |what: &str, result: Result<warploom_vertex::gir::Gir, Refusal>| {
+    let named = |what: &str, result: Result<warploom_ir::Gir, Refusal>| {
         let refusal = result.unwrap_err();
         assert_eq!(refusal.what, format!("no gradient goes through `{what}`"));
         assert_eq!(refusal.span, Span { start: 7, end: 9 }, "{what}");

@@ -3,9 +3,9 @@
 //!
 //! promises  no result and no gradient is NaN; both routes give the same numbers
 use serde_json::{Value, json};
+use warploom_ir::interpret::{ElementRows, Interpreter, Values};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::degenerate_graphs;
-use warploom_vertex::interpret::{ElementRows, Interpreter, Values};
 
 use warploom_test_support::draws::drawn;
 use warploom_test_support::library_programs::{
@@ -52,7 +52,7 @@ pub fn dropped(site: u32, probability: f64, row: u64, column: u64) -> f64 {
 fn trained(
     what: &str,
     compiled: &Compiled,
-    world: &warploom_vertex::interpret::World,
+    world: &warploom_ir::interpret::World,
 ) -> Vec<Vec<f64>> {
     let mut run = Interpreter::new(&compiled.gir, &compiled.data, world).unwrap();
     run.training = true;

@@ -4,10 +4,10 @@
 //! promises  forward to 1e-12 of the largest value, gradients to central differences of the
 //!           independent loss; graphs are drawn from a number, so that each run is the same
 use serde_json::{Value, json};
+use warploom_ir::Data;
+use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::random_graph;
-use warploom_vertex::gir::Data;
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
 
 use super::dense_implementations::{self, Matrix, Parameters};
 use warploom_test_support::draws::drawn;

@@ -6,11 +6,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::json;
+use warploom_ir::interpret::{Adam, ElementRows, Interpreter, World};
+use warploom_ir::{Data, Loss, Place, Target};
 use warploom_test_support::golden_cases::{Edges, GoldenCase};
 use warploom_test_support::golden_models::{self, ParameterPair};
-use warploom_vertex::gir::{Data, Loss, Place, Target};
-use warploom_vertex::interpret::{ElementRows, Interpreter, World};
-use warploom_vertex::reference::Adam;
 
 use warploom_test_support::skips::is_long;
 

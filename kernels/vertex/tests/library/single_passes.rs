@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use warploom_ir::interpret::{Interpreter, World};
+use warploom_ir::{Data, Gir};
 use warploom_test_support::golden_cases::Edges;
 use warploom_vertex::autodiff;
-use warploom_vertex::gir::{Data, Gir};
-use warploom_vertex::interpret::{Interpreter, World};
 use warploom_vertex::passes::{Numbers, PASSES, Stage};
 use warploom_vertex::trace::trace;
 
@@ -67,7 +67,7 @@ fn values(gir: &Gir, data: &Data, world: &World) -> Vec<(String, Vec<f64>)> {
         .map(|result| (result.name.clone(), run.value(result.node).unwrap().values.reals()))
         .collect();
     found.extend(run.loss().map(|loss| ("loss".to_owned(), vec![loss])));
-    let gradient = |(number, gradient): (usize, &warploom_vertex::gir::Gradient)| {
+    let gradient = |(number, gradient): (usize, &warploom_ir::Gradient)| {
         (format!("gradient {number}"), run.value(gradient.node).unwrap().values.reals())
     };
     found.extend(gir.gradients.iter().enumerate().map(gradient));

@@ -15,12 +15,10 @@ use warploom_contract::{
     },
     parquet_file::{Table, read_table},
 };
+use warploom_ir::{Direction, Type};
 use warploom_shell::requests::RunRequest;
-use warploom_vertex::{
-    gir::Type,
-    launch::{Body, Direction, Element, LaunchList, Loop, ResultColumn, StopCondition},
-    reference::{Inputs, Reference},
-};
+use warploom_vertex::launch::{Body, Element, LaunchList, Loop, ResultColumn, StopCondition};
+use warploom_vertex::reference::{Inputs, Reference};
 
 use super::{
     GraphSize, column_numbers, evaluated_work, is_close, read_checked_table, read_features,

@@ -9,6 +9,7 @@
 //!           between two rounds
 use rayon::prelude::*;
 use warploom_contract::progress::StopFlag;
+use warploom_ir::{Direction, Number};
 use warploom_ops::shortcuts::{
     GoOn, NeighbourLists,
     bfs::{self, FAR, Search},
@@ -16,10 +17,7 @@ use warploom_ops::shortcuts::{
     delta_stepping::{self, Lengths, Ways},
     k_core,
 };
-use warploom_vertex::{
-    gir::Number,
-    launch::{Course, Direction, EdgeLength},
-};
+use warploom_vertex::launch::{Course, EdgeLength};
 
 use crate::{
     buffers::{Buffers, Place},

@@ -388,7 +388,7 @@ pub fn by_reference(
     let graph = direct.reference_graph();
     let mut reference = direct.reference(list, &graph, first);
     let given = |name: &str| case.adam(name);
-    let adam = reference::Adam {
+    let adam = warploom_ir::interpret::Adam {
         learning_rate: given("lr"),
         beta1: given("beta1"),
         beta2: given("beta2"),

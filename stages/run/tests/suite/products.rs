@@ -10,17 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use warploom_device::Capability;
+use warploom_ir::{Data, Loss};
 use warploom_run::{
     parameters,
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::{
-    compile::compile,
-    emit::cuda::{GpuTarget, Matmul, Order, emit},
-    gir::{Data, Loss},
-    launch::{Element, LaunchList, MergedLaunches, Rows},
-};
+use warploom_vertex::compile::compile;
+use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
+use warploom_vertex::launch::{Element, LaunchList, MergedLaunches, Rows};
 
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;

@@ -13,6 +13,8 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 use warploom_device::Capability;
+use warploom_ir::Data;
+use warploom_ir::interpret::ElementRows;
 use warploom_run::{
     parameters,
     precision::Precision,
@@ -22,8 +24,6 @@ use warploom_spec::RunSpec;
 use warploom_vertex::autodiff::{differentiate, parameters as learned};
 use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_vertex::fuse::fuse;
-use warploom_vertex::gir::Data;
-use warploom_vertex::interpret::ElementRows;
 use warploom_vertex::launch::{Body, LaunchList};
 use warploom_vertex::lower::lower;
 use warploom_vertex::passes::clean;

@@ -13,6 +13,7 @@ use std::hint::black_box;
 use std::ops::{Deref, DerefMut};
 
 use warploom_bench::time;
+use warploom_ir::{Loss, Unary};
 use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::product::{Product, RightLayout, product};
@@ -20,8 +21,7 @@ use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::random::philox4x32;
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::gir::Unary;
-use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression, LossKind};
+use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression};
 
 const NODES: usize = 410_236;
 const EDGES: usize = 4_878_874;
@@ -338,7 +338,7 @@ fn time_loss() {
     let target: Vec<f32> = (0..NODES).map(|row| (row % CLASSES) as f32).collect();
     let training_rows: Vec<u32> = (0..NODES as u32).filter(|row| row % 5 < 3).collect();
     let work = warploom_ops::loss::Loss {
-        kind: LossKind::CrossEntropy,
+        kind: Loss::CrossEntropy,
         result: &result,
         target: &target,
         columns: CLASSES,

@@ -1,6 +1,6 @@
 //! axes: gradients of sums over rows and of operations along the axes of a row.
 use super::super::{GradientWalk, Refusal};
-use crate::gir::{Binary, Misfit, Node, NodeId, NodeResult, Number, Op, Pooling, Type, Unary};
+use warploom_ir::{Binary, Misfit, Node, NodeId, NodeResult, Number, Op, Pooling, Type, Unary};
 
 /// Sums over vertices or all rows, and broadcasts from graphs.
 pub(super) fn rows(

@@ -1,7 +1,7 @@
 //! dense: gradients of products with shared matrices, of table lookups, and of the loss.
 use super::super::{GradientWalk, Refusal};
 use super::axes;
-use crate::gir::{Misfit, Node, NodeId, NodeResult, Op};
+use warploom_ir::{Misfit, Node, NodeId, NodeResult, Op};
 
 /// Products, tables, losses.
 pub(super) fn rule(walk: &mut GradientWalk<'_>, node: &Node, g: NodeId) -> Result<(), Refusal> {

@@ -7,7 +7,7 @@
 //! rows of that relation, so that others get 0 from it. `reverse_edges` narrows the sum over all
 //! edges that a view propagates to that relation.
 use super::super::{GradientWalk, Refusal};
-use crate::gir::{
+use warploom_ir::{
     Binary, EdgeRows, EdgeSet, Input, Misfit, Node, NodeId, NodeResult, Number, Op, Reduction,
 };
 

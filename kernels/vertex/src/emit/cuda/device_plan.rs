@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::ScheduleKind;
-use crate::launch::{BufferName, Direction, Rows};
+use crate::launch::{BufferName, Rows};
+use warploom_ir::Direction;
 
 /// How a list is executed on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

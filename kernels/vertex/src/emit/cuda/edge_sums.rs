@@ -10,7 +10,7 @@ use super::statement_text::{LoadsOf, declare, define, for_places};
 use super::statements::{
     Elements, Reads, RegisterValue, Source, Statement, Statements, SumStatement,
 };
-use crate::gir::{Reduction, Type};
+use warploom_ir::{Reduction, Type};
 
 /// A reduction over edges, for one layout of its elements.
 #[derive(Clone, Debug)]

@@ -5,7 +5,8 @@
 //! never     measures: the kernel of `loss` does
 use super::kernel_parameters::Parameters;
 use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{LossKind, Operation, gradient_buffer, parameter_buffer};
+use crate::launch::{Operation, gradient_buffer, parameter_buffer};
+use warploom_ir::Loss;
 
 /// The number of optimiser settings, in order: kind (0 plain, 1 momentum, 2 Adam, 3 AdamW),
 /// learning rate, first decay or momentum, second decay, epsilon, weight decay.
@@ -17,11 +18,11 @@ pub const PARTS: usize = 3;
 /// 32-bit numbers that an evaluation pass counts per split. Classes: correct rows; then per class
 /// true positives, predictions and rows. Labels: known, agreeing, true positive, predicted and
 /// positive elements. Numbers: two sums in f64, of squared and of absolute errors.
-pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
+pub fn counts_of_part(kind: Loss, columns: u64) -> usize {
     match kind {
-        LossKind::CrossEntropy => 1 + 3 * columns as usize,
-        LossKind::Binary => 5,
-        LossKind::MeanSquares => 4,
+        Loss::CrossEntropy => 1 + 3 * columns as usize,
+        Loss::Binary => 5,
+        Loss::MeanSquares => 4,
     }
 }
 
@@ -29,12 +30,12 @@ pub fn counts_of_part(kind: LossKind, columns: u64) -> usize {
 pub const SLOTS: usize = 128;
 
 /// Bytes of one measurement.
-pub fn slot_bytes(kind: LossKind, columns: u64) -> usize {
+pub fn slot_bytes(kind: Loss, columns: u64) -> usize {
     (8 + 4 * PARTS * counts_of_part(kind, columns)).next_multiple_of(8)
 }
 
 /// The kernel that advances the clock to the next epoch and clears its counts.
-pub(super) fn emit_clock_kernel(kind: LossKind, columns: u64) -> Vec<Kernel> {
+pub(super) fn emit_clock_kernel(kind: Loss, columns: u64) -> Vec<Kernel> {
     let arguments = vec![
         Argument::Clock,
         Argument::Paces,
@@ -52,7 +53,7 @@ pub(super) fn emit_clock_kernel(kind: LossKind, columns: u64) -> Vec<Kernel> {
 }
 
 /// 32-bit numbers that an evaluation pass counts, over all splits.
-pub(super) fn count_numbers(kind: LossKind, columns: u64) -> u32 {
+pub(super) fn count_numbers(kind: Loss, columns: u64) -> u32 {
     (PARTS * counts_of_part(kind, columns)) as u32
 }
 

@@ -8,10 +8,10 @@
 use super::outer_products::paired_columns;
 use super::{Argument, Blocks, DevicePlan, Kernel};
 use crate::facts::GraphFacts;
-use crate::gir::{Input, Op};
 use crate::launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role,
 };
+use warploom_ir::{Input, Op};
 
 /// Bytes that are read over the bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

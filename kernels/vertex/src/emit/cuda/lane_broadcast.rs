@@ -6,7 +6,7 @@
 //! never     broadcasts what lanes compute together, or the bits that a dropout draws (those are
 //!           `Stream::Kept`)
 use super::walk_steps::{From, Input, Level, Read, Walk};
-use crate::gir::{Binary, Op, Property, Type};
+use warploom_ir::{Binary, Op, Property, Type};
 
 /// The number of lanes from which on there is a lane for each edge in flight.
 const LANES_FOR_EDGES: usize = 8;

@@ -7,7 +7,7 @@
 //! never     knows what a value is
 use std::rc::Rc;
 
-use crate::gir::broadcast;
+use warploom_ir::broadcast;
 
 /// The element of a row, for each place of the frame.
 pub type Table = Rc<Vec<u32>>;

@@ -9,13 +9,14 @@ use super::kernel_parameters::Parameters;
 use super::lane_layout::{vector_of, widest_vector};
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
 use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{LossKind, Operation, Rows};
+use crate::launch::{Operation, Rows};
+use warploom_ir::Loss;
 use warploom_tuning as tuning;
 
 /// Sums that a block of the loss kernel stores: the loss, and for numbers both errors of each
 /// split.
-fn sums_of_block(kind: LossKind) -> usize {
-    if kind == LossKind::MeanSquares { 1 + 2 * PARTS } else { 1 }
+fn sums_of_block(kind: Loss) -> usize {
+    if kind == Loss::MeanSquares { 1 + 2 * PARTS } else { 1 }
 }
 
 /// Resident blocks per SM; a device of compute capability 9.0 has room for all of them. If lanes
@@ -75,7 +76,7 @@ impl Unit<'_> {
         }
         let strides = [self.stride(result), self.stride(gradient), self.stride(target)];
         // Labels are rows like the result; a class is a single number.
-        let of_rows = if *kind == LossKind::Binary { strides.as_slice() } else { &strides[..2] };
+        let of_rows = if *kind == Loss::Binary { strides.as_slice() } else { &strides[..2] };
         let LossLayout { lanes, vector, is_held } = LossLayout::new(columns, of_rows, self.target);
         let (counted, sums) = (count_numbers(*kind, columns), sums_of_block(*kind));
         let rows = self.expected_rows(held.rows);
@@ -86,9 +87,9 @@ impl Unit<'_> {
         // If the sum of the gradient over all rows is wanted, this kernel computes it.
         let slopes = self.shared_sum(0);
         let work = match kind {
-            LossKind::CrossEntropy => emit_cross_entropy(is_held, slopes.is_some()),
-            LossKind::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
-            LossKind::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
+            Loss::CrossEntropy => emit_cross_entropy(is_held, slopes.is_some()),
+            Loss::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
+            Loss::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
         };
         self.note([
             (ScheduleKind::LossInRegisters, is_held),
@@ -119,9 +120,9 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             of_slopes.div_ceil(8),
             if slopes.is_some() { SLOPES_OPENING } else { "" },
             match kind {
-                LossKind::Binary => BINARY_END,
-                LossKind::CrossEntropy => "settle();\n",
-                LossKind::MeanSquares => "",
+                Loss::Binary => BINARY_END,
+                Loss::CrossEntropy => "settle();\n",
+                Loss::MeanSquares => "",
             },
         );
         self.scratch_bytes = self

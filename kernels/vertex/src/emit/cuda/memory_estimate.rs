@@ -10,7 +10,8 @@ use super::{
     Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control,
 };
 use crate::facts::GraphFacts;
-use crate::launch::{Buffer, BufferName, Direction, Element, LaunchList, MADE, Role, Rows};
+use crate::launch::{Buffer, BufferName, Element, LaunchList, MADE, Role, Rows};
+use warploom_ir::Direction;
 
 /// The alignment of buffers, in bytes.
 pub const ALIGNMENT: u64 = 256;

@@ -3,7 +3,7 @@
 //!
 //! promises  the same results as `interpret`, in the type at hand; a float is rounded once
 //! never     emits a statement
-use crate::gir::{Function, Number, Pooling, Reduction, Type, cuda_real};
+use warploom_ir::{Function, Number, Pooling, Reduction, Type, cuda_real};
 
 /// The register type of a value.
 pub fn register(kind: Type) -> &'static str {

@@ -17,11 +17,11 @@ use super::GpuTarget;
 use super::loss::LossLayout;
 use super::outer_products::paired_columns;
 use super::tensor_core_shapes::{OuterProductShape, SideColumns};
-use crate::gir::Op;
 use crate::launch::{
-    Body, Element, Launch, LaunchList, Lifetime, LossKind, MergedLaunches, Operand, Operation,
-    Rowed, Rows, Timeline, View, differing, is_attended, summed_rows,
+    Body, Element, Launch, LaunchList, Lifetime, MergedLaunches, Operand, Operation, Rowed, Rows,
+    Timeline, View, differing, is_attended, summed_rows,
 };
+use warploom_ir::{Loss, Op};
 use warploom_tuning as tuning;
 
 /// Sums that another launch computes, by the number of their own launch.
@@ -258,8 +258,7 @@ fn rows_of_product(list: &LaunchList, launch: &Launch, target: GpuTarget) -> Vec
 /// The gradient of the loss as an operand, if lanes hold its rows in registers.
 fn loss_gradient(list: &LaunchList, target: GpuTarget) -> Option<Operand> {
     let Body::Train(train) = &list.body else { return None };
-    let Operation::Loss { kind: LossKind::CrossEntropy, result, gradient, .. } =
-        &train.loss.operation
+    let Operation::Loss { kind: Loss::CrossEntropy, result, gradient, .. } = &train.loss.operation
     else {
         return None;
     };

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::lane_layout::{Lanes, Spread};
-use crate::gir::{Binary, Reduction, Type, Unary};
 use crate::launch::Element;
+use warploom_ir::{Binary, Reduction, Type, Unary};
 
 /// Where a statement is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,7 +10,8 @@
 //!           a second copy costs little: epochs of larger ones are long, so a host can inspect each
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, THREADS};
-use crate::launch::{LaunchList, LossKind, parameter_buffer};
+use crate::launch::{LaunchList, parameter_buffer};
+use warploom_ir::Loss;
 use warploom_tuning as tuning;
 
 /// The state between epochs, as it is stored on the device. There are two copies; each epoch reads
@@ -110,7 +111,7 @@ const KEPT: usize = 100;
 /// The kernels and their source; none if parameters are too large to be stored twice.
 pub(super) fn emit_watch(
     list: &LaunchList,
-    kind: LossKind,
+    kind: Loss,
     columns: u64,
     bytes_per_real: u64,
 ) -> (String, Vec<Kernel>) {
@@ -148,7 +149,7 @@ pub(super) fn emit_watch(
             .replace("@COLUMNS@", &columns.to_string())
             .replace(
                 "@BETTER@",
-                if kind == LossKind::MeanSquares {
+                if kind == Loss::MeanSquares {
                     "quality < next.best"
                 } else {
                     "quality > next.best"
@@ -188,9 +189,9 @@ pub(super) fn emit_watch(
 }
 
 /// The metric of the validation rows, from the counts; NaN if none of them is known.
-fn quality(kind: LossKind) -> &'static str {
+fn quality(kind: Loss) -> &'static str {
     match kind {
-        LossKind::CrossEntropy => {
+        Loss::CrossEntropy => {
             "if (next.measure == 0) quality = (double)of[0] / next.rows;
 else {
 double sum = 0;
@@ -204,13 +205,13 @@ quality = sum / scored;
 }
 "
         }
-        LossKind::Binary => {
+        Loss::Binary => {
             "const unsigned long long both = (unsigned long long)of[3] + of[4];
 if (next.measure == 0) { if (of[0] > 0) quality = (double)of[1] / of[0]; }
 else if (both > 0) quality = 2.0 * of[2] / (double)both;
 "
         }
-        LossKind::MeanSquares => {
+        Loss::MeanSquares => {
             "const double errors = reinterpret_cast<const double*>(of)[next.measure], elements = (double)((unsigned long long)next.rows * @COLUMNS@);
 quality = errors / elements;
 "

@@ -17,8 +17,8 @@ use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Stateme
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, THREADS, Unit};
-use crate::gir::{EdgeSet, Op, Type};
 use crate::launch::{Operation, Rows};
+use warploom_ir::{EdgeSet, Op, Type};
 
 /// An operation: its output, the shape of a row, and its columns.
 struct EdgeTask<'a> {

@@ -29,8 +29,8 @@ use super::statements::{
     RowNumber, Scope, Source, Statement, Statements, Stream, StreamNumber, SumStatement,
 };
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
-use crate::gir::{Binary, Op, Reduction, Type, broadcast};
 use crate::launch::{Element, Rows, reduced};
+use warploom_ir::{Binary, Op, Reduction, Type, broadcast};
 use warploom_tuning as tuning;
 
 type Key = (Scope, FromKey, At, Table, Type);
@@ -591,7 +591,7 @@ impl<'a> WalkLowering<'a> {
                 let (moved, inside) = slice_axis(table, &step.shape, &input, of);
                 let (made, inside) =
                     (self.input(&step.inputs[0], &moved, scope)?, self.holds(&inside));
-                let zero = Expression::Text(literal(crate::gir::Number::Int(0), kind));
+                let zero = Expression::Text(literal(warploom_ir::Number::Int(0), kind));
                 Expression::apply(Form::AtPlaces(inside), [Expression::Value(made), zero])
             }
             // Leaves, walks over edges and rows, products and losses have kernels of their own, or

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Group, Item};
 use crate::fuse::inlined_edge_values::{FusionKind, ListValues};
-use crate::gir::Op;
 use crate::launch::{Operand, Operation, Rowed, Rows, View, reduced, width};
+use warploom_ir::Op;
 use warploom_tuning as tuning;
 
 /// Maximum lanes per group: as many hold a row of a product that is summed along an axis.

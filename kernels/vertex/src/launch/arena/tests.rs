@@ -3,10 +3,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::launch::{
-    Body, Buffer, Commit, Direction, Element, Expression, Iterate, Launch, Loop, LossKind,
-    Operation, Over, Parameter, ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer,
-    parameter_buffer,
+    Body, Buffer, Commit, Element, Expression, Iterate, Launch, Loop, Operation, Over, Parameter,
+    ResultColumn, Role, Rows, StopCondition, Train, gradient_buffer, parameter_buffer,
 };
+use warploom_ir::{Direction, Loss};
 
 /// Rows of 256 bytes: one stretch a buffer with one row a node.
 const NODES: u64 = 64;
@@ -23,7 +23,7 @@ fn facts() -> GraphFacts {
         weighted: false,
         symmetric: false,
         training: true,
-        loss: LossKind::MeanSquares,
+        loss: Loss::MeanSquares,
         bytes_per_real: 4,
     }
 }
@@ -76,7 +76,7 @@ fn list(given: &[(&str, Role)], body: Body, result: &str) -> LaunchList {
 
 fn training() -> LaunchList {
     let loss = Operation::Loss {
-        kind: LossKind::MeanSquares,
+        kind: Loss::MeanSquares,
         result: "scores".to_owned(),
         target: "target".to_owned(),
         gradient: "slope".to_owned(),
@@ -114,7 +114,7 @@ fn training() -> LaunchList {
         let parameter = Parameter {
             name: name.to_owned(),
             shape: vec![1],
-            init: crate::launch::Init::Zero,
+            init: warploom_ir::Init::Zero,
             learned: name == "w",
         };
         assert!(list.buffers.iter().any(|buffer| buffer.name == parameter_buffer(name)));

@@ -3,8 +3,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::compile::compile;
-use crate::gir::{Data, Target};
-use crate::launch::LossKind;
+use warploom_ir::{Data, Loss, Target};
 
 const GAT: &str = "def gat(v):
     v.z = linear(v.x, (2, 4), bias=False)
@@ -16,7 +15,7 @@ const GAT: &str = "def gat(v):
 
 #[test]
 fn gathers_are_a_part_of_the_bytes_and_products_are_counted() {
-    let target = Some(Target { columns: 3, loss: LossKind::CrossEntropy });
+    let target = Some(Target { columns: 3, loss: Loss::CrossEntropy });
     let data = Data { features: Some(10), target, training: true, ..Data::bare(1000, 20_000) };
     let compiled = compile(GAT, "gat", &BTreeMap::new(), &data).unwrap();
     let (list, facts) = (&compiled.list, GraphFacts::from_data(&data));

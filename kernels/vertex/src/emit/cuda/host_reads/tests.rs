@@ -2,8 +2,7 @@
 use super::*;
 use crate::compile::compile;
 use crate::emit::cuda::{GpuTarget, Matmul, Order, emit, memory_estimate};
-use crate::gir::{Data, Target as Wanted};
-use crate::launch::LossKind;
+use warploom_ir::{Data, Loss, Target as Wanted};
 
 const NODES: u64 = 10_000;
 const EDGES: u64 = 50_000;
@@ -14,7 +13,7 @@ fn made(
     columns: u64,
     data: impl FnOnce(Data) -> Data,
 ) -> (LaunchList, DevicePlan, GraphFacts) {
-    let target = Some(Wanted { columns: 3, loss: LossKind::CrossEntropy });
+    let target = Some(Wanted { columns: 3, loss: Loss::CrossEntropy });
     let data = data(Data {
         features: Some(columns),
         target,

@@ -28,5 +28,5 @@ pub use call::{Context, Draw};
 pub use evaluate::evaluate;
 pub use input_data::{Unfit, World};
 pub use rows::{ElementRows, Scalar, Values};
-pub use run::{Interpreter, change};
+pub use run::{Adam, Change, Ending, Interpreter, change};
 pub use scalar::{apply, binary, cast, reduce, unary};

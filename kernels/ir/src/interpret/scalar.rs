@@ -4,7 +4,7 @@
 //!           `integer_arithmetic` does; NaN propagates through minimum and maximum
 //! never     panics: undefined operations (division of an int by 0) have a defined value
 use super::{integer_arithmetic, rows::Scalar};
-use crate::gir::{Binary, Function, Pooling, Reduction, Type, Unary};
+use crate::{Binary, Function, Pooling, Reduction, Type, Unary};
 
 /// A unary operator.
 pub fn unary(operator: Unary, a: Scalar) -> Scalar {

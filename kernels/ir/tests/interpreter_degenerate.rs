@@ -7,13 +7,12 @@
 //! never     shares code with the interpreter
 
 use proptest::prelude::*;
-use warploom_test_support::graphs::{EdgeList, degenerate_graphs};
-use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output, Pooling,
-    Reduction, Target, Type,
+use warploom_ir::interpret::{ElementRows, Interpreter, Values, World};
+use warploom_ir::{
+    Binary, Builder, Data, Direction, EdgeSet, Function, Input, Loss, NodeId, Number, Op, Output,
+    Pooling, Reduction, Target, Type,
 };
-use warploom_vertex::interpret::{ElementRows, Interpreter, Values, World};
-use warploom_vertex::launch::Direction;
+use warploom_test_support::graphs::{EdgeList, degenerate_graphs};
 
 /// A graph with a relation of each edge, an int of each vertex, and a graph of each vertex.
 #[derive(Clone, Debug)]

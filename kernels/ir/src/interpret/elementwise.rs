@@ -5,7 +5,7 @@
 use super::call::Call;
 use super::rows::{ElementRows, Scalar};
 use super::scalar;
-use crate::gir::{Place, Pooling};
+use crate::{Place, Pooling};
 
 /// The identity in evaluation; in training an element whose factor is 0 is 0, even if it was
 /// infinite.

@@ -5,7 +5,7 @@
 use super::call::Call;
 use super::rows::{ElementRows, Scalar, Values};
 use super::scalar;
-use crate::gir::{Binary, Place};
+use crate::{Binary, Place};
 
 /// Sum of all rows.
 pub(super) fn sum_rows(call: &Call) -> ElementRows {

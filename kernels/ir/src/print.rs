@@ -93,7 +93,7 @@ impl Gir {
     }
 
     /// The operation of a node, as printed.
-    pub(crate) fn operation(&self, node: &Node) -> String {
+    pub fn operation(&self, node: &Node) -> String {
         match &node.op {
             Op::Parameter(index) => format!(
                 "parameter {}",

@@ -8,7 +8,7 @@ use super::call::{Call, Context};
 use super::input_data::World;
 use super::rows::ElementRows;
 use super::{dense, edges, elementwise, loss, scalar};
-use crate::gir::{Input, Node, Op};
+use crate::{Input, Node, Op};
 
 /// The value of a node. `input_nodes` give place, type and shape of `inputs`. A value that the
 /// caller stores, a parameter, a state or an ended state, is given as the one input of its node.

@@ -1,5 +1,5 @@
-//! gir: the graph intermediate representation of a vertex program, a DAG over symbolic rows, after
-//! that of Seastar (Wu et al., EuroSys 2021).
+//! ir: the graph intermediate representation of a vertex program, a DAG over symbolic rows, after
+//! that of Seastar (Wu et al., EuroSys 2021); and what it means (`interpret`).
 //!
 //! promises  a node's inputs precede it; place, type and shape of every node are known and were
 //!           checked when it was created (only `Builder` creates nodes); equal programs print equal
@@ -12,6 +12,8 @@
 //! S back to D. Rows have a shape, `[]` for a number.
 mod build;
 mod data;
+pub mod interpret;
+mod nearest;
 mod operators;
 mod print;
 mod row;
@@ -20,11 +22,12 @@ mod types;
 
 pub use build::{Builder, Misfit, NodeResult};
 pub use data::{Data, NodeKind, Target};
-pub use operators::{Binary, Property, Unary};
-pub(crate) use operators::{GradientSteps, cuda_real, give_chosen, sigmoid, softplus};
-pub(crate) use print::line_and_column;
+pub use nearest::nearest;
+pub use operators::{Binary, GradientSteps, Property, Unary, cuda_real, give_chosen};
+pub(crate) use operators::{sigmoid, softplus};
+pub use print::line_and_column;
 pub use row::broadcast;
-pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, LossKind as Loss, Number, Place, Type};
+pub use types::{Direction, EdgeRows, EdgeSet, Half, Init, Loss, Number, Place, Type};
 
 /// Number of a node within a program.
 #[derive(

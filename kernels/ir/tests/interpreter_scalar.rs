@@ -5,8 +5,8 @@
 //!           infinities, zeros, overflow
 //! never     takes an expected number from the interpreter itself
 
-use warploom_vertex::gir::{Binary, Type, Unary};
-use warploom_vertex::interpret::{self, Scalar};
+use warploom_ir::interpret::{self, Scalar};
+use warploom_ir::{Binary, Type, Unary};
 
 const INF: f64 = f64::INFINITY;
 

@@ -10,9 +10,40 @@ use super::call::{Context, Draw};
 use super::evaluate::evaluate;
 use super::input_data::{Unfit, World};
 use super::rows::{ElementRows, Values};
-use crate::gir::{Data, Gir, Input, Loss, Node, NodeId, Op, Place, StopTest};
-use crate::launch::Init;
-use crate::reference::{Adam, Change, Ending};
+use crate::{Data, Gir, Init, Input, Loss, Node, NodeId, Op, Place, StopTest};
+
+/// Adam as in PyTorch: weight decay is added to the gradient.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Adam {
+    /// Learning rate.
+    pub learning_rate: f64,
+    /// Decay of the first moment.
+    pub beta1: f64,
+    /// Decay of the second moment.
+    pub beta2: f64,
+    /// Added to the root of the second moment.
+    pub epsilon: f64,
+    /// Weight decay: times the parameter, added to the gradient.
+    pub weight_decay: f64,
+}
+
+/// The change of the states in a superstep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Change {
+    /// Sum of absolute differences.
+    pub summed: f64,
+    /// Number of elements that differ.
+    pub changed: u64,
+}
+
+/// How an iteration ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ending {
+    /// Supersteps done.
+    pub supersteps: u64,
+    /// Whether the condition was met, not only the bound.
+    pub converged: bool,
+}
 
 /// A program on one world.
 pub struct Interpreter<'a> {

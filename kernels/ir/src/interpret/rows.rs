@@ -4,7 +4,7 @@
 //!           has `a * b` columns, the last axis varying fastest
 //! never     knows what a row corresponds to
 use super::integer_arithmetic;
-use crate::gir::{Number, Type};
+use crate::{Number, Type};
 
 /// A matrix of elements.
 #[derive(Clone, Debug, Default, PartialEq)]

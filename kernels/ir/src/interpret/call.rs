@@ -5,7 +5,7 @@
 //! never     knows what an operation means
 use super::input_data::World;
 use super::rows::{ElementRows, Scalar};
-use crate::gir::Node;
+use crate::Node;
 
 /// The dropout factor of an element: 0, or 1 / (1 - probability). Arguments: site, probability, row
 /// in the graph artifact (of edge values: their row), column.

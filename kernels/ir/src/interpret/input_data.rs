@@ -7,8 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::rows::{ElementRows, Scalar, Values};
-use crate::gir::{Data, EdgeRows, EdgeSet, Place};
-use crate::launch::Direction;
+use crate::{Data, Direction, EdgeRows, EdgeSet, Place};
 
 /// A graph as an edge list, in which the position of an edge is its id, with everything that a
 /// program can read.
@@ -241,7 +240,7 @@ impl World {
                 return Err(Unfit::new(
                     format!("type of column `{name}`"),
                     kind,
-                    if column.values.fit(crate::gir::Type::Real) { "real" } else { "whole" },
+                    if column.values.fit(crate::Type::Real) { "real" } else { "whole" },
                 ));
             }
         }

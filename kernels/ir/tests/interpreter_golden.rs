@@ -8,14 +8,14 @@
 
 use std::collections::BTreeSet;
 
+use warploom_ir::interpret::Interpreter;
+use warploom_ir::{
+    Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, StopTest, Type,
+};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_operations::{
     CaseInputs, Problem, all_are_compared, compare_winners, group, problems,
 };
-use warploom_vertex::gir::{
-    Binary, Builder, EdgeSet, Input, NodeId, Number, Op, Output, Pooling, Reduction, StopTest, Type,
-};
-use warploom_vertex::interpret::Interpreter;
 
 /// Every tensor of these cases, by the interpreter.
 fn agree(names: &[&str]) {

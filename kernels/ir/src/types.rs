@@ -214,7 +214,7 @@ pub enum Direction {
 /// Losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LossKind {
+pub enum Loss {
     /// Mean over training rows of `-log softmax(result)[class]`; natural logarithm.
     CrossEntropy,
     /// Mean over training rows and columns of (result - target)^2.

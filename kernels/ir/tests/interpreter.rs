@@ -7,13 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use warploom_vertex::gir::{
-    Binary, Builder, Data, EdgeSet, Function, Gir, Gradient, Input, Loss, NodeId, Number, Op,
-    Output, Parameter, Pooling, Reduction, StopTest, Target, Type, Unary,
+use warploom_ir::interpret::{self, Adam, ElementRows, Ending, Interpreter, Values, World};
+use warploom_ir::{
+    Binary, Builder, Data, Direction, EdgeSet, Function, Gir, Gradient, Init, Input, Loss, NodeId,
+    Number, Op, Output, Parameter, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
-use warploom_vertex::interpret::{self, ElementRows, Interpreter, Values, World};
-use warploom_vertex::launch::{Direction, Init};
-use warploom_vertex::reference::{Adam, Ending};
 
 const INF: f64 = f64::INFINITY;
 

@@ -9,7 +9,7 @@ use super::call::{Call, broadcast_columns};
 use super::input_data::World;
 use super::rows::{ElementRows, Scalar};
 use super::scalar;
-use crate::gir::{EdgeSet, Function, Place, Pooling, Reduction};
+use crate::{EdgeSet, Function, Place, Pooling, Reduction};
 
 /// For each edge the row of the vertex at one end.
 pub(super) fn view(

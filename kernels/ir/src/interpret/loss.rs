@@ -5,8 +5,7 @@
 //! never     reads a row that does not train
 use super::call::Call;
 use super::rows::ElementRows;
-use crate::gir::Loss;
-use crate::gir::{sigmoid, softplus};
+use crate::{Loss, sigmoid, softplus};
 
 /// Mean over the training rows.
 pub(super) fn mean(call: &Call, kind: Loss) -> ElementRows {

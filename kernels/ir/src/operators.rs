@@ -39,7 +39,7 @@ pub enum Property {
 use Property::{FewInstructions, Flat, InFold, NeverMinusZero, OfConstants, PoleAtZero};
 
 /// The operations that gradients of the rows are built from.
-pub(crate) trait GradientSteps {
+pub trait GradientSteps {
     /// Why a node cannot be created.
     type Misfit;
     /// A real number.
@@ -135,7 +135,7 @@ macro_rules! unary_operators {
             }
 
             /// What the gradient of the operand `a` gains, of the gradient `g` of the value `y`.
-            pub(crate) fn gradient<S: GradientSteps>(
+            pub fn gradient<S: GradientSteps>(
                 self,
                 steps: &mut S,
                 [y, a]: [NodeId; 2],
@@ -150,7 +150,7 @@ macro_rules! unary_operators {
             }
 
             /// Its value as a CUDA expression.
-            pub(crate) fn cuda(self, a: &str) -> String {
+            pub fn cuda(self, a: &str) -> String {
                 match self { $(Unary::$name $(($setting))? => { let $text = a; $cuda })+ }
             }
         }
@@ -465,7 +465,7 @@ macro_rules! binary_operators {
             }
 
             /// Propagates the gradient `g` of the value `y` to the operands.
-            pub(crate) fn gradient<S: GradientSteps>(
+            pub fn gradient<S: GradientSteps>(
                 self,
                 steps: &mut S,
                 y: NodeId,
@@ -481,7 +481,7 @@ macro_rules! binary_operators {
             }
 
             /// Its value as a CUDA expression, for floats or other types.
-            pub(crate) fn cuda(self, is_real: bool, a: &str, b: &str) -> String {
+            pub fn cuda(self, is_real: bool, a: &str, b: &str) -> String {
                 match self {
                     $(Binary::$name => {
                         let ($is_real, $first, $second) = (is_real, a, b);
@@ -747,7 +747,7 @@ fn floor_and_rest(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// A float as a CUDA literal.
-pub(crate) fn cuda_real(value: f64) -> String {
+pub fn cuda_real(value: f64) -> String {
     if value.is_nan() {
         "(real)ODD".to_owned()
     } else if value == f64::INFINITY {
@@ -862,7 +862,7 @@ fn give_negative_product<S: GradientSteps>(
 }
 
 /// g to the first where the condition holds, to the second where it does not.
-pub(crate) fn give_chosen<S: GradientSteps>(
+pub fn give_chosen<S: GradientSteps>(
     steps: &mut S,
     condition: NodeId,
     [yes, no]: [NodeId; 2],
