@@ -10,14 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::autodiff;
 use crate::facts::GraphFacts;
 use crate::launch::{LaunchList, Reason};
-use crate::passes::{self, Applied};
 use crate::syntax::Diagnostic;
 use crate::trace::{self, Traced};
 use crate::{fuse, lower};
 use warploom_ir::{Data, Gir, Span};
+use warploom_optimize::autodiff;
+use warploom_optimize::passes::{self, Applied};
 
 /// The steps of a program that trains: text, passes, gradients, passes, launches, fusion.
 pub const STEPS: u64 = 6;

@@ -84,7 +84,6 @@
 //! assert_eq!(run.get("rank").map(<[f64]>::len), Some(4));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-pub mod autodiff;
 pub mod builtin;
 pub mod compile;
 pub mod emit;
@@ -92,7 +91,6 @@ pub mod facts;
 pub mod fuse;
 pub mod launch;
 pub mod lower;
-pub mod passes;
 pub mod reference;
 pub mod syntax;
 pub mod trace;

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 
 use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_ir::{Data, EdgeSet, Gir, Op, Place};
+use warploom_optimize::autodiff::{differentiate, parameters};
+use warploom_optimize::passes::clean;
 use warploom_test_support::draws::Draws;
 use warploom_test_support::random_programs::{RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::is_long;
-use warploom_vertex::autodiff::{differentiate, parameters};
 use warploom_vertex::launch::{LaunchList, gradient_buffer};
 use warploom_vertex::lower::lower;
-use warploom_vertex::passes::clean;
 use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 const SUPERSTEPS_MAX: u64 = 6;

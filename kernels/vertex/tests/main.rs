@@ -5,7 +5,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod architecture;
-mod autodiff;
 mod diagnostics;
 mod emission;
 mod golden;
@@ -16,9 +15,7 @@ mod library;
 mod listings;
 mod lowering;
 mod mutants;
-mod passes;
 mod programs;
-mod random_programs;
 mod semantics;
 mod settings;
 mod source_digests;

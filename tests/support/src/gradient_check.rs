@@ -10,8 +10,8 @@ use warploom_ir::{
     Binary, Builder, Data, Gir, Init, Input, Loss, Misfit, NodeId, NodeResult, Op, Parameter,
     Place, Pooling, Target, Type, Unary,
 };
-use warploom_vertex::autodiff::differentiate;
-use warploom_vertex::passes::clean;
+use warploom_optimize::autodiff::differentiate;
+use warploom_optimize::passes::clean;
 
 use crate::draws::Draws;
 

@@ -13,9 +13,11 @@
 //! golden_operations  golden cases of single operations, written as nodes
 //! random_programs    well-typed programs that follow from a seed
 //!
+//! `optimize`
+//! gradient_check     gradients against central differences
+//!
 //! `compiler`
 //! library_programs   programs of the library made ready for the interpreter
-//! gradient_check     gradients against central differences
 //!
 //! `nvrtc`
 //! nvrtc              NVRTC, or why there is none
@@ -46,7 +48,7 @@ pub mod golden_cases;
 pub mod golden_models;
 #[cfg(feature = "ir")]
 pub mod golden_operations;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "optimize")]
 pub mod gradient_check;
 #[cfg(feature = "compiler")]
 pub mod library_programs;

@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_ir::{Data, Gir, Input, Loss, NodeId, Op, Target};
-use warploom_vertex::autodiff;
-use warploom_vertex::passes;
+use warploom_optimize::{autodiff, passes};
 use warploom_vertex::trace::{trace, vertex_settings_of};
 
 use crate::draws::{drawn, mixed};

@@ -8,6 +8,7 @@
 use std::collections::BTreeSet;
 
 use warploom_ir::{Data, Gir};
+use warploom_optimize::passes::clean;
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -20,7 +21,6 @@ use warploom_vertex::facts::GraphFacts;
 use warploom_vertex::fuse::fuse;
 use warploom_vertex::launch::LaunchList;
 use warploom_vertex::lower::lower;
-use warploom_vertex::passes::clean;
 
 use crate::golden::Comparison;
 use warploom_test_support::list_runner::{

@@ -3,7 +3,7 @@ use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Function, Input, NodeResult, Number, Op, Reduction, Span,
     StopTest, Type,
 };
-use warploom_vertex::autodiff::{Refusal, differentiate};
+use warploom_optimize::autodiff::{Refusal, differentiate};
 
 use super::forms::data;
 use warploom_test_support::gradient_check::{input, parameter};

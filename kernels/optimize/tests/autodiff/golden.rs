@@ -10,8 +10,8 @@ use warploom_ir::{
     Builder, Data, EdgeSet, Gir, Input, Loss, NodeId, NodeResult, Op, Pooling, Reduction, Target,
     Unary,
 };
+use warploom_optimize::autodiff::differentiate;
 use warploom_test_support::golden_cases::GoldenCase;
-use warploom_vertex::autodiff::differentiate;
 
 use super::forms::softmax;
 use warploom_test_support::gradient_check::{input, parameter, where_above};

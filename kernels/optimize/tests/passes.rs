@@ -10,9 +10,9 @@ use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, Gradient, Init, Input, Loss, Misfit, NodeId, NodeResult,
     Number, Op, Output, Parameter, Place, Pooling, Reduction, StopTest, Target, Type, Unary,
 };
+use warploom_optimize::autodiff::{differentiate, parameters};
+use warploom_optimize::passes::{Applied, ComputePhase, PASSES, clean, phases};
 use warploom_test_support::golden_text::assert_golden;
-use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::passes::{Applied, ComputePhase, PASSES, clean, phases};
 
 /// A set like cora: few edges a vertex, wide rows of features, seven classes.
 fn citations() -> Data {

@@ -5,7 +5,8 @@
 //! promises  the value as a real number; a single product
 //! never     rewrites a value that has another reader
 use super::{Chain, NodeFacts, RowFactor};
-use crate::passes::{Choice, moved_bytes, rebuild::Site};
+use crate::passes::rebuild::Site;
+use crate::passes::{Choice, moved_bytes};
 use warploom_ir::{Binary, Builder, Data, Misfit, NodeId, Op, Reduction};
 
 /// The terms of the left operand of a product, all rows of one value.

@@ -10,8 +10,8 @@ use warploom_ir::{
     Binary, Builder, Data, EdgeSet, Gir, Input, Loss, Misfit, NodeId, NodeResult, Op, Output,
     Pooling, Reduction, Target, Type, Unary,
 };
+use warploom_optimize::autodiff::{differentiate, parameters};
 use warploom_test_support::golden_text::assert_golden;
-use warploom_vertex::autodiff::{differentiate, parameters};
 
 use warploom_test_support::gradient_check::{
     GradientCase, input, parameter, run, start, where_above,

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use warploom_ir::interpret::{ElementRows, Ending, Interpreter, Values, World};
 use warploom_ir::{Data, Gir, Op};
+use warploom_optimize::autodiff::{differentiate, parameters};
+use warploom_optimize::passes::{Numbers, PASSES, Pass, Stage, clean};
 use warploom_test_support::draws::Draws;
 use warploom_test_support::random_programs::{RandomProgram, SMALL, random_program};
 use warploom_test_support::skips::is_long;
-use warploom_vertex::autodiff::{differentiate, parameters};
-use warploom_vertex::passes::{Numbers, PASSES, Pass, Stage, clean};
 
 const SUPERSTEPS_MAX: u64 = 6;
 
