@@ -92,7 +92,5 @@ pub mod fuse;
 pub mod launch;
 pub mod lower;
 pub mod reference;
-pub mod syntax;
-pub mod trace;
 
 pub use facts::GraphFacts;

@@ -5,19 +5,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod architecture;
-mod diagnostics;
 mod emission;
 mod golden;
 mod kinds;
 mod lanes;
-mod language_examples;
 mod library;
 mod listings;
 mod lowering;
-mod mutants;
 mod programs;
-mod semantics;
 mod settings;
 mod source_digests;
-mod trace;
 mod validation;

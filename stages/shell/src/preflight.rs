@@ -12,9 +12,9 @@ use warploom_contract::StageError;
 use warploom_device::Kind;
 use warploom_formats::side_files::{order_table, split_table};
 use warploom_ir::Data;
+use warploom_language::trace::Traced;
 use warploom_spec::{Mode, Pipeline};
 use warploom_vertex::builtin;
-use warploom_vertex::trace::Traced;
 
 use crate::{
     Chain, Environment, Outcome, StageName,

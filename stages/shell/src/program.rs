@@ -11,14 +11,14 @@ use serde_json::Value;
 use warploom_contract::{ErrorKind, StageError};
 use warploom_device::{Capability, Facts, Grid};
 use warploom_ir::{Data, Half};
+use warploom_language::syntax::{Diagnostic, Severity};
+use warploom_language::trace::{self, Traced};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
 use warploom_vertex::builtin::SettingError;
 pub use warploom_vertex::compile::Compilation;
 use warploom_vertex::compile::compile_with_progress;
 use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
 use warploom_vertex::launch::{Body, LaunchList};
-use warploom_vertex::syntax::{Diagnostic, Severity};
-use warploom_vertex::trace::{self, Traced};
 
 use crate::stage_errors::mistake_error;
 

@@ -588,11 +588,11 @@ impl PlanRequest {
         if let Some(builtin) = warploom_vertex::builtin::find(&self.text, entry) {
             return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
         }
-        let declared = warploom_vertex::trace::settings_of(&self.text, entry).ok()?;
+        let declared = warploom_language::trace::settings_of(&self.text, entry).ok()?;
         let mut resolved: BTreeMap<String, Value> =
             declared.into_iter().map(|setting| (setting.name, setting.default)).collect();
         // Vertex settings belong to the run, so that one plan serves every choice of vertices.
-        let of_run: Vec<String> = warploom_vertex::trace::vertex_settings_of(&self.text, entry)
+        let of_run: Vec<String> = warploom_language::trace::vertex_settings_of(&self.text, entry)
             .into_iter()
             .map(|setting| setting.name)
             .collect();

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_ir::{Data, Gir, Input, Loss, NodeId, Op, Target};
+use warploom_language::trace::{trace, vertex_settings_of};
 use warploom_optimize::{autodiff, passes};
-use warploom_vertex::trace::{trace, vertex_settings_of};
 
 use crate::draws::{drawn, mixed};
 use crate::golden_cases::Edges;

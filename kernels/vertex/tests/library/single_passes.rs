@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use warploom_ir::interpret::{Interpreter, World};
 use warploom_ir::{Data, Gir};
+use warploom_language::trace::trace;
 use warploom_optimize::autodiff;
 use warploom_optimize::passes::{Numbers, PASSES, Stage};
 use warploom_test_support::golden_cases::Edges;
-use warploom_vertex::trace::trace;
 
 use super::degenerate::{dropped, of_pipeline, relations};
 use warploom_test_support::draws::{drawn, mixed};

@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, path::Path};
 
 use warploom_bench::time;
 use warploom_ir::{Data, Loss, Target, Type};
+use warploom_language::trace::trace;
 use warploom_vertex::compile::compile;
-use warploom_vertex::trace::trace;
 
 const ROUNDS: usize = 9;
 

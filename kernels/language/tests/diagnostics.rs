@@ -8,8 +8,8 @@ use std::{env, fs};
 
 use serde_json::{Value, json};
 use warploom_ir::Data;
+use warploom_language::trace::trace;
 use warploom_test_support::golden_text::golden_difference;
-use warploom_vertex::trace::trace;
 
 /// What a program is compiled for, unless it says otherwise.
 fn data(changes: &Value) -> Data {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use warploom_ir::{Data, Loss, Target, Type};
+use warploom_language::trace::{Traced, settings_of, trace};
 use warploom_test_support::golden_text::assert_golden;
-use warploom_vertex::trace::{Traced, settings_of, trace};
 
 const PROGRAMS: [&str; 6] = ["gcn", "gat", "pagerank", "sssp", "components", "rgcn"];
 

@@ -12,9 +12,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 use warploom_ir::interpret::{ElementRows, Interpreter, Scalar, World};
 use warploom_ir::{Data, Gir, Init, Loss, NodeKind, Output, Place, Target, Type, Unary};
+use warploom_language::trace::{trace, vertex_settings_of};
 use warploom_optimize::passes;
 use warploom_test_support::golden_text::is_update;
-use warploom_vertex::trace::{trace, vertex_settings_of};
 
 const EDGES: [(u32, u32); 5] = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 0)];
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use warploom_ir::interpret::{ElementRows, Interpreter, Values, World};
 use warploom_ir::{Data, Type};
-use warploom_vertex::trace::trace;
+use warploom_language::trace::trace;
 
 const INF: f64 = f64::INFINITY;
 /// The id beyond every vertex.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use warploom_ir::{Data, Loss, NodeKind, Target, Type};
-use warploom_vertex::syntax::parse;
-use warploom_vertex::trace::trace;
+use warploom_language::syntax::parse;
+use warploom_language::trace::trace;
 
 /// Mutants of a run without `WARPLOOM_TEST_LONG`.
 const MUTANTS: u64 = 2000;
