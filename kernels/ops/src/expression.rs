@@ -19,7 +19,7 @@ use std::fmt;
 pub(crate) use evaluate::Evaluator;
 pub use evaluate::{Bound, BufferOperand, OperandRows};
 use warploom_ir::{Binary, Unary};
-use warploom_vertex::launch::{BufferName, Dropout, Expression, binary_name, unary_name};
+use warploom_launch::{BufferName, Dropout, Expression, binary_name, unary_name};
 
 use crate::Scalar;
 

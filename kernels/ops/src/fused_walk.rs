@@ -33,7 +33,7 @@ mod tile;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use warploom_ir::{Number, Op, Type};
-use warploom_vertex::launch::Over;
+use warploom_launch::Over;
 
 pub use kernel::Kernel;
 

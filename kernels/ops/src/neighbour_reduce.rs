@@ -17,7 +17,7 @@ mod tests;
 
 pub use cpu::neighbour_reduce;
 pub(crate) use cpu::{Entries, SumOf, neighbour_reduce_of_type, reduce_rows, rows_per_block};
-use warploom_vertex::launch::{Combine, EdgeFactor};
+use warploom_launch::{Combine, EdgeFactor};
 
 use crate::expression::Bound;
 use crate::row_tasks::Adjacency;

@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use warploom_vertex::launch::Element;
+use warploom_launch::Element;
 
 use crate::element_types::{RealOperations, ScalarOperations};
 

@@ -17,7 +17,7 @@ mod tests;
 
 pub use cpu::{sparse_product, sparse_product_over_rows};
 pub(crate) use cpu::{sparse_product_of_type, sparse_product_over_rows_of_type};
-use warploom_vertex::launch::Dropout;
+use warploom_launch::Dropout;
 
 use crate::expression::Bound;
 use crate::random::dropout::DrawContext;

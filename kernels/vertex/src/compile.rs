@@ -10,12 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::facts::GraphFacts;
-use crate::launch::{LaunchList, Reason};
-use crate::{fuse, lower};
 use warploom_ir::{Data, Gir, Span};
 use warploom_language::syntax::Diagnostic;
 use warploom_language::trace::{self, Traced};
+use warploom_launch::{GraphFacts, LaunchList, Reason, fuse, lower};
 use warploom_optimize::autodiff;
 use warploom_optimize::passes::{self, Applied};
 

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use warploom_ir::{Data, Op, Target as Wanted, Type};
+use warploom_launch::{
+    Body, Buffer, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role, Rowed,
+    Rows, View,
+};
 use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::golden_text::golden_difference;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
     Argument, Blocks, Emitted, GpuTarget, Groups, Kernel, Matmul, NoKernel, Order, emit,
     emit_in_groups,
-};
-use warploom_vertex::launch::{
-    Body, Buffer, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role, Rowed,
-    Rows, View,
 };
 
 use warploom_test_support::library_programs::{MODELS, problem, text};

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use warploom_ir::interpret::{ElementRows, Interpreter, World};
 use warploom_ir::{Data, Gir, Loss, NodeKind, Op, Target};
 use warploom_language::trace::trace;
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_launch::{LaunchList, Role, gradient_buffer};
 use warploom_vertex::compile::{Compilation, compile};
-use warploom_vertex::launch::{LaunchList, Role, gradient_buffer};
-use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 const NODES: usize = 14;
 const EDGES: usize = 60;

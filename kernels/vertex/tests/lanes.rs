@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use warploom_ir::interpret::{ElementRows as Matrix, World};
 use warploom_ir::{Data, Gir};
+use warploom_launch::fuse::fuse;
+use warploom_launch::lower::lower;
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_launch::{Buffer, Dropout, GraphFacts, LaunchList, Role, Rows, gradient_buffer};
 use warploom_optimize::autodiff::{differentiate, parameters};
 use warploom_optimize::passes::clean;
 use warploom_test_support::draws::Draws;
@@ -18,11 +22,6 @@ use warploom_test_support::golden_cases::Edges;
 use warploom_test_support::graphs::random_graph;
 use warploom_test_support::random_programs::{SMALL, random_program};
 use warploom_test_support::skips::is_long;
-use warploom_vertex::GraphFacts;
-use warploom_vertex::fuse::fuse;
-use warploom_vertex::launch::{Buffer, Dropout, LaunchList, Role, Rows, gradient_buffer};
-use warploom_vertex::lower::lower;
-use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 use warploom_test_support::library_programs::{MODELS, problem, text};
 

@@ -6,13 +6,8 @@
 
 mod architecture;
 mod emission;
-mod golden;
 mod kinds;
 mod lanes;
 mod library;
-mod listings;
-mod lowering;
-mod programs;
-mod settings;
 mod source_digests;
-mod validation;
+mod work;

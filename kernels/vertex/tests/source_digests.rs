@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 use warploom_ir::{Data, Loss, Target as Wanted, Type};
+use warploom_launch::LaunchList;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{
     DevicePlan, Emitted, GpuTarget, Groups, Matmul, Order, ScheduleKind, emit_in_groups,
 };
-use warploom_vertex::launch::LaunchList;
 
 use warploom_test_support::golden_text::is_update;
 use warploom_test_support::library_programs::{MODELS, text};

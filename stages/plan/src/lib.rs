@@ -36,6 +36,8 @@ use warploom_contract::{
 };
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
+use warploom_launch::builtin::{self, Builtin};
+use warploom_launch::{Element, GraphFacts, LaunchList, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -48,11 +50,8 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
-use warploom_vertex::GraphFacts;
-use warploom_vertex::builtin::{self, Builtin};
 use warploom_vertex::compile::STEPS;
 use warploom_vertex::emit::cuda::{Argument, Emitted, Groups, Order, host_reads};
-use warploom_vertex::launch::{Element, LaunchList, Stored};
 
 use features::MemoryNeeds;
 use group_division::Division;

@@ -9,11 +9,8 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
-use warploom_vertex::{
-    GraphFacts,
-    emit::cuda::{Blocks, DevicePlan, WalkedLists},
-    launch::{LaunchList, Reason, Work},
-};
+use warploom_launch::{GraphFacts, LaunchList, Reason, Work};
+use warploom_vertex::emit::cuda::{Blocks, DevicePlan, WalkedLists};
 
 use crate::group_division::{self, Division};
 

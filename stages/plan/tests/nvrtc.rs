@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::{Value, json};
 use warploom_device::{Capability, Nvrtc, nvrtc::Source};
 use warploom_ir::{Data, Loss, Target as Wanted, Type, Unary};
+use warploom_launch::LaunchList;
 use warploom_test_support::nvrtc::{CAPABILITIES, is_taken, nvrtc};
 use warploom_test_support::repository;
 use warploom_test_support::skips::is_long;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit, emit_in_groups};
-use warploom_vertex::launch::LaunchList;
 
 /// Registers of a processor.
 const REGISTERS: u32 = 65536;

@@ -30,11 +30,11 @@ use warploom_contract::{
     parquet_file::{Table, read_table},
 };
 use warploom_ir::{Direction, Half, Input, Loss, Op};
-use warploom_shell::requests::RunRequest;
-use warploom_vertex::launch::{
+use warploom_launch::reference::{Inputs, Reference, ReferenceError, ReferenceGraph};
+use warploom_launch::{
     Body, Buffer, Element, Launch, LaunchList, Operand, Operation, Role, Rows, StopCondition, Train,
 };
-use warploom_vertex::reference::{Inputs, Reference, ReferenceError, ReferenceGraph};
+use warploom_shell::requests::RunRequest;
 
 mod recompute;
 
@@ -468,7 +468,7 @@ impl Proof<'_> {
             .list
             .buffers
             .iter()
-            .find(|buffer| buffer.role == warploom_vertex::launch::Role::Target)
+            .find(|buffer| buffer.role == warploom_launch::Role::Target)
             .map_or(0, |buffer| buffer.columns);
         let features = read_features(self.graph, &excerpt.nodes)?;
         let mut inputs = Inputs {

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use arrow_buffer::ArrowNativeType;
 use warploom_contract::{StageError, progress::StopFlag};
 use warploom_ir::{Direction, Op, Type};
+use warploom_launch::{Dropout, LaunchList, Rows, StopCondition};
 use warploom_ops::convergence::{changed_count, sum_changes, summed_change, whole_change};
 use warploom_ops::elementwise::elementwise;
 use warploom_ops::evaluate::{Call, Leaf, Part as Operand, Values, ValuesMut, evaluate};
@@ -28,7 +29,6 @@ use warploom_ops::sparse_product::{
 };
 use warploom_ops::sum_over_rows::sum_over_rows;
 use warploom_ops::{Adjacency, Scalar};
-use warploom_vertex::launch::{Dropout, LaunchList, Rows, StopCondition};
 
 use crate::{
     backend::{Backend, Change, Counts, DeviceMemory, Halt, PassTime, PipelinedEpochs, Supersteps},

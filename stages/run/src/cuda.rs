@@ -20,6 +20,7 @@ use warploom_contract::{Context, ErrorKind, StageError};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
 use warploom_ir::{Input, Loss, Op};
+use warploom_launch::{Buffer, BufferName, LaunchList, Operation, Role, parameter_buffer};
 use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
     cubin_cache::CubinOrigin,
@@ -29,7 +30,6 @@ use warploom_shell::{
 };
 use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_vertex::emit::cuda::{self, Argument, Emitted, WalkedLists, loss_of};
-use warploom_vertex::launch::{Buffer, BufferName, LaunchList, Operation, Role, parameter_buffer};
 
 use crate::{
     backend::Counts,
@@ -709,7 +709,7 @@ fn dense_feature_rows<T: Precision>(
     layout: &Layout,
     data: &Data<T>,
 ) -> BTreeMap<usize, (String, Vec<u8>)> {
-    let of = |(step, launch): (usize, &warploom_vertex::launch::Launch)| {
+    let of = |(step, launch): (usize, &warploom_launch::Launch)| {
         let Operation::Evaluate { out, op: Op::Input(input), .. } = &launch.operation else {
             return None;
         };
@@ -757,6 +757,6 @@ pub fn add_fitting_settings(
 }
 
 /// The number of rows.
-fn count_rows<T: Precision>(rows: warploom_vertex::launch::Rows, data: &Data<T>) -> usize {
+fn count_rows<T: Precision>(rows: warploom_launch::Rows, data: &Data<T>) -> usize {
     row_count(rows, data.nodes, data.edges)
 }

@@ -40,11 +40,11 @@ use warploom_contract::{
 };
 use warploom_device::EnergyMeter;
 use warploom_ir::Loss;
+use warploom_launch::{Body, LaunchList};
 use warploom_shell::{
     StageName, gpu_present, kernel_tables, memory_budget, requests::RunRequest, signals,
     tuning_file,
 };
-use warploom_vertex::launch::{Body, LaunchList};
 
 use crate::{
     backend::Backend,

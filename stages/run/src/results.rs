@@ -18,8 +18,8 @@ use warploom_contract::{
     parquet_file::TableWriter,
 };
 use warploom_ir::{Direction, EdgeSet, Loss, Type};
+use warploom_launch::{LaunchList, Rows};
 use warploom_ops::evaluate::EdgeGraph;
-use warploom_vertex::launch::{LaunchList, Rows};
 
 use crate::{
     buffers::Place, host_state::HostState, inputs::input_data::Data, parameters,

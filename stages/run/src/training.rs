@@ -15,9 +15,9 @@ use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError, progress::StopFlag};
 use warploom_ir::Loss;
+use warploom_launch::{LaunchList, Rows};
 use warploom_shell::{requests::RunRequest, signals};
 use warploom_spec::{Keep, RunSpec};
-use warploom_vertex::launch::{LaunchList, Rows};
 
 use history::{Row, VALIDATION};
 use learning_rate::TrainingMonitor;

@@ -9,10 +9,8 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan},
 };
-use warploom_vertex::{
-    emit::cuda::{DevicePlan, Emitted, Kernel, ScheduleKind},
-    launch::LaunchList,
-};
+use warploom_launch::LaunchList;
+use warploom_vertex::emit::cuda::{DevicePlan, Emitted, Kernel, ScheduleKind};
 
 /// The tables of what was emitted for a list, and what its kernels share.
 pub fn to_tables(

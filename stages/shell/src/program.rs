@@ -13,12 +13,12 @@ use warploom_device::{Capability, Facts, Grid};
 use warploom_ir::{Data, Half};
 use warploom_language::syntax::{Diagnostic, Severity};
 use warploom_language::trace::{self, Traced};
+use warploom_launch::builtin::SettingError;
+use warploom_launch::{Body, LaunchList};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
-use warploom_vertex::builtin::SettingError;
 pub use warploom_vertex::compile::Compilation;
 use warploom_vertex::compile::compile_with_progress;
 use warploom_vertex::emit::cuda::{self, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
-use warploom_vertex::launch::{Body, LaunchList};
 
 use crate::stage_errors::mistake_error;
 

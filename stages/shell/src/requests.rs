@@ -585,7 +585,7 @@ impl PlanRequest {
     /// The program's settings with defaults filled in, if program and settings are valid.
     fn resolved_settings(&self) -> Option<Value> {
         let (entry, given) = (&self.spec.program.entry, self.pipeline_settings());
-        if let Some(builtin) = warploom_vertex::builtin::find(&self.text, entry) {
+        if let Some(builtin) = warploom_launch::builtin::find(&self.text, entry) {
             return serde_json::to_value(builtin.resolve(&given).ok()?).ok();
         }
         let declared = warploom_language::trace::settings_of(&self.text, entry).ok()?;

@@ -10,6 +10,8 @@ use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
 use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
+use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
 use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     backend::Backend,
@@ -23,10 +25,7 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_shell::program::emit_source;
-use warploom_vertex::GraphFacts;
 use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
-use warploom_vertex::launch::{self, Buffer, Element, LaunchList, Role, Rows};
-use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]
@@ -259,9 +258,9 @@ impl ListInputs {
     /// million nodes and edges.
     fn degrees(&self, edges: EdgeSet) -> Vec<i64> {
         let ends: &[&[u32]] = match edges.direction {
-            launch::Direction::In => &[&self.target],
-            launch::Direction::Out => &[&self.source],
-            launch::Direction::Both => &[&self.target, &self.source],
+            warploom_ir::Direction::In => &[&self.target],
+            warploom_ir::Direction::Out => &[&self.source],
+            warploom_ir::Direction::Both => &[&self.target, &self.source],
         };
         let mut degrees = vec![0; self.nodes];
         for (edge, &end) in ends.iter().flat_map(|ends| ends.iter().enumerate()) {

@@ -1,5 +1,5 @@
 //! tests: shapes that the caller got wrong; values are tested with `expression`.
-use warploom_vertex::launch::Expression;
+use warploom_launch::Expression;
 
 use super::elementwise;
 use crate::expression::{Bound, BufferOperand, Compiled, OperandRows};

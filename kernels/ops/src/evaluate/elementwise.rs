@@ -2,7 +2,7 @@
 use rayon::prelude::*;
 use warploom_ir::interpret::{self, Scalar as Number};
 use warploom_ir::{Binary, Op, Type, Unary};
-use warploom_vertex::launch::Dropout;
+use warploom_launch::Dropout;
 
 use super::element::Element;
 use super::source::{At, Get, Layout, Rows, Way};

@@ -674,7 +674,7 @@ fn tables_are_dropped_row_by_row() {
             "{shape:?}"
         );
         let drops = crate::random::dropout::Drops::new(
-            warploom_vertex::launch::Dropout { probability: 0.5, site: 7 },
+            warploom_launch::Dropout { probability: 0.5, site: 7 },
             &context,
         )
         .unwrap();

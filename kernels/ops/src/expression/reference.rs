@@ -3,7 +3,7 @@
 //! promises  slow; the compiled form is tested against it
 //! never     shares code with the compiled form, except which elements dropout keeps
 use warploom_ir::{Binary, Unary};
-use warploom_vertex::launch::Expression;
+use warploom_launch::Expression;
 
 use crate::random::dropout::{DrawContext, Drops};
 

@@ -1,7 +1,7 @@
 //! tests: compiled expressions against the tree walk, for every broadcast, width and drawn tree.
 use proptest::prelude::*;
 use warploom_ir::{Binary, Unary};
-use warploom_vertex::launch::{Dropout, Expression};
+use warploom_launch::{Dropout, Expression};
 
 use super::reference::{ElementContext, evaluate};
 use super::{Bound, BufferOperand, CompileError, Compiled, OperandRows};

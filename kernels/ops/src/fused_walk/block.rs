@@ -3,7 +3,7 @@ use std::ops::Range;
 
 use pulp::{Arch, Simd, WithSimd};
 use warploom_ir::{Binary, Op, Pooling, Reduction, Type};
-use warploom_vertex::launch::{Dropout, Over};
+use warploom_launch::{Dropout, Over};
 
 use super::fetch::{BlockShape, Hand, is_real, reals, wholes};
 use super::gather::{GatheredRows, RowIndices, dots};

@@ -9,7 +9,7 @@
 use rayon::prelude::*;
 use std::sync::Mutex;
 use warploom_ir::Direction;
-use warploom_vertex::launch::Over;
+use warploom_launch::Over;
 
 use super::block::{RowPart, Worker};
 use super::kernel::Kernel;

@@ -3,7 +3,7 @@
 //!
 //! promises  everything that does not depend on data is decided here, once
 use warploom_ir::{Direction, EdgeSet, Number, Op, Pooling, Reduction, Type};
-use warploom_vertex::launch::{Over, Rows, reduced};
+use warploom_launch::{Over, Rows, reduced};
 
 use super::inlined_steps::inline;
 use super::operands::{OperandLayout, Origin, Resolved, RowChoice, RowOperand, StepMethod};

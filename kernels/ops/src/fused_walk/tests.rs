@@ -2,7 +2,7 @@
 //! threads; each kind of step is compared with the same operation for all rows at a time
 //! (`evaluate`).
 use warploom_ir::{Binary, Direction, EdgeSet, Number, Op, Pooling, Reduction, Type, Unary};
-use warploom_vertex::launch::Over;
+use warploom_launch::Over;
 
 use super::*;
 use crate::evaluate::{self, Call, EdgeList, Leaf, Part, Values, ValuesMut};
@@ -448,11 +448,8 @@ fn a_walk_over_edges_sees_both_ends() {
             ),
         ];
         steps[1].store = Some(0);
-        let rows = if twice {
-            warploom_vertex::launch::Rows::EdgesTwice
-        } else {
-            warploom_vertex::launch::Rows::Edges
-        };
+        let rows =
+            if twice { warploom_launch::Rows::EdgesTwice } else { warploom_launch::Rows::Edges };
         let kernel = Kernel::<f32>::new(Over::Edges(rows), &steps);
         let mut made = vec![0.0f32; sample.source.len() * if twice { 2 } else { 1 }];
         let work = Work {

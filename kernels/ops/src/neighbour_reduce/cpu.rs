@@ -10,7 +10,7 @@
 use prefetch_index::prefetch_index;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use warploom_vertex::launch::{Combine, EdgeFactor};
+use warploom_launch::{Combine, EdgeFactor};
 
 use super::NeighbourReduce;
 use super::groups::{GroupKernel, reduce_groups};

@@ -2,7 +2,7 @@
 //!
 //! promises  slow; without the epilogue
 //! never     runs in parallel, or knows work units
-use warploom_vertex::launch::{Combine, EdgeFactor};
+use warploom_launch::{Combine, EdgeFactor};
 
 use super::NeighbourReduce;
 use crate::Scalar;

@@ -1,7 +1,7 @@
 //! tests: the fast form against the reference, on every width, combination and degenerate graph.
 use proptest::prelude::*;
 use warploom_ir::Binary;
-use warploom_vertex::launch::{Combine, EdgeFactor, Expression};
+use warploom_launch::{Combine, EdgeFactor, Expression};
 
 use super::{NeighbourReduce, neighbour_reduce, reference};
 use crate::Scalar;

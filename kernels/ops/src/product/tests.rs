@@ -1,7 +1,7 @@
 //! tests: the product against three loops in f64.
 use proptest::prelude::*;
 use warploom_ir::Unary;
-use warploom_vertex::launch::Expression;
+use warploom_launch::Expression;
 
 use super::{Product, RightLayout, product, reference};
 use crate::Real;

@@ -10,7 +10,7 @@
 //! then the high half of words 0 to 3. An element is dropped if its draw is below round(probability
 //! * 65536), else it is divided by (1 - that / 65536).
 use pulp::Simd;
-use warploom_vertex::launch::Dropout;
+use warploom_launch::Dropout;
 
 use super::{LANES, key, philox4x32, philox4x32_lanes};
 use crate::Real;

@@ -2,7 +2,7 @@
 //!
 //! promises  slow; without the epilogue
 //! never     runs in parallel
-use warploom_vertex::launch::Dropout;
+use warploom_launch::Dropout;
 
 use super::SparseRows;
 use crate::Real;

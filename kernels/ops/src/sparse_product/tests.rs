@@ -1,7 +1,7 @@
 //! tests: the sparse products against products of dense features in f64.
 use proptest::prelude::*;
 use warploom_ir::Unary;
-use warploom_vertex::launch::{Dropout, Expression};
+use warploom_launch::{Dropout, Expression};
 
 use super::{
     SparseProduct, SparseProductOverRows, SparseRows, reference, sparse_product,

@@ -52,11 +52,11 @@ pub use schedule_kinds::ScheduleKind;
 
 use kernel_parameters::Parameters;
 
-use crate::launch::{
+use warploom_ir::{Loss, Op};
+use warploom_launch::{
     Body, Buffer, BufferName, Element, Launch, LaunchList, MergedLaunches, Operation, Rows,
     off_path_launches,
 };
-use warploom_ir::{Loss, Op};
 
 /// The device code that every source includes.
 const PRELUDE: &str = include_str!("cuda/prelude.cuh");

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_ir::{Data, Half};
+use warploom_launch::{Body, Element, LaunchList, Role, Rows};
 use warploom_test_support::golden_cases::Edges;
 use warploom_vertex::compile::compile;
-use warploom_vertex::launch::{Body, Element, LaunchList, Role, Rows};
 
 use warploom_test_support::library_programs::{problem, text};
 

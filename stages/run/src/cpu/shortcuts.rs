@@ -10,6 +10,7 @@
 use rayon::prelude::*;
 use warploom_contract::progress::StopFlag;
 use warploom_ir::{Direction, Number};
+use warploom_launch::{Course, EdgeLength};
 use warploom_ops::shortcuts::{
     GoOn, NeighbourLists,
     bfs::{self, FAR, Search},
@@ -17,7 +18,6 @@ use warploom_ops::shortcuts::{
     delta_stepping::{self, Lengths, Ways},
     k_core,
 };
-use warploom_vertex::launch::{Course, EdgeLength};
 
 use crate::{
     buffers::{Buffers, Place},

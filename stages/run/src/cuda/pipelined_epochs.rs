@@ -13,11 +13,11 @@
 use warploom_contract::StageError;
 use warploom_device::Fault;
 use warploom_device::gpu::{Landing, Piece};
+use warploom_launch::parameter_buffer;
 use warploom_tuning as tuning;
 use warploom_vertex::emit::cuda::Argument;
 use warploom_vertex::emit::cuda::epoch_clock::{PARTS, SLOTS, counts_of_part};
 use warploom_vertex::emit::cuda::training_control::{self, TrainingState};
-use warploom_vertex::launch::parameter_buffer;
 
 use super::{
     GpuExecutor, clock_bytes, device_error, kernel_arguments, kernel_arguments::MemorySpace,

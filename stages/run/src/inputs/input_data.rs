@@ -17,10 +17,10 @@ use warploom_contract::{
     },
 };
 use warploom_ir::Direction;
+use warploom_launch::{BufferName, ListNeeds, Needs, Rows};
 use warploom_ops::evaluate::EdgeGraph;
 use warploom_ops::sparse_product::{SparseColumns, SparseRows};
 use warploom_ops::{Adjacency, balanced_units, shortcuts};
-use warploom_vertex::launch::{BufferName, ListNeeds, Needs, Rows};
 
 use crate::{
     buffers::{Aligned, Contents},

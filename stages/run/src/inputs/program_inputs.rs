@@ -19,8 +19,8 @@ use warploom_contract::{
     parquet_file::read_table,
 };
 use warploom_ir::{Direction, EdgeSet, Input, Type};
+use warploom_launch::{BufferName, LaunchList, ListNeeds, Role};
 use warploom_shell::column_names;
-use warploom_vertex::launch::{BufferName, LaunchList, ListNeeds, Role};
 
 use crate::{
     buffers::{Aligned, Contents},

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},
@@ -15,7 +16,6 @@ use warploom_run::{
 };
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::epoch_clock::{PARTS, counts_of_part};
-use warploom_vertex::launch::LaunchList;
 
 use crate::differential::compare;
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed, uniform};
@@ -142,7 +142,7 @@ fn set_first<T: Precision>(executor: &mut Executor<T>, list: &LaunchList) {
 
 /// Parameters of 1 and -1.
 fn first(list: &LaunchList) -> BTreeMap<String, Vec<f64>> {
-    let of = |(number, learned): (usize, &warploom_vertex::launch::Parameter)| {
+    let of = |(number, learned): (usize, &warploom_launch::Parameter)| {
         let count = learned.shape.iter().product::<u64>() as usize;
         (
             learned.name.clone(),

@@ -10,6 +10,7 @@ use serde_json::Value;
 use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
 use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     backend::{Backend, Counts, EpochBatch, PipelinedEpochs},
@@ -21,7 +22,6 @@ use warploom_run::{
 use warploom_spec::RunSpec;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::Matmul;
-use warploom_vertex::launch::LaunchList;
 
 use crate::differential::{CHOICES, CLASSES, SEED, direct_of};
 use warploom_test_support::graph_inputs::medley;

@@ -11,6 +11,9 @@ use rayon::prelude::*;
 use serde_json::json;
 use warploom_contract::progress::StopFlag;
 use warploom_ir::Loss;
+use warploom_launch::builtin::{self, LayerOrder};
+use warploom_launch::reference::{self, Draw, Reference};
+use warploom_launch::{Body, Buffer, Dropout, LaunchList};
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{
@@ -19,10 +22,7 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::compile::compile;
-use warploom_vertex::launch::{Body, Buffer, Dropout, LaunchList};
-use warploom_vertex::reference::{self, Draw, Reference};
 
 use warploom_test_support::graph_inputs::{all_graphs, random, signed, uniform};
 use warploom_test_support::graphs::EdgeList;
@@ -333,7 +333,7 @@ fn iterated<T: Precision>(shape: &EdgeList, program: &str, reordered: bool) {
     let what = format!("{program} on `{}`, reordered {reordered} ({})", shape.name, T::NAME);
     let direct = direct(shape, (false, false, reordered), Loss::CrossEntropy);
     let builtin = builtin::programs().iter().find(|builtin| builtin.name == program).unwrap();
-    let facts = warploom_vertex::GraphFacts {
+    let facts = warploom_launch::GraphFacts {
         training: false,
         classes: 0,
         feature_columns: 0,

@@ -19,11 +19,10 @@ use warploom_contract::{
     kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
     progress::{Silence, StopFlag},
 };
+use warploom_launch::{LaunchList, parameter_buffer, reference};
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair, ParameterPart};
-use warploom_vertex::launch::{LaunchList, parameter_buffer};
-use warploom_vertex::reference;
 
 use crate::rounding_sensitivity::Moves;
 use warploom_test_support::list_runner::{ListInputs, first_difference, largest_magnitude};

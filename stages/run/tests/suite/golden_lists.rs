@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_ir::Loss;
+use warploom_launch::builtin::{self, LayerOrder};
+use warploom_launch::{LaunchList, gradient_buffer, parameter_buffer};
 use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     precision::Precision,
@@ -16,9 +18,7 @@ use warploom_run::{
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_test_support::skips::skipped;
-use warploom_vertex::builtin::{self, LayerOrder};
 use warploom_vertex::compile::compile;
-use warploom_vertex::launch::{LaunchList, gradient_buffer, parameter_buffer};
 
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::rounding_sensitivity::Moves;

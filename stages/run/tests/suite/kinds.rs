@@ -10,6 +10,8 @@ use warploom_contract::{
     stage::Stage,
 };
 use warploom_ir::interpret::{ElementRows, World};
+use warploom_launch::Role;
+use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_run::{
     RunStage,
     inputs::upload,
@@ -18,8 +20,6 @@ use warploom_run::{
     tensors::{Tensor, Tensors},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::launch::Role;
-use warploom_vertex::reference::{Inputs, Reference, ReferenceGraph};
 
 use crate::custom_programs::{descended, own_text, proved};
 use crate::differential::{SEED, stepped};

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{
     parameters,
     precision::Precision,
@@ -18,7 +19,6 @@ use warploom_run::{
 };
 use warploom_spec::RunSpec;
 use warploom_vertex::compile::compile;
-use warploom_vertex::launch::LaunchList;
 
 use crate::differential::{CHOICES, CLASSES, Choice, SEED, compare, direct_of, rounding, train};
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed};

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use warploom_ir::{Data, Loss};
+use warploom_launch::Operation;
 use warploom_run::resolved_program::{Part, Pass};
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::Matmul;
-use warploom_vertex::launch::Operation;
 
 use crate::widths::trained;
 use warploom_test_support::graph_inputs::{random, signed, uniform};
@@ -126,7 +126,7 @@ fn rows_of_infinite_scores_have_no_gradient() {
         for part in [Part::Prepare, Part::Forward, Part::Loss] {
             run_part(&mut executor, &list, part, Pass { epoch: 0, training: true });
         }
-        let gradient = |launch: &&warploom_vertex::launch::Launch| {
+        let gradient = |launch: &&warploom_launch::Launch| {
             if let Operation::Loss { gradient, .. } = &launch.operation {
                 Some(gradient.clone())
             } else {

@@ -8,6 +8,9 @@
 use std::collections::BTreeSet;
 
 use warploom_ir::{Data, Gir};
+use warploom_launch::fuse::fuse;
+use warploom_launch::lower::lower;
+use warploom_launch::{GraphFacts, LaunchList};
 use warploom_optimize::passes::clean;
 use warploom_run::{
     precision::Precision,
@@ -17,10 +20,6 @@ use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_operations::{
     Problem, all_are_compared, compare_winners, group, problems,
 };
-use warploom_vertex::facts::GraphFacts;
-use warploom_vertex::fuse::fuse;
-use warploom_vertex::launch::LaunchList;
-use warploom_vertex::lower::lower;
 
 use crate::golden::Comparison;
 use warploom_test_support::list_runner::{

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 use warploom_device::Capability;
 use warploom_ir::{Data, Loss};
+use warploom_launch::{Element, LaunchList, MergedLaunches, Rows};
 use warploom_run::{
     parameters,
     resolved_program::{Part, Pass},
@@ -18,7 +19,6 @@ use warploom_run::{
 use warploom_spec::RunSpec;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
-use warploom_vertex::launch::{Element, LaunchList, MergedLaunches, Rows};
 
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warploom_ir::{Data, Loss};
+use warploom_launch::LaunchList;
 use warploom_run::{parameters, precision::Precision};
 use warploom_spec::RunSpec;
 use warploom_vertex::compile::compile;
 use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
-use warploom_vertex::launch::LaunchList;
 
 use crate::differential::{SEED, stepped};
 use warploom_test_support::graph_inputs::{signed, uniform};

@@ -14,6 +14,7 @@ use std::ops::{Deref, DerefMut};
 
 use warploom_bench::time;
 use warploom_ir::{Loss, Unary};
+use warploom_launch::{Combine, Dropout, EdgeFactor, Expression};
 use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
 use warploom_ops::neighbour_reduce::{NeighbourReduce, neighbour_reduce};
 use warploom_ops::product::{Product, RightLayout, product};
@@ -21,7 +22,6 @@ use warploom_ops::product_over_rows::{ProductOverRows, product_over_rows};
 use warploom_ops::random::dropout::DrawContext;
 use warploom_ops::random::philox4x32;
 use warploom_ops::{Adjacency, balanced_units};
-use warploom_vertex::launch::{Combine, Dropout, EdgeFactor, Expression};
 
 const NODES: usize = 410_236;
 const EDGES: usize = 4_878_874;

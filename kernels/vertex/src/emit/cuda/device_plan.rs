@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::ScheduleKind;
-use crate::launch::{BufferName, Rows};
 use warploom_ir::Direction;
+use warploom_launch::{BufferName, Rows};
 
 /// How a list is executed on a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! never     measures: the kernel of `loss` does
 use super::kernel_parameters::Parameters;
 use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{Operation, gradient_buffer, parameter_buffer};
 use warploom_ir::Loss;
+use warploom_launch::{Operation, gradient_buffer, parameter_buffer};
 
 /// The number of optimiser settings, in order: kind (0 plain, 1 momentum, 2 Adam, 3 AdamW),
 /// learning rate, first decay or momentum, second decay, epsilon, weight decay.
@@ -162,7 +162,7 @@ impl Unit<'_> {
         let (Some(number), Some(held)) = (number, held) else {
             return Err(NoKernel::new(format!("no parameter `{parameter}`")));
         };
-        let rows = if let crate::launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
+        let rows = if let warploom_launch::Rows::Fixed(rows) = held.rows { rows } else { 1 };
         let given = [
             Argument::Buffer(parameter_buffer(parameter)),
             Argument::Buffer(gradient_buffer(parameter)),

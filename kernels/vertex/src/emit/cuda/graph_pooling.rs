@@ -11,8 +11,8 @@ use super::statements::{RegisterValue, Scope, Statement, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{Operation, Rows};
 use warploom_ir::{Pooling, Type};
+use warploom_launch::{Operation, Rows};
 
 /// Statements that compute one value of a row, and the expression of its register.
 pub(super) struct RowValue {

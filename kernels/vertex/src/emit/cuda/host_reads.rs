@@ -7,11 +7,11 @@
 //!           rows
 use super::outer_products::paired_columns;
 use super::{Argument, Blocks, DevicePlan, Kernel};
-use crate::facts::GraphFacts;
-use crate::launch::{
-    Body, Buffer, BufferName, Element, Launch, LaunchList, MergedLaunches, Operand, Operation, Role,
-};
 use warploom_ir::{Input, Op};
+use warploom_launch::{
+    Body, Buffer, BufferName, Element, GraphFacts, Launch, LaunchList, MergedLaunches, Operand,
+    Operation, Role,
+};
 
 /// Bytes that are read over the bus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,8 +8,8 @@ use super::statements::{Reads, Source, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Argument, Cut, ListPart, Tier, WalkedLists};
-use crate::launch::{Element, Rows};
 use warploom_ir::{Direction, Type};
+use warploom_launch::{Element, Rows};
 
 /// A parameter: its declaration, its argument, and whether the kernel writes through it.
 struct Parameter {

@@ -9,8 +9,8 @@ use super::kernel_parameters::Parameters;
 use super::lane_layout::{vector_of, widest_vector};
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
 use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{Operation, Rows};
 use warploom_ir::Loss;
+use warploom_launch::{Operation, Rows};
 use warploom_tuning as tuning;
 
 /// Sums that a block of the loss kernel stores: the loss, and for numbers both errors of each

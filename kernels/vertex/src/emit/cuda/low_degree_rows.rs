@@ -11,7 +11,7 @@ use super::row_walk::RegisterEstimate;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Order, THREADS, Unit};
-use crate::launch::Rows;
+use warploom_launch::Rows;
 use warploom_tuning as tuning;
 
 /// The parameters of the schedule.

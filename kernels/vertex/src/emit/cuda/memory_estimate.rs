@@ -9,9 +9,8 @@ use super::epoch_clock::{OPTIMIZER, PARTS, SLOTS, counts_of_part, slot_bytes};
 use super::{
     Argument, DevicePlan, Grouped, Groups, ListPart, WalkedLists, loss_of, training_control,
 };
-use crate::facts::GraphFacts;
-use crate::launch::{Buffer, BufferName, Element, LaunchList, MADE, Role, Rows};
 use warploom_ir::Direction;
+use warploom_launch::{Buffer, BufferName, Element, GraphFacts, LaunchList, MADE, Role, Rows};
 
 /// The alignment of buffers, in bytes.
 pub const ALIGNMENT: u64 = 256;

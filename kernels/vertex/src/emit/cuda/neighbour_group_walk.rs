@@ -23,8 +23,8 @@ use super::statements::{Reads, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Walk};
 use super::{Argument, Blocks, Grouped, Groups, KernelText, NoKernel, ScheduleKind, Unit};
-use crate::launch::{Rows, reduced};
 use warploom_ir::{Op, Reduction};
+use warploom_launch::{Rows, reduced};
 use warploom_tuning as tuning;
 
 /// Threads of the blocks that the occupancy of `RegisterEstimate` refers to.

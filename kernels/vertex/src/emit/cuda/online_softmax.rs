@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 
 use super::GpuTarget;
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
-use crate::launch::{LaunchList, reduced};
 use warploom_ir::{Binary, Number, Op, Reduction, Type, Unary, broadcast};
+use warploom_launch::{LaunchList, reduced};
 
 use super::lane_layout::broadcast_elements;
 

@@ -17,8 +17,10 @@ use super::tensor_core_shapes::{
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
-use crate::launch::{Narrow, NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies};
 use warploom_ir::Op;
+use warploom_launch::{
+    Narrow, NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies,
+};
 
 /// Narrow elements that are read as one vector.
 const TOGETHER: u64 = 4;

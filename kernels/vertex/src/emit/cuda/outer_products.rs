@@ -22,7 +22,7 @@ use super::walk_steps::{Input, Walk};
 use super::{
     Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit, warpgroup_products,
 };
-use crate::launch::{Operand, Operation, differing};
+use warploom_launch::{Operand, Operation, differing};
 use warploom_tuning as tuning;
 
 /// Columns of two concatenated rows; the second starts at a vector boundary.

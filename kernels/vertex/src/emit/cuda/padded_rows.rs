@@ -7,8 +7,8 @@
 //! never     changes an element within the columns
 use super::lane_layout::widest_vector;
 use super::walk_steps::{At, From, Input, Leaf, Level, Read, RowLayout, Step, Walk};
-use crate::launch::{Element, Over, Rows};
 use warploom_ir::Op;
+use warploom_launch::{Element, Over, Rows};
 
 /// Pads a walk, if that is allowed.
 pub(super) fn pad_walk(walk: &mut Walk) {

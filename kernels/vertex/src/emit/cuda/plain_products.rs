@@ -20,8 +20,10 @@ use super::statements::{
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again};
 use warploom_ir::{Op, Type};
+use warploom_launch::{
+    Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again,
+};
 use warploom_tuning as tuning;
 
 /// Static shared memory per block, less what the sums over rows take.

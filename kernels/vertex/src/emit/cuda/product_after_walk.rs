@@ -14,8 +14,8 @@ use super::statements::Scope;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Argument, NoKernel, Unit};
-use crate::launch::{Body, Operation, name_of_again};
 use warploom_ir::Type;
+use warploom_launch::{Body, Operation, name_of_again};
 
 /// A product that follows a walk in the same kernel.
 pub(super) struct TrailingProduct {

@@ -15,8 +15,8 @@ use super::statements::Statements;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
-use crate::launch::{Operand, Operation, Rows, summed_rows};
 use warploom_ir::{Op, Type};
+use warploom_launch::{Operand, Operation, Rows, summed_rows};
 use warploom_tuning as tuning;
 
 /// The layout of one side over threads: columns, columns with padding, adjacent columns per thread,

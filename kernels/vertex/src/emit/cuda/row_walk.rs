@@ -24,8 +24,8 @@ use super::walk_steps::{Level, Step, Walk};
 use super::{
     Argument, Blocks, Cut, KernelText, ListPart, NoKernel, Order, ScheduleKind, THREADS, Unit,
 };
-use crate::launch::{Element, Rows, reduced};
 use warploom_ir::{Direction, Op, Type};
+use warploom_launch::{Element, Rows, reduced};
 use warploom_tuning as tuning;
 
 /// Whether lanes of an edge walk may overlap, so that fewer lanes compute the values that each edge

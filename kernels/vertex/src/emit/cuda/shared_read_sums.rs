@@ -17,11 +17,11 @@ use super::GpuTarget;
 use super::loss::LossLayout;
 use super::outer_products::paired_columns;
 use super::tensor_core_shapes::{OuterProductShape, SideColumns};
-use crate::launch::{
+use warploom_ir::{Loss, Op};
+use warploom_launch::{
     Body, Element, Launch, LaunchList, Lifetime, MergedLaunches, Operand, Operation, Rowed, Rows,
     Timeline, View, differing, is_attended, summed_rows,
 };
-use warploom_ir::{Loss, Op};
 use warploom_tuning as tuning;
 
 /// Sums that another launch computes, by the number of their own launch.

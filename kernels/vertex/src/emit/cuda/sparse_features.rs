@@ -12,7 +12,7 @@ use super::row_walk::{emit_item_assignment, emit_opening, plain_lanes};
 use super::{
     Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists,
 };
-use crate::launch::{Dropout, Expression, Operation, Role, Rows};
+use warploom_launch::{Dropout, Expression, Operation, Role, Rows};
 use warploom_tuning as tuning;
 
 /// A walk over the nonzeros of features, by rows or by columns.

@@ -12,8 +12,8 @@ use super::statements::{
     AxisReduction, DrawnRow, Dropout, Expression, Form, Load, RegisterValue, RowNumber, Scope,
     Statement, Statements, Store, StoreHow, StreamNumber, SumStatement,
 };
-use crate::launch::Element;
 use warploom_ir::{Reduction, Type};
+use warploom_launch::Element;
 
 /// The smallest score.
 const LEAST: &str = "(real)-INFINITE";

@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use super::lane_layout::{Lanes, Spread};
-use crate::launch::Element;
 use warploom_ir::{Binary, Reduction, Type, Unary};
+use warploom_launch::Element;
 
 /// Where a statement is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

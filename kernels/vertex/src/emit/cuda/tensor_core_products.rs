@@ -20,7 +20,7 @@ use super::tensor_core_shapes::{
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
 use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
-use crate::launch::{Launch, Operation, Rows};
+use warploom_launch::{Launch, Operation, Rows};
 use warploom_tuning as tuning;
 
 /// The launches of one merged kernel: a product, optionally a product that it adds to, and the
@@ -266,7 +266,7 @@ impl Unit<'_> {
                 Some((*over, locals.clone(), steps.clone()))
             }
             operation @ Operation::Evaluate { .. } => {
-                Some((crate::launch::Over::Vertices, Vec::new(), vec![operation.clone()]))
+                Some((warploom_launch::Over::Vertices, Vec::new(), vec![operation.clone()]))
             }
             _ => None,
         };

@@ -13,7 +13,7 @@ use super::graph_pooling::{RowValue, start_of_row};
 use super::statement_text::pointer;
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{GpuTarget, Matmul, TICKETS, warpgroup_products};
-use crate::launch::{Element, Rows};
+use warploom_launch::{Element, Rows};
 use warploom_tuning as tuning;
 
 /// Warps per block of a product, as in other kernels.

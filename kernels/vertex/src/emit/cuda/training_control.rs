@@ -10,8 +10,8 @@
 //!           a second copy costs little: epochs of larger ones are long, so a host can inspect each
 use super::epoch_clock::counts_of_part;
 use super::{Argument, Blocks, Kernel, THREADS};
-use crate::launch::{LaunchList, parameter_buffer};
 use warploom_ir::Loss;
+use warploom_launch::{LaunchList, parameter_buffer};
 use warploom_tuning as tuning;
 
 /// The state between epochs, as it is stored on the device. There are two copies; each epoch reads

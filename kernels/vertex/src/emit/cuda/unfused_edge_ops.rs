@@ -17,8 +17,8 @@ use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Stateme
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
 use super::{Argument, Blocks, KernelText, NoKernel, THREADS, Unit};
-use crate::launch::{Operation, Rows};
 use warploom_ir::{EdgeSet, Op, Type};
+use warploom_launch::{Operation, Rows};
 
 /// An operation: its output, the shape of a row, and its columns.
 struct EdgeTask<'a> {
@@ -297,14 +297,14 @@ out[{place}] = sum;
     }
 
     /// Name and rows of an input column of the data set, if the operand is one.
-    fn input_column(&self, operand: &crate::launch::Operand) -> Option<(String, Rows)> {
-        let crate::launch::Operand::Rows(rows) = operand else { return None };
+    fn input_column(&self, operand: &warploom_launch::Operand) -> Option<(String, Rows)> {
+        let warploom_launch::Operand::Rows(rows) = operand else { return None };
         let held = self.list.buffers.iter().find(|buffer| buffer.name == rows.buffer)?;
-        let is_given = matches!(held.role, crate::launch::Role::Given(_))
+        let is_given = matches!(held.role, warploom_launch::Role::Given(_))
             && rows.view.is_own()
             && held.columns == 1;
         (is_given
-            && matches!(held.element, crate::launch::Element::Whole(_))
+            && matches!(held.element, warploom_launch::Element::Whole(_))
             && !matches!(held.rows, Rows::Fixed(_)))
         .then(|| (held.name.clone(), held.rows))
     }

@@ -29,8 +29,8 @@ use super::statements::{
     RowNumber, Scope, Source, Statement, Statements, Stream, StreamNumber, SumStatement,
 };
 use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
-use crate::launch::{Element, Rows, reduced};
 use warploom_ir::{Binary, Op, Reduction, Type, broadcast};
+use warploom_launch::{Element, Rows, reduced};
 use warploom_tuning as tuning;
 
 type Key = (Scope, FromKey, At, Table, Type);

@@ -7,10 +7,10 @@
 //! never     decides how work is divided, or refuses an operation
 use super::online_softmax::{self, OnlineMaximum};
 use super::padded_rows;
-use crate::launch::{
+use warploom_ir::{Direction, EdgeSet, Number, Op, Type, broadcast};
+use warploom_launch::{
     Buffer, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
 };
-use warploom_ir::{Direction, EdgeSet, Number, Op, Type, broadcast};
 
 /// The columns of rows, and the distance between them.
 #[derive(Clone, Copy, Debug)]
