@@ -23,6 +23,7 @@ mod time_prediction;
 use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
@@ -34,6 +35,7 @@ use warploom_contract::{
     },
     progress::{Phase, Progress},
 };
+use warploom_cuda::{Argument, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
 use warploom_launch::builtin::{self, Builtin};
@@ -50,8 +52,6 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
-use warploom_vertex::compile::STEPS;
-use warploom_vertex::emit::cuda::{Argument, Emitted, Groups, Order, host_reads};
 
 use features::MemoryNeeds;
 use group_division::Division;

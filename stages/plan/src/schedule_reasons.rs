@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
+use warploom_cuda::{Blocks, DevicePlan, WalkedLists};
 use warploom_launch::{GraphFacts, LaunchList, Reason, Work};
-use warploom_vertex::emit::cuda::{Blocks, DevicePlan, WalkedLists};
 
 use crate::group_division::{self, Division};
 

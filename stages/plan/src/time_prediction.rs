@@ -10,9 +10,9 @@ use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
     profile::Profile,
 };
+use warploom_cuda::Groups;
 use warploom_device::Facts as Device;
 use warploom_launch::{Body, GraphFacts, Launch, LaunchList, Work};
-use warploom_vertex::emit::cuda::Groups;
 
 use crate::neighbour_group_model::{Decider, Rows};
 

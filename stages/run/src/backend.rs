@@ -19,10 +19,8 @@ use crate::{
 };
 
 // How a device writes what it counts and decides is fixed by the kernels that do it.
-pub use warploom_vertex::emit::cuda::{
-    epoch_clock::{SLOTS as BATCH_EPOCHS_MOST, counts_of_part},
-    training_control::{self, TrainingState},
-};
+pub use warploom_cuda::epoch_clock::{SLOTS as BATCH_EPOCHS_MOST, counts_of_part};
+pub use warploom_cuda::training_control::{self, TrainingState};
 
 /// Why the execution ended early.
 #[derive(Debug)]

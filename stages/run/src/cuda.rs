@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
+use warploom_cuda::{Argument, Emitted, WalkedLists, loss_of};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
 use warploom_ir::{Input, Loss, Op};
@@ -28,8 +30,6 @@ use warploom_shell::{
     machine_limits::{memory_option, show_size},
     memory_budget,
 };
-use warploom_vertex::emit::cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
-use warploom_vertex::emit::cuda::{self, Argument, Emitted, WalkedLists, loss_of};
 
 use crate::{
     backend::Counts,
@@ -150,7 +150,7 @@ impl GpuExecutor {
             .map(|launch| launch.iter().map(|kernel| kernels.bind_call(kernel, &bound)).collect());
         let calls = calls.collect::<Result<Vec<Vec<KernelCall>>, StageError>>()?;
         let branch_roles = graph_branches::branch_roles(emitted, &layout);
-        let mut calls_of = |some: &[cuda::Kernel]| {
+        let mut calls_of = |some: &[warploom_cuda::Kernel]| {
             some.iter()
                 .map(|kernel| kernels.bind_call(kernel, &bound))
                 .collect::<Result<Vec<KernelCall>, StageError>>()
@@ -636,7 +636,7 @@ impl Kernels<'_> {
     /// A kernel with its arguments.
     fn bind_call<T: Precision>(
         &mut self,
-        kernel: &cuda::Kernel,
+        kernel: &warploom_cuda::Kernel,
         bound: &kernel_arguments::BoundArguments<T>,
     ) -> Result<KernelCall, StageError> {
         let place = match self.known.get(&kernel.name) {

@@ -9,8 +9,8 @@ use warploom_contract::{
     Artifact, StageError,
     kinds::plan::{self, KernelFacts, KernelRow, KernelTables, LaunchRow, Part, Plan},
 };
+use warploom_cuda::{DevicePlan, Emitted, Kernel, ScheduleKind};
 use warploom_launch::LaunchList;
-use warploom_vertex::emit::cuda::{DevicePlan, Emitted, Kernel, ScheduleKind};
 
 /// The tables of what was emitted for a list, and what its kernels share.
 pub fn to_tables(
@@ -181,9 +181,9 @@ fn kind_of(name: &str) -> Option<ScheduleKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warploom_compiler::compile;
+    use warploom_cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups};
     use warploom_ir::{Data, Loss, Target};
-    use warploom_vertex::compile::compile;
-    use warploom_vertex::emit::cuda::{GpuTarget, Groups, Matmul, Order, emit_in_groups};
 
     const TARGET: GpuTarget = GpuTarget {
         bytes_per_real: 4,

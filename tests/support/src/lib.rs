@@ -16,7 +16,7 @@
 //! `optimize`
 //! gradient_check     gradients against central differences
 //!
-//! `compiler`
+//! `library`
 //! library_programs   programs of the library made ready for the interpreter
 //!
 //! `nvrtc`
@@ -50,7 +50,7 @@ pub mod golden_models;
 pub mod golden_operations;
 #[cfg(feature = "optimize")]
 pub mod gradient_check;
-#[cfg(feature = "compiler")]
+#[cfg(feature = "library")]
 pub mod library_programs;
 #[cfg(feature = "ir")]
 pub mod random_programs;

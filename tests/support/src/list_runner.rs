@@ -9,6 +9,7 @@ use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
+use warploom_cuda::{Groups, Matmul, Order};
 use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
@@ -25,7 +26,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_shell::program::emit_source;
-use warploom_vertex::emit::cuda::{Groups, Matmul, Order};
 
 /// Everything that a program reads.
 #[derive(Clone, Debug, Default)]

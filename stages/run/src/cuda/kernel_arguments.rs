@@ -10,16 +10,16 @@ use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError};
+use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
+use warploom_cuda::{
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
+    WalkedLists, loss_of,
+};
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
 use warploom_device::{Fault, Gpu};
 use warploom_ir::{Direction, Loss};
 use warploom_launch::{LaunchList, Role, Rows};
 use warploom_tuning as tuning;
-use warploom_vertex::emit::cuda::memory_estimate::{ALIGNMENT, SizeCounts};
-use warploom_vertex::emit::cuda::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
-    WalkedLists, loss_of,
-};
 
 use super::{count_rows, edge_order::Items, neighbour_groups::GroupTable};
 use crate::{

@@ -7,6 +7,8 @@
 //!           edges of one row, and counts of correct answers
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
+use warploom_cuda::epoch_clock::{PARTS, counts_of_part};
 use warploom_ir::{Data, Loss};
 use warploom_launch::LaunchList;
 use warploom_run::{
@@ -14,8 +16,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
     training::metrics::{Measure, MetricInputs},
 };
-use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::epoch_clock::{PARTS, counts_of_part};
 
 use crate::differential::compare;
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed, uniform};

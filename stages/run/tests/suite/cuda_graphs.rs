@@ -7,8 +7,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use warploom_compiler::compile;
 use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
+use warploom_cuda::Matmul;
 use warploom_ir::{Data, Loss};
 use warploom_launch::LaunchList;
 use warploom_ops::optimizer::{Adam, Optimizer};
@@ -20,8 +22,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::Matmul;
 
 use crate::differential::{CHOICES, CLASSES, SEED, direct_of};
 use warploom_test_support::graph_inputs::medley;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use rayon::prelude::*;
 use serde_json::json;
+use warploom_compiler::compile;
 use warploom_contract::progress::StopFlag;
 use warploom_ir::Loss;
 use warploom_launch::builtin::{self, LayerOrder};
@@ -22,7 +23,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::compile::compile;
 
 use warploom_test_support::graph_inputs::{all_graphs, random, signed, uniform};
 use warploom_test_support::graphs::EdgeList;

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use warploom_compiler::compile;
 use warploom_ir::Loss;
 use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::{LaunchList, gradient_buffer, parameter_buffer};
@@ -18,7 +19,6 @@ use warploom_run::{
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair};
 use warploom_test_support::skips::skipped;
-use warploom_vertex::compile::compile;
 
 use crate::golden::{Comparison, direct, initial, twins};
 use crate::rounding_sensitivity::Moves;

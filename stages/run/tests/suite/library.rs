@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use warploom_compiler::compile;
 use warploom_ir::{Data, Loss};
 use warploom_launch::LaunchList;
 use warploom_run::{
@@ -18,7 +19,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::compile::compile;
 
 use crate::differential::{CHOICES, CLASSES, Choice, SEED, compare, direct_of, rounding, train};
 use warploom_test_support::graph_inputs::{all_graphs, medley, signed};

@@ -5,11 +5,11 @@
 //!           and 1; scores that are infinite or NaN
 use std::collections::BTreeMap;
 
+use warploom_compiler::compile;
+use warploom_cuda::Matmul;
 use warploom_ir::{Data, Loss};
 use warploom_launch::Operation;
 use warploom_run::resolved_program::{Part, Pass};
-use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::Matmul;
 
 use crate::widths::trained;
 use warploom_test_support::graph_inputs::{random, signed, uniform};

@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
+use warploom_compiler::compile;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_device::Capability;
 use warploom_ir::{Data, Loss};
 use warploom_launch::{Element, LaunchList, MergedLaunches, Rows};
@@ -17,8 +19,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::compile::compile;
-use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
 
 use crate::totals::{chain, chain_of};
 use crate::widths::trained;

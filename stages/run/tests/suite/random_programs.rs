@@ -12,6 +12,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use rayon::prelude::*;
+use warploom_cuda::{GpuTarget, Matmul, Order, emit};
 use warploom_device::Capability;
 use warploom_ir::Data;
 use warploom_ir::interpret::ElementRows;
@@ -27,7 +28,6 @@ use warploom_run::{
     resolved_program::{Part, Pass},
 };
 use warploom_spec::RunSpec;
-use warploom_vertex::emit::cuda::{GpuTarget, Matmul, Order, emit};
 
 use crate::differential::{SEED, draw, rounding};
 use warploom_test_support::list_runner::{
