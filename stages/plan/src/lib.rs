@@ -8,7 +8,7 @@
 //! The device need not be present: a facts file describes it (`device: h200`), and its times are
 //! predicted.
 //!
-//! The text of a shipped program gets the launch list written for it (`vertex::builtin`); any other
+//! The text of a shipped program gets the launch list written for it (`launch::builtin`); any other
 //! text is compiled.
 mod facts;
 mod features;

@@ -614,7 +614,7 @@ fn kernels_of_all_programs_compile_without_spills() {
     };
     let alone = ALONE.into_iter().map(|name| {
         (
-            format!("kernels/vertex/tests/alone_programs/{name}.py"),
+            format!("kernels/cuda/tests/alone_programs/{name}.py"),
             name,
             (json!({}), 3, Features::Dense),
             ONE,

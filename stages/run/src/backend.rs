@@ -9,8 +9,8 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{StageError, progress::StopFlag};
+use warploom_cpu::{frontier::Run, optimizer::Optimizer};
 use warploom_launch::LaunchList;
-use warploom_ops::{frontier::Run, optimizer::Optimizer};
 
 use crate::{
     host_state::HostState,

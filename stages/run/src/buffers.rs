@@ -13,11 +13,11 @@ use arrow_buffer::ArrowNativeType;
 use bytemuck::Pod;
 use memmap2::MmapMut;
 use warploom_contract::{ErrorKind, StageError, arrow_file::View};
+use warploom_cpu::Scalar;
+use warploom_cpu::expression::{Bound, BufferOperand, Compiled, OperandRows};
+use warploom_cpu::random::dropout::DrawContext;
 use warploom_ir::Half;
 use warploom_launch::Rows;
-use warploom_ops::Scalar;
-use warploom_ops::expression::{Bound, BufferOperand, Compiled, OperandRows};
-use warploom_ops::random::dropout::DrawContext;
 
 use crate::precision::Precision;
 

@@ -17,13 +17,13 @@ use std::collections::BTreeMap;
 
 use warploom_contract::kinds::plan::{self, OnHost, Plan};
 use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_cpu::optimizer::Optimizer;
 use warploom_cuda::epoch_clock::{OPTIMIZER, PARTS, counts_of_part};
 use warploom_cuda::{Argument, Emitted, WalkedLists, loss_of};
 use warploom_device::gpu::{ArgumentValue, Graph, Grid, Kernel, Memory, Module, Pinned};
 use warploom_device::{Facts, Fault, Gpu};
 use warploom_ir::{Input, Loss, Op};
 use warploom_launch::{Buffer, BufferName, LaunchList, Operation, Role, parameter_buffer};
-use warploom_ops::optimizer::Optimizer;
 use warploom_shell::{
     cubin_cache::CubinOrigin,
     device_errors::{ON_CPU, ON_HOST, is_memory_error},

@@ -11,8 +11,8 @@ pub mod frontier;
 use std::time::Instant;
 
 use warploom_contract::{Context, ErrorKind, StageError};
+use warploom_cpu::frontier::Run;
 use warploom_launch::{LaunchList, StopCondition};
-use warploom_ops::frontier::Run;
 use warploom_shell::{memory_budget, signals};
 use warploom_spec::RunSpec;
 

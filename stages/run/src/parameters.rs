@@ -9,9 +9,9 @@ use std::{collections::BTreeMap, path::Path};
 
 use safetensors::Dtype;
 use warploom_contract::{Digest, ErrorKind, StageError};
+use warploom_cpu::random::{glorot_uniform, normal};
 use warploom_ir::{Init, Loss};
 use warploom_launch::{LaunchList, Parameter};
-use warploom_ops::random::{glorot_uniform, normal};
 use warploom_shell::parameter_file;
 use warploom_spec::{RunSpec, nearest};
 

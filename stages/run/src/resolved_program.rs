@@ -8,15 +8,15 @@ mod fused_launch;
 use std::{collections::BTreeMap, ops::Range};
 
 use warploom_contract::StageError;
+use warploom_cpu::Scalar;
+use warploom_cpu::evaluate::Index;
+use warploom_cpu::expression::Compiled;
+use warploom_cpu::product::RightLayout;
 use warploom_ir::{Direction, EdgeSet, Loss, Number, Op, Type};
 use warploom_launch::{
     Body, Buffer, Combine, Commit, Course, Dropout, EdgeFactor, Element, Expression, LaunchList,
     Operand, Operation, Role, Rows, StopCondition, View, gradient_buffer, parameter_buffer,
 };
-use warploom_ops::Scalar;
-use warploom_ops::evaluate::Index;
-use warploom_ops::expression::Compiled;
-use warploom_ops::product::RightLayout;
 
 pub use fused_launch::FusedLaunch;
 

@@ -17,9 +17,9 @@ use warploom_contract::{
     kinds::{graph::Ids, run},
     parquet_file::TableWriter,
 };
+use warploom_cpu::evaluate::EdgeGraph;
 use warploom_ir::{Direction, EdgeSet, Loss, Type};
 use warploom_launch::{LaunchList, Rows};
-use warploom_ops::evaluate::EdgeGraph;
 
 use crate::{
     buffers::Place, host_state::HostState, inputs::input_data::Data, parameters,

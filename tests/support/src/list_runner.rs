@@ -9,11 +9,11 @@ use arrow_buffer::ArrowNativeType;
 use warploom_contract::kinds::{csr::Csr, graph::EdgeTable, partition::RowUnits};
 use warploom_contract::progress::{Silence, StopFlag};
 use warploom_contract::{Context, Store};
+use warploom_cpu::{balanced_units, sparse_product::SparseRows};
 use warploom_cuda::{Groups, Matmul, Order};
 use warploom_ir::{Data as Known, EdgeSet, Input, Loss, Target};
 use warploom_launch::reference::{Inputs, Reference, ReferenceGraph};
 use warploom_launch::{Buffer, Element, GraphFacts, LaunchList, Role, Rows};
-use warploom_ops::{balanced_units, sparse_product::SparseRows};
 use warploom_run::{
     backend::Backend,
     buffers::{Aligned, Contents},

@@ -5,8 +5,8 @@
 //!           the kept parameters
 //! never     measures what does not fit: AUC needs two classes, or binary labels
 use warploom_contract::{ErrorKind, StageError};
+use warploom_cpu::{Real, metrics};
 use warploom_ir::Loss;
-use warploom_ops::{Real, metrics};
 use warploom_spec::Metric;
 
 use crate::backend::counts_of_part;
@@ -111,7 +111,7 @@ impl Measure {
         }
     }
 
-    /// The metric on each split, from counts in the layout of `emit::cuda::epoch_clock`; none for a
+    /// The metric on each split, from counts in the layout of `cuda::epoch_clock`; none for a
     /// split without rows, or without known labels.
     pub fn evaluate_counts(
         self,

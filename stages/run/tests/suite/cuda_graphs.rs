@@ -10,10 +10,10 @@ use serde_json::Value;
 use warploom_compiler::compile;
 use warploom_contract::Digest;
 use warploom_contract::progress::StopFlag;
+use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_cuda::Matmul;
 use warploom_ir::{Data, Loss};
 use warploom_launch::LaunchList;
-use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     backend::{Backend, Counts, EpochBatch, PipelinedEpochs},
     cuda::CudaBackend,

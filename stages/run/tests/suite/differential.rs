@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use serde_json::json;
 use warploom_compiler::compile;
 use warploom_contract::progress::StopFlag;
+use warploom_cpu::optimizer::{Adam, Optimizer};
+use warploom_cpu::random::dropout::{DrawContext, Drops};
 use warploom_ir::Loss;
 use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::reference::{self, Draw, Reference};
 use warploom_launch::{Body, Buffer, Dropout, LaunchList};
-use warploom_ops::optimizer::{Adam, Optimizer};
-use warploom_ops::random::dropout::{DrawContext, Drops};
 use warploom_run::{
     parameters,
     precision::Precision,

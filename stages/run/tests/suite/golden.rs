@@ -19,7 +19,7 @@ use warploom_contract::{
     kinds::graph::{EdgeTable, GraphTable, Ids, Labels, NodeTable},
     progress::{Silence, StopFlag},
 };
-use warploom_launch::{LaunchList, parameter_buffer, reference};
+use warploom_launch::{LaunchList, parameter_buffer};
 use warploom_run::tensors::{Tensor, Tensors};
 use warploom_test_support::golden_cases::GoldenCase;
 use warploom_test_support::golden_models::{self, ParameterPair, ParameterPart};

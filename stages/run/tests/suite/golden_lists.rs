@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use warploom_compiler::compile;
+use warploom_cpu::optimizer::{Adam, Optimizer};
 use warploom_ir::Loss;
 use warploom_launch::builtin::{self, LayerOrder};
 use warploom_launch::{LaunchList, gradient_buffer, parameter_buffer};
-use warploom_ops::optimizer::{Adam, Optimizer};
 use warploom_run::{
     precision::Precision,
     resolved_program::{Part, Pass},

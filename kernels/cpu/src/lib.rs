@@ -1,4 +1,4 @@
-//! ops: the operations of a launch list on the CPU: functions over slices.
+//! cpu: the operations of a launch list on the CPU: functions over slices.
 //!
 //! holds     one module per operation, each with a fast form (all threads of the current rayon
 //!           pool, and the widest SIMD of the CPU), a slow reference, and tests that compare the

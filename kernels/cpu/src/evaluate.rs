@@ -1,6 +1,6 @@
 //! evaluate: one operation of a program on rows: a plain parallel loop for each, without fusion.
 //!
-//! promises  equals `vertex::interpret`, up to the order in which sums over rows are added;
+//! promises  equals `ir::interpret`, up to the order in which sums over rows are added;
 //!           reductions over the edges of a vertex run in the order of edge ids, so that neither
 //!           the thread count nor the node order changes a bit; sums over rows use blocks that
 //!           depend on sizes only; pooling sums over the vertices of a graph run in the order of

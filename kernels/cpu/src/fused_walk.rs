@@ -8,7 +8,7 @@
 //!   matrix products block by block       later steps find the rows in L2 (`Op::Product`)
 //!   totals block by block                gradients of parameters read rows in L2 (`Level::Total`)
 //!
-//! promises  equals `vertex::interpret` for each step, up to the order in which sums along a row's
+//! promises  equals `ir::interpret` for each step, up to the order in which sums along a row's
 //!           axis, in products and in totals are added, and the rounding of `exp`; sums over the
 //!           edges of a vertex run in the order of edge ids; the same bits for any thread count
 //! never     stores edge values, unless it walks edges; reads what another row of the same walk

@@ -2,7 +2,7 @@
 //!
 //! promises  every operator is listed here: a new one does not compile until it has a loop that
 //!           vectorises, or is listed as one that calls the interpreter per element; its value is
-//!           defined in `vertex/src/gir/operators.rs`, rounded to the type
+//!           defined in `ir/src/operators.rs`, rounded to the type
 //! never     decides what a loop iterates over, in which order, or on how many threads: its caller
 //!           does
 use warploom_ir::interpret::{self, Scalar as Number, integer_arithmetic};
