@@ -1,4 +1,4 @@
-//! compile: the compiler pipeline, from a program's text to its launch list.
+//! compiler: the chain, from a program's text to its launch list.
 //!
 //! promises  text -> `trace` -> `passes` -> `autodiff`, for training -> `passes` again -> `lower`
 //!           -> `fuse`; every intermediate form is kept and can be printed; equal texts, settings

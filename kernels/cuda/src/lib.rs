@@ -411,7 +411,7 @@ impl Unit<'_> {
         }
         let name = self.name(suffix);
         let own = format!("table_{}_{}_", self.number, self.kernels.len());
-        self.source.push_str(&format!("//   (text: cuda/{maker})\n"));
+        self.source.push_str(&format!("//   (text: cuda/src/{maker})\n"));
         self.source.push_str(&tables.replace("TABLE_", &own));
         self.source.push_str(&format!(
             "extern \"C\" __global__ void {}",

@@ -1,5 +1,5 @@
 //! operators: literals, casts, fold functions and reductions as CUDA expressions; the element-wise
-//! operators are rows of `gir/operators.rs`.
+//! operators are rows of `ir/src/operators.rs`.
 //!
 //! promises  the same results as `interpret`, in the type at hand; a float is rounded once
 //! never     emits a statement

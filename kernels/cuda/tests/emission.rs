@@ -374,7 +374,7 @@ fn kernels_say_who_made_their_text() {
     assert!(makers.len() > 5, "{makers:?}");
     for maker in makers {
         let (file, function) = maker.split_once(", ").unwrap();
-        let path = crate_folder.join("src").join(file.trim_start_matches("cuda/"));
+        let path = crate_folder.join("src").join(file.trim_start_matches("cuda/src/"));
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains(&format!("fn {function}(")), "{maker}");
     }
@@ -396,7 +396,7 @@ fn sources_are_as_they_were() {
     }
     assert!(
         apart.is_empty(),
-        "sources of {apart:?} are others than in kernels/vertex/tests/golden_source; UPDATE=1 \
+        "sources of {apart:?} are others than in kernels/cuda/tests/golden_source; UPDATE=1 \
          writes them anew"
     );
 }

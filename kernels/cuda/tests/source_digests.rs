@@ -456,7 +456,7 @@ fn what_is_emitted_is_what_was_emitted() {
     if is_long {
         assert!(
             known == page(&found),
-            "{} is not what is emitted:  UPDATE=1 cargo test -p warploom-vertex --test all \
+            "{} is not what is emitted:  UPDATE=1 cargo test -p warploom-cuda --test all \
              source_digests",
             file().display()
         );

@@ -3,7 +3,7 @@
 //!
 //! promises  a row that lacks one of these does not compile; all other code takes them from the
 //!           row, so that a new operator is a row here and an arm of the CPU loops in
-//!           `kernels/ops/src/operators.rs`
+//!           `kernels/cpu/src/operators.rs`
 //! never     defines how a node is created or executed
 //!
 //! A row of `unary_operators!`, in this order:

@@ -1,7 +1,7 @@
 //! expression_names: the names of operators in expressions of hand-written lists.
 //!
 //! promises  plans and printed lists keep these names, some of which are shorter than those of
-//!           `gir`; an operator without a name here is in no list
+//!           `ir`; an operator without a name here is in no list
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Error as _, Serializer};
 
@@ -31,7 +31,7 @@ const BINARY: [(&str, Binary); 6] = [
 ];
 const BINARY_NAMES: [&str; 6] = ["add", "subtract", "multiply", "divide", "min", "max"];
 
-/// The name of a unary operator; if no expression has it, its name in `gir`.
+/// The name of a unary operator; if no expression has it, its name in `ir`.
 pub fn unary_name(operator: Unary) -> String {
     known_unary(operator).map_or_else(|| format!("{operator:?}").to_lowercase(), str::to_owned)
 }
@@ -40,7 +40,7 @@ fn known_unary(operator: Unary) -> Option<&'static str> {
     UNARY.iter().find(|(_, known)| *known == operator).map(|(name, _)| *name)
 }
 
-/// The name of a binary operator; if no expression has it, its name in `gir`.
+/// The name of a binary operator; if no expression has it, its name in `ir`.
 pub fn binary_name(operator: Binary) -> String {
     known_binary(operator).map_or_else(|| format!("{operator:?}").to_lowercase(), str::to_owned)
 }

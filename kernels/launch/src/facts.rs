@@ -1,4 +1,4 @@
-//! Facts: what must be known of a graph and a run to build a launch list.
+//! facts: what must be known of a graph and a run to build a launch list.
 //!
 //! promises  a launch list follows from program, settings and facts alone
 //! never     contains a graph, a device or a path

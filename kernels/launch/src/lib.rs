@@ -1,4 +1,4 @@
-//! The launch list: what a plan tells an executor to do, in order, independent of any device.
+//! launch: what a plan tells an executor to do, in order, independent of any device.
 //!
 //! promises  every name that a launch uses is declared among `buffers`; the list is readable JSON
 //!           and reads back equal; `LaunchList::validate` finds undeclared names, shape mismatches

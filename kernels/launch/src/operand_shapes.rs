@@ -1,7 +1,7 @@
 //! operand_shapes: checks an evaluated operation's operands, by the same rules that created its
 //! node.
 //!
-//! promises  place, type and shape of operands and result follow `gir::Builder`, so that a list
+//! promises  place, type and shape of operands and result follow `ir::Builder`, so that a list
 //!           read back is as valid as the program that it comes from
 //! never     has a rule of its own, except for broadcasts of one row to all and copies of sparse
 //!           features to dense rows

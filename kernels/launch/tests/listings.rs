@@ -1,7 +1,7 @@
 //! listings: the listing of each shipped program as golden text, and the figures in it reckoned by
 //! hand.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test all listings::` writes the listings anew; read
+//! `UPDATE=1 cargo test -p warploom-launch --test all listings::` writes the listings anew; read
 //! the difference before keeping it.
 
 use std::collections::BTreeMap;

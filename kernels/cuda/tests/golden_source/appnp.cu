@@ -4,7 +4,7 @@
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
 //   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
 // dropout.7: 19200 bytes at least, line 5 of the program
 //   dropout.7 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -128,7 +128,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
 //   h.12 (nodes x 8) = relu(add.11)
 //   dropout.13 = dropout 0.5 site 1(h.12)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_appnp_appnp_0_linear_0_bias, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_13, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -198,7 +198,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_dropout_13(const real* _
 //   multiply.18 = multiply(scale.5, first.17)
 //   multiply.26 = multiply(0.1, first.17)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_dropout_13, const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_bias, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_18, real* __restrict__ o_multiply_26, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -300,7 +300,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_multiply_26(const real* 
 //   z.27 (nodes x 3) = add(multiply.24, multiply.26)
 //   multiply.28 = multiply(scale.5, z.27)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_18, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_multiply_28, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k4_multiply_28(c
 //   multiply.89 (nodes x 3) = multiply(0.9, multiply.88)
 //   z.90 = add(multiply.89, multiply.26)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_z_90(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_84, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_26, real* __restrict__ o_z_90, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -595,7 +595,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_z_90(const r
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(z.90, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -744,7 +744,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k14_loss(const r
 //   multiply.94 (nodes x 3) = multiply(slope.result, 0.9)
 //   multiply.95 = multiply(multiply.94, scale.5)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real* __restrict__ b_slope_result, const real* __restrict__ b_scale_5, real* __restrict__ o_multiply_95, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -770,7 +770,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_multiply_95(const real*
 //   multiply.101 (nodes x 3) = multiply(slope of z.99, 0.9)
 //   multiply.102 = multiply(multiply.101, scale.5)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102(const real* __restrict__ b_multiply_95, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_slope_result, real* __restrict__ o_add_100, real* __restrict__ o_multiply_102, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -950,7 +950,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k16_multiply_102
 //   multiply.158 (nodes x 3) = multiply(slope of z.155, 0.9)
 //   multiply.159 = multiply(multiply.158, scale.5)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k24_multiply_159(const real* __restrict__ b_multiply_151, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_add_149, real* __restrict__ o_multiply_157, real* __restrict__ o_multiply_159, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1065,7 +1065,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k24_multiply_159
 //   multiply.163 (nodes x 3) = multiply(reduce.162, scale.5)
 //   slope of first.164 = add(multiply.157, multiply.163)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k25_slope_of_first_164(const real* __restrict__ b_multiply_159, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_157, real* __restrict__ o_slope_20_of_20_first_164, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1178,7 +1178,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k25_slope_of_fir
 // gradient.appnp.appnp.0.linear.1.weight: 14496 bytes at least, line 6 of the program
 //   gradient.appnp.appnp.0.linear.1.weight = outer(slope of first.164, dropout.13)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_dropout_13, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1308,7 +1308,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k27_gradient_appnp_appnp_0_
 //   less.169 (nodes x 8) = less(0.0, dropout.13)
 //   select.170 = select(less.169, slope of h.168, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* __restrict__ b_parameter_appnp_appnp_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_first_164, const real* __restrict__ b_dropout_13, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_170, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1379,7 +1379,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k28_select_170(const real* 
 // gradient.appnp.appnp.0.linear.0.weight: 19392 bytes at least, line 5 of the program
 //   gradient.appnp.appnp.0.linear.0.weight = outer(select.170, dropout.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_linear_0_weight(const real* __restrict__ b_select_170, const real* __restrict__ b_dropout_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1505,7 +1505,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k30_gradient_appnp_appnp_0_
 
 // update.appnp.appnp.0.linear.0.weight: 1344 bytes at least
 //   parameter.appnp.appnp.0.linear.0.weight = step(parameter.appnp.appnp.0.linear.0.weight, gradient.appnp.appnp.0.linear.0.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k31_update_appnp_appnp_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : parameter_3;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : gradient_3;

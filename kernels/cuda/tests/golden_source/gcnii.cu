@@ -5,7 +5,7 @@
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
 //   multiply.15 = multiply(0.9, scale.5)
 //   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_multiply_15(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, real* __restrict__ o_multiply_15, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_multiply_15(c
 // dropout.7: 19200 bytes at least, line 5 of the program
 //   dropout.7 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_dropout_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_dropout_7(const real* __
 //   z.13 (nodes x 8) = dropout 0.5 site 1(first.12)
 //   multiply.16 = multiply(scale.5, z.13)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_multiply_16(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_weight, const real* __restrict__ b_dropout_7, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_0_bias, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_first_12, real* __restrict__ o_multiply_16, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -205,7 +205,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_multiply_16(const real* 
 //   multiply.22 = multiply(0.1, first.12)
 //   mixed.23 = add(multiply.20, multiply.22)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_16, const real* __restrict__ b_multiply_15, const real* __restrict__ b_first_12, real* __restrict__ o_multiply_22, real* __restrict__ o_mixed_23, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -322,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_mixed_23(const real* __r
 //   z.32 = dropout 0.5 site 2(h.31)
 //   multiply.33 = multiply(scale.5, z.32)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_mixed_23, const real* __restrict__ b_scale_5, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_z_32, real* __restrict__ o_multiply_33, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -426,7 +426,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_multiply_33(const real* 
 //   multiply.37 (nodes x 8) = multiply(multiply.15, reduce.36)
 //   mixed.38 = add(multiply.37, multiply.22)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_33, const real* __restrict__ b_multiply_15, const real* __restrict__ b_multiply_22, real* __restrict__ o_mixed_38, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -540,7 +540,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_mixed_38(const real* __r
 //   h.46 (nodes x 8) = relu(add.45)
 //   dropout.47 = dropout 0.5 site 3(h.46)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_mixed_38, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_dropout_47, const unsigned rows_given, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_bias, real* __restrict__ o_add_51) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -692,7 +692,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_dropout_47(const real* _
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.51, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket, real* __restrict__ out) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -884,7 +884,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
 //   multiply.61 = multiply(select.60, 0.22314355131420976)
 //   multiply.64 = multiply(select.60, 0.7768564486857903)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_dropout_47, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_multiply_61, real* __restrict__ o_multiply_64, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1001,7 +1001,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k11_multiply_64(const real*
 // gradient.gcnii.gcnii.0.linear.2.weight: 19456 bytes at least, line 11 of the program
 //   gradient.gcnii.gcnii.0.linear.2.weight = outer(multiply.61, mixed.38)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_linear_2_weight(const real* __restrict__ b_multiply_61, const real* __restrict__ b_mixed_38, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1128,7 +1128,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k12_gradient_gcnii_gcnii_0_
 //   slope of mixed.65 = add(product.62, multiply.64)
 //   multiply.66 = multiply(slope of mixed.65, multiply.15)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_2_weight, const real* __restrict__ b_multiply_61, const real* __restrict__ b_multiply_64, const real* __restrict__ b_multiply_15, real* __restrict__ o_slope_20_of_20_mixed_65, real* __restrict__ o_multiply_66, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1231,7 +1231,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_multiply_66(const real*
 //   multiply.74 = multiply(select.73, 0.4054651081081644)
 //   multiply.77 = multiply(select.73, 0.5945348918918356)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real* __restrict__ b_multiply_66, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_z_32, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_multiply_74, real* __restrict__ o_multiply_77, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1355,7 +1355,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k14_multiply_77(const real*
 //   multiply.80 = multiply(add.79, 0.1)
 //   multiply.81 = multiply(slope of mixed.78, multiply.15)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real* __restrict__ b_parameter_gcnii_gcnii_0_linear_1_weight, const real* __restrict__ b_multiply_74, const real* __restrict__ b_multiply_77, const real* __restrict__ b_slope_20_of_20_mixed_65, const real* __restrict__ b_multiply_15, real* __restrict__ o_multiply_80, real* __restrict__ o_multiply_81, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1460,7 +1460,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k16_multiply_81(const real*
 //   less.88 (nodes x 8) = less(0.0, first.12)
 //   select.89 = select(less.88, slope of first.87, 0.0)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* __restrict__ b_multiply_81, const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_multiply_80, const real* __restrict__ b_first_12, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_select_89, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1578,7 +1578,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_89(const real* _
 // gradient.gcnii.gcnii.0.linear.0.weight: 19392 bytes at least, line 5 of the program
 //   gradient.gcnii.gcnii.0.linear.0.weight = outer(select.89, dropout.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_linear_0_weight(const real* __restrict__ b_select_89, const real* __restrict__ b_dropout_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1704,7 +1704,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k19_gradient_gcnii_gcnii_0_
 
 // update.gcnii.gcnii.0.linear.0.weight: 1344 bytes at least
 //   parameter.gcnii.gcnii.0.linear.0.weight = step(parameter.gcnii.gcnii.0.linear.0.weight, gradient.gcnii.gcnii.0.linear.0.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k20_update_gcnii_gcnii_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;

@@ -8,7 +8,7 @@
 //   cast.14 = cast real(maximum.13)
 //   divide.15 = divide(reduce.11, cast.14)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __restrict__ b_x, const whole* __restrict__ b_given_degree_in_5b_0_5d_, const whole* __restrict__ b_given_degree_in_5b_1_5d_, real* __restrict__ o_cast_6, real* __restrict__ o_divide_7, real* __restrict__ o_cast_14, real* __restrict__ o_divide_15, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_divide_15(const real* __
 //   product.17 (nodes x 8) = product transposed(divide.15, parameter.rgcn.relational.0.linear.0.knows.weight)
 //   near.18 = add(product.9, product.17)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_cites_weight, const real* __restrict__ b_divide_7, const real* __restrict__ b_divide_15, real* __restrict__ o_near_18, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_0_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_near_18(const real* __re
 //   h.24 (nodes x 8) = relu(add.23)
 //   message.25 = dropout 0.5 site 0(h.24)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_weight, const real* __restrict__ b_x, const real* __restrict__ b_parameter_rgcn_relational_0_linear_1_bias, const real* __restrict__ b_near_18, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_message_25, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -280,7 +280,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_message_25(const real* _
 // product.27: 14496 bytes at least, line 10 of the program
 //   product.27 = product transposed(message.25, parameter.rgcn.relational.1.linear.0.cites.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_message_25, real* __restrict__ o_product_27, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -373,7 +373,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_product_27(const real* _
 //   reduce.29 (nodes x 3) = reduce sum.in[0](product.27[far.in[0]])
 //   divide.30 = divide(reduce.29, cast.6)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __restrict__ b_product_27, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_30, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -486,7 +486,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_divide_30(const real* __
 //   divide.35 (nodes x 3) = divide(reduce.34, cast.14)
 //   near.36 = add(divide.30, divide.35)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __restrict__ b_product_32, const real* __restrict__ b_cast_14, const real* __restrict__ b_divide_30, real* __restrict__ o_near_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -596,7 +596,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_near_36(const real* __re
 //   add.40 (nodes x 3) = add(product.38, parameter.rgcn.relational.1.linear.1.bias)
 //   add.41 = add(add.40, near.36)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_weight, const real* __restrict__ b_message_25, const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_bias, const real* __restrict__ b_near_36, real* __restrict__ o_add_41, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -691,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k8_add_41(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.41, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -852,7 +852,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k9_loss(const re
 //   divide.48 = divide(slope.result, cast.14)
 //   divide.55 = divide(slope.result, cast.6)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_14, const real* __restrict__ b_cast_6, real* __restrict__ o_divide_48, real* __restrict__ o_divide_55, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -877,7 +877,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k13_divide_55(const real* _
 //   reduce.51 = reduce sum.out[1](divide.48[far.out[1]])
 //   reduce.57 = reduce sum.out[0](divide.55[far.out[0]])
 //   (1 lanes of 4 columns a row, 32 rows a warp, 4 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(const real* __restrict__ b_divide_48, const real* __restrict__ b_divide_55, real* __restrict__ o_reduce_51, real* __restrict__ o_reduce_57, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_relation, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -996,7 +996,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k14_reduce_57(co
 //   gradient.rgcn.relational.1.linear.0.knows.weight = outer(reduce.51, message.25)
 //   (also computes gradient.rgcn.relational.1.linear.1.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relational_1_linear_0_knows_weight(const real* __restrict__ b_reduce_51, const real* __restrict__ b_message_25, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 8, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1146,7 +1146,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k15_gradient_rgcn_relationa
 //   product.52 (nodes x 8) = product(reduce.51, parameter.rgcn.relational.1.linear.0.knows.weight)
 //   add.53 = add(product.46, product.52)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __restrict__ b_parameter_rgcn_relational_1_linear_1_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_51, real* __restrict__ o_add_53, const unsigned rows_given, const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_knows_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1219,7 +1219,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_add_53(const real* __re
 //   less.62 (nodes x 8) = less(0.0, message.25)
 //   slope of near.63 = select(less.62, slope of h.61, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const real* __restrict__ b_parameter_rgcn_relational_1_linear_0_cites_weight, const real* __restrict__ b_reduce_57, const real* __restrict__ b_add_53, const real* __restrict__ b_message_25, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_near_63, const unsigned rows_given, real* __restrict__ scratch, real* __restrict__ out_outer, unsigned* ticket) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -1344,7 +1344,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k18_slope_of_near_63(const 
 //   gradient.rgcn.relational.0.linear.0.knows.weight = outer(slope of near.63, divide.15)
 //   (also computes gradient.rgcn.relational.0.linear.1.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relational_0_linear_0_knows_weight(const real* __restrict__ b_slope_20_of_20_near_63, const real* __restrict__ b_divide_15, const real* __restrict__ b_x, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1485,7 +1485,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_rgcn_relationa
 // gradient.rgcn.relational.0.linear.0.cites.weight: 19392 bytes at least, line 10 of the program
 //   gradient.rgcn.relational.0.linear.0.cites.weight = outer(slope of near.63, divide.7)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relational_0_linear_0_cites_weight(const real* __restrict__ b_slope_20_of_20_near_63, const real* __restrict__ b_divide_7, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0) {
   after_others();
   constexpr unsigned X = 8, Z = 6, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1609,7 +1609,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k22_gradient_rgcn_relationa
 
 // update.rgcn.relational.0.linear.0.cites.weight: 1344 bytes at least
 //   parameter.rgcn.relational.0.linear.0.cites.weight = step(parameter.rgcn.relational.0.linear.0.cites.weight, gradient.rgcn.relational.0.linear.0.cites.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k23_update_rgcn_relational_0_linear_0_cites_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : parameter_7;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : gradient_7;

@@ -2,7 +2,7 @@
 //   maximum.6 (nodes x 1) = maximum(given.degree.in, 1)
 //   cast.7 = cast real(maximum.6)
 //   (1 lanes of 1 columns a row, 256 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __restrict__ b_given_degree_in, real* __restrict__ o_cast_7, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_cast_7(const whole* __re
 // h.1: 19200 bytes at least, line 7 of the program
 //   h.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
 //   reduce.3 (nodes x 6) = reduce sum.in(h.1[far.in])
 //   divide.8 = divide(reduce.3, cast.7)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_divide_8(const real* __restrict__ b_h_1, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_8, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k2_divide_8(cons
 //   h.16 (nodes x 8) = relu(h.15)
 //   h.17 = dropout 0.5 site 1(h.16)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restrict__ b_parameter_sage_sage_0_linear_0_weight, const real* __restrict__ b_divide_8, const real* __restrict__ b_parameter_sage_sage_0_linear_0_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_17, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_1_weight) {
   after_others();
   constexpr unsigned K = 12, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 2, blockThreads = 256;
@@ -229,7 +229,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k4_h_17(const real* __restr
 // product.19: 14496 bytes at least, line 8 of the program
 //   product.19 = product transposed(h.17, parameter.sage.sage.0.linear.2.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight, const real* __restrict__ b_h_17, real* __restrict__ o_product_19, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -329,7 +329,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_product_19(const real* _
 //   add.24 (nodes x 3) = add(divide.22, parameter.sage.sage.0.linear.2.bias)
 //   h.27 = add(add.24, product.26)
 //   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const real* __restrict__ b_product_19, const real* __restrict__ b_cast_7, const real* __restrict__ b_parameter_sage_sage_0_linear_2_bias, const real* __restrict__ b_product_26, real* __restrict__ o_h_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -434,7 +434,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k7_h_27(const re
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.27, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -594,7 +594,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k8_loss(const re
 // divide.34: 10800 bytes at least, line 8 of the program
 //   divide.34 = divide(slope.result, cast.7)
 //   (1 lanes of 4 columns a row, 256 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* __restrict__ b_slope_result, const real* __restrict__ b_cast_7, real* __restrict__ o_divide_34, const unsigned rows) {
   after_others();
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -615,7 +615,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k12_divide_34(const real* _
 // reduce.36: 15604 bytes at least, line 8 of the program
 //   reduce.36 = reduce sum.out(divide.34[far.out])
 //   (1 lanes of 4 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(const real* __restrict__ b_divide_34, real* __restrict__ o_reduce_36, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 4, V = 4, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -716,7 +716,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k13_reduce_36(co
 //   gradient.sage.sage.0.linear.2.weight = outer(reduce.36, h.17)
 //   (also computes gradient.sage.sage.0.linear.3.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_linear_2_weight(const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, const real* __restrict__ b_slope_result, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, const unsigned elements_2, const unsigned elements_3, real* __restrict__ out_4, const unsigned elements_4) {
   after_others();
   constexpr unsigned X = 8, Z = 7, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -865,7 +865,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k14_gradient_sage_sage_0_li
 //   less.42 (nodes x 8) = less(0.0, h.17)
 //   slope of h.43 = select(less.42, slope of h.40, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const real* __restrict__ b_parameter_sage_sage_0_linear_3_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_reduce_36, const real* __restrict__ b_h_17, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_slope_20_of_20_h_43, const unsigned rows_given, const real* __restrict__ b_parameter_sage_sage_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -948,7 +948,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k15_slope_of_h_43(const rea
 //   gradient.sage.sage.0.linear.0.weight = outer(slope of h.43, divide.8)
 //   (also computes gradient.sage.sage.0.linear.1.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_linear_0_weight(const real* __restrict__ b_slope_20_of_20_h_43, const real* __restrict__ b_divide_8, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1088,7 +1088,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k18_gradient_sage_sage_0_li
 
 // update.sage.sage.0.linear.0.weight: 1344 bytes at least
 //   parameter.sage.sage.0.linear.0.weight = step(parameter.sage.sage.0.linear.0.weight, gradient.sage.sage.0.linear.0.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k19_update_sage_sage_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : parameter_5;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : gradient_5;

@@ -1,7 +1,7 @@
 // less.11: 4800 bytes at least, line 9 of the program
 //   less.11 = less(0, given.degree.in)
 //   (1 lanes of 1 columns a row, 256 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __restrict__ b_given_degree_in, whole* __restrict__ o_less_11, const unsigned rows) {
   after_others();
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k0_less_11(const whole* __r
 // h.1: 19200 bytes at least, line 7 of the program
 //   h.1 = dropout 0.5 site 0(x)
 //   (2 lanes of 4 columns a row, 128 rows a block)
-//   (text: cuda/row_walk.rs, emit_row_kernel)
+//   (text: cuda/src/row_walk.rs, emit_row_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restrict__ b_x, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, const unsigned* __restrict__ rows_in_graph, real* __restrict__ o_h_1, const unsigned rows) {
   after_others();
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
@@ -44,7 +44,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_h_1(const real* __restri
 //   add.5 (nodes x 5) = add(product.3, parameter.sage_max.sage_max.0.linear.0.bias)
 //   message.6 = relu(add.5)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_weight, const real* __restrict__ b_h_1, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_0_bias, real* __restrict__ o_message_6, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -110,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_message_6(const real* __
 //   reduce.8 (nodes x 5) = reduce maximum.in(message.6[far.in])
 //   select.13 = select(less.11, reduce.8, 0.0)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(const real* __restrict__ b_message_6, const whole* __restrict__ b_less_11, real* __restrict__ o_select_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k3_select_13(con
 //   h.21 (nodes x 8) = relu(h.20)
 //   h.22 = dropout 0.5 site 1(h.21)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_select_13, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_bias, const real* __restrict__ b_h_1, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_h_22, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_2_weight) {
   after_others();
   constexpr unsigned K = 11, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 16, KV = 1, blockThreads = 256;
@@ -294,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k5_h_22(const real* __restr
 // product.36: 14496 bytes at least, line 9 of the program
 //   product.36 = product transposed(h.22, parameter.sage_max.sage_max.0.linear.5.weight)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_h_22, real* __restrict__ o_product_36, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 4, WIDE = 3, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -388,7 +388,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k6_product_36(const real* _
 //   add.26 (nodes x 5) = add(product.24, parameter.sage_max.sage_max.0.linear.3.bias)
 //   message.27 = relu(add.26)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight, const real* __restrict__ b_h_22, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_bias, real* __restrict__ o_message_27, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -491,7 +491,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k7_message_27(const real* _
 //   add.34 (nodes x 3) = add(product.32, parameter.sage_max.sage_max.0.linear.4.bias)
 //   h.37 = add(add.34, product.36)
 //   (1 rows of 4 columns a thread, 1 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_select_30, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_bias, const real* __restrict__ b_product_36, real* __restrict__ o_h_37, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 5, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -556,7 +556,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k9_h_37(const real* __restr
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(h.37, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -713,7 +713,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k10_loss(const r
 //   gradient.sage_max.sage_max.0.linear.4.weight = outer(slope.result, select.30)
 //   (also computes gradient.sage_max.sage_max.0.linear.5.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_max_0_linear_4_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_select_30, const real* __restrict__ b_h_22, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 16, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -853,7 +853,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k13_gradient_sage_max_sage_
 
 // winner.47: 43208 bytes at least, line 9 of the program
 //   winner.47 = winner maximum.in(message.27[far.in])
-//   (text: cuda/unfused_edge_ops.rs, emit_edge_operation)
+//   (text: cuda/src/unfused_edge_ops.rs, emit_edge_operation)
 extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __restrict__ out, const real* __restrict__ b_message_27, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned* __restrict__ slot_edge, const unsigned rows) {
   after_others();
   constexpr unsigned C = 5, L = 8;
@@ -888,7 +888,7 @@ extern "C" __global__ void __launch_bounds__(256, 1) k14_winner_47(whole* __rest
 //   product.44 (nodes x 5) = product(slope.result, parameter.sage_max.sage_max.0.linear.4.weight)
 //   select.46 = select(less.11, product.44, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_4_weight, const real* __restrict__ b_slope_result, const whole* __restrict__ b_less_11, real* __restrict__ o_select_46, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 3, C = 8, WIDE = 5, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 4, KV = 4, blockThreads = 256;
@@ -958,7 +958,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k17_select_46(const real* _
 //   axis.57 (nodes x 1) = axis maximum 0(absolute.56)
 //   notequal.59 = notequal(axis.57, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(const whole* __restrict__ b_winner_47, const real* __restrict__ b_select_46, const real* __restrict__ b_message_27, real* __restrict__ o_select_52, whole* __restrict__ o_notequal_59, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1088,7 +1088,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k18_notequal_59(
 //   axis.69 (nodes x 1) = axis maximum 0(absolute.68)
 //   notequal.71 = notequal(axis.69, 0.0)
 //   (1 rows of 4 columns a thread, 2 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_5_weight, const real* __restrict__ b_slope_result, const real* __restrict__ b_select_52, const whole* __restrict__ b_notequal_59, const real* __restrict__ b_h_22, const unsigned* __restrict__ rows_in_graph, const Clock* __restrict__ clock, const uint2 seed, const unsigned training, real* __restrict__ o_select_60, real* __restrict__ o_slope_20_of_20_h_64, whole* __restrict__ o_notequal_71, const unsigned rows_given, const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_3_weight) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 8, L = 2, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 1, blockThreads = 256;
@@ -1172,7 +1172,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k20_notequal_71(const real*
 // gradient.sage_max.sage_max.0.linear.3.weight: 19360 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.3.weight = outer(select.52, select.60)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_max_0_linear_3_weight(const real* __restrict__ b_select_52, const real* __restrict__ b_select_60, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 8, Z = 5, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1309,7 +1309,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k21_gradient_sage_max_sage_
 //   select.72 = select(notequal.71, select.13, 0.0)
 //   select.74 = select(less.11, product.67, 0.0)
 //   (on tensor cores: 16 rows x 8 columns a warp, 2 steps of 32 elements in flight)
-//   (text: cuda/tensor_core_products.rs, add_merged_products)
+//   (text: cuda/src/tensor_core_products.rs, add_merged_products)
 extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* __restrict__ b_parameter_sage__max_sage__max_0_linear_1_weight, const real* __restrict__ b_slope_20_of_20_h_64, const whole* __restrict__ b_notequal_71, const real* __restrict__ b_select_13, const whole* __restrict__ b_less_11, real* __restrict__ o_select_72, real* __restrict__ o_select_74, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 8, C = 8, WIDE = 5, KV = 4, MV = 4, V = 2, L = 4, Q = 1, TILES = 1, STEPS = 1, AHEAD = 2, PARTS = 2, WARPS = 8, TEAM = 1;
@@ -1408,7 +1408,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k24_select_74(const real* _
 //   gradient.sage_max.sage_max.0.linear.1.weight = outer(slope of h.64, select.72)
 //   (also computes gradient.sage_max.sage_max.0.linear.2.weight: the two share a side)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_max_0_linear_1_weight(const real* __restrict__ b_slope_20_of_20_h_64, const real* __restrict__ b_select_72, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1, real* __restrict__ out_2, const unsigned elements_2) {
   after_others();
   constexpr unsigned X = 14, Z = 8, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1552,7 +1552,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k25_gradient_sage_max_sage_
 //   less.79 (nodes x 5) = less(0.0, message.6)
 //   select.80 = select(less.79, slope of message.78, 0.0)
 //   (8 lanes of 1 columns a row, 4 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(const whole* __restrict__ b_winner_75, const real* __restrict__ b_select_74, const real* __restrict__ b_message_6, real* __restrict__ o_select_80, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_edge, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 5, V = 1, L = 8, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -1665,7 +1665,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k26_select_80(co
 // gradient.sage_max.sage_max.0.linear.0.weight: 19320 bytes at least, line 8 of the program
 //   gradient.sage_max.sage_max.0.linear.0.weight = outer(select.80, h.1)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_max_0_linear_0_weight(const real* __restrict__ b_select_80, const real* __restrict__ b_h_1, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 6, Z = 5, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -1791,7 +1791,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k28_gradient_sage_max_sage_
 
 // update.sage_max.sage_max.0.linear.0.weight: 840 bytes at least
 //   parameter.sage_max.sage_max.0.linear.0.weight = step(parameter.sage_max.sage_max.0.linear.0.weight, gradient.sage_max.sage_max.0.linear.0.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k29_update_sage_max_sage_max_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, real* parameter_2, const real* __restrict__ gradient_2, real* first_2, real* second_2, const double* __restrict__ settings_2, real* parameter_3, const real* __restrict__ gradient_3, real* first_3, real* second_3, const double* __restrict__ settings_3, real* parameter_4, const real* __restrict__ gradient_4, real* first_4, real* second_4, const double* __restrict__ settings_4, real* parameter_5, const real* __restrict__ gradient_5, real* first_5, real* second_5, const double* __restrict__ settings_5, real* parameter_6, const real* __restrict__ gradient_6, real* first_6, real* second_6, const double* __restrict__ settings_6, real* parameter_7, const real* __restrict__ gradient_7, real* first_7, real* second_7, const double* __restrict__ settings_7, real* parameter_8, const real* __restrict__ gradient_8, real* first_8, real* second_8, const double* __restrict__ settings_8, real* parameter_9, const real* __restrict__ gradient_9, real* first_9, real* second_9, const double* __restrict__ settings_9, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : blockIdx.x < 2u ? parameter_1 : blockIdx.x < 3u ? parameter_2 : blockIdx.x < 4u ? parameter_3 : blockIdx.x < 5u ? parameter_4 : blockIdx.x < 6u ? parameter_5 : blockIdx.x < 7u ? parameter_6 : blockIdx.x < 8u ? parameter_7 : blockIdx.x < 9u ? parameter_8 : parameter_9;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : blockIdx.x < 2u ? gradient_1 : blockIdx.x < 3u ? gradient_2 : blockIdx.x < 4u ? gradient_3 : blockIdx.x < 5u ? gradient_4 : blockIdx.x < 6u ? gradient_5 : blockIdx.x < 7u ? gradient_6 : blockIdx.x < 8u ? gradient_7 : blockIdx.x < 9u ? gradient_8 : gradient_9;

@@ -4,7 +4,7 @@
 //   rsqrt.4 (nodes x 1) = rsqrt(reduce.1)
 //   scale.5 = select(less.3, rsqrt.4, 0.0)
 //   (1 lanes of 1 columns a row, 32 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const real* __restrict__ slots_given_weight, real* __restrict__ o_scale_5, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 1, V = 1, L = 1, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(3)) k0_scale_5(const
 //   h.12 (nodes x 6) = multiply(scale.5, reduce.11)
 //   multiply.13 = multiply(scale.5, h.12)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_13(const real* __restrict__ slots_given_weight, const real* __restrict__ b_scale_5, const real* __restrict__ b_x, real* __restrict__ o_multiply_13, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -218,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k1_multiply_13(const real* 
 //   reduce.16 (nodes x 6) = reduce sum.in(given.weight * multiply.13[far.in])
 //   h.17 = multiply(scale.5, reduce.16)
 //   (2 lanes of 4 columns a row, 16 rows a warp, 8 edges in flight; a warp or a block for rows with many edges, up to 512 blocks for all heavy rows)
-//   (text: cuda/row_walk.rs, emit_edge_kernel)
+//   (text: cuda/src/row_walk.rs, emit_edge_kernel)
 extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restrict__ slots_given_weight, const real* __restrict__ b_multiply_13, const real* __restrict__ b_scale_5, real* __restrict__ o_h_17, const unsigned* __restrict__ item_row, const unsigned* __restrict__ item_offset, const unsigned* __restrict__ slot_far, const unsigned hub_items, const unsigned pieces, double* __restrict__ parts_of_hubs, unsigned* ticket, const unsigned block_items, const unsigned warp_items, const unsigned items, const unsigned rows) {
   constexpr unsigned C = 8, V = 4, L = 2, Q = 1, PER_WARP = 32 / L, WARPS = 256 / 32, GROUPS = WARPS * PER_WARP;
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / L, part = lane % L;
@@ -326,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k2_h_17(const real* __restr
 //   product.19 (nodes x 3) = product transposed(h.17, parameter.sgc.sgc.0.linear.0.weight)
 //   add.21 = add(product.19, parameter.sgc.sgc.0.linear.0.bias)
 //   (1 rows of 4 columns a thread, 1 threads along a row)
-//   (text: cuda/plain_products.rs, emit_product)
+//   (text: cuda/src/plain_products.rs, emit_product)
 extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_weight, const real* __restrict__ b_h_17, const real* __restrict__ b_parameter_sgc_sgc_0_linear_0_bias, real* __restrict__ o_add_21, const unsigned rows_given) {
   after_others();
   constexpr unsigned K = 6, C = 4, WIDE = 3, L = 1, Q = 1, TM = 1, RT = 256 / L, BM = TM * RT, BK = 8, KV = 4, blockThreads = 256;
@@ -389,7 +389,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) k3_add_21(const real* __res
 
 // loss: 10804 bytes at least
 //   slope.result, loss = gradient and value of cross_entropy(add.21, target)
-//   (text: cuda/loss.rs, emit_loss)
+//   (text: cuda/src/loss.rs, emit_loss)
 extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const real* __restrict__ result, const real* __restrict__ target, real* __restrict__ gradient, const unsigned char* __restrict__ split, const double* __restrict__ terms, double* __restrict__ scratch_given, unsigned* __restrict__ counts, const unsigned rows, real* __restrict__ value, double* __restrict__ exact, unsigned char* __restrict__ ring, Clock* __restrict__ clock, unsigned* ticket) {
   constexpr unsigned C = 3, L = 1, V = 1, PER = (C + L * V - 1) / (L * V) * V, GROUPS = 256 / L, OF_PART = 10, COUNTED = 30, IN_SHARED = 30, SUMS = 1;
   constexpr unsigned OF_RESULT = 4, OF_SLOPE = 4, OF_TARGET = 1, BLOCKS = 2, ALL_COUNTED = 30, SLOTS = 128, SLOT_BYTES = 128;
@@ -541,7 +541,7 @@ extern "C" __global__ void __launch_bounds__(256, ON_HOPPER(4)) k4_loss(const re
 // gradient.sgc.sgc.0.linear.0.weight: 14472 bytes at least, line 8 of the program
 //   gradient.sgc.sgc.0.linear.0.weight = outer(slope.result, h.17)
 //   (on tensor cores: 32 x 8 columns a warp, 1 of them across the columns, 12 along the rows, 8 rows at a time; 5 steps in flight)
-//   (text: cuda/outer_products.rs, emit_tiled_outer)
+//   (text: cuda/src/outer_products.rs, emit_tiled_outer)
 extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linear_0_weight(const real* __restrict__ b_slope_result, const real* __restrict__ b_h_17, real* __restrict__ scratch, const unsigned rows_given, unsigned* ticket, real* __restrict__ out_0, const unsigned elements_0, real* __restrict__ out_1, const unsigned elements_1) {
   after_others();
   constexpr unsigned X = 6, Z = 3, XV = 4, ZV = 4, RV = 1, GROUPS = 1, TILES = 1, ACROSS = 1, TURNS = 12, AHEAD = 6;
@@ -667,7 +667,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) k6_gradient_sgc_sgc_0_linea
 
 // update.sgc.sgc.0.linear.0.weight: 504 bytes at least
 //   parameter.sgc.sgc.0.linear.0.weight = step(parameter.sgc.sgc.0.linear.0.weight, gradient.sgc.sgc.0.linear.0.weight)
-//   (text: cuda/epoch_clock.rs, emit_optimizer)
+//   (text: cuda/src/epoch_clock.rs, emit_optimizer)
 extern "C" __global__ void __launch_bounds__(256, 1) k7_update_sgc_sgc_0_linear_0_weight(real* parameter_0, const real* __restrict__ gradient_0, real* first_0, real* second_0, const double* __restrict__ settings_0, real* parameter_1, const real* __restrict__ gradient_1, real* first_1, real* second_1, const double* __restrict__ settings_1, const Clock* __restrict__ clock) {
   real* const parameter = blockIdx.x < 1u ? parameter_0 : parameter_1;
   const real* const gradient = blockIdx.x < 1u ? gradient_0 : gradient_1;

@@ -1,6 +1,6 @@
 //! scalar: the element-wise operators on single numbers.
 //!
-//! promises  as the operator's row in `gir/operators.rs` defines; for integers as
+//! promises  as the operator's row in `operators.rs` defines; for integers as
 //!           `integer_arithmetic` does; NaN propagates through minimum and maximum
 //! never     panics: undefined operations (division of an int by 0) have a defined value
 use super::{integer_arithmetic, rows::Scalar};

@@ -10,7 +10,7 @@ use crate::syntax::{Definition, Diagnostic, Expression, ExpressionKind, Name};
 use warploom_ir::{Span, Type, Unary, nearest};
 
 /// Every operator that is not element-wise, with its call syntax; element-wise ones are in
-/// `gir/operators.rs`.
+/// `ir/src/operators.rs`.
 const OPERATORS: [(&str, &str); 43] = [
     ("active", "while active(condition)"),
     ("all", "all(condition for u in v.innbs)"),

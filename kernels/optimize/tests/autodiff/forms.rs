@@ -1,7 +1,7 @@
 //! forms: what gradients look like: which direction sums run in, what stays by vertex, and that a
 //! choice sends exactly 0.
 //!
-//! `UPDATE=1 cargo test -p warploom-vertex --test all autodiff::` writes the printed programs anew;
+//! `UPDATE=1 cargo test -p warploom-optimize --test all autodiff::` writes the printed programs anew;
 //! read the difference before keeping it.
 use std::path::Path;
 

@@ -1,5 +1,5 @@
 //! elementwise: gradients of copies and selects, and the building blocks for those of the
-//! element-wise operators, which are defined in `gir/operators.rs`.
+//! element-wise operators, which are defined in `ir/src/operators.rs`.
 use super::super::{GradientWalk, Refusal};
 use warploom_ir::{
     Binary, GradientSteps, Misfit, Node, NodeId, NodeResult, Number, Op, Unary, give_chosen,
