@@ -8,7 +8,7 @@
 //! The device need not be present: a facts file describes it (`device: h200`), and its times are
 //! predicted.
 //!
-//! The text of a shipped program gets the launch list written for it (`vertex::builtin`); any other
+//! The text of a shipped program gets the launch list written for it (`launch::builtin`); any other
 //! text is compiled.
 mod facts;
 mod features;
@@ -23,6 +23,7 @@ mod time_prediction;
 use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
@@ -34,7 +35,11 @@ use warploom_contract::{
     },
     progress::{Phase, Progress},
 };
+use warploom_cuda::{Argument, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
+use warploom_ir::Loss as LossKind;
+use warploom_launch::builtin::{self, Builtin};
+use warploom_launch::{Element, GraphFacts, LaunchList, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -47,13 +52,6 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
-use warploom_vertex::{
-    GraphFacts,
-    builtin::{self, Builtin},
-    compile::STEPS,
-    emit::cuda::{Argument, Emitted, Groups, Order, host_reads},
-    launch::{Element, LaunchList, LossKind, Stored},
-};
 
 use features::MemoryNeeds;
 use group_division::Division;
@@ -578,7 +576,7 @@ pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
-) -> Result<warploom_vertex::gir::Data, StageError> {
+) -> Result<warploom_ir::Data, StageError> {
     facts::describe_data(inputs, request, training)
 }
 

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 use warploom_contract::{
     arrow_file::View, kinds::partition::row_lists::WalkedRows, row_order::WalkOrder,
 };
-use warploom_ops::evaluate::{EdgeGraph, EdgeList};
-use warploom_ops::sparse_product::SparseRows;
-use warploom_vertex::emit::cuda::{Cut, Tier};
-use warploom_vertex::tuning;
+use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
+use warploom_cpu::sparse_product::SparseRows;
+use warploom_cuda::{Cut, Tier};
+use warploom_tuning as tuning;
 
 /// The lists of one direction.
 #[derive(Clone, Debug, Default)]

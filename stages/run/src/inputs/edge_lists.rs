@@ -11,9 +11,9 @@ use warploom_contract::{
         partition::row_lists::{RowEdges, RowLists},
     },
 };
-use warploom_ops::balanced_units;
-use warploom_ops::evaluate::{EdgeGraph, EdgeList};
-use warploom_vertex::launch::ListNeeds;
+use warploom_cpu::balanced_units;
+use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
+use warploom_launch::ListNeeds;
 
 use crate::inputs::graphs::Graphs;
 
