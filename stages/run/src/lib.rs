@@ -37,6 +37,7 @@ use warploom_contract::{
         plan::{self, Memory, Plan},
     },
     process_memory::MemoryMonitor,
+    progress::Phase,
 };
 use warploom_cuda::Emitted;
 use warploom_device::EnergyMeter;
@@ -184,11 +185,13 @@ fn execute_plan<T: Precision>(
         .then(|| kernel_tables::read_kernels(inputs.get(Kind::Plan)?, page, list))
         .transpose()?;
     let row_needs = kernels.as_ref().map(|kernels| cuda::row_list_needs(&kernels.plan));
+    let loading = Phase::begin(context.progress, "loading inputs", 1, "graphs");
     let mut data = upload::load_data::<T>(context, inputs, list, needs, row_needs, request)?;
     if let Some(planned) = &page.division {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
         data.divide(Division::read(inputs, &csr, planned)?, &csr);
     }
+    drop(loading);
     let mut backend = make_backend(context, request, page, memory, list, data, kernels.as_ref())?;
     let started = Instant::now();
     let done =

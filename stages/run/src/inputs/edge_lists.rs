@@ -4,6 +4,9 @@
 //!           the nodes, unless a user's own groups ask for the order of the csr; only lists that
 //!           are needed are there; lists by vertex are those of the partition, mapped
 //! limits    fewer than 2^31 edges; memory: 8 bytes an edge for the ends, where a launch reads them
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
 use warploom_contract::{
     arrow_file::View,
     kinds::{
@@ -19,6 +22,9 @@ use crate::inputs::graphs::Graphs;
 
 /// The most edges that 32-bit ids can name in a list over both directions.
 pub const EDGES_MAX: u64 = u32::MAX as u64 / 2;
+
+/// Edges that one task reorders, at least.
+const TASK_EDGES: usize = 1 << 14;
 
 /// Edges by vertex and by id; lists that are not needed are empty.
 #[derive(Clone, Debug, Default)]
@@ -137,12 +143,39 @@ pub fn edge_ends(csr: &Csr) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Values in the order of in-edges, reordered by edge id; empty for an empty input.
-pub fn order_by_edge<N: Copy + Default>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
-    let mut by_edge = vec![N::default(); of_slot.len()];
-    csr.incoming
-        .edges
-        .iter()
-        .zip(of_slot)
-        .for_each(|(&edge, &number)| by_edge[edge as usize] = number);
-    by_edge
+pub fn order_by_edge<N: Bits>(csr: &Csr, of_slot: &[N]) -> Vec<N> {
+    // Each edge is written once: no order of the threads can be seen.
+    let by_edge: Vec<AtomicU32> = of_slot.par_iter().map(|_| AtomicU32::new(0)).collect();
+    csr.incoming.edges.par_iter().zip(of_slot).with_min_len(TASK_EDGES).for_each(
+        |(&edge, &number)| by_edge[edge as usize].store(number.to_bits(), Ordering::Relaxed),
+    );
+    by_edge.into_par_iter().map(|bits| N::from_bits(bits.into_inner())).collect()
+}
+
+/// Numbers of at most 32 bits.
+pub trait Bits: Copy + Send + Sync {
+    /// Its bits.
+    fn to_bits(self) -> u32;
+    /// The number of these bits.
+    fn from_bits(bits: u32) -> Self;
+}
+
+impl Bits for f32 {
+    fn to_bits(self) -> u32 {
+        f32::to_bits(self)
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        f32::from_bits(bits)
+    }
+}
+
+impl Bits for u16 {
+    fn to_bits(self) -> u32 {
+        u32::from(self)
+    }
+
+    fn from_bits(bits: u32) -> Self {
+        bits as u16
+    }
 }

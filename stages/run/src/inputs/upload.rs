@@ -6,6 +6,8 @@
 //! never     makes sparse features dense; loads what no launch needs
 //! limits    memory: a copy of the features where order or type differ, sparse features twice when
 //!           training, 8 bytes an edge while weights are transposed
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 use warploom_contract::{
     Artifact, Context, Inputs, Kind, StageError,
@@ -135,21 +137,29 @@ fn read_order(artifact: &Artifact, nodes: usize) -> Result<Option<Vec<u32>>, Sta
     if !permutation::is_renumbered(&new_of_old) {
         return Ok(None);
     }
-    let mut old_of_new = vec![u32::MAX; nodes];
-    for (old, &new) in new_of_old.iter().enumerate() {
-        match old_of_new.get_mut(new as usize) {
-            Some(slot) if *slot == u32::MAX => *slot = old as u32,
-            _ => {
-                return Err(StageError::damaged(
-                    &path,
-                    format!(
-                        "node {old}: the new number {new} is beyond {nodes} nodes or given twice"
-                    ),
-                ));
-            }
-        }
+    let old_of_new: Vec<AtomicU32> =
+        (0..nodes).into_par_iter().map(|_| AtomicU32::new(u32::MAX)).collect();
+    // Each place may be taken once: no order of the threads can be seen, unless one is taken twice.
+    let take = |old: usize, new: u32| {
+        let place = old_of_new.get(new as usize);
+        place.is_some_and(|place| place.swap(old as u32, Ordering::Relaxed) == u32::MAX)
+    };
+    let is_taken = |old: usize| take(old, new_of_old[old]);
+    if !(0..nodes).into_par_iter().with_min_len(TASK_ROWS).all(is_taken) {
+        return Err(StageError::damaged(&path, find_wrong_number(&new_of_old)));
     }
-    Ok(Some(old_of_new))
+    Ok(Some(old_of_new.into_par_iter().map(AtomicU32::into_inner).collect()))
+}
+
+/// The first node of an order whose new number is beyond all, or given twice.
+fn find_wrong_number(new_of_old: &[u32]) -> String {
+    let nodes = new_of_old.len();
+    let mut taken = vec![false; nodes];
+    let is_wrong = |&(_, &new): &(usize, &u32)| {
+        taken.get_mut(new as usize).is_none_or(|taken| std::mem::replace(taken, true))
+    };
+    let (old, new) = new_of_old.iter().enumerate().find(is_wrong).unwrap_or((0, &0));
+    format!("node {old}: the new number {new} is beyond {nodes} nodes or given twice")
 }
 
 fn check_node_count(inputs: &Inputs, expected: usize, found: usize) -> Result<(), StageError> {
@@ -218,11 +228,11 @@ impl<T: Precision> Data<T> {
         let not_a_number = || T::rounded(f64::NAN);
         let numbers: Option<Vec<T>> = aims.labels.as_deref().map(|labels| match labels {
             Labels::Classes(classes) => classes
-                .iter()
+                .par_iter()
                 .map(|class| class.map_or_else(not_a_number, |class| T::rounded(f64::from(class))))
                 .collect(),
             Labels::Values(values) | Labels::Rows { values, .. } => {
-                values.iter().map(|&value| T::from_f32(value)).collect()
+                values.par_iter().map(|&value| T::from_f32(value)).collect()
             }
         });
         if let Some(numbers) = numbers {
@@ -242,6 +252,7 @@ impl<T: Precision> Data<T> {
         let old = |row: usize| order.map_or(row, |order| order[row] as usize);
         let rows_of = |part: Split| {
             (0..rows)
+                .into_par_iter()
                 .filter(|&row| aims.parts[old(row)] == part as u8)
                 .map(|row| row as u32)
                 .collect()
