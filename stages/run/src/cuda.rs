@@ -130,6 +130,7 @@ impl GpuExecutor {
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
         let lists = kernel_arguments::build_walked_lists(list, emitted, data);
+        let tiers = kernel_arguments::complete_tiers(emitted, &lists)?;
         let tables = kernel_arguments::build_group_tables(emitted, &lists);
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
@@ -140,10 +141,9 @@ impl GpuExecutor {
         let bound = kernel_arguments::BoundArguments {
             layout: &layout,
             bases,
-            lists: &lists,
             tables: &tables,
             data,
-            processors: emitted.processors,
+            tiers: &tiers,
             seed,
         };
         let mut kernels = Kernels { module: &module, kernels: Vec::new(), known: BTreeMap::new() };

@@ -122,6 +122,12 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
             facts: [partition::GROUPED].into(),
             ..Reads::default()
         },
+        // Where rows start in the order of a GPU says how many have a block or a warp of their own.
+        Kind::Partition => Reads {
+            files: partition::OFFSETS_FILES.into(),
+            counts: ["edges", partition::SORTED_ABOVE].into(),
+            ..Reads::default()
+        },
         _ => Reads::default(),
     }
 }

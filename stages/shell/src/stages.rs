@@ -58,7 +58,7 @@ stages! {
     /// Program, profile and device to launches.
     Plan = Contract {
         name: "plan",
-        version: 17,
+        version: 18,
         reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition],
         writes: &[Kind::Plan],
     };

@@ -502,7 +502,7 @@ fn row_lists(csr: &Csr) -> RowLists {
             rows: column("walk_rows", None),
             offsets: column("walk_offsets", None),
             edges: edges("walk_edges"),
-            sorted_above: order.sorted_above,
+            sorted_above: order.sorted_above as u32,
         };
         (edges("edges"), walked)
     };

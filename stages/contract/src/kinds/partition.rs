@@ -51,6 +51,8 @@ pub const UNITS: [&str; 3] = ["unit_edges", "units", "unit_edges_max"];
 /// Tables of scheme `rows` that a CPU walks by: units of work, and edges by row.
 pub const ROWS_FILES: [&str; 4] =
     ["in_rows.arrow", "out_rows.arrow", "in_edges.arrow", "out_edges.arrow"];
+/// Where rows start in the order of a GPU.
+pub const OFFSETS_FILES: [&str; 2] = ["in_walk_offsets.arrow", "out_walk_offsets.arrow"];
 /// Those that a GPU walks by, with edges by row where a launch walks both directions or groups.
 pub const WALK_FILES: [&str; 10] = [
     "in_rows.arrow",

@@ -12,8 +12,7 @@ use warploom_contract::{
 };
 use warploom_cpu::evaluate::{EdgeGraph, EdgeList};
 use warploom_cpu::sparse_product::SparseRows;
-use warploom_cuda::{Cut, Tier};
-use warploom_tuning as tuning;
+use warploom_cuda::{Cut, TierCounts, WalkedDegrees};
 
 /// The lists of one direction.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +37,7 @@ impl Items {
             offset: walk.offsets.clone(),
             far: walk.edges.far.clone(),
             edge: walk.edges.edge.clone(),
-            sorted_above: u32::try_from(walk.sorted_above).unwrap_or(u32::MAX),
+            sorted_above: walk.sorted_above,
         }
     }
 
@@ -121,46 +120,10 @@ impl Items {
         }
         listed.finish(order)
     }
-    /// The number of items in a tier.
-    pub fn count_tier(&self, cut: Cut, tier: Tier, processors: u32) -> u32 {
-        let [block, warp] = tier_thresholds(self.row.len(), self.far.len(), cut, processors)
-            .map(|edges| edges.max(self.sorted_above));
-        let longer = |than: u32| self.count_longer(than);
-        let (hubs, pieces) = self.multi_block_items(cut, block, processors);
-        match tier {
-            Tier::Hub => hubs,
-            Tier::Pieces => pieces,
-            Tier::Block => longer(block) - hubs,
-            Tier::Warp => longer(warp) - longer(block),
-            Tier::All => self.row.len() as u32,
-        }
-    }
-
-    /// How many of the items with a block of their own get several, and how many each: the longest
-    /// rows would otherwise still run when all else is done.
-    fn multi_block_items(&self, cut: Cut, block: u32, processors: u32) -> (u32, u32) {
-        let longest = if self.row.is_empty() { 0 } else { self.offset[1] };
-        let of_turns = cut.groups_of_warp * cut.warps * cut.in_flight * tuning::multi_block_turns();
-        let of_block = self.far.len() as u64
-            / (2 * u64::from(processors) * u64::from(cut.blocks_per_processor));
-        let piece = of_turns.max(of_block as u32).max(block.div_ceil(2));
-        let hubs = self.count_longer(2 * piece).min(cut.hub_blocks / 2);
-        let pieces = longest.div_ceil(piece).min(cut.hub_blocks.checked_div(hubs).unwrap_or(0));
-        if hubs == 0 || pieces < 2 { (0, 1) } else { (hubs, pieces) }
-    }
-
-    /// How many items have more edges than this; they come first.
-    fn count_longer(&self, than: u32) -> u32 {
-        let (mut low, mut high) = (0, self.row.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if self.offset[middle + 1] - self.offset[middle] > than {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        low as u32
+    /// How many have several blocks, a block or a warp each.
+    pub fn tiers(&self, cut: Cut, processors: u32) -> TierCounts {
+        let rows = WalkedDegrees { offsets: &self.offset, sorted_above: self.sorted_above };
+        TierCounts::choose(rows, cut, processors)
     }
 }
 
@@ -197,76 +160,9 @@ impl Listed {
     }
 }
 
-/// The numbers of edges above which an item gets a block, or a warp, of its own.
-fn tier_thresholds(rows: usize, edges: usize, cut: Cut, processors: u32) -> [u32; 2] {
-    let warps = u64::from(processors) * u64::from(cut.blocks_per_processor) * u64::from(cut.warps);
-    let groups = warps * u64::from(cut.groups_of_warp);
-    // On a small graph lanes have little work, and all wait for the longest row. But where rows are
-    // fewer than lanes, and have many edges, all lanes have much work, and one lane group a row
-    // would leave others idle.
-    let is_dense =
-        |among: u64| (rows as u64) < among && edges as u64 > tuning::dense_row_edges() * among;
-    let share = |among: u64| {
-        if edges < tuning::small_graph_edges() && !is_dense(among) {
-            2 * edges as u64 / among
-        } else {
-            edges as u64 / 2 / among
-        }
-    };
-    let (in_flight, most) = (u64::from(cut.in_flight), tuning::block_row_edges());
-    let warp = share(groups).clamp(2 * in_flight, tuning::warp_row_edges().max(2 * in_flight));
-    if cut.groups_of_warp == 1 {
-        let block = share(warps).clamp(warp, most.max(warp));
-        return [block, block].map(|edges| edges as u32);
-    }
-    let least = warp.max(2 * in_flight * u64::from(cut.groups_of_warp));
-    let block = share(warps).clamp(least, most.max(least));
-    [block.max(warp), warp].map(|edges| edges as u32)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_that_all_else_would_wait_for_have_several_blocks() {
-        let of = |degrees: &[u32], cut: Cut| {
-            let order = WalkOrder::by_degree(degrees.len());
-            let items = Listed::sort_rows(degrees.len(), |row| degrees[row], order).finish(order);
-            [Tier::Hub, Tier::Pieces, Tier::Block].map(|tier| items.count_tier(cut, tier, 2))
-        };
-        let cut = Cut {
-            groups_of_warp: 8,
-            warps: 8,
-            in_flight: 8,
-            blocks_per_processor: 4,
-            hub_blocks: 512,
-            rows_of_group: 1,
-        };
-        assert_eq!(of(&[20_000, 9000, 3], cut), [1, 3, 1]);
-        assert_eq!(of(&[20_000, 9000, 3], Cut { hub_blocks: 0, ..cut }), [0, 1, 2]);
-        // If all rows have the same work, none is waited for.
-        assert_eq!(of(&[20_000; 64], cut)[0], 0);
-        // No more blocks than there is space for.
-        assert_eq!(of(&[600_000; 3], Cut { hub_blocks: 4, ..cut }), [2, 2, 1]);
-    }
-
-    #[test]
-    fn rows_are_shared_sooner_where_they_are_few_and_have_many_edges() {
-        let cut = Cut {
-            groups_of_warp: 2,
-            warps: 8,
-            in_flight: 4,
-            blocks_per_processor: 6,
-            hub_blocks: 512,
-            rows_of_group: 1,
-        };
-        // ogbl-ddi; Wikipedia, with as few rows but fewer edges; artist, with more rows than
-        // groups.
-        assert_eq!(tier_thresholds(4267, 2_135_822, cut, 132), [168, 84]);
-        assert_eq!(tier_thresholds(4777, 184_812, cut, 132), [58, 29]);
-        assert_eq!(tier_thresholds(50_515, 1_638_396, cut, 132), [517, 258]);
-    }
 
     #[test]
     fn entries_are_listed_by_rows_and_by_columns() {

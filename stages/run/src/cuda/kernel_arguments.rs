@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use warploom_contract::{ErrorKind, StageError, kinds::partition::row_lists::RowListNeeds};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
-    Argument, Blocks, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier, WalkedLists,
-    loss_of,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
+    WalkedLists, loss_of,
 };
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
 use warploom_device::{Fault, Gpu};
@@ -250,6 +250,29 @@ fn edge_items<T: Precision>(
         return by_number.as_ref().map(Items::by_number);
     }
     walk.as_ref().map(Items::from_walk)
+}
+
+/// Rows of each tier, by walk and cut.
+pub type Tiers = BTreeMap<(WalkedLists, Cut), TierCounts>;
+
+/// The tiers of the plan, and those of walks whose lists are made here, which no plan can know.
+pub fn complete_tiers(
+    planned: &DevicePlan,
+    lists: &BTreeMap<WalkedLists, Items>,
+) -> Result<Tiers, StageError> {
+    let mut tiers = planned.tiers.clone();
+    for (walked, cut) in planned.walks_in_tiers() {
+        let Some(items) = lists.get(&walked) else { continue };
+        let of_walk =
+            tiers.entry((walked, cut)).or_insert_with(|| items.tiers(cut, planned.processors));
+        let (rows, of_tiers) =
+            (items.row.len() as u64, [of_walk.hubs, of_walk.blocks, of_walk.warps]);
+        if u64::from(of_walk.all) != rows || of_tiers.map(u64::from).iter().sum::<u64>() > rows {
+            let what = format!("tiers.arrow: expected tiers of {rows} rows, found {of_walk:?}");
+            return Err(StageError::new(ErrorKind::Damaged, what));
+        }
+    }
+    Ok(tiers)
 }
 
 /// Builds all tables of neighbour groups.
@@ -566,14 +589,12 @@ pub struct BoundArguments<'a, T: Precision> {
     pub layout: &'a Layout,
     /// The base address on the device, and that on the host.
     pub bases: [u64; 2],
-    /// Lists of edges.
-    pub lists: &'a BTreeMap<WalkedLists, Items>,
     /// Tables of neighbour groups.
     pub tables: &'a Tables,
     /// The inputs.
     pub data: &'a Data<T>,
-    /// SMs of the device.
-    pub processors: u32,
+    /// Tiers of each walk.
+    pub tiers: &'a Tiers,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -599,10 +620,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 }
             }
             Argument::Count(walked, cut, tier) => {
-                let items = self.lists.get(walked);
-                ArgumentValue::U32(
-                    items.map_or(0, |items| items.count_tier(*cut, *tier, self.processors)),
-                )
+                ArgumentValue::U32(self.tiers_of(walked, *cut).count(*tier))
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
                 ArgumentValue::U32(self.group_count(*direction, *groups, *list))
@@ -617,6 +635,11 @@ impl<T: Precision> BoundArguments<'_, T> {
             Argument::Measures if training => ArgumentValue::Pointer(0),
             other => self.layout.argument_range(other).map_or(ArgumentValue::Pointer(0), at),
         })
+    }
+
+    /// How many rows of a walk have several blocks, a block or a warp each.
+    fn tiers_of(&self, walked: &WalkedLists, cut: Cut) -> TierCounts {
+        self.tiers.get(&(walked.clone(), cut)).copied().unwrap_or_default()
     }
 
     /// The number of groups, or of rows whose groups are in several blocks.
@@ -648,21 +671,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 [self.part_count(*rows, *each, *most), *first, *second]
             }
             Blocks::Items { walked, cut, slices } => {
-                let items = self.lists.get(walked);
-                let count = |tier: Tier| {
-                    items.map_or(0, |items| items.count_tier(*cut, tier, self.processors))
-                };
-                let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
-                let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
-                let light = all - hub - block - warp;
-                [
-                    hub * pieces
-                        + block
-                        + warp.div_ceil(cut.warps)
-                        + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group),
-                    *slices,
-                    1,
-                ]
+                [self.tiers_of(walked, *cut).grid_blocks(*cut), *slices, 1]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{super::expect_length, RowUnits, SORTED_ABOVE, tables};
+use super::{super::expect_length, RowUnits, SORTED_ABOVE, Width, tables};
 use crate::{
     Artifact, StageError,
     arrow_file::{View, open_numbers},
@@ -87,7 +87,7 @@ pub struct WalkedRows {
     /// Their edges.
     pub edges: RowEdges,
     /// Rows of more edges come first, those with most edges first.
-    pub sorted_above: u64,
+    pub sorted_above: u32,
 }
 
 impl WalkedRows {
@@ -157,6 +157,26 @@ pub fn open_row_lists(
     })
 }
 
+/// Rows of more edges come first in the order of a GPU.
+pub fn sorted_above(artifact: &Artifact) -> Result<u32, StageError> {
+    Ok(u32::try_from(artifact.count(SORTED_ABOVE)?).unwrap_or(u32::MAX))
+}
+
+/// Maps where the edges of each row start in the order of a GPU, for in-edges and out-edges; none
+/// where offsets have 64 bits.
+pub fn open_walk_offsets(artifact: &Artifact) -> Result<Option<[View<u32>; 2]>, StageError> {
+    if Width::from_largest(artifact.count("edges")?) != Width::U32 {
+        return Ok(None);
+    }
+    let open = |side: Side| open_offsets(artifact, side);
+    Ok(Some([open(Side::In)?, open(Side::Out)?]))
+}
+
+fn open_offsets(artifact: &Artifact, side: Side) -> Result<View<u32>, StageError> {
+    let table = "walk_offsets";
+    open_numbers(&artifact.file(&side.file(table)), &format!("{}_{table}", side.name()))
+}
+
 /// Maps the edges of each row of a direction.
 fn open_row_edges(artifact: &Artifact, side: Side) -> Result<RowEdges, StageError> {
     let path = artifact.file(&side.file("edges"));
@@ -165,18 +185,18 @@ fn open_row_edges(artifact: &Artifact, side: Side) -> Result<RowEdges, StageErro
 
 /// Maps the rows of a direction in the order in which a GPU takes them.
 fn open_walked_rows(artifact: &Artifact, side: Side) -> Result<WalkedRows, StageError> {
-    let only = |table: &str| {
-        open_numbers(&artifact.file(&side.file(table)), &format!("{}_{table}", side.name()))
-    };
     let path = artifact.file(&side.file("walk_edges"));
     Ok(WalkedRows {
-        rows: only("walk_rows")?,
-        offsets: only("walk_offsets")?,
+        rows: open_numbers(
+            &artifact.file(&side.file("walk_rows")),
+            &format!("{}_walk_rows", side.name()),
+        )?,
+        offsets: open_offsets(artifact, side)?,
         edges: RowEdges {
             far: open_numbers(&path, "far")?,
             edge: open_numbers(&path, "edge")?,
             path,
         },
-        sorted_above: artifact.count(SORTED_ABOVE)?,
+        sorted_above: sorted_above(artifact)?,
     })
 }
