@@ -12,9 +12,8 @@ use warploom_contract::{
         plan::GroupDivision,
     },
 };
-use warploom_vertex::launch::{
-    Direction, LaunchList, Reason, groups_direction, sees_edge_order, walks_rows,
-};
+use warploom_ir::Direction;
+use warploom_launch::{LaunchList, Reason, groups_direction, sees_edge_order, walks_rows};
 
 /// Bytes of a group while its table is read: its node, slots, place in the order, and its start.
 const BYTES_OF_GROUP: u64 = 32;

@@ -8,7 +8,7 @@
 //! The device need not be present: a facts file describes it (`device: h200`), and its times are
 //! predicted.
 //!
-//! The text of a shipped program gets the launch list written for it (`vertex::builtin`); any other
+//! The text of a shipped program gets the launch list written for it (`launch::builtin`); any other
 //! text is compiled.
 mod facts;
 mod features;
@@ -19,10 +19,12 @@ pub mod printed_forms;
 mod row_locality;
 mod schedule_reasons;
 mod time_prediction;
+mod walk_tiers;
 
 use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use warploom_compiler::STEPS;
 use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
@@ -34,7 +36,11 @@ use warploom_contract::{
     },
     progress::{Phase, Progress},
 };
+use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
+use warploom_ir::Loss as LossKind;
+use warploom_launch::builtin::{self, Builtin};
+use warploom_launch::{Element, GraphFacts, LaunchList, Stored};
 use warploom_shell::{
     StageName,
     binary::PrintedForms,
@@ -47,17 +53,11 @@ use warploom_shell::{
     requests::PlanRequest,
 };
 use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
-use warploom_vertex::{
-    GraphFacts,
-    builtin::{self, Builtin},
-    compile::STEPS,
-    emit::cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads},
-    launch::{Element, LaunchList, LossKind, Stored},
-};
 
 use features::MemoryNeeds;
 use group_division::Division;
 use schedule_reasons::cpu_schedule_reasons;
+use walk_tiers::WalkTiers;
 
 /// The setting that decides the widths of a program, where it has one.
 const WIDTH: &str = "hidden";
@@ -171,18 +171,19 @@ impl Stage for PlanStage {
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
         let known = GraphInputs::read(inputs, request)?;
         let planned = known.planned_division(&list);
-        let GraphInputs { profile, order, stored, division } = known;
+        let GraphInputs { profile, order, stored, division, walks } = known;
         if planned != page.division {
             return Err(Violation::new(format!(
                 "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
                 page.division
             )));
         }
-        let decided = decide_for_gpu(request, &list, &facts, &profile, order)
+        let mut decided = decide_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        walks.add_to(decided.as_mut());
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
-            && !decided.as_ref().is_some_and(|decided| are_never_stored(unstored, decided))
+            && !decided.as_ref().is_some_and(|made| are_never_stored(unstored, made))
         {
             return Err(Violation::new(format!(
                 "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
@@ -282,6 +283,8 @@ struct GraphInputs {
     stored: Stored,
     /// The groups of `partition`, on a CPU.
     division: Option<Division>,
+    /// How a GPU divides walks.
+    walks: WalkTiers,
 }
 
 impl GraphInputs {
@@ -295,6 +298,7 @@ impl GraphInputs {
             order: row_locality::row_order(is_gpu(request), inputs)?,
             stored,
             division: Division::read(inputs, is_gpu(request))?,
+            walks: WalkTiers::read(inputs, is_gpu(request))?,
         })
     }
 
@@ -591,7 +595,7 @@ pub fn describe_data(
     inputs: &Inputs,
     request: &PlanRequest,
     training: bool,
-) -> Result<warploom_vertex::gir::Data, StageError> {
+) -> Result<warploom_ir::Data, StageError> {
     facts::describe_data(inputs, request, training)
 }
 
@@ -627,7 +631,7 @@ fn fit_memory(
     known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<(Option<DecidedKernels>, MemoryNeeds), StageError> {
-    let decided =
+    let mut decided =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
     let division = known.division.as_ref();
     let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
@@ -637,11 +641,13 @@ fn fit_memory(
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
+        known.walks.add_to(decided.as_mut());
         return Ok((decided, found));
     }
     list.keep_features_apart(facts);
-    let decided =
+    let mut decided =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
+    known.walks.add_to(decided.as_mut());
     let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
     on_step();
     Ok((decided, found))

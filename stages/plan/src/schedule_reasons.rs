@@ -9,11 +9,8 @@
 use std::collections::BTreeMap;
 
 use warploom_contract::{Inputs, Kind, StageError, kinds::partition};
-use warploom_vertex::{
-    GraphFacts,
-    emit::cuda::{Blocks, DevicePlan, WalkedLists},
-    launch::{LaunchList, Reason, Work},
-};
+use warploom_cuda::{Blocks, DevicePlan, WalkedLists};
+use warploom_launch::{GraphFacts, LaunchList, Reason, Work};
 
 use crate::group_division::{self, Division};
 

@@ -10,12 +10,9 @@ use warploom_contract::kinds::{
     plan::{Predicted, PredictedLaunch},
     profile::Profile,
 };
+use warploom_cuda::Groups;
 use warploom_device::Facts as Device;
-use warploom_vertex::{
-    GraphFacts,
-    emit::cuda::Groups,
-    launch::{Body, Launch, LaunchList, Work},
-};
+use warploom_launch::{Body, GraphFacts, Launch, LaunchList, Work};
 
 use crate::neighbour_group_model::{Decider, Rows};
 
@@ -108,7 +105,7 @@ fn predict_launch(
 
 /// Seconds, and the resource that limits them.
 fn find_limit(work: &Work, facts: &GraphFacts, device: &Device) -> (f64, &'static str) {
-    let per_second = |gather: &warploom_vertex::launch::Gathered| {
+    let per_second = |gather: &warploom_launch::Gathered| {
         device.gathered_per_second(gather.row_bytes, gather.table_bytes)
     };
     let gathered: f64 =

@@ -8,19 +8,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
+pub use warploom_compiler::Compilation;
+use warploom_compiler::compile_with_progress;
 use warploom_contract::{ErrorKind, StageError};
+use warploom_cuda::{DecidedKernels, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
 use warploom_device::{Capability, Facts, Grid};
+use warploom_ir::{Data, Half};
+use warploom_language::syntax::{Diagnostic, Severity};
+use warploom_language::trace::{self, Traced};
+use warploom_launch::builtin::SettingError;
+use warploom_launch::{Body, LaunchList};
 use warploom_spec::{Dtype, MistakeKind, Mode, PlanSpec, RunSpec};
-pub use warploom_vertex::compile::Compilation;
-use warploom_vertex::{
-    builtin::SettingError,
-    compile::compile_with_progress,
-    emit::cuda::{self, DecidedKernels, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order},
-    gir::Data,
-    launch::{Body, Half, LaunchList},
-    syntax::{Diagnostic, Severity},
-    trace::{self, Traced},
-};
 
 use crate::stage_errors::mistake_error;
 
@@ -223,7 +221,7 @@ pub fn decide_for_gpu(
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
     let target = gpu_target(bytes_per_real(asked.dtype), asked.matmul, asked.order, device)?;
-    cuda::decide(list, target, asked.groups).map_err(|refused| no_kernel_error(&refused))
+    warploom_cuda::decide(list, target, asked.groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// Refuses what this version supports on the CPU only.
@@ -257,7 +255,7 @@ pub fn emit_source(
     device: &Facts,
 ) -> Result<Emitted, StageError> {
     let target = gpu_target(bytes_per_real, matmul, order, device)?;
-    cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+    warploom_cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// The properties of a device, and the options, that kernels depend on.

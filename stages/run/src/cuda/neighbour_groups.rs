@@ -5,7 +5,7 @@
 //!           has an empty group; groups of a row are consecutive; a span has all blocks with a
 //!           group of its row
 //! never     changes the order of rows, or of the edges of a row
-use warploom_vertex::emit::cuda::{Grouped, Groups};
+use warploom_cuda::{Grouped, Groups};
 
 use super::edge_order::Items;
 
@@ -81,7 +81,7 @@ mod tests {
         }));
         Items {
             row: (0..degrees.len() as u32).rev().collect(),
-            offset: offset.collect(),
+            offset: offset.collect::<Vec<u32>>().into(),
             ..Items::default()
         }
     }

@@ -1,0 +1,103 @@
+//! graph_pooling: sums over the vertices of each graph.
+//!
+//! promises  a pooled value is added in the order in which the vertices are listed
+//! never     adds floats in an order that varies
+use std::rc::Rc;
+
+use super::kernel_parameters::{Parameters, emit_row_context};
+use super::operators::{axis_reduction, cast, join_parts, register, start};
+use super::row_values::{registers_of, tables_of, thread_lanes};
+use super::source_text::{KernelBody, KernelDraft, Printer};
+use super::statements::{RegisterValue, Statements};
+use super::walk_lowering::WalkLowering;
+use super::walk_steps::Walk;
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit};
+use warploom_ir::{Pooling, Reduction, Type};
+use warploom_launch::{Operation, Rows};
+
+impl Unit<'_> {
+    /// Emits a sum over the vertices of each graph: a thread per column of a graph, in the order in
+    /// which the vertices are listed.
+    pub(super) fn emit_pool(&mut self, pooling: Pooling) -> Result<(), NoKernel> {
+        let Operation::Evaluate { out, shape, inputs, op } = &self.launch.operation else {
+            return Err(NoKernel::new("a launch that is no pooling over graphs".to_owned()));
+        };
+        let (walk, read) =
+            Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, inputs)
+                .ok_or_else(|| NoKernel::new("an operation that no walk supports".to_owned()))?;
+        let columns = shape.iter().product::<u64>().max(1) as usize;
+        let mut lowering = WalkLowering::new(&Rc::new(walk), thread_lanes(columns, 1));
+        let (statements, made) = registers_of(&mut lowering, &read[0])?;
+        let reads = statements.reads();
+        let held = self.list.index().get(out.as_str()).map_or(Rows::Nodes, |buffer| buffer.rows);
+        let kind = read[0].kind();
+        let reduction = axis_reduction(pooling);
+        let begin = match (pooling, kind) {
+            (Pooling::Sum, _) => Some("0".to_owned()),
+            _ => start(reduction, kind),
+        };
+        let begin = begin.ok_or_else(|| NoKernel::new(format!("{} of {kind}", op.describe())))?;
+        let lies = if kind == Type::Real { "real" } else { "whole" };
+        self.note([(ScheduleKind::GraphPooling, true)]);
+        self.header();
+        let mut parameters = Parameters::new();
+        parameters.push_output(format!("{lies}* __restrict__ out"), Argument::Buffer(out.clone()));
+        parameters.add_reads(&lowering, &reads);
+        parameters.push("const unsigned* __restrict__ graph_offsets", Argument::GraphOffsets);
+        parameters.push("const unsigned* __restrict__ graph_vertices", Argument::GraphVertices);
+        parameters.push("const unsigned graphs", Argument::RowCount(held));
+        let body = PoolBody { columns, begin, statements, made, reduction };
+        let rows = match held {
+            Rows::Graphs(count) => Rows::Graphs(count * columns as u64),
+            other => other,
+        };
+        self.add_kernel(KernelDraft {
+            tables: tables_of(&[&lowering])?,
+            ..KernelDraft::new(
+                "graph_pooling.rs, emit_pool",
+                parameters,
+                Blocks::Rows { rows, each: THREADS, slices: 1 },
+                body,
+            )
+        });
+        Ok(())
+    }
+}
+
+/// The body of a sum over the vertices of each graph.
+struct PoolBody {
+    columns: usize,
+    /// The initial value.
+    begin: String,
+    /// Statements that compute the value of a vertex, and its registers.
+    statements: Statements,
+    made: RegisterValue,
+    reduction: Reduction,
+}
+
+impl KernelBody for PoolBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let PoolBody { columns, begin, statements, made, reduction } = self;
+        let value_at = match made.kind {
+            Type::Real => made.at(),
+            Type::Bool => cast(made.kind, Type::Real, &made.at()),
+            Type::Int | Type::Id => format!("({})", made.at()),
+        };
+        let (of, about) = (register(made.kind), emit_row_context(&statements.reads()));
+        format!(
+            "constexpr unsigned C = {columns}, V = 1, Q = 1;
+const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
+if (number >= graphs * C) return;
+const unsigned of_graph = number / C, c[1] = {{number % C}};
+{of} sum = {begin};
+for (unsigned at = __ldg(graph_offsets + of_graph); at < __ldg(graph_offsets + of_graph + 1); at++) {{
+const unsigned v = graph_vertices ? __ldg(graph_vertices + at) : at;
+{about}{}EACH sum = {};
+}}
+out[number] = sum;
+",
+            statements.text(),
+            join_parts(*reduction, made.kind, "sum", &value_at),
+        )
+    }
+}
