@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ScheduleKind, TierCounts};
+use super::ScheduleKind;
 use warploom_ir::Direction;
 use warploom_launch::{BufferName, Rows};
 
@@ -247,6 +247,46 @@ pub struct Cut {
     pub hub_blocks: u32,
     /// Rows that a group processes in sequence.
     pub rows_of_group: u32,
+}
+
+/// The number of rows of each tier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct TierCounts {
+    /// Rows that several blocks share.
+    pub hubs: u32,
+    /// Blocks of each.
+    pub pieces: u32,
+    /// Rows of a block each.
+    pub blocks: u32,
+    /// Rows of a warp each.
+    pub warps: u32,
+    /// All rows.
+    pub all: u32,
+}
+
+impl TierCounts {
+    /// The number of a tier.
+    pub fn count(&self, tier: Tier) -> u32 {
+        match tier {
+            Tier::Hub => self.hubs,
+            Tier::Pieces => self.pieces,
+            Tier::Block => self.blocks,
+            Tier::Warp => self.warps,
+            Tier::All => self.all,
+        }
+    }
+
+    /// The rows that have more than a group of lanes, as a part of a sentence; empty if none.
+    fn describe(&self) -> String {
+        let hubs = (self.hubs, format!("{} blocks", self.pieces));
+        let tiers = [hubs, (self.blocks, "a block".to_owned()), (self.warps, "a warp".to_owned())];
+        let of_tier = |(rows, what): (u32, String)| {
+            (rows > 0)
+                .then(|| format!(", {rows} {} of {what}", if rows == 1 { "row" } else { "rows" }))
+        };
+        tiers.into_iter().filter_map(of_tier).collect()
+    }
 }
 
 /// An argument of a kernel.

@@ -55,10 +55,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 pub use device_plan::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, Tier, WalkedLists,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, Tier, TierCounts,
+    WalkedLists,
 };
 pub use schedule_kinds::ScheduleKind;
-pub use tiers::{TierCounts, WalkedDegrees};
+pub use tiers::WalkedDegrees;
 
 use source_text::{KernelDraft, LaunchDraft, SourceText};
 

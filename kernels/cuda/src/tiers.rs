@@ -5,10 +5,9 @@
 //!           every tier
 //! never     looks at an edge
 //! limits    O(log rows) reads of the offsets for each cut
-use serde::{Deserialize, Serialize};
 use warploom_tuning as tuning;
 
-use super::{Cut, Tier};
+use super::{Cut, TierCounts};
 
 /// The degrees of rows in the order of a walk: those of more edges than `sorted_above` come first,
 /// those with most edges first.
@@ -20,22 +19,6 @@ pub struct WalkedDegrees<'a> {
     pub sorted_above: u32,
 }
 
-/// The number of rows of each tier.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub struct TierCounts {
-    /// Rows that several blocks share.
-    pub hubs: u32,
-    /// Blocks of each.
-    pub pieces: u32,
-    /// Rows of a block each.
-    pub blocks: u32,
-    /// Rows of a warp each.
-    pub warps: u32,
-    /// All rows.
-    pub all: u32,
-}
-
 impl TierCounts {
     /// The tiers of rows on a device of so many processors.
     pub fn choose(rows: WalkedDegrees<'_>, cut: Cut, processors: u32) -> TierCounts {
@@ -45,28 +28,6 @@ impl TierCounts {
         let (hubs, pieces) = rows.multi_block_rows(cut, block, processors);
         let (longer, long) = (rows.count_longer(block), rows.count_longer(warp));
         TierCounts { hubs, pieces, blocks: longer - hubs, warps: long - longer, all: count as u32 }
-    }
-
-    /// The number of a tier.
-    pub fn count(&self, tier: Tier) -> u32 {
-        match tier {
-            Tier::Hub => self.hubs,
-            Tier::Pieces => self.pieces,
-            Tier::Block => self.blocks,
-            Tier::Warp => self.warps,
-            Tier::All => self.all,
-        }
-    }
-
-    /// The rows that have more than a group of lanes, as a part of a sentence; empty if none.
-    pub(super) fn describe(&self) -> String {
-        let hubs = (self.hubs, format!("{} blocks", self.pieces));
-        let tiers = [hubs, (self.blocks, "a block".to_owned()), (self.warps, "a warp".to_owned())];
-        let of_tier = |(rows, what): (u32, String)| {
-            (rows > 0)
-                .then(|| format!(", {rows} {} of {what}", if rows == 1 { "row" } else { "rows" }))
-        };
-        tiers.into_iter().filter_map(of_tier).collect()
     }
 
     /// The blocks of a grid over all tiers.
