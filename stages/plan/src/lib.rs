@@ -34,7 +34,7 @@ use warploom_contract::{
         },
         profile::{self, Profile},
     },
-    progress::{Phase, Progress},
+    progress::Phase,
 };
 use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
@@ -121,7 +121,7 @@ impl Stage for PlanStage {
         );
         on_step();
         let memory = Memory {
-            smaller: smaller_alternatives(context.progress, inputs, request, &settings, &list)?,
+            smaller: smaller_alternatives(context, inputs, request, &settings, &list, &known)?,
             ..memory
         };
         let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
@@ -704,11 +704,12 @@ fn are_never_stored(names: &[String], planned: &DevicePlan) -> bool {
 /// precision on a GPU), and an alternative that the compiler refuses is left out. Any other error
 /// fails the stage: left out, the alternative would look as if it did not fit.
 fn smaller_alternatives(
-    progress: &dyn Progress,
+    context: &Context,
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
     list: &LaunchList,
+    known: &GraphInputs,
 ) -> Result<Vec<Smaller>, StageError> {
     let mut ways = Vec::new();
     let given = request.pipeline_settings();
@@ -739,10 +740,10 @@ fn smaller_alternatives(
             ways.push((format!("plan.set.{WIDTH}={hidden}"), request.clone(), narrow));
         }
     }
-    let weighing =
-        Phase::begin(progress, "weighing smaller numbers and widths", ways.len() as u64, "plans");
+    let what = "weighing smaller numbers and widths";
+    let weighing = Phase::begin(context.progress, what, ways.len() as u64, "plans");
     let weighed = ways.into_par_iter().map(|(set, request, settings)| {
-        let memory = ignore_refusal(predict_memory(inputs, &request, &settings))?;
+        let memory = ignore_refusal(predict_memory(inputs, &request, &settings, known))?;
         weighing.add(1);
         Ok(memory.map(|memory| Smaller { set, bytes_peak: memory.bytes_peak }))
     });
@@ -758,17 +759,17 @@ fn ignore_refusal<T>(made: Result<T, StageError>) -> Result<Option<T>, StageErro
     }
 }
 
-/// The memory that a run with these settings needs.
+/// The memory that a run with these settings needs. What is known of the graph depends on none of
+/// them.
 fn predict_memory(
     inputs: &Inputs,
     request: &PlanRequest,
     settings: &BTreeMap<String, serde_json::Value>,
+    known: &GraphInputs,
 ) -> Result<Memory, StageError> {
     let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
     refuse_half_precision(request, &list)?;
-    Ok(fit_memory(request, &mut list, &facts, &GraphInputs::read(inputs, request)?, &|| {})?
-        .1
-        .memory)
+    Ok(fit_memory(request, &mut list, &facts, known, &|| {})?.1.memory)
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {
