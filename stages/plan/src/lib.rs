@@ -19,6 +19,7 @@ pub mod printed_forms;
 mod row_locality;
 mod schedule_reasons;
 mod time_prediction;
+mod walk_tiers;
 
 use std::collections::BTreeMap;
 
@@ -56,6 +57,7 @@ use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
 use features::MemoryNeeds;
 use group_division::Division;
 use schedule_reasons::cpu_schedule_reasons;
+use walk_tiers::WalkTiers;
 
 /// The setting that decides the widths of a program, where it has one.
 const WIDTH: &str = "hidden";
@@ -169,15 +171,16 @@ impl Stage for PlanStage {
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
         let known = GraphInputs::read(inputs, request)?;
         let planned = known.planned_division(&list);
-        let GraphInputs { profile, order, stored, division } = known;
+        let GraphInputs { profile, order, stored, division, walks } = known;
         if planned != page.division {
             return Err(Violation::new(format!(
                 "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
                 page.division
             )));
         }
-        let emitted = emit_for_gpu(request, &list, &facts, &profile, order)
+        let mut emitted = emit_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        walks.add_to(emitted.as_mut());
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
             && !emitted.as_ref().is_some_and(|emitted| are_never_stored(unstored, emitted))
@@ -279,6 +282,8 @@ struct GraphInputs {
     stored: Stored,
     /// The groups of `partition`, on a CPU.
     division: Option<Division>,
+    /// How a GPU divides walks.
+    walks: WalkTiers,
 }
 
 impl GraphInputs {
@@ -292,6 +297,7 @@ impl GraphInputs {
             order: row_locality::row_order(is_gpu(request), inputs)?,
             stored,
             division: Division::read(inputs, is_gpu(request))?,
+            walks: WalkTiers::read(inputs, is_gpu(request))?,
         })
     }
 
@@ -612,7 +618,7 @@ fn fit_memory(
     known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
-    let emitted =
+    let mut emitted =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
     let division = known.division.as_ref();
     let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
@@ -622,11 +628,13 @@ fn fit_memory(
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
+        known.walks.add_to(emitted.as_mut());
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted =
+    let mut emitted =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
+    known.walks.add_to(emitted.as_mut());
     let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
     on_step();
     Ok((emitted, found))

@@ -122,6 +122,12 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
             facts: [partition::GROUPED].into(),
             ..Reads::default()
         },
+        // Where rows start in the order of a GPU says how many have a block or a warp of their own.
+        Kind::Partition => Reads {
+            files: partition::OFFSETS_FILES.into(),
+            counts: ["edges", partition::SORTED_ABOVE].into(),
+            ..Reads::default()
+        },
         _ => Reads::default(),
     }
 }
@@ -129,6 +135,9 @@ pub fn plan_inputs(kind: Kind, spec: &RunSpec, device: DeviceKind) -> Reads {
 /// For `run`: all of nodes and edges but the list of edges, whose ends the csr has; of the
 /// divisions, rows, and on a CPU groups of neighbours.
 pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
+    let lists: &[&str] =
+        if device == DeviceKind::Cpu { &partition::ROWS_FILES } else { &partition::WALK_FILES };
+    let sorted = [partition::SORTED_ABOVE].into_iter().filter(|_| device == DeviceKind::Cuda);
     let groups = partition::GROUP_FILES.into_iter().filter(|_| device == DeviceKind::Cpu);
     match kind {
         Kind::Graph => Reads {
@@ -152,7 +161,8 @@ pub fn run_inputs(kind: Kind, device: DeviceKind) -> Reads {
             Reads { files: [permutation::PERMUTATION_FILE].into(), ..Reads::default() }
         }
         Kind::Partition => Reads {
-            files: Names(partition::ROWS_FILES.into_iter().chain(groups).collect()),
+            files: Names(lists.iter().copied().chain(groups).collect()),
+            counts: Names(sorted.collect()),
             ..Reads::default()
         },
         // The refusal of a run that needs too much memory shows the advice.

@@ -4,15 +4,15 @@
 //!           results of launches are where the plan's arena puts them; what the plan leaves on the
 //!           host is in pinned memory, with the same row strides
 //! never     launches
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arrow_buffer::{ArrowNativeType, Buffer};
 use bytemuck::Pod;
 use rayon::prelude::*;
-use warploom_contract::{ErrorKind, StageError};
+use warploom_contract::{ErrorKind, StageError, kinds::partition::row_lists::RowListNeeds};
 use warploom_cuda::memory_estimate::{ALIGNMENT, SizeCounts};
 use warploom_cuda::{
-    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, Tier,
+    Argument, Blocks, Cut, DevicePlan, Grouped, Groups, Kernel, ListPart, TICKETS, TierCounts,
     WalkedLists, loss_of,
 };
 use warploom_device::gpu::{ArgumentValue, Grid, Memory, Parameter, ParameterKind};
@@ -181,48 +181,98 @@ pub struct Layout {
 /// Tables of neighbour groups.
 pub type Tables = BTreeMap<(Direction, Groups), GroupTable>;
 
-/// Builds all lists that kernels walk.
-pub fn build_walked_lists<T: Precision>(
-    list: &LaunchList,
-    planned: &DevicePlan,
-    processors: u32,
-    data: &Data<T>,
-) -> BTreeMap<WalkedLists, Items> {
-    let graph = data.edge_graph();
-    let walked = planned.arguments().filter_map(|argument| match argument {
+/// The lists of edges that kernels walk, of the partition.
+pub fn row_list_needs(planned: &DevicePlan) -> RowListNeeds {
+    let mut needs = RowListNeeds::default();
+    for walked in walked_lists(planned) {
+        let WalkedLists::Edges(direction) = walked else { continue };
+        match (direction, is_grouped(planned, direction)) {
+            (Direction::Both, _) => needs.by_number = [true; 2],
+            (Direction::In, true) => needs.by_number[0] = true,
+            (Direction::In, false) => needs.walked[0] = true,
+            (Direction::Out, true) => needs.by_number[1] = true,
+            (Direction::Out, false) => needs.walked[1] = true,
+        }
+    }
+    needs
+}
+
+/// What kernels walk.
+fn walked_lists(planned: &DevicePlan) -> BTreeSet<WalkedLists> {
+    let of = |argument: &Argument| match argument {
         Argument::Items(walked, _) | Argument::Count(walked, ..) => Some(walked.clone()),
         Argument::Slots(_, direction) | Argument::Groups(direction, ..) => {
             Some(WalkedLists::Edges(*direction))
         }
         _ => None,
-    });
-    let mut lists = BTreeMap::new();
-    for walked in walked {
-        let items = |walked: &WalkedLists| match walked {
-            WalkedLists::Edges(direction) => {
-                let is_grouped = planned.arguments().any(
-                    |argument| matches!(argument, Argument::Groups(of, ..) if of == direction),
-                );
-                Items::from_edges(
-                    &graph,
-                    *direction,
-                    &collect_cuts(planned, walked),
-                    processors,
-                    is_grouped,
-                )
-            }
-            WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
-                &find_sparse_features(features, list, data)?.as_rows(),
-                *by_columns,
-            )),
-        };
-        if !lists.contains_key(&walked)
-            && let Some(items) = items(&walked)
-        {
-            lists.insert(walked, items);
+    };
+    planned.arguments().filter_map(of).collect()
+}
+
+/// Whether the edges of a direction are walked by neighbour groups alone.
+fn is_grouped(planned: &DevicePlan, direction: Direction) -> bool {
+    let by_groups =
+        |argument: &Argument| matches!(argument, Argument::Groups(of, ..) if *of == direction);
+    let by_rows = |argument: &Argument| matches!(argument, Argument::Count(WalkedLists::Edges(of), ..) if *of == direction);
+    planned.arguments().any(by_groups) && !planned.arguments().any(by_rows)
+}
+
+/// All lists that kernels walk.
+pub fn build_walked_lists<T: Precision>(
+    list: &LaunchList,
+    planned: &DevicePlan,
+    data: &Data<T>,
+) -> BTreeMap<WalkedLists, Items> {
+    let items = |walked: &WalkedLists| match walked {
+        WalkedLists::Edges(direction) => edge_items(planned, *direction, data),
+        WalkedLists::Entries(features, by_columns) => Some(Items::from_sparse_entries(
+            &find_sparse_features(features, list, data)?.as_rows(),
+            *by_columns,
+        )),
+    };
+    let made = |walked: WalkedLists| items(&walked).map(|items| (walked, items));
+    walked_lists(planned).into_iter().filter_map(made).collect()
+}
+
+/// The edges of a direction.
+fn edge_items<T: Precision>(
+    planned: &DevicePlan,
+    direction: Direction,
+    data: &Data<T>,
+) -> Option<Items> {
+    let (graph, lists) = (data.edge_graph(), &data.row_lists);
+    let (walk, by_number) = match direction {
+        Direction::Both => return Items::of_both(&graph),
+        Direction::In => (&lists.walked_in, graph.incoming),
+        Direction::Out => (&lists.walked_out, graph.outgoing),
+    };
+    if is_grouped(planned, direction) {
+        return by_number.as_ref().map(Items::by_number);
+    }
+    walk.as_ref().map(Items::from_walk)
+}
+
+/// Rows of each tier, by walk and cut.
+pub type Tiers = BTreeMap<(WalkedLists, Cut), TierCounts>;
+
+/// The tiers of the plan, and those of walks whose lists are made here, which no plan can know.
+pub fn complete_tiers(
+    planned: &DevicePlan,
+    lists: &BTreeMap<WalkedLists, Items>,
+) -> Result<Tiers, StageError> {
+    let mut tiers = planned.tiers.clone();
+    for (walked, cut) in planned.walks_in_tiers() {
+        let Some(items) = lists.get(&walked) else { continue };
+        let of_walk =
+            tiers.entry((walked, cut)).or_insert_with(|| items.tiers(cut, planned.processors));
+        let (rows, of_tiers) =
+            (items.row.len() as u64, [of_walk.hubs, of_walk.blocks, of_walk.warps]);
+        if u64::from(of_walk.all) != rows || of_tiers.map(u64::from).iter().sum::<u64>() > rows {
+            let what = format!("tiers.arrow: expected tiers of {rows} rows, found {of_walk:?}");
+            return Err(StageError::new(ErrorKind::Damaged, what));
         }
     }
-    lists
+    Ok(tiers)
 }
 
 /// Builds all tables of neighbour groups.
@@ -234,7 +284,7 @@ pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, It
             None
         }
     });
-    let cuts: std::collections::BTreeSet<(Direction, Groups)> = cuts.collect();
+    let cuts: BTreeSet<(Direction, Groups)> = cuts.collect();
     let of = |(direction, groups)| {
         Some((
             (direction, groups),
@@ -242,18 +292,6 @@ pub fn build_group_tables(planned: &DevicePlan, lists: &BTreeMap<WalkedLists, It
         ))
     };
     cuts.into_iter().filter_map(of).collect()
-}
-
-/// How kernels divide a list that they walk.
-fn collect_cuts(planned: &DevicePlan, walked: &WalkedLists) -> Vec<Cut> {
-    let of = |argument: &Argument| {
-        if let Argument::Count(of, cut, _) = argument {
-            (of == walked).then_some(*cut)
-        } else {
-            None
-        }
-    };
-    planned.arguments().filter_map(of).collect()
 }
 
 /// The sparse features that a buffer stands for.
@@ -551,14 +589,12 @@ pub struct BoundArguments<'a, T: Precision> {
     pub layout: &'a Layout,
     /// The base address on the device, and that on the host.
     pub bases: [u64; 2],
-    /// Lists of edges.
-    pub lists: &'a BTreeMap<WalkedLists, Items>,
     /// Tables of neighbour groups.
     pub tables: &'a Tables,
     /// The inputs.
     pub data: &'a Data<T>,
-    /// SMs of the device.
-    pub processors: u32,
+    /// Tiers of each walk.
+    pub tiers: &'a Tiers,
     /// The seed of the run.
     pub seed: u64,
 }
@@ -584,10 +620,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 }
             }
             Argument::Count(walked, cut, tier) => {
-                let items = self.lists.get(walked);
-                ArgumentValue::U32(
-                    items.map_or(0, |items| items.count_tier(*cut, *tier, self.processors)),
-                )
+                ArgumentValue::U32(self.tiers_of(walked, *cut).count(*tier))
             }
             Argument::Groups(direction, groups, list) if list.is_count() => {
                 ArgumentValue::U32(self.group_count(*direction, *groups, *list))
@@ -602,6 +635,11 @@ impl<T: Precision> BoundArguments<'_, T> {
             Argument::Measures if training => ArgumentValue::Pointer(0),
             other => self.layout.argument_range(other).map_or(ArgumentValue::Pointer(0), at),
         })
+    }
+
+    /// How many rows of a walk have several blocks, a block or a warp each.
+    fn tiers_of(&self, walked: &WalkedLists, cut: Cut) -> TierCounts {
+        self.tiers.get(&(walked.clone(), cut)).copied().unwrap_or_default()
     }
 
     /// The number of groups, or of rows whose groups are in several blocks.
@@ -633,21 +671,7 @@ impl<T: Precision> BoundArguments<'_, T> {
                 [self.part_count(*rows, *each, *most), *first, *second]
             }
             Blocks::Items { walked, cut, slices } => {
-                let items = self.lists.get(walked);
-                let count = |tier: Tier| {
-                    items.map_or(0, |items| items.count_tier(*cut, tier, self.processors))
-                };
-                let (block, warp, all) = (count(Tier::Block), count(Tier::Warp), count(Tier::All));
-                let (hub, pieces) = (count(Tier::Hub), count(Tier::Pieces));
-                let light = all - hub - block - warp;
-                [
-                    hub * pieces
-                        + block
-                        + warp.div_ceil(cut.warps)
-                        + light.div_ceil(cut.warps * cut.groups_of_warp * cut.rows_of_group),
-                    *slices,
-                    1,
-                ]
+                [self.tiers_of(walked, *cut).grid_blocks(*cut), *slices, 1]
             }
         };
         Grid { blocks, threads: kernel.threads, shared: kernel.shared_bytes, early: true }

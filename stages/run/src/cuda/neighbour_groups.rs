@@ -81,7 +81,7 @@ mod tests {
         }));
         Items {
             row: (0..degrees.len() as u32).rev().collect(),
-            offset: offset.collect(),
+            offset: offset.collect::<Vec<u32>>().into(),
             ..Items::default()
         }
     }
