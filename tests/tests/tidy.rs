@@ -714,8 +714,14 @@ fn kernels_depend_on_each_other_one_way() {
 
 #[test]
 fn run_launches_the_kernels_of_its_plan() {
-    let emitter =
-        ["emit_in_groups", "warploom_cuda::emit", "cuda::emit(", "GpuTarget", "program::emit"];
+    let emitter = [
+        "emit_in_groups",
+        "warploom_cuda::emit",
+        "cuda::emit(",
+        "cuda::decide",
+        "GpuTarget",
+        "program::emit",
+    ];
     let of_run = rust().into_iter().filter(|(path, _)| path.starts_with("stages/run/src/"));
     let found = of_run.flat_map(|(path, text)| {
         let own = production(&text);

@@ -10,11 +10,13 @@
 //!           kernel
 use std::fmt::Write;
 
+use super::edge_walk_text::{
+    emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
+};
 use super::kernel_parameters::emit_row_context;
 use super::lane_layout::Lanes;
-use super::row_walk::{
-    RegisterEstimate, emit_broadcast, emit_group_merge, emit_item_lookup, emit_opening, stream_list,
-};
+use super::register_estimate::RegisterEstimate;
+use super::source_text::{KernelBody, Printer};
 use super::statement_text::LoadsOf;
 use super::statements::{Source, Statements};
 use super::walk_lowering::WalkLowering;
@@ -32,7 +34,7 @@ pub(super) struct ConsecutiveWalk {
 impl Unit<'_> {
     /// The schedule of this walk, if it applies. Its statements are lowered for these lanes.
     pub(super) fn plan_consecutive(&self, lowering: &WalkLowering) -> Option<ConsecutiveWalk> {
-        let (walk, lanes) = (lowering.walk, lowering.lanes);
+        let (walk, lanes) = (&lowering.walk, lowering.lanes);
         let is_near = self.target.order == Order::Local
             && self.target.bytes_per_real == 4
             && walk.passes() == 1;
@@ -68,22 +70,36 @@ pub(super) fn unsliced_lanes(lanes: Lanes) -> Lanes {
     }
 }
 
-/// Emits the whole kernel.
-pub(super) fn emit_consecutive_walk(
-    lowering: &WalkLowering,
-    stores: &str,
-    along: ConsecutiveWalk,
-) -> (String, Option<Cut>) {
-    let rows = tuning::consecutive_rows();
-    let in_flight = tuning::consecutive_vectors() / lowering.lanes.chunks as u32;
-    let cut = Cut {
-        groups_of_warp: 32 / lowering.lanes.lanes as u32,
-        warps: THREADS / 32,
-        in_flight,
-        blocks_per_processor: along.blocks,
-        hub_blocks: heavy_rows::max_blocks(lowering.lanes.slices),
-        rows_of_group: rows,
-    };
+impl ConsecutiveWalk {
+    /// How rows are assigned to threads.
+    pub fn cut(self) -> Cut {
+        Cut {
+            groups_of_warp: 32 / self.lanes.lanes as u32,
+            warps: THREADS / 32,
+            in_flight: tuning::consecutive_vectors() / self.lanes.chunks as u32,
+            blocks_per_processor: self.blocks,
+            hub_blocks: heavy_rows::max_blocks(self.lanes.slices),
+            rows_of_group: tuning::consecutive_rows(),
+        }
+    }
+}
+
+/// The body of such a walk.
+pub(super) struct ConsecutiveBody {
+    pub lowering: WalkLowering,
+    pub stores: Statements,
+    pub cut: Cut,
+}
+
+impl KernelBody for ConsecutiveBody {
+    fn text(&self, _printer: &Printer) -> String {
+        emit_consecutive_walk(self)
+    }
+}
+
+fn emit_consecutive_walk(body: &ConsecutiveBody) -> String {
+    let ConsecutiveBody { lowering, stores, cut } = body;
+    let Cut { in_flight, rows_of_group: rows, .. } = cut;
     let pass = &lowering.passes[1];
     let mut text = emit_opening(&lowering.lanes);
     let _infallible = writeln!(text, "constexpr unsigned B = {in_flight}, ROWS = {rows};");
@@ -102,8 +118,8 @@ pub(super) fn emit_consecutive_walk(
     text.push_str(&emit_group_merge(lowering, 1));
     text.push_str(&heavy_rows::emit_block_merge(lowering, 1));
     text.push_str(&lowering.rows[1].text());
-    let _infallible = write!(text, "if (writes) {{\n{stores}}}\n}}\n");
-    (text, Some(cut))
+    let _infallible = write!(text, "if (writes) {{\n{}}}\n}}\n", stores.text());
+    text
 }
 
 /// The rows of a group, where each ends, and where all of them end, in its lanes. Of a row with

@@ -4,7 +4,8 @@
 //! promises  the arithmetic of `ops::optimizer`, in its types
 //! never     measures: the kernel of `loss` does
 use super::kernel_parameters::Parameters;
-use super::{Argument, Blocks, Kernel, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
+use super::source_text::{KernelBody, KernelDraft, Printer};
+use super::{Argument, Blocks, Kernel, NoKernel, ScheduleKind, THREADS, Unit};
 use warploom_ir::Loss;
 use warploom_launch::{Operation, gradient_buffer, parameter_buffer};
 
@@ -35,7 +36,7 @@ pub fn slot_bytes(kind: Loss, columns: u64) -> usize {
 }
 
 /// The kernel that advances the clock to the next epoch and clears its counts.
-pub(super) fn emit_clock_kernel(kind: Loss, columns: u64) -> Vec<Kernel> {
+pub(super) fn clock_kernel(kind: Loss, columns: u64) -> Vec<Kernel> {
     let arguments = vec![
         Argument::Clock,
         Argument::Paces,
@@ -87,11 +88,9 @@ impl Unit<'_> {
             })
             .collect();
         let at = all.iter().position(|known| *known == parameter).unwrap_or(0);
-        self.header();
         let first = at / STEPPED * STEPPED;
         if at != first {
-            let line = format!("// merged into the kernel of {}\n", all[first]);
-            self.source.push_str(&line);
+            self.merged_into(all[first].to_owned());
             return Ok(());
         }
         let stepped = all[first..]
@@ -109,47 +108,14 @@ impl Unit<'_> {
             parameters.push(format!("const double* __restrict__ settings_{number}"), settings);
         }
         parameters.push("const Clock* __restrict__ clock", Argument::Clock);
-        let blocks_of = |elements: u64| elements.div_ceil(u64::from(THREADS));
-        let ends: Vec<u64> = stepped
-            .iter()
-            .scan(0, |end, (_, elements)| {
-                *end += blocks_of(*elements);
-                Some(*end)
-            })
-            .collect();
-        let choice = |of: &dyn Fn(usize) -> String| {
-            let last = ends.len() - 1;
-            (0..last)
-                .map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p)))
-                .collect::<String>()
-                + &of(last)
-        };
-        let pointer = |kind: &str, name: &str| {
-            format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")))
-        };
-        let chosen: String = [
-            ("real", "parameter"),
-            ("const real", "gradient"),
-            ("real", "first"),
-            ("real", "second"),
-            ("const double", "settings"),
-        ]
-        .map(|(kind, name)| pointer(kind, name))
-        .concat();
-        let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
-        let elements = choice(&|p| format!("{}u", stepped[p].1));
-        let body = format!(
-            "{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, \
-                elements = {elements};\n{OPTIMIZE}"
-        );
+        let elements: Vec<u64> = stepped.iter().map(|(_, elements)| *elements).collect();
+        let body = OptimizerBody { elements };
+        self.header();
         self.note([(ScheduleKind::OptimizerStep, true)]);
-        let blocks = Blocks::Fixed([ends.last().copied().unwrap_or(0) as u32, 1, 1]);
-        self.add_kernel(KernelText {
-            maker: "epoch_clock.rs, emit_optimizer",
-            resident: 1,
-            body: &body,
+        let blocks = Blocks::Fixed([body.ends().last().copied().unwrap_or(0) as u32, 1, 1]);
+        self.add_kernel(KernelDraft {
             waits: true,
-            ..KernelText::new(parameters, blocks)
+            ..KernelDraft::new("epoch_clock.rs, emit_optimizer", parameters, blocks, body)
         });
         Ok(())
     }
@@ -171,6 +137,54 @@ impl Unit<'_> {
             Argument::Optimizer(number),
         ];
         Ok((given, rows * held.columns))
+    }
+}
+
+/// The body of an optimiser step of several parameters, with the elements of each.
+struct OptimizerBody {
+    elements: Vec<u64>,
+}
+
+impl OptimizerBody {
+    /// The block after the last one of each parameter.
+    fn ends(&self) -> Vec<u64> {
+        let blocks = self.elements.iter().map(|elements| elements.div_ceil(u64::from(THREADS)));
+        let add = |end: &mut u64, blocks: u64| {
+            *end += blocks;
+            Some(*end)
+        };
+        blocks.scan(0, add).collect()
+    }
+}
+
+impl KernelBody for OptimizerBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let ends = self.ends();
+        let choice = |of: &dyn Fn(usize) -> String| {
+            let last = ends.len() - 1;
+            (0..last)
+                .map(|p| format!("blockIdx.x < {}u ? {} : ", ends[p], of(p)))
+                .collect::<String>()
+                + &of(last)
+        };
+        let pointer = |kind: &str, name: &str| {
+            format!("{kind}* const {name} = {};\n", choice(&|p| format!("{name}_{p}")))
+        };
+        let chosen: String = [
+            ("real", "parameter"),
+            ("const real", "gradient"),
+            ("real", "first"),
+            ("real", "second"),
+            ("const double", "settings"),
+        ]
+        .map(|(kind, name)| pointer(kind, name))
+        .concat();
+        let starts = choice(&|p| format!("{}u", if p == 0 { 0 } else { ends[p - 1] }));
+        let elements = choice(&|p| format!("{}u", self.elements[p]));
+        format!(
+            "{chosen}const unsigned i = (blockIdx.x - ({starts})) * blockDim.x + threadIdx.x, \
+                elements = {elements};\n{OPTIMIZE}"
+        )
     }
 }
 

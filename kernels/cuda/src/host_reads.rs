@@ -5,7 +5,7 @@
 //!           edge; an epoch is an evaluation and a training pass, as in a run
 //! never     measures; models a cache for rows that edges share, or the repeated reads of heavy
 //!           rows
-use super::outer_products::paired_columns;
+use super::tensor_core_shapes::paired_columns;
 use super::{Argument, Blocks, DevicePlan, Kernel};
 use warploom_ir::{Input, Op};
 use warploom_launch::{

@@ -150,8 +150,8 @@ impl Parameters {
         self.0.iter().map(|known| known.is_written).collect()
     }
 
-    pub fn into_arguments(self) -> Vec<Argument> {
-        self.0.into_iter().map(|known| known.given).collect()
+    pub fn arguments(&self) -> Vec<Argument> {
+        self.0.iter().map(|known| known.given.clone()).collect()
     }
 }
 

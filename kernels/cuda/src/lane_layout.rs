@@ -8,6 +8,7 @@
 use std::rc::Rc;
 
 use warploom_ir::broadcast;
+use warploom_tuning as tuning;
 
 /// The element of a row, for each place of the frame.
 pub type Table = Rc<Vec<u32>>;
@@ -225,6 +226,23 @@ pub fn holding(table: &[u32], place: &str) -> Option<String> {
     (2..=table.len() as u32)
         .find(|&divisor| holds(&|place| place % divisor == 0))
         .map(|divisor| format!("{place} % {divisor}u == 0"))
+}
+
+/// Lanes for a row of this many columns. Other blocks take the other slices of a wide row.
+pub(super) fn plain_lanes(places: usize, vector: usize, may_slice: bool) -> Lanes {
+    if may_slice && places > tuning::slice_columns() {
+        let chunks = tuning::slice_columns().div_ceil(32 * vector);
+        return Lanes {
+            places,
+            vector,
+            lanes: 32,
+            chunks,
+            slices: places.div_ceil(32 * vector * chunks),
+        };
+    }
+    let wanted = places.div_ceil(vector);
+    let lanes = wanted.next_power_of_two().min(32);
+    Lanes { places, vector, lanes, chunks: wanted.div_ceil(lanes), slices: 1 }
 }
 
 #[cfg(test)]

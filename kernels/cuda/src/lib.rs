@@ -7,6 +7,7 @@
 mod consecutive_rows;
 pub mod device_plan;
 mod edge_sums;
+mod edge_walk_text;
 pub mod epoch_clock;
 mod graph_pooling;
 mod heavy_rows;
@@ -14,7 +15,9 @@ pub mod host_reads;
 mod kernel_parameters;
 mod lane_broadcast;
 mod lane_layout;
+mod launch_walk;
 mod loss;
+mod loss_layout;
 mod low_degree_rows;
 pub mod memory_estimate;
 mod neighbour_group_walk;
@@ -22,13 +25,18 @@ mod online_softmax;
 mod operators;
 mod outer_from_narrow_rows;
 mod outer_products;
+mod outer_sides;
 mod padded_rows;
 mod plain_products;
 mod product_after_walk;
 mod reduce_all_rows;
+mod register_estimate;
+mod row_stores;
+mod row_values;
 mod row_walk;
 pub mod schedule_kinds;
 mod shared_read_sums;
+mod source_text;
 mod sparse_features;
 mod statement_text;
 mod statements;
@@ -52,7 +60,7 @@ pub use device_plan::{
 pub use schedule_kinds::ScheduleKind;
 pub use tiers::{TierCounts, WalkedDegrees};
 
-use kernel_parameters::Parameters;
+use source_text::{KernelDraft, LaunchDraft, SourceText};
 
 use warploom_ir::{Loss, Op};
 use warploom_launch::{
@@ -169,6 +177,23 @@ impl fmt::Display for NoKernel {
     }
 }
 
+/// The kernels of a list, decided and not yet printed; derefs to what is launched.
+pub struct DecidedKernels {
+    /// What is launched. Each kernel has a name of its own.
+    pub plan: DevicePlan,
+    target: GpuTarget,
+    /// What the source of each launch is printed from.
+    drafts: Vec<LaunchDraft>,
+}
+
+impl std::ops::Deref for DecidedKernels {
+    type Target = DevicePlan;
+
+    fn deref(&self) -> &DevicePlan {
+        &self.plan
+    }
+}
+
 /// The source of a list that trains, or that runs once.
 pub fn emit(list: &LaunchList, target: GpuTarget) -> Result<Emitted, NoKernel> {
     emit_in_groups(list, target, &[])
@@ -181,64 +206,89 @@ pub fn emit_in_groups(
     target: GpuTarget,
     groups: &[Option<Groups>],
 ) -> Result<Emitted, NoKernel> {
-    let real = if target.bytes_per_real == 8 { "double" } else { "float" };
-    let mut source = format!(
-        "typedef {real} real;\n{}{PRELUDE}{}",
-        target.matmul.constants(),
-        if target.warpgroups { warpgroup_products::PRELUDE } else { "" }
-    );
-    let mut emitted = DevicePlan {
+    decide(list, target, groups).map(|decided| decided.render(list))
+}
+
+/// Decides on the kernels of a list, and prints none.
+pub fn decide(
+    list: &LaunchList,
+    target: GpuTarget,
+    groups: &[Option<Groups>],
+) -> Result<DecidedKernels, NoKernel> {
+    let mut plan = DevicePlan {
         processors: target.processors,
         aside: off_path_launches(list),
         ..DevicePlan::default()
     };
     let (joined, vertices) = (MergedLaunches::from_list(list), arena_vertices(list, target));
-    let (mut known, mut elsewhere) = (BTreeMap::new(), BTreeMap::new());
     let twins = shared_read_sums::find_second_outers(list, target, &joined);
-    let shares = online_softmax::find_softmax_exponentials(list, target);
+    let shares = launch_walk::find_softmax_exponentials(list, target);
     let beside = shared_read_sums::find_shared_sums(list, target, &joined, &twins);
+    let (mut elsewhere, mut drafts) = (BTreeMap::new(), Vec::new());
     for (number, launch) in list.launches().into_iter().enumerate() {
-        let groups = groups.get(number).copied().flatten();
-        let (beside, twins, shares, joined) = (&beside, &twins, &shares, &joined);
-        let (kernels, unmade, writes) =
-            (Vec::new(), Vec::new(), std::mem::take(&mut emitted.writes));
-        let schedules = BTreeSet::new();
         let mut unit = Unit {
             list,
             target,
-            groups,
-            beside,
-            twins,
-            shares,
-            joined,
-            elsewhere,
-            unmade,
+            groups: groups.get(number).copied().flatten(),
+            beside: &beside,
+            twins: &twins,
+            shares: &shares,
+            joined: &joined,
+            elsewhere: &mut elsewhere,
+            unmade: Vec::new(),
             number,
             launch,
             vertices,
-            known,
-            kernels,
-            source: String::new(),
-            writes,
+            draft: LaunchDraft::default(),
             scratch_bytes: 0,
-            schedules,
+            schedules: BTreeSet::new(),
         };
-        unit.write().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
-        source.push_str(&unit.source);
-        emitted.writes = unit.writes;
-        emitted.unmade.extend(unit.unmade);
-        emitted.add_launch(unit.kernels, unit.schedules, unit.scratch_bytes);
-        (known, elsewhere) = (unit.known, unit.elsewhere);
+        unit.decide().map_err(|refused| NoKernel { launch: launch.name.clone(), ..refused })?;
+        let kernels = unit.draft.kernels.iter().map(|draft| {
+            let name = unit.name(draft.suffix);
+            plan.writes.insert(name.clone(), draft.parameters.written());
+            draft.kernel(name)
+        });
+        let kernels = kernels.collect();
+        plan.unmade.extend(unit.unmade);
+        plan.add_launch(kernels, unit.schedules, unit.scratch_bytes);
+        drafts.push(unit.draft);
     }
     if let Some((kind, columns)) = loss_of(list) {
-        source.push_str(epoch_clock::CLOCKWORK);
-        emitted.clockwork = epoch_clock::emit_clock_kernel(kind, columns);
-        let (text, kernels) =
-            training_control::emit_watch(list, kind, columns, target.bytes_per_real);
-        source.push_str(&text);
-        emitted.watch = kernels;
+        plan.clockwork = epoch_clock::clock_kernel(kind, columns);
+        plan.watch = training_control::watch_kernels(list, target.bytes_per_real);
     }
-    Ok(Emitted { source: indented(&source), plan: emitted })
+    Ok(DecidedKernels { plan, target, drafts })
+}
+
+impl DecidedKernels {
+    /// Prints the source of the list that they were decided for. Kernels of equal text are one.
+    pub fn render(self, list: &LaunchList) -> Emitted {
+        let DecidedKernels { mut plan, target, drafts } = self;
+        let mut source = SourceText::new(opening(target));
+        for (number, (launch, draft)) in list.launches().into_iter().zip(&drafts).enumerate() {
+            source.add_launch(list, number, launch, draft, &mut plan.launches[number]);
+        }
+        // An equal kernel writes through the same parameters.
+        let names: BTreeSet<&String> =
+            plan.launches.iter().flatten().map(|kernel| &kernel.name).collect();
+        plan.writes.retain(|name, _| names.contains(name));
+        if let Some((kind, columns)) = loss_of(list) {
+            source.push(epoch_clock::CLOCKWORK);
+            source.push(&training_control::watch_source(list, kind, columns, &plan.watch));
+        }
+        Emitted { source: source.finish(), plan }
+    }
+}
+
+/// What every source begins with.
+fn opening(target: GpuTarget) -> String {
+    format!(
+        "typedef {} real;\n{}{PRELUDE}{}",
+        if target.bytes_per_real == 8 { "double" } else { "float" },
+        target.matmul.constants(),
+        if target.warpgroups { warpgroup_products::PRELUDE } else { "" }
+    )
 }
 
 /// The number of vertices, derived from the arena; 0 if unknown.
@@ -252,97 +302,7 @@ fn arena_vertices(list: &LaunchList, target: GpuTarget) -> u64 {
     list.buffers.iter().find_map(of).unwrap_or(0)
 }
 
-/// Indents lines by the depth of the braces around them.
-fn indented(source: &str) -> String {
-    let (mut text, mut depth) = (String::with_capacity(source.len() + source.len() / 8), 0usize);
-    for line in source.lines() {
-        let line = line.trim();
-        let code = if line.starts_with("//") { "" } else { line };
-        let closes = code.chars().take_while(|letter| *letter == '}').count();
-        let shown = depth.saturating_sub(closes);
-        if !line.is_empty() {
-            text.extend(std::iter::repeat_n("  ", shown));
-        }
-        text.push_str(line);
-        text.push('\n');
-        let (opened, closed) = (code.matches('{').count(), code.matches('}').count());
-        depth = (depth + opened).saturating_sub(closed);
-    }
-    text
-}
-
-/// A definition with its names numbered in order of appearance: definitions that differ in names
-/// alone are equal.
-fn anonymous(definition: &str) -> String {
-    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut text = String::with_capacity(definition.len());
-    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    for piece in definition.split_inclusive(|letter| !is_of_word(letter)) {
-        let word = piece.trim_end_matches(|letter| !is_of_word(letter));
-        if is_own_name(word) {
-            let next = numbers.len();
-            text.push('@');
-            text.push_str(&numbers.entry(word).or_insert(next).to_string());
-        } else {
-            text.push_str(word);
-        }
-        text.push_str(&piece[word.len()..]);
-    }
-    text
-}
-
-/// Whether a word of a definition is a name that the emitter gave: of a buffer, a table or a value.
-fn is_own_name(word: &str) -> bool {
-    let ends_in_number = || {
-        word.rsplit_once('_').is_some_and(|(_, end)| {
-            !end.is_empty() && end.bytes().all(|digit| digit.is_ascii_digit())
-        })
-    };
-    (["b_", "o_", "slots_", "table_"].iter().any(|start| word.starts_with(start))
-        || ends_in_number())
-        && !word.starts_with("stream_")
-        && !word.starts_with(|first: char| first.is_ascii_digit())
-}
-
-/// The text of one kernel of a launch.
-struct KernelText<'a> {
-    /// The file and the function that emit the body.
-    maker: &'a str,
-    /// Suffix of its name, where the launch has several kernels.
-    suffix: &'a str,
-    parameters: Parameters,
-    /// Constant tables, emitted before the kernel.
-    tables: &'a str,
-    body: &'a str,
-    /// Whether its body itself waits for the preceding kernels, where it needs their results. If
-    /// not, the kernel waits at its start.
-    waits: bool,
-    threads: u32,
-    /// Minimum resident blocks per SM (`__launch_bounds__`).
-    resident: u32,
-    grid: Blocks,
-    shared_bytes: u32,
-}
-
-impl KernelText<'_> {
-    /// A kernel with blocks of the default size.
-    fn new(parameters: Parameters, grid: Blocks) -> Self {
-        KernelText {
-            maker: "",
-            suffix: "",
-            parameters,
-            tables: "",
-            body: "",
-            waits: false,
-            threads: THREADS,
-            resident: 1,
-            grid,
-            shared_bytes: 0,
-        }
-    }
-}
-
-/// The kernels of one launch, while they are emitted.
+/// The kernels of one launch, while they are decided.
 struct Unit<'a> {
     list: &'a LaunchList,
     target: GpuTarget,
@@ -353,21 +313,16 @@ struct Unit<'a> {
     twins: &'a shared_read_sums::SecondOuters,
     /// Names of softmax exponentials.
     shares: &'a BTreeSet<String>,
-    /// Products merged into one kernel and, as emission proceeds, launches merged with these, and
-    /// buffers that are never materialised.
+    /// Products merged into one kernel and, as launches are decided, launches merged with these,
+    /// and buffers that are never materialised.
     joined: &'a MergedLaunches,
-    elsewhere: BTreeMap<usize, usize>,
+    elsewhere: &'a mut BTreeMap<usize, usize>,
     unmade: Vec<BufferName>,
     number: usize,
     launch: &'a Launch,
     /// The number of vertices; 0 if unknown.
     vertices: u64,
-    /// Names of emitted definitions, by their anonymous text.
-    known: BTreeMap<String, String>,
-    kernels: Vec<Kernel>,
-    source: String,
-    /// Which parameters kernels write through.
-    writes: BTreeMap<String, Vec<bool>>,
+    draft: LaunchDraft,
     scratch_bytes: u64,
     /// How the launch is executed.
     schedules: BTreeSet<ScheduleKind>,
@@ -380,52 +335,11 @@ impl Unit<'_> {
     }
 
     /// Adds a kernel.
-    fn add_kernel(&mut self, kernel: KernelText) {
-        let name = self.define(&kernel);
-        self.kernels.push(Kernel {
-            name,
-            arguments: kernel.parameters.into_arguments(),
-            blocks: kernel.grid,
-            threads: kernel.threads,
-            shared_bytes: kernel.shared_bytes,
-        });
+    fn add_kernel(&mut self, kernel: KernelDraft) {
+        self.draft.kernels.push(kernel);
     }
 
-    /// Defines a kernel and its tables, or finds an equal one that is already defined. Returns its
-    /// name.
-    fn define(&mut self, kernel: &KernelText) -> String {
-        let KernelText { maker, suffix, threads, tables, body, waits, .. } = kernel;
-
-        let waits = if *waits { "" } else { "after_others();\n" };
-        let resident = match kernel.resident {
-            few @ ..=2 => few.to_string(),
-            many => format!("ON_HOPPER({many})"),
-        };
-        let parameters = kernel.parameters.text();
-        let text = format!(
-            "__launch_bounds__({threads}, {resident}) KERNEL({parameters}) {{\n{waits}{body}}}\n"
-        );
-        let anonymous = anonymous(&format!("{tables}{text}"));
-        if let Some(name) = self.known.get(&anonymous) {
-            let line = format!("// as {name}\n");
-            self.source.push_str(&line);
-            return name.clone();
-        }
-        let name = self.name(suffix);
-        let own = format!("table_{}_{}_", self.number, self.kernels.len());
-        self.source.push_str(&format!("//   (text: cuda/src/{maker})\n"));
-        self.source.push_str(&tables.replace("TABLE_", &own));
-        self.source.push_str(&format!(
-            "extern \"C\" __global__ void {}",
-            text.replacen("KERNEL", &name, 1).replace("TABLE_", &own)
-        ));
-        self.known.insert(anonymous, name.clone());
-        // If the text of an equal kernel is reused, it writes through the same parameters.
-        self.writes.insert(name.clone(), kernel.parameters.written());
-        name
-    }
-
-    fn write(&mut self) -> Result<(), NoKernel> {
+    fn decide(&mut self) -> Result<(), NoKernel> {
         match &self.launch.operation {
             Operation::Loss { .. } => self.emit_loss(),
             Operation::Optimize { parameter } => self.emit_optimizer(parameter),
@@ -489,31 +403,18 @@ impl Unit<'_> {
 
     /// Describes the launch in a comment above its kernel.
     fn header(&mut self) {
-        let text = self.launch.operation.described();
-        self.source.push_str("\n// ");
-        self.source.push_str(&self.launch.name);
-        self.source.push_str(&format!(": {} bytes at least{}\n", self.launch.bytes, self.lines()));
-        for line in text.lines() {
-            self.source.push_str(&format!("//   {line}\n"));
-        }
+        self.draft.is_described = true;
     }
 
-    /// The program lines that the launch comes from.
-    fn lines(&self) -> String {
-        let writes = self.launch.operation.steps().iter().flat_map(Operation::writes);
-        let lines: BTreeSet<u32> =
-            writes.filter_map(|name| self.list.lines.get(name.as_ref()).copied()).collect();
-        let numbers = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        match lines.len() {
-            0 => String::new(),
-            1 => format!(", line {numbers} of the program"),
-            _ => format!(", lines {numbers} of the program"),
-        }
+    /// Notes that the kernel of another launch computes this one.
+    fn merged_into(&mut self, maker: String) {
+        self.header();
+        self.draft.merged_into = Some(maker);
     }
 
     /// Describes the kernel's schedule, in a comment below the launch.
-    fn schedule(&mut self, words: &str) {
-        self.source.push_str(&format!("//   ({words})\n"));
+    fn schedule(&mut self, words: String) {
+        self.draft.notes.push(words);
     }
 }
 

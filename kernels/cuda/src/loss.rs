@@ -6,9 +6,10 @@
 //! never     lets the target of a row outside all splits change anything
 use super::epoch_clock::{PARTS, SLOTS, count_numbers, counts_of_part, slot_bytes};
 use super::kernel_parameters::Parameters;
-use super::lane_layout::{vector_of, widest_vector};
+use super::loss_layout::LossLayout;
 use super::reduce_all_rows::{LAST, emit_last_block_merge, emit_sum_place};
-use super::{Argument, Blocks, GpuTarget, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
+use super::source_text::{KernelBody, KernelDraft, Printer};
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit};
 use warploom_ir::Loss;
 use warploom_launch::{Operation, Rows};
 use warploom_tuning as tuning;
@@ -23,41 +24,6 @@ fn sums_of_block(kind: Loss) -> usize {
 /// hold a row in registers, they load the next one while they process it.
 fn resident(bytes_per_real: u64) -> u32 {
     if bytes_per_real == 4 { tuning::loss_blocks() } else { tuning::loss_blocks_doubles() }
-}
-
-/// The distribution of a row's columns over lanes.
-pub(super) struct LossLayout {
-    lanes: usize,
-    vector: usize,
-    /// Whether lanes hold a row in registers.
-    pub is_held: bool,
-}
-
-impl LossLayout {
-    /// For rows of this many columns with these strides.
-    pub fn new(columns: u64, strides: &[u64], target: GpuTarget) -> LossLayout {
-        // Each lane has as many columns as registers allow: the fixed work per row is then done by
-        // few lanes.
-        let lanes = (columns as usize).div_ceil(tuning::loss_columns()).next_power_of_two().min(32);
-        let widest = strides
-            .iter()
-            .map(|stride| vector_of(*stride as usize, widest_vector(target.bytes_per_real)))
-            .min();
-        // Work on a column costs more than its load: avoiding padding is worth a narrower vector.
-        let of_place = tuning::loss_place_cost();
-        let cost =
-            |vector: &usize| (columns as usize).div_ceil(lanes * vector) * (of_place * vector + 1);
-        let vector = [4, 2, 1]
-            .into_iter()
-            .filter(|vector| Some(*vector) <= widest)
-            .min_by_key(cost)
-            .unwrap_or(1);
-        LossLayout {
-            lanes,
-            vector,
-            is_held: (columns as usize).div_ceil(lanes * vector) * vector <= tuning::loss_columns(),
-        }
-    }
 }
 
 impl Unit<'_> {
@@ -77,29 +43,22 @@ impl Unit<'_> {
         let strides = [self.stride(result), self.stride(gradient), self.stride(target)];
         // Labels are rows like the result; a class is a single number.
         let of_rows = if *kind == Loss::Binary { strides.as_slice() } else { &strides[..2] };
-        let LossLayout { lanes, vector, is_held } = LossLayout::new(columns, of_rows, self.target);
-        let (counted, sums) = (count_numbers(*kind, columns), sums_of_block(*kind));
+        let layout = LossLayout::new(columns, of_rows, self.target);
+        let sums = sums_of_block(*kind);
         let rows = self.expected_rows(held.rows);
         let resident = resident(self.target.bytes_per_real);
         let most = resident * self.target.processors;
-        let wanted = (rows * lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
+        let wanted =
+            (rows * layout.lanes as u64).div_ceil(u64::from(THREADS)).min(u64::from(most)) as u32;
         let blocks = if rows == 0 { most } else { wanted.max(1) };
         // If the sum of the gradient over all rows is wanted, this kernel computes it.
         let slopes = self.shared_sum(0);
-        let work = match kind {
-            Loss::CrossEntropy => emit_cross_entropy(is_held, slopes.is_some()),
-            Loss::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
-            Loss::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
-        };
         self.note([
-            (ScheduleKind::LossInRegisters, is_held),
-            (ScheduleKind::LossReadAgain, !is_held),
+            (ScheduleKind::LossInRegisters, layout.is_held),
+            (ScheduleKind::LossReadAgain, !layout.is_held),
             (ScheduleKind::LossWithGradientSum, slopes.is_some()),
         ]);
         self.header();
-        // Sums are not counted with atomics: the blocks store them, in order.
-        let counted_here = if sums > 1 { 0 } else { counted };
-        let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
         let buffers = [result, target, gradient, value];
         let mut parameters = loss_parameters(buffers.map(String::as_str), held.rows);
         let sum_elements = if slopes.is_some() { columns } else { 0 };
@@ -107,33 +66,24 @@ impl Unit<'_> {
         if let Some(sum) = slopes.as_ref().filter(|_| joins) {
             parameters.push_output("real* __restrict__ out", Argument::Buffer(sum.clone()));
         }
-        let (ends, last) = emit_block_end(slopes.is_some(), joins, columns);
         let of_slopes = sum_elements * u64::from(blocks) * self.target.bytes_per_real;
-        let body = format!(
-            "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
-constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\ndouble* const scratch = scratch_given + {};\n{}{work}}}\n{}{ends}{LAST}{last}",
-            counts_of_part(*kind, columns),
-            self.stride(result),
-            self.stride(gradient),
-            self.stride(target),
-            slot_bytes(*kind, columns),
-            of_slopes.div_ceil(8),
-            if slopes.is_some() { SLOPES_OPENING } else { "" },
-            match kind {
-                Loss::Binary => BINARY_END,
-                Loss::CrossEntropy => "settle();\n",
-                Loss::MeanSquares => "",
-            },
-        );
         self.scratch_bytes = self
             .scratch_bytes
             .max(of_slopes.next_multiple_of(8) + u64::from(blocks) * 8 * sums as u64);
-        self.add_kernel(KernelText {
-            maker: "loss.rs, emit_loss",
+        let body = LossBody {
+            kind: *kind,
+            columns,
+            layout,
+            strides,
+            blocks,
+            scratch_offset: of_slopes.div_ceil(8),
+            gradient_sum: slopes.is_some().then_some(GradientSum { joins }),
+        };
+        let grid = Blocks::Fixed([blocks, 1, 1]);
+        self.add_kernel(KernelDraft {
             resident,
-            body: &body,
             waits: true,
-            ..KernelText::new(parameters, Blocks::Fixed([blocks, 1, 1]))
+            ..KernelDraft::new("loss.rs, emit_loss", parameters, grid, body)
         });
         if let Some(sum) = slopes.filter(|_| !joins) {
             let mut parameters = Parameters::new();
@@ -147,6 +97,65 @@ constexpr unsigned OF_RESULT = {}, OF_SLOPE = {}, OF_TARGET = {}, BLOCKS = {bloc
             );
         }
         Ok(())
+    }
+}
+
+/// The sum of the gradient over all rows, in the kernel of the loss.
+#[derive(Clone, Copy)]
+struct GradientSum {
+    /// Whether the last block merges the parts.
+    joins: bool,
+}
+
+/// The body of the loss kernel.
+struct LossBody {
+    kind: Loss,
+    columns: u64,
+    layout: LossLayout,
+    /// Strides of the result, the gradient and the target.
+    strides: [u64; 3],
+    blocks: u32,
+    /// Doubles in scratch before the sums of blocks.
+    scratch_offset: u64,
+    gradient_sum: Option<GradientSum>,
+}
+
+impl KernelBody for LossBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let LossBody { kind, columns, gradient_sum, .. } = *self;
+        let has_sum = gradient_sum.is_some();
+        let joins = gradient_sum.is_some_and(|sum| sum.joins);
+        let work = match kind {
+            Loss::CrossEntropy => emit_cross_entropy(self.layout.is_held, has_sum),
+            Loss::MeanSquares => [LOSS_OPENING, EACH_ROW, MEAN_SQUARES].concat(),
+            Loss::Binary => [LOSS_OPENING, BINARY_OPENING, EACH_ROW, BINARY].concat(),
+        };
+        let (ends, last) = emit_block_end(has_sum, joins, columns);
+        let opening = if has_sum { SLOPES_OPENING } else { "" };
+        let end_of_rows = match kind {
+            Loss::Binary => BINARY_END,
+            Loss::CrossEntropy => "settle();\n",
+            Loss::MeanSquares => "",
+        };
+        format!("{}{opening}{work}}}\n{end_of_rows}{ends}{LAST}{last}", self.constants())
+    }
+}
+
+impl LossBody {
+    fn constants(&self) -> String {
+        let LossBody { kind, columns, ref layout, strides, blocks, scratch_offset, .. } = *self;
+        let LossLayout { lanes, vector, .. } = layout;
+        let (counted, sums) = (count_numbers(kind, columns), sums_of_block(kind));
+        // Sums are not counted with atomics: the blocks store them, in order.
+        let counted_here = if sums > 1 { 0 } else { counted };
+        let in_shared = if counted_here <= 8 << 10 { counted_here.max(1) } else { 1 };
+        let [of_result, of_slope, of_target] = strides;
+        format!(
+            "constexpr unsigned C = {columns}, L = {lanes}, V = {vector}, PER = (C + L * V - 1) / (L * V) * V, GROUPS = {THREADS} / L, OF_PART = {}, COUNTED = {counted_here}, IN_SHARED = {in_shared}, SUMS = {sums};
+constexpr unsigned OF_RESULT = {of_result}, OF_SLOPE = {of_slope}, OF_TARGET = {of_target}, BLOCKS = {blocks}, ALL_COUNTED = {counted}, SLOTS = {SLOTS}, SLOT_BYTES = {};\ndouble* const scratch = scratch_given + {scratch_offset};\n",
+            counts_of_part(kind, columns),
+            slot_bytes(kind, columns),
+        )
     }
 }
 

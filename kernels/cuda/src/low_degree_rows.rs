@@ -7,7 +7,7 @@
 //! never     is chosen if an edge does more than add its row, or, except for slices, if there are
 //!           fewer rows than groups: all edges of a row should be in flight then
 use super::lane_layout::Lanes;
-use super::row_walk::RegisterEstimate;
+use super::register_estimate::RegisterEstimate;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Order, THREADS, Unit};
@@ -30,7 +30,7 @@ impl Unit<'_> {
     /// The schedule of this walk, if its rows are many and have few edges. If none, the registers
     /// alone decide (`RegisterEstimate`).
     pub(super) fn plan_low_degree(&self, lowering: &WalkLowering) -> Option<LowDegreeSchedule> {
-        let (walk, lanes) = (lowering.walk, lowering.lanes);
+        let (walk, lanes) = (&lowering.walk, lowering.lanes);
         let load = (walk.passes() == 1).then(|| RegisterEstimate::new(lowering, 1))?;
         // With many vectors per lane, more blocks fit with four edges than with two.
         if walk.draws()
@@ -104,12 +104,12 @@ impl Unit<'_> {
         if self.reads_at_most(tuning::low_degree_reads(), lanes.places) && !is_short_of_room {
             return Some(LowDegreeSchedule { lanes, edges, blocks, asks: true });
         }
-        let is_of_four = halves
+        let is_four = halves
             && lanes.lanes == tuning::low_degree_halved_lanes()
             && (is_short_of_room || is_near);
         let reads =
             if is_near { tuning::low_degree_reads_near() } else { tuning::low_degree_reads() };
-        (is_of_four && self.reads_at_most(reads, lanes.places)).then_some(LowDegreeSchedule {
+        (is_four && self.reads_at_most(reads, lanes.places)).then_some(LowDegreeSchedule {
             lanes,
             edges: edges_near,
             blocks: blocks.min(tuning::low_degree_blocks_near()),

@@ -10,19 +10,22 @@
 //!           algorithm does
 //! limits    walks that visit the edges of a row once and only add: a softmax, a minimum or
 //!           maximum, and values that wait for another sum use whole rows
+use std::rc::Rc;
+
 use super::edge_sums::Sum;
+use super::edge_walk_text::{
+    add_stream_lists, emit_edge_loop, emit_in_flight_constants, emit_opening_with_threads,
+};
 use super::heavy_rows;
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::Lanes;
 use super::operators::register;
-use super::row_walk::{
-    RegisterEstimate, add_stream_lists, emit_edge_loop, emit_in_flight_constants,
-    emit_opening_with_threads, emit_tables,
-};
+use super::register_estimate::RegisterEstimate;
+use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statements::{Reads, Statements};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Level, Walk};
-use super::{Argument, Blocks, Grouped, Groups, KernelText, NoKernel, ScheduleKind, Unit};
+use super::{Argument, Blocks, Grouped, Groups, NoKernel, ScheduleKind, Unit};
 use warploom_ir::{Op, Reduction};
 use warploom_launch::{Rows, reduced};
 use warploom_tuning as tuning;
@@ -63,16 +66,16 @@ impl Unit<'_> {
     /// Emits a kernel for groups, and one for rows whose groups span several blocks.
     pub(super) fn emit_group_walk(
         &mut self,
-        lowering: &WalkLowering,
-        stores: &str,
+        lowering: WalkLowering,
+        stores: Statements,
         wanted: Groups,
     ) -> Result<(), NoKernel> {
         let Some(direction) = lowering.walk.direction() else {
             return Err(NoKernel::new("a sum over edges without a direction".to_owned()));
         };
-        let lanes = &lowering.lanes;
+        let lanes = lowering.lanes;
         let bytes_a_thread =
-            lowering.passes[1].sums.iter().map(|sum| sum.elements(lanes)).max().unwrap_or(1) * 8;
+            lowering.passes[1].sums.iter().map(|sum| sum.elements(&lanes)).max().unwrap_or(1) * 8;
         // Shared memory bounds the threads of a block.
         let room = (SHARED_BYTES / bytes_a_thread / 32 * 32) as u32;
         let groups = Groups {
@@ -80,23 +83,22 @@ impl Unit<'_> {
             threads: wanted.threads.min(tuning::neighbour_group_threads()).min(room.max(32)),
             ..wanted
         };
-        let slots = heavy_rows::slots_of_lane(lowering, 1) * lanes.lanes * lanes.slices;
-        let load = RegisterEstimate::new(lowering, 1);
-        let blocks = (blocks_per_sm(load, lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
-        let bodies = [
-            (emit_groups_body(lowering, stores, groups, load), lowering.reads(), false),
-            (emit_spans_body(lowering, stores, groups), row_reads(lowering), true),
-        ];
+        let slots = heavy_rows::slots_of_lane(&lowering, 1) * lanes.lanes * lanes.slices;
+        let load = RegisterEstimate::new(&lowering, 1);
+        let blocks = (blocks_per_sm(load, &lanes) * THREADS / groups.threads).clamp(1, BLOCKS_MOST);
+        let (of_groups, of_spans) = (lowering.reads(), row_reads(&lowering));
+        let walk = Rc::new(GroupWalk { lowering, stores, groups, load });
+        let lowering = &walk.lowering;
         self.note([(ScheduleKind::NeighbourGroups, true)]);
         self.header();
-        self.schedule(&format!(
+        self.schedule(format!(
             "groups of {} neighbours, {} lanes each, {} threads a block",
             groups.neighbours, groups.lanes, groups.threads
         ));
-        for (body, reads, spans) in bodies {
+        for (reads, spans) in [(of_groups, false), (of_spans, true)] {
             let mut parameters = Parameters::new();
             parameters.add_reads(lowering, &reads);
-            parameters.stored(lowering.walk);
+            parameters.stored(&lowering.walk);
             let lists: &[(&str, Grouped)] = if spans { &OF_SPANS } else { &OF_GROUPS };
             for (declared, list) in lists {
                 parameters.push(*declared, Argument::Groups(direction, groups, *list));
@@ -110,18 +112,47 @@ impl Unit<'_> {
             );
             let (suffix, blocks) = if spans { ("_joined", 1) } else { ("", blocks) };
             let grid = Blocks::Groups { direction, groups, spans, slices: lanes.slices as u32 };
-            self.add_kernel(KernelText {
-                maker: "neighbour_group_walk.rs, emit_group_walk",
+            let body = GroupBody { walk: Rc::clone(&walk), spans };
+            self.add_kernel(KernelDraft {
                 suffix,
                 threads: groups.threads,
                 resident: blocks,
-                tables: &emit_tables(lowering),
-                body: &body,
+                tables: lowering.constants.clone(),
                 waits: true,
-                ..KernelText::new(parameters, grid)
+                ..KernelDraft::new(
+                    "neighbour_group_walk.rs, emit_group_walk",
+                    parameters,
+                    grid,
+                    body,
+                )
             });
         }
         Ok(())
+    }
+}
+
+/// A walk by groups, for both of its kernels.
+struct GroupWalk {
+    lowering: WalkLowering,
+    stores: Statements,
+    groups: Groups,
+    load: RegisterEstimate,
+}
+
+/// The body of the kernel for groups, or of that for rows whose groups span several blocks.
+struct GroupBody {
+    walk: Rc<GroupWalk>,
+    spans: bool,
+}
+
+impl KernelBody for GroupBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let GroupWalk { lowering, stores, groups, load } = &*self.walk;
+        if self.spans {
+            emit_spans_body(lowering, &stores.text(), *groups)
+        } else {
+            emit_groups_body(lowering, &stores.text(), *groups, *load)
+        }
     }
 }
 

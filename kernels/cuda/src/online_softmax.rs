@@ -9,27 +9,11 @@
 //!
 //! This is the one-pass softmax of Milakov & Gimelshein (2018): edges are read once instead of
 //! three times.
-use std::collections::BTreeSet;
-
-use super::GpuTarget;
-use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
+use super::walk_steps::{At, From, Input, Level, OnlineMaximum, Read, Step, Walk};
 use warploom_ir::{Binary, Number, Op, Reduction, Type, Unary, broadcast};
-use warploom_launch::{LaunchList, reduced};
+use warploom_launch::reduced;
 
 use super::lane_layout::broadcast_elements;
-
-/// A maximum score that sums do not wait for.
-#[derive(Clone, Debug)]
-pub(super) struct OnlineMaximum {
-    /// The reduction that finds it.
-    pub largest: usize,
-    /// The score of an edge.
-    pub score: Read,
-    /// The step that is `exp(score - largest)`.
-    pub exponential: usize,
-    /// Sums with that factor, and for each of their elements the element of the score.
-    pub sums: Vec<(usize, Vec<u32>)>,
-}
 
 /// How a term depends on the factor.
 enum Factor {
@@ -57,34 +41,6 @@ pub(super) fn find_online_maxima(walk: &mut Walk) {
             *walk = tried;
         }
     }
-}
-
-/// The names of exponentials that belong to an online maximum. Other launches that recompute them
-/// know by this that the argument is at most 0.
-pub(super) fn find_softmax_exponentials(list: &LaunchList, target: GpuTarget) -> BTreeSet<String> {
-    let walks = list
-        .launches()
-        .into_iter()
-        .filter_map(|launch| Walk::from_operation(list, target.bytes_per_real, &launch.operation));
-    let of_walk = |walk: Walk| {
-        walk.running
-            .iter()
-            .map(|running| plain(&walk.steps[running.exponential].out).to_owned())
-            .collect::<Vec<String>>()
-    };
-    walks.flat_map(of_walk).collect()
-}
-
-/// Marks the steps that are softmax exponentials.
-pub(super) fn mark_softmax_exponentials(walk: &mut Walk, shares: &BTreeSet<String>) {
-    walk.steps.iter_mut().for_each(|step| {
-        step.is_share = step.op == Op::Unary(Unary::Exp) && shares.contains(plain(&step.out))
-    });
-}
-
-/// The name of a value without the suffix of a recomputed copy.
-fn plain(name: &str) -> &str {
-    name.strip_suffix(".again").unwrap_or(name)
 }
 
 /// The step that a read refers to.

@@ -5,22 +5,22 @@
 //!           product, a second outer product that shares its side, and sums of these rows; a row is
 //!           computed once, since one block has all columns of the other side
 //! never     rounds the operands of the products that compute them, whatever `plan.matmul` is
-use super::graph_pooling::RowValue;
+use std::rc::Rc;
+
 use super::kernel_parameters::Parameters;
-use super::outer_products::{emit_side_rows, paired_columns};
+use super::outer_sides::{SideRows, lower_side_rows};
 use super::shared_read_sums::Maker;
 use super::statement_text::pointer;
-use super::statements::{Reads, Source};
+use super::statements::Reads;
+use super::tensor_core_shapes::paired_columns;
 use super::tensor_core_shapes::{
-    OuterProductShape, RowPadding, SideColumns, emit_row_fill, stored_leaf,
+    OuterProductShape, RowFill, RowOrigin, RowPadding, SideColumns, stored_leaf,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
 use super::{Argument, NoKernel, Unit, warpgroup_products};
 use warploom_ir::Op;
-use warploom_launch::{
-    Narrow, NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies,
-};
+use warploom_launch::{NarrowSource, Operand, Operation, Rowed, Rows, View, differing, lies};
 
 /// Narrow elements that are read as one vector.
 const TOGETHER: u64 = 4;
@@ -34,20 +34,26 @@ pub(super) struct NarrowRows<'a> {
     pub source: NarrowSource<'a>,
 }
 
-/// The text of these rows in the kernel.
-#[derive(Default)]
-pub(super) struct NarrowRowTexts {
+/// These rows in the kernel, as data.
+pub(super) struct NarrowRowsText {
     /// Narrow elements per row.
     pub narrow: u64,
-    /// Statements that load the rows whose signs mask the result, `vector` elements at a time, and
-    /// the narrow rows.
-    pub positive: String,
-    /// What they read.
-    pub reads: Reads,
-    pub vector: usize,
-    pub request: String,
-    /// Statements that load a column of the matrices.
-    pub matrix: String,
+    /// The rows whose signs mask the result.
+    pub positive: SideRows,
+    products: Vec<NarrowProduct>,
+    /// Columns of the rows.
+    wide: u64,
+}
+
+/// A product that computes them: its narrow rows from `start` on, of which `own` elements are read,
+/// `vector` at a time, and its matrix.
+struct NarrowProduct {
+    fill: RowFill,
+    start: u64,
+    own: u64,
+    inner: u64,
+    matrix: String,
+    transposed: bool,
 }
 
 /// Narrow elements per row: those of all products, padded with zeros to a whole vector.
@@ -119,7 +125,7 @@ impl<'a> Unit<'a> {
     pub(super) fn read_narrow_rows(
         &self,
         source: &NarrowSource,
-    ) -> Result<(Walk, Vec<Input>), NoKernel> {
+    ) -> Result<(Rc<Walk>, Vec<Input>), NoKernel> {
         let rows = |buffer: &str, columns: u64| {
             Operand::Rows(Rowed {
                 buffer: buffer.to_owned(),
@@ -132,32 +138,23 @@ impl<'a> Unit<'a> {
             .chain(source.products.iter().map(|product| rows(product.rows, product.inner)))
             .collect();
         Walk::reading(self.list, self.target.bytes_per_real, Rows::Nodes, &operands)
+            .map(|(walk, inputs)| (Rc::new(walk), inputs))
             .ok_or_else(|| NoKernel::new("narrow rows that no walk reads".to_owned()))
     }
 }
 
-impl NarrowRowTexts {
+impl NarrowRowsText {
     /// For rows that a walk reads, with their lowerings.
-    pub fn new<'a>(
+    pub fn new(
         source: &NarrowSource,
-        walk: &'a Walk,
+        walk: &Rc<Walk>,
         read: &[Input],
-    ) -> Result<(NarrowRowTexts, Vec<WalkLowering<'a>>), NoKernel> {
+    ) -> Result<(NarrowRowsText, Vec<WalkLowering>), NoKernel> {
         let [positive, narrow @ ..] = read else {
             return Err(NoKernel::new("rows of an outer product without a source".to_owned()));
         };
-        let (positive, vector, lowerings) = emit_side_rows(walk, &[positive], 1)?;
-        let reads = positive.reads;
-        let elements = narrow_elements(source);
-        let mut texts = NarrowRowTexts {
-            narrow: elements,
-            positive: positive.text,
-            reads,
-            vector,
-            request: String::new(),
-            matrix: format!("float matrix[{elements}];\n"),
-        };
-        let mut start = 0;
+        let (positive, lowerings) = lower_side_rows(walk, &[positive], 1)?;
+        let (elements, mut start, mut products) = (narrow_elements(source), 0, Vec::new());
         for (number, (product, input)) in source.products.iter().zip(narrow).enumerate() {
             let leaf = stored_leaf(walk, input, false)
                 .ok_or_else(|| NoKernel::new("narrow rows that are not stored".to_owned()))?;
@@ -166,36 +163,70 @@ impl NarrowRowTexts {
             let divides = |vector: &u64| {
                 [leaf.stride, start, inner].iter().all(|number| number.is_multiple_of(*vector))
             };
-            let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1);
-            let copied = emit_row_fill(
-                Some((leaf, RowPadding::Any)),
-                &RowValue::none(),
-                vector as usize,
-                inner as usize,
-            );
-            texts.reads.insert(Source::Rows(leaf.name.clone()));
-            let numbers = [
-                ("@PIECES@", 16 * own / vector),
-                ("@VECTOR@", vector),
-                ("@ELEMENTS@", own),
-                ("@START@", start),
-                ("@INNER@", inner),
-            ];
-            let numbered = |text: &str| {
-                numbers.iter().fold(text.to_owned(), |text, (name, number)| {
-                    text.replace(name, &number.to_string())
-                })
-            };
-            texts
-                .request
-                .push_str(&numbered(warpgroup_products::NARROW_ROWS).replace("@COPIED@", &copied));
-            texts.matrix.push_str(
-                &numbered(warpgroup_products::COLUMN)
-                    .replace("@ELEMENT@", &emit_element(product, source.columns)),
-            );
+            let vector = [TOGETHER, 2].into_iter().find(divides).unwrap_or(1) as usize;
+            let origin = RowOrigin::Stored(leaf.clone(), RowPadding::Any);
+            let fill = RowFill { origin, vector, columns: inner as usize };
+            let (matrix, transposed) = (product.matrix.to_owned(), product.transposed);
+            products.push(NarrowProduct { fill, start, own, inner, matrix, transposed });
             start += inner;
         }
-        Ok((texts, lowerings))
+        let rows = NarrowRowsText { narrow: elements, positive, products, wide: source.columns };
+        Ok((rows, lowerings))
+    }
+
+    /// Adds what they read.
+    pub fn add_reads(&self, reads: &mut Reads) {
+        self.positive.add_reads(reads);
+        self.products.iter().for_each(|product| product.fill.add_reads(reads));
+    }
+
+    /// Statements that load the narrow rows.
+    pub fn request(&self) -> String {
+        let load = |product: &NarrowProduct| {
+            product
+                .numbered(warpgroup_products::NARROW_ROWS)
+                .replace("@COPIED@", &product.fill.text())
+        };
+        self.products.iter().map(load).collect()
+    }
+
+    /// Statements that load a column of the matrices.
+    pub fn matrix(&self) -> String {
+        let column = |product: &NarrowProduct| {
+            product
+                .numbered(warpgroup_products::COLUMN)
+                .replace("@ELEMENT@", &product.element(self.wide))
+        };
+        let columns: String = self.products.iter().map(column).collect();
+        format!("float matrix[{}];\n{columns}", self.narrow)
+    }
+}
+
+impl NarrowProduct {
+    /// A text with the numbers of this product.
+    fn numbered(&self, text: &str) -> String {
+        let vector = self.fill.vector as u64;
+        let numbers = [
+            ("@PIECES@", 16 * self.own / vector),
+            ("@VECTOR@", vector),
+            ("@ELEMENTS@", self.own),
+            ("@START@", self.start),
+            ("@INNER@", self.inner),
+        ];
+        numbers
+            .iter()
+            .fold(text.to_owned(), |text, (name, number)| text.replace(name, &number.to_string()))
+    }
+
+    /// An element of the matrix column of a thread.
+    fn element(&self, wide: u64) -> String {
+        let NarrowProduct { inner, matrix, transposed, .. } = self;
+        let place = if *transposed {
+            format!("of_team % N * {inner} + k")
+        } else {
+            format!("k * {wide} + of_team % N")
+        };
+        format!("__ldg({} + {place})", pointer(matrix))
     }
 }
 
@@ -207,15 +238,4 @@ pub(super) fn add_matrix_parameters(source: &NarrowSource, parameters: &mut Para
             Argument::Buffer(product.matrix.to_owned()),
         );
     }
-}
-
-/// An element of the matrix column of a thread.
-fn emit_element(product: &Narrow, wide: u64) -> String {
-    let Narrow { inner, matrix, transposed, .. } = product;
-    let place = if *transposed {
-        format!("of_team % N * {inner} + k")
-    } else {
-        format!("k * {wide} + of_team % N")
-    };
-    format!("__ldg({} + {place})", pointer(matrix))
 }

@@ -6,33 +6,26 @@
 //!           of which many columns are taken at once, is the wider side unless the sides are
 //!           exchanged; sums of the same rows in this kernel (`beside`) have the same partition
 //! never     adds a float with an atomic
-use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
+use std::rc::Rc;
+
 use super::kernel_parameters::Parameters;
 use super::lane_layout::vector_of;
-use super::outer_from_narrow_rows::{NarrowRowTexts, add_matrix_parameters};
+use super::outer_from_narrow_rows::{NarrowRows, NarrowRowsText, add_matrix_parameters};
+use super::outer_sides::{SideRows, lower_side_rows};
 use super::plain_products::RowParts;
 use super::reduce_all_rows::LAST;
+use super::row_values::tables_of;
 use super::shared_read_sums::OTHER;
-use super::statements::{Reads, Source};
+use super::source_text::{KernelBody, KernelDraft, Printer};
+use super::statements::Reads;
 use super::tensor_core_shapes::{
-    self, COLUMNS, OuterProductShape, RowPadding, SideColumns, emit_row_fill, stored_leaf,
+    self, COLUMNS, OuterProductShape, SideColumns, paired_columns, start_of_other, stored_leaf,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{
-    Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit, warpgroup_products,
-};
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit, warpgroup_products};
 use warploom_launch::{Operand, Operation, differing};
 use warploom_tuning as tuning;
-
-/// Columns of two concatenated rows; the second starts at a vector boundary.
-pub(super) fn paired_columns(first: u64, second: u64) -> u64 {
-    start_of_other(first) + second
-}
-
-fn start_of_other(first: u64) -> u64 {
-    first.next_multiple_of(4)
-}
 
 /// A second outer product, which this launch's kernel computes as well.
 pub(super) struct SecondOuter {
@@ -120,7 +113,7 @@ impl Unit<'_> {
     pub(super) fn emit_tiled_outer(
         &mut self,
         out: &str,
-        walk: &Walk,
+        walk: &Rc<Walk>,
         read: &[Input],
         twin: Option<&SecondOuter>,
         lead: u64,
@@ -145,33 +138,7 @@ impl Unit<'_> {
         if let Some(turned) = schedule.turned(size, rows, self.target).filter(|_| made.is_none()) {
             (sides.are_turned, schedule) = (true, turned);
         }
-        let of_made = made.as_ref().map(|made| self.read_narrow_rows(&made.source)).transpose()?;
-        let of_side = |side: usize| {
-            [&read[side]]
-                .into_iter()
-                .chain(other.iter().filter(move |_| twin.is_some_and(|twin| twin.side == side)))
-        };
-        let (mut lowerings, mut texts, mut vectors) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut texts_made, mut reads) = (NarrowRowTexts::default(), Reads::new());
-        for side in 0..2 {
-            if let (Some(made), Some((walk, read))) =
-                (made.as_ref().filter(|made| made.side == side), &of_made)
-            {
-                let (of_rows, loaders) = NarrowRowTexts::new(&made.source, walk, read)?;
-                texts.push(of_rows.positive.clone());
-                reads.extend(of_rows.reads.iter().cloned());
-                vectors.push(of_rows.vector);
-                lowerings.extend(loaders);
-                texts_made = of_rows;
-                continue;
-            }
-            let (text, vector, loaders) =
-                emit_side_rows(walk, &of_side(side).collect::<Vec<_>>(), lead)?;
-            lowerings.extend(loaders);
-            reads.extend(text.reads);
-            texts.push(text.text);
-            vectors.push(vector);
-        }
+        let lowered = self.lower_sides(walk, read, twin, made.as_ref(), lead)?;
         self.note([
             (ScheduleKind::OuterTensorCore, !schedule.by_warpgroups),
             (ScheduleKind::OuterWarpgroup, schedule.by_warpgroups),
@@ -181,20 +148,19 @@ impl Unit<'_> {
         ]);
         self.header();
         if let Some(twin) = twin {
-            let line = format!(
-                "//   (also computes {}: the two share a side)\n",
+            self.schedule(format!(
+                "also computes {}: the two share a side",
                 self.list.launches()[twin.launch].name
-            );
-            self.source.push_str(&line);
+            ));
         }
         if let Some(made) = &made {
-            let line = format!(
-                "//   (computes the rows of {}, which are never materialised)\n",
+            self.schedule(format!(
+                "computes the rows of {}, which are never materialised",
                 made.source.out
-            );
-            self.source.push_str(&line);
+            ));
         }
-        self.schedule(&schedule.describe());
+        self.schedule(schedule.describe());
+        let LoweredSides { rows: side_rows, made: rows_made, reads, lowerings } = lowered;
         let mut parameters = Parameters::new();
         lowerings.iter().for_each(|lowering| parameters.add_reads(lowering, &reads));
         made.iter().for_each(|made| add_matrix_parameters(&made.source, &mut parameters));
@@ -206,7 +172,7 @@ impl Unit<'_> {
             self.shared_sum(side).is_some()
                 || (twin.is_some_and(|twin| twin.side == side) && self.shared_sum(OTHER).is_some())
         });
-        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
+        let elements: u64 = made.iter().map(|output| output.elements).sum();
         let each = (tuning::sum_part_rows() / lead.max(1) as u32).max(1);
         let most = self.choose_part_count(&schedule, rows, elements);
         let parts = self.parts_expected(walk.rows, each, most);
@@ -217,47 +183,76 @@ impl Unit<'_> {
             (ScheduleKind::PartsInKernel, joins),
             (ScheduleKind::PartsKernel, !joins),
         ]);
-        let mut body =
-            emit_body(&schedule, &sides, [vectors[0], vectors[1]], &texts, &texts_made, sums, lead);
-        if joins {
+        let merge = joins.then(|| {
             parameters.push_output("unsigned* ticket", Argument::Ticket);
-            let told = emit_output_stores(&made, &mut parameters, "continue");
-            body.push_str(&format!(
-                "{LAST}{}",
-                ADD_TILES_LAST
-                    .replace("@ELEMENTS@", &elements.to_string())
-                    .replace("@TOLD@", &told)
-            ));
-        }
+            add_outputs(&made, &mut parameters);
+            made.clone()
+        });
         let blocks = Blocks::Parts { rows: walk.rows, each, most, tiles: schedule.blocks };
-        self.add_kernel(KernelText {
-            maker: "outer_products.rs, emit_tiled_outer",
-            threads: schedule.threads(),
-            resident: 1,
-            tables: &tables,
-            body: &body,
-            shared_bytes: schedule.shared_bytes as u32,
-            ..KernelText::new(parameters, blocks)
+        let (threads, shared_bytes) = (schedule.threads(), schedule.shared_bytes as u32);
+        let rows = side_rows;
+        let body = TiledOuterBody { schedule, sides, rows, made: rows_made, sums, lead, merge };
+        self.add_kernel(KernelDraft {
+            threads,
+            tables,
+            shared_bytes,
+            ..KernelDraft::new("outer_products.rs, emit_tiled_outer", parameters, blocks, body)
         });
         self.scratch_bytes =
             self.scratch_bytes.max(u64::from(most) * elements * self.target.bytes_per_real);
         if !joins {
-            self.add_parts_of_tiles(&made, RowParts { rows: walk.rows, each, most });
+            self.add_parts_of_tiles(made, RowParts { rows: walk.rows, each, most });
         }
         Ok(true)
     }
 
-    /// The layout of a part: its buffers and their elements, in order: products, sums of X, sums of
-    /// Z. A buffer is none where no launch reads the sum.
+    /// Lowers the rows of both sides, or what the kernel computes those of one side from.
+    fn lower_sides(
+        &self,
+        walk: &Rc<Walk>,
+        read: &[Input],
+        twin: Option<&SecondOuter>,
+        made: Option<&NarrowRows>,
+        lead: u64,
+    ) -> Result<LoweredSides, NoKernel> {
+        let of_made = made.map(|made| self.read_narrow_rows(&made.source)).transpose()?;
+        let of_twin = |side: usize| {
+            read[2..].iter().filter(move |_| twin.is_some_and(|twin| twin.side == side))
+        };
+        let mut lowered = LoweredSides::default();
+        for side in 0..2 {
+            let loaders = if let (Some(made), Some((walk, read))) =
+                (made.filter(|made| made.side == side), &of_made)
+            {
+                let (rows, loaders) = NarrowRowsText::new(&made.source, walk, read)?;
+                rows.add_reads(&mut lowered.reads);
+                lowered.made = Some(rows);
+                loaders
+            } else {
+                let inputs: Vec<&Input> = [&read[side]].into_iter().chain(of_twin(side)).collect();
+                let (rows, loaders) = lower_side_rows(walk, &inputs, lead)?;
+                rows.add_reads(&mut lowered.reads);
+                lowered.rows[side] = Some(rows);
+                loaders
+            };
+            lowered.lowerings.extend(loaders);
+        }
+        Ok(lowered)
+    }
+
+    /// The layout of a part, in order: products, sums of X, sums of Z.
     fn tile_outputs(
         &self,
         out: &str,
         sides: &Sides,
         twin: Option<&SecondOuter>,
-    ) -> Vec<(Option<String>, u64)> {
+    ) -> Vec<TileOutput> {
         let (own, of_twin) = sides.elements();
-        let mut made = vec![(Some(out.to_owned()), own)];
-        made.extend(twin.zip(of_twin).map(|(twin, elements)| (Some(twin.out.clone()), elements)));
+        let output = |buffer: Option<String>, elements: u64| TileOutput { buffer, elements };
+        let mut made = vec![output(Some(out.to_owned()), own)];
+        made.extend(
+            twin.zip(of_twin).map(|(twin, elements)| output(Some(twin.out.clone()), elements)),
+        );
         for side in sides.x_and_z() {
             let OuterSide { columns, other } = sides.both[side];
             let (sum, of_other) =
@@ -265,50 +260,39 @@ impl Unit<'_> {
             if sum.is_none() && of_other.is_none() {
                 continue;
             }
-            made.push((sum, columns));
+            made.push(output(sum, columns));
             if let Some(other) = other {
-                made.push((None, start_of_other(columns) - columns));
-                made.push((of_other, other));
+                made.push(output(None, start_of_other(columns) - columns));
+                made.push(output(of_other, other));
             }
         }
-        made.retain(|(_, elements)| *elements > 0);
+        made.retain(|output| output.elements > 0);
         made
     }
 
     /// Adds the kernel that merges the parts of an outer product and of its sums; `made` is the
     /// layout of a part.
-    fn add_parts_of_tiles(&mut self, made: &[(Option<String>, u64)], of_parts: RowParts) {
-        let elements: u64 = made.iter().map(|(_, elements)| elements).sum();
+    fn add_parts_of_tiles(&mut self, made: Vec<TileOutput>, of_parts: RowParts) {
+        let elements: u64 = made.iter().map(|output| output.elements).sum();
         // With few elements a block has few of them, so that all SMs load data. With many elements
         // in few parts a thread has one each.
         let processors = u64::from(self.target.processors);
         let is_of_threads = elements >= u64::from(THREADS) * processors
             && of_parts.most <= tuning::thread_sum_parts();
-        let (wide, work) = match elements {
-            _ if is_of_threads => (THREADS, tensor_core_shapes::ADD_PARTS_EACH),
-            few if few < tuning::few_sum_elements() * processors => {
-                (8, tensor_core_shapes::ADD_PARTS)
-            }
-            _ => (32, tensor_core_shapes::ADD_PARTS),
+        let wide = match elements {
+            _ if is_of_threads => THREADS,
+            few if few < tuning::few_sum_elements() * processors => 8,
+            _ => 32,
         };
         let mut parameters = Parameters::new();
-        let told = emit_output_stores(made, &mut parameters, "return");
+        add_outputs(&made, &mut parameters);
         parameters.push("const real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned parts", of_parts.argument());
-        let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
-        let body = format!(
-            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / \
-                WIDE;\nconst unsigned elements = {};\n{}{told}",
-            all.join(" + "),
-            work
-        );
         let blocks = Blocks::Fixed([(elements as u32).div_ceil(wide), 1, 1]);
-        self.add_kernel(KernelText {
-            maker: "outer_products.rs, add_parts_of_tiles",
+        let body = TilePartsBody { made, wide, is_of_threads };
+        self.add_kernel(KernelDraft {
             suffix: "_parts",
-            resident: 1,
-            body: &body,
-            ..KernelText::new(parameters, blocks)
+            ..KernelDraft::new("outer_products.rs, add_parts_of_tiles", parameters, blocks, body)
         });
     }
 
@@ -332,71 +316,57 @@ impl Unit<'_> {
     }
 }
 
-/// Statements that load rows of a side, and what they read.
-pub(super) struct SideText {
-    pub text: String,
-    pub reads: Reads,
+/// The rows of both sides, or those that the kernel computes for one, and what they read.
+#[derive(Default)]
+struct LoweredSides {
+    rows: [Option<SideRows>; 2],
+    made: Option<NarrowRowsText>,
+    reads: Reads,
+    lowerings: Vec<WalkLowering>,
 }
 
-/// Statements that load rows of a side, the elements per load, and the lowerings of the rows'
-/// values.
-pub(super) fn emit_side_rows<'a>(
-    walk: &'a Walk,
-    inputs: &[&Input],
-    lead: u64,
-) -> Result<(SideText, usize, Vec<WalkLowering<'a>>), NoKernel> {
-    let columns = |input: &Input| input.shape().last().copied().unwrap_or(1);
-    // A stored row is read up to its stride: the padding yields elements that are not stored.
-    let widest = |input: &Input| match stored_leaf(walk, input, lead > 1)
-        .filter(|leaf| leaf.columns == columns(input))
-    {
-        Some(leaf) => vector_of(leaf.stride as usize, 4),
-        None => vector_of(columns(input) as usize, 4),
-    };
-    let vector = inputs.iter().map(|input| widest(input)).min().unwrap_or(1);
-    let (mut lowerings, mut texts, mut reads) = (Vec::new(), Vec::new(), Reads::new());
-    for input in inputs {
-        let mut lowering = WalkLowering::new(
-            walk,
-            thread_lanes(columns(input) as usize, vector_of(columns(input) as usize, 4)),
-        );
-        let lies = stored_leaf(walk, input, lead > 1);
-        let made = match lies {
-            Some(_) => RowValue::none(),
-            None => lower_row_value(&mut lowering, input)?,
-        };
-        made.statements.add_reads(&mut reads);
-        reads.extend(lies.map(|leaf| Source::Rows(leaf.name.clone())));
-        texts.push(emit_row_fill(
-            lies.map(|leaf| (leaf, RowPadding::Any)),
-            &made,
-            vector,
-            columns(input) as usize,
-        ));
-        lowerings.push(lowering);
-    }
-    let text = match (inputs, texts.as_slice()) {
-        ([first, other], [of_first, of_other]) => BOTH
-            .replace("@START@", &start_of_other(columns(first)).to_string())
-            .replace("@COLUMNS@", &columns(first).to_string())
-            .replace("@OTHERS@", &columns(other).to_string())
-            .replace("@FIRST@", of_first)
-            .replace("@OTHER@", of_other),
-        _ => texts.concat(),
-    };
-    Ok((SideText { text, reads }, vector, lowerings))
-}
-
-fn emit_body(
-    schedule: &OuterProductShape,
-    sides: &Sides,
-    vectors: [usize; 2],
-    texts: &[String],
-    made: &NarrowRowTexts,
+/// The body of an outer product on tensor cores.
+struct TiledOuterBody {
+    schedule: OuterProductShape,
+    sides: Sides,
+    /// The rows of both sides; none where the kernel computes them.
+    rows: [Option<SideRows>; 2],
+    /// The rows that the kernel computes from narrow ones.
+    made: Option<NarrowRowsText>,
+    /// Whether the rows of each side are summed.
     sums: [bool; 2],
     lead: u64,
-) -> String {
+    /// The layout of a part, if the last block merges the parts.
+    merge: Option<Vec<TileOutput>>,
+}
+
+impl KernelBody for TiledOuterBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let merge = |made: &Vec<TileOutput>| {
+            let elements: u64 = made.iter().map(|output| output.elements).sum();
+            let told = emit_output_stores(made, "continue");
+            let text = ADD_TILES_LAST
+                .replace("@ELEMENTS@", &elements.to_string())
+                .replace("@TOLD@", &told);
+            format!("{LAST}{text}")
+        };
+        emit_parts(self) + &self.merge.as_ref().map(merge).unwrap_or_default()
+    }
+}
+
+impl TiledOuterBody {
+    /// The rows that are copied for a side.
+    fn side_rows(&self, side: usize) -> Option<&SideRows> {
+        self.rows[side].as_ref().or(self.made.as_ref().map(|made| &made.positive))
+    }
+}
+
+fn emit_parts(body: &TiledOuterBody) -> String {
+    let TiledOuterBody { schedule, sides, made, sums, lead, .. } = body;
     let [x, z] = sides.x_and_z();
+    let [of_x, of_z] = [x, z].map(|side| body.side_rows(side));
+    let vector = |rows: Option<&SideRows>| rows.map_or(1, |rows| rows.vector);
+    let rows_text = |rows: Option<&SideRows>| rows.map(SideRows::text).unwrap_or_default();
     let OuterProductShape { groups, tiles, across, along, ahead, .. } = schedule;
     let (own, twin) = sides.elements();
     let place = match [&sides.both[x], &sides.both[z]] {
@@ -408,19 +378,20 @@ fn emit_body(
         }
         _ => PLACE.to_owned(),
     };
-    let is_made = made.narrow > 0;
     let by_warpgroups = || {
-        let (make, row) = if is_made {
+        let (make, row) = if made.is_some() {
             (warpgroup_products::MAKE, warpgroup_products::MADE)
         } else {
             ("", warpgroup_products::COPIED)
         };
+        let of_made = |text: fn(&NarrowRowsText) -> String| made.as_ref().map(text);
         let text = warpgroup_products::OF_COLUMNS
-            .replace("@NARROW@", &made.request)
-            .replace("@MATRIX@", &made.matrix)
+            .replace("@NARROW@", &of_made(NarrowRowsText::request).unwrap_or_default())
+            .replace("@MATRIX@", &of_made(NarrowRowsText::matrix).unwrap_or_default())
             .replace("@MADE@", make)
             .replace("@ROW@", row);
-        format!("constexpr unsigned NARROW = {};\n{text}", made.narrow)
+        let narrow = made.as_ref().map_or(0, |made| made.narrow);
+        format!("constexpr unsigned NARROW = {narrow};\n{text}")
     };
     format!(
         "constexpr unsigned X = {}, Z = {}, XV = {}, ZV = {}, RV = {}, GROUPS = {groups}, TILES = {tiles}, ACROSS = {across}, TURNS = {along}, AHEAD = {ahead};
@@ -430,16 +401,16 @@ const unsigned rows = rows_given * {lead};
 {}",
         sides.both[x].total_columns(),
         sides.both[z].total_columns(),
-        vectors[x],
-        vectors[z],
+        vector(of_x),
+        vector(of_z),
         vector_of(*tiles, 4),
         own + twin.unwrap_or(0),
         x == 0,
         sums[x],
         sums[z],
         if schedule.by_warpgroups { by_warpgroups() } else { COLUMNS.to_owned() }
-            .replace("@X@", &texts[x])
-            .replace("@Z@", &texts[z])
+            .replace("@X@", &rows_text(of_x))
+            .replace("@Z@", &rows_text(of_z))
             .replace("@PLACE@", &place),
     )
 }
@@ -462,25 +433,36 @@ fn emit_paired_place(
         .replace("@OTHERS@", &side.other.unwrap_or(0).to_string())
 }
 
-/// Statements that store the sum of an element to its buffer, by position; `next` is the statement
-/// that leaves the element.
-fn emit_output_stores(
-    made: &[(Option<String>, u64)],
-    parameters: &mut Parameters,
-    next: &str,
-) -> String {
-    let mut told = "unsigned place = element;\n".to_owned();
-    for (number, (buffer, elements)) in made.iter().enumerate() {
-        let mut put = String::new();
+/// Elements of a part that are stored to one buffer; none where no launch reads the sum.
+#[derive(Clone)]
+struct TileOutput {
+    buffer: Option<String>,
+    elements: u64,
+}
+
+/// Adds the buffers of a part, and the elements of each.
+fn add_outputs(made: &[TileOutput], parameters: &mut Parameters) {
+    for (number, TileOutput { buffer, elements }) in made.iter().enumerate() {
         if let Some(buffer) = buffer {
             parameters.push_output(
                 format!("real* __restrict__ out_{number}"),
                 Argument::Buffer(buffer.clone()),
             );
-            put = format!("out_{number}[place] = sum; ");
         }
         parameters
             .push(format!("const unsigned elements_{number}"), Argument::Number(*elements as u32));
+    }
+}
+
+/// Statements that store the sum of an element to its buffer, by position; `next` is the statement
+/// that leaves the element.
+fn emit_output_stores(made: &[TileOutput], next: &str) -> String {
+    let mut told = "unsigned place = element;\n".to_owned();
+    for (number, output) in made.iter().enumerate() {
+        let put = match &output.buffer {
+            Some(_) => format!("out_{number}[place] = sum; "),
+            None => String::new(),
+        };
         if number + 1 < made.len() {
             told.push_str(&format!(
                 "if (place < elements_{number}) {{ {put}{next}; }}\nplace -= elements_{number};\n"
@@ -492,17 +474,32 @@ fn emit_output_stores(
     told
 }
 
-/// Concatenates rows of two buffers: the columns of the first, and from `START` on those of the
-/// second.
-const BOTH: &str = "const unsigned of_both = column;
-if (of_both < @START@) {
-const unsigned column = of_both;
-const bool here = row < end && column < @COLUMNS@;
-@FIRST@} else {
-const unsigned column = of_both - @START@;
-const bool here = row < end && column < @OTHERS@;
-@OTHER@}
-";
+/// The body of the kernel that merges the parts of an outer product, with these threads along the
+/// elements.
+struct TilePartsBody {
+    made: Vec<TileOutput>,
+    wide: u32,
+    /// Whether a thread adds all parts of an element.
+    is_of_threads: bool,
+}
+
+impl KernelBody for TilePartsBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let TilePartsBody { made, wide, is_of_threads } = self;
+        let work = if *is_of_threads {
+            tensor_core_shapes::ADD_PARTS_EACH
+        } else {
+            tensor_core_shapes::ADD_PARTS
+        };
+        let all: Vec<String> = (0..made.len()).map(|number| format!("elements_{number}")).collect();
+        format!(
+            "constexpr unsigned WIDE = {wide}, WARPS = {THREADS} / 32, SLICES = {THREADS} / \
+                WIDE;\nconst unsigned elements = {};\n{work}{}",
+            all.join(" + "),
+            emit_output_stores(made, "return")
+        )
+    }
+}
 
 /// The position of an element among those of a part, and whether it exists.
 const PLACE: &str = "const bool is_told = x0 + x < X && z0 + z < Z;

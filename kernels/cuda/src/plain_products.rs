@@ -6,20 +6,24 @@
 //!           matrix's columns; sums over all rows are added in a fixed order
 //! never     rounds to a narrower type
 
-use super::graph_pooling::{
-    RowValue, lies_in_rows, lower_row_value, plain_row, start_of, tables_of, thread_lanes,
-};
+use std::rc::Rc;
+
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, Spread, identity, vector_of, widest_vector};
-use super::reduce_all_rows::{LAST, emit_last_block_merge};
-use super::row_walk::{emit_store, frame_shape};
+use super::launch_walk;
+use super::reduce_all_rows::{LastBlockMerge, parts_kernel};
+use super::row_stores::{emit_store, frame_shape};
+use super::row_values::{
+    RowValue, lies_in_rows, lower_row_value, plain_row, start_of, tables_of, thread_lanes,
+};
+use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statement_text::{output, pointer};
 use super::statements::{
     Expression, Load, Reads, RegisterValue, RowNumber, Scope, Statement, Statements,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Leaf, Read, Step, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit};
 use warploom_ir::{Op, Type};
 use warploom_launch::{
     Body, Element, Launch, Operand, Operation, Rows, is_attended, name_of_again,
@@ -47,6 +51,7 @@ impl RowParts {
 
 /// The tile of a thread: `vector` columns, with `across` threads along a row, and `each` rows,
 /// whose elements are loaded `left_vector` at a time.
+#[derive(Clone, Copy)]
 struct ThreadTile {
     across: usize,
     vector: usize,
@@ -55,6 +60,7 @@ struct ThreadTile {
 }
 
 /// The shape of a product.
+#[derive(Clone)]
 pub(super) struct ProductShape {
     /// The number of its step.
     pub number: usize,
@@ -236,7 +242,7 @@ pub(super) fn lower_finish(
     held: &[From],
     of_place: impl Fn(&str, &str) -> String,
 ) -> Result<Finish, NoKernel> {
-    let walk = lowering.walk;
+    let walk = &Rc::clone(&lowering.walk);
     let mut stores = Statements::default();
     if shape.plain {
         let step = &walk.steps[shape.number];
@@ -353,37 +359,36 @@ impl Unit<'_> {
 
     /// The end of blocks that sum rows: each stores a part. The last block merges the parts if they
     /// are few.
-    fn emit_sums_end(
+    fn plan_sums_end(
         &mut self,
         sums: &ProductSums,
         of_parts: RowParts,
         parameters: &mut Parameters,
-    ) -> String {
+    ) -> Option<SumsEnd> {
         if sums.are_none() {
-            return String::new();
+            return None;
         }
         let (parts, elements) = (self.parts_left(of_parts), sums.elements());
-        let mut text = SUMS_END.to_owned();
         parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         let joins = elements * parts <= tuning::last_block_elements();
         self.note([(ScheduleKind::PartsInKernel, joins), (ScheduleKind::PartsKernel, !joins)]);
-        if joins {
+        let merge = joins.then(|| {
             let place = sums.place(parameters);
             parameters.push_output("unsigned* ticket", Argument::Ticket);
-            text.push_str(&format!("{LAST}{}", emit_last_block_merge(&place, elements)));
-        }
+            LastBlockMerge { place, elements }
+        });
         self.scratch_bytes = self.scratch_bytes.max(parts * elements * self.target.bytes_per_real);
-        text
+        Some(SumsEnd { merge })
     }
 
-    /// Adds the kernel that merges the parts, if the last block does not.
-    fn add_parts_of(&mut self, sums: &ProductSums, of_parts: RowParts) {
+    /// The kernel that merges the parts, if the last block does not.
+    fn parts_draft(&self, sums: &ProductSums, of_parts: RowParts) -> Option<KernelDraft> {
         let (parts, elements) = (self.parts_left(of_parts), sums.elements());
-        if elements * parts > tuning::last_block_elements() {
+        (elements * parts > tuning::last_block_elements()).then(|| {
             let mut parameters = Parameters::new();
             let place = sums.place(&mut parameters);
-            self.add_parts(place, parameters, elements as u32, parts, of_parts.argument());
-        }
+            parts_kernel(place, parameters, elements as u32, parts, of_parts.argument())
+        })
     }
 
     /// The sums of a product over all its rows: of one of its steps, and the outer product of
@@ -458,7 +463,7 @@ impl Unit<'_> {
         if let (None, Some(second)) = (maker, self.joined.firsts.get(&self.number).copied()) {
             let is_joined = self
                 .merge_products(second)?
-                .is_some_and(|joined| joined.first == Some(self.number))
+                .is_some_and(|merged| merged.launches.first == Some(self.number))
                 || self.short_pair(second)?.is_some();
             maker = is_joined.then_some(second);
         }
@@ -469,9 +474,7 @@ impl Unit<'_> {
             );
         }
         let Some(maker) = self.elsewhere.get(&self.number) else { return Ok(false) };
-        let line = format!("// merged into the kernel of {}\n", self.list.launches()[*maker].name);
-        self.header();
-        self.source.push_str(&line);
+        self.merged_into(self.list.launches()[*maker].name.clone());
         Ok(true)
     }
 
@@ -487,7 +490,7 @@ impl Unit<'_> {
         };
         let both = self.merge_sum(launches[first], launches[number]);
         let Some(walk) = both
-            .and_then(|both| Walk::from_operation(self.list, self.target.bytes_per_real, &both))
+            .and_then(|both| launch_walk::walk_of(self.list, self.target.bytes_per_real, &both))
         else {
             return Ok(None);
         };
@@ -509,7 +512,7 @@ impl Unit<'_> {
         }
         let no_walk = || NoKernel::new("an operation that no walk supports".to_owned());
         let walk =
-            Walk::from_operation(self.list, self.target.bytes_per_real, &self.launch.operation)
+            launch_walk::walk_of(self.list, self.target.bytes_per_real, &self.launch.operation)
                 .ok_or_else(no_walk)?;
         let shape = ProductShape::from_walk(&walk)?;
         Ok((walk, vec![shape]))
@@ -530,32 +533,46 @@ impl Unit<'_> {
             self.unmade.push(walk.steps[sum.step].out.clone());
             walk.steps[sum.step].stored = false;
         }
+        let walk = Rc::new(walk);
         if sums.are_none()
             && !is_attended(&self.list.index(), &self.launch.operation)
-            && let Some(joined) = self.merge_products(self.number)?
+            && let Some(merged) = self.merge_products(self.number)?
         {
-            self.elsewhere.extend(joined.followers.iter().map(|follower| (*follower, self.number)));
-            return self.add_merged_products(&joined);
+            let followers = merged.launches.followers.iter();
+            self.elsewhere.extend(followers.map(|follower| (*follower, self.number)));
+            self.add_merged_products(merged);
+            return Ok(());
         }
-        let most = widest_vector(self.target.bytes_per_real);
+        let lowered = self.lower_thread_product(&walk, &shapes, &sums)?;
+        self.add_thread_product(shapes, sums, lowered)
+    }
+
+    /// Lowers a product by threads, and chooses their tiles.
+    fn lower_thread_product(
+        &self,
+        walk: &Rc<Walk>,
+        shapes: &[ProductShape],
+        sums: &ProductSums,
+    ) -> Result<LoweredProduct, NoKernel> {
+        let (shape, most) = (&shapes[0], widest_vector(self.target.bytes_per_real));
         // Left operand: a tile of rows, loaded along K. Result: threads across the columns.
         let places = |shape: &ProductShape| {
-            if shapes.len() > 1 { shape.inner } else { left_places(&walk, shape) }
+            if shapes.len() > 1 { shape.inner } else { left_places(walk, shape) }
         };
         let left_vector =
             shapes.iter().map(|shape| vector_of(places(shape), most)).min().unwrap_or(1);
-        let (loaders, lefts) = lower_rows(&walk, &shapes, left_vector)?;
+        let (loaders, lefts) = lower_rows(walk, shapes, left_vector)?;
         // The columns of a reduction along a row are held by one lane group. Each lane's vector
         // lies in one such reduction.
         let (vector, has_sums) = (
-            vector_along(&walk, shape.places, most),
+            vector_along(walk, shape.places, most),
             walk.steps.iter().any(|step| matches!(step.op, Op::Axis(..))),
         );
         let across =
             shape.places.div_ceil(vector).next_power_of_two().min(if has_sums { 32 } else { 16 });
         let slices = shape.places.div_ceil(vector * across);
         let mut lowering = WalkLowering::new(
-            &walk,
+            walk,
             Lanes { places: shape.places, vector, lanes: across, chunks: 1, slices },
         );
         let nothing: Vec<Statement> =
@@ -575,69 +592,87 @@ impl Unit<'_> {
                     >= blocks_least
         };
         let each = [8, 4, 2].into_iter().filter(|each| *each <= most).find(is_enough).unwrap_or(1);
+        let tile = ThreadTile { across, vector, each, left_vector };
+        Ok(LoweredProduct { loaders, lefts, lowering, finish, tile })
+    }
+
+    /// Notes how a product is executed.
+    fn note_thread_product(&mut self, shapes: usize, sums: &ProductSums, tile: ThreadTile) {
+        let ThreadTile { across, vector, each, .. } = tile;
         self.note([
-            (ScheduleKind::ThreadProduct, sums.are_none() && shapes.len() == 1),
-            (ScheduleKind::ThreadProductPair, shapes.len() > 1),
+            (ScheduleKind::ThreadProduct, sums.are_none() && shapes == 1),
+            (ScheduleKind::ThreadProductPair, shapes > 1),
             (ScheduleKind::ThreadProductWithSum, sums.sum.is_some()),
             (ScheduleKind::ThreadProductWithOuter, sums.outer.is_some()),
         ]);
         self.header();
-        self.schedule(&format!(
+        self.schedule(format!(
             "{each} rows of {vector} columns a thread, {across} threads along a row"
         ));
-        let (rows, lead) = shape.rows(&walk);
-        let mut given = Parameters::new();
+    }
+
+    /// Adds the kernel of a product by threads, and that which merges the parts of its sums.
+    fn add_thread_product(
+        &mut self,
+        shapes: Vec<ProductShape>,
+        sums: ProductSums,
+        lowered: LoweredProduct,
+    ) -> Result<(), NoKernel> {
+        let LoweredProduct { loaders, lefts, lowering, finish, tile } = lowered;
+        self.note_thread_product(shapes.len(), &sums, tile);
+        let (shape, walk) = (&shapes[0], &lowering.walk);
+        let (rows, lead) = shape.rows(walk);
+        let mut parameters = Parameters::new();
         let mut reads = finish.reads();
         lefts.iter().for_each(|left| left.statements.add_reads(&mut reads));
         let all: Vec<&WalkLowering> = loaders.iter().collect();
-        product_parameters(&mut given, shape, rows, &all, &lowering, &reads);
+        product_parameters(&mut parameters, shape, rows, &all, &lowering, &reads);
         shapes[1..].iter().for_each(|second| {
-            given.push(
+            parameters.push(
                 format!("const real* __restrict__ {}", pointer(&second.matrix)),
                 Argument::Buffer(second.matrix.clone()),
             )
         });
-        let mut parameters = given;
-        let tile = ThreadTile { across, vector, each, left_vector };
-        let body = emit_body(&shapes, &lefts, &finish, &sums, tile, lead).replace(
-            "@AHEAD@",
-            &if self.expected_vertices() * shape.wide as u64 * 4
-                >= tuning::thread_product_prefetch_bytes()
-            {
-                emit_prefetch(&walk, &finish.statements)
-            } else {
-                String::new()
-            },
-        );
-        let of_block = (THREADS / across as u32 * each as u32 / lead.max(1) as u32).max(1);
+        let is_long = self.expected_vertices() * shape.wide as u64 * 4
+            >= tuning::thread_product_prefetch_bytes();
+        let prefetched = if is_long { late_rows(walk, &finish.statements) } else { Vec::new() };
+        let each = (THREADS / tile.across as u32 * tile.each as u32 / lead.max(1) as u32).max(1);
         // With large sums, few blocks loop over the tiles of rows.
         let most = if sums.outer.is_some() {
             tuning::thread_product_parts() * self.target.processors
         } else {
             u32::MAX
         };
-        let of_parts = RowParts { rows, each: of_block, most };
-        let body = body + &self.emit_sums_end(&sums, of_parts, &mut parameters);
+        let of_parts = RowParts { rows, each, most };
+        let end = self.plan_sums_end(&sums, of_parts, &mut parameters);
         let tables = tables_of(&all.into_iter().chain([&lowering]).collect::<Vec<_>>())?;
         // With sums, at least one block exists to store the sum of zero rows.
-        let slices = slices as u32;
+        let slices = lowering.lanes.slices as u32;
         let blocks = if sums.are_none() {
-            Blocks::Rows { rows, each: of_block, slices }
+            Blocks::Rows { rows, each, slices }
         } else {
-            Blocks::Parts { rows, each: of_block, most, tiles: [slices, 1] }
+            Blocks::Parts { rows, each, most, tiles: [slices, 1] }
         };
-        self.add_kernel(KernelText {
-            maker: "plain_products.rs, emit_product",
+        let parts = (!sums.are_none()).then(|| self.parts_draft(&sums, of_parts)).flatten();
+        let body = ThreadProductBody { shapes, lefts, finish, sums, tile, lead, prefetched, end };
+        self.add_kernel(KernelDraft {
             resident: 2,
-            tables: &tables,
-            body: &body,
-            ..KernelText::new(parameters, blocks)
+            tables,
+            ..KernelDraft::new("plain_products.rs, emit_product", parameters, blocks, body)
         });
-        if !sums.are_none() {
-            self.add_parts_of(&sums, of_parts);
-        }
+        self.draft.kernels.extend(parts);
         Ok(())
     }
+}
+
+/// A product by threads, in statements: the loads of the left operands, their values, and the
+/// epilogue.
+struct LoweredProduct {
+    loaders: Vec<WalkLowering>,
+    lefts: Vec<RowValue>,
+    lowering: WalkLowering,
+    finish: Finish,
+    tile: ThreadTile,
 }
 
 /// Columns of the left operand to read: with the padding up to the stride, if its rows are a buffer
@@ -657,11 +692,11 @@ fn left_places(walk: &Walk, shape: &ProductShape) -> usize {
 
 /// Lowers the loads of the left operands, `vector` adjacent elements at a time, and the values that
 /// result.
-fn lower_rows<'a>(
-    walk: &'a Walk,
+fn lower_rows(
+    walk: &Rc<Walk>,
     shapes: &[ProductShape],
     vector: usize,
-) -> Result<(Vec<WalkLowering<'a>>, Vec<RowValue>), NoKernel> {
+) -> Result<(Vec<WalkLowering>, Vec<RowValue>), NoKernel> {
     let (mut loaders, mut lefts) = (Vec::new(), Vec::new());
     for shape in shapes {
         let mut loader =
@@ -773,8 +808,8 @@ impl ProductSums {
     }
 }
 
-/// Prefetches rows that the epilogue reads, if a block reads many consecutive ones.
-fn emit_prefetch(walk: &Walk, statements: &Statements) -> String {
+/// Rows of vertices that the epilogue reads.
+fn late_rows(walk: &Walk, statements: &Statements) -> Vec<Leaf> {
     let reads_own_row = |leaf: &Leaf| {
         statements.0.iter().any(|statement| {
             matches!(
@@ -787,14 +822,16 @@ fn emit_prefetch(walk: &Walk, statements: &Statements) -> String {
     let is_late = |leaf: &&Leaf| {
         leaf.rows == Rows::Nodes && leaf.element == Element::Real && reads_own_row(leaf)
     };
-    let ahead = |leaf: &Leaf| {
-        let (name, stride) = (pointer(&leaf.name), leaf.stride);
-        format!(
-            "if (blockIdx.y == 0 && first < rows) come_nearer({name} + (offset_t)first * \
-                {stride}, min(BM, rows - first) * {stride});\n"
-        )
-    };
-    walk.leaves.iter().filter(is_late).map(ahead).collect()
+    walk.leaves.iter().filter(is_late).cloned().collect()
+}
+
+/// Prefetches rows of a buffer, of which a block reads many consecutive ones.
+fn emit_prefetch(leaf: &Leaf) -> String {
+    let (name, stride) = (pointer(&leaf.name), leaf.stride);
+    format!(
+        "if (blockIdx.y == 0 && first < rows) come_nearer({name} + (offset_t)first * {stride}, \
+         min(BM, rows - first) * {stride});\n"
+    )
 }
 
 /// Each warp reduces the sums of its rows. The warps' sums are added in order, and are one part.
@@ -815,14 +852,40 @@ scratch[(offset_t)(place / BN * WIDE + column) * gridDim.x + blockIdx.x] = of_ro
 }
 ";
 
-fn emit_body(
-    shapes: &[ProductShape],
-    lefts: &[RowValue],
-    finish: &Finish,
-    sums: &ProductSums,
-    ThreadTile { across, vector, each, left_vector }: ThreadTile,
+/// The end of blocks that sum rows, with the merge by the last block, if it merges them.
+struct SumsEnd {
+    merge: Option<LastBlockMerge>,
+}
+
+impl SumsEnd {
+    fn text(&self) -> String {
+        let merged = self.merge.as_ref().map(LastBlockMerge::text).unwrap_or_default();
+        format!("{SUMS_END}{merged}")
+    }
+}
+
+/// The body of a product by threads.
+struct ThreadProductBody {
+    shapes: Vec<ProductShape>,
+    lefts: Vec<RowValue>,
+    finish: Finish,
+    sums: ProductSums,
+    tile: ThreadTile,
     lead: u64,
-) -> String {
+    /// Buffers whose rows are prefetched for the epilogue.
+    prefetched: Vec<Leaf>,
+    end: Option<SumsEnd>,
+}
+
+impl KernelBody for ThreadProductBody {
+    fn text(&self, _printer: &Printer) -> String {
+        emit_rows(self) + &self.end.as_ref().map(SumsEnd::text).unwrap_or_default()
+    }
+}
+
+fn emit_rows(body: &ThreadProductBody) -> String {
+    let ThreadProductBody { shapes, lefts, finish, sums, tile, lead, prefetched, .. } = body;
+    let ThreadTile { across, vector, each, left_vector } = *tile;
     let shape = &shapes[0];
     // The short rows of two products are concatenated in K.
     let inner = shapes.iter().map(|shape| shape.inner).sum::<usize>();
@@ -835,7 +898,7 @@ fn emit_body(
     let piece = |left: &RowValue| {
         format!("{}EACH piece[p][j] = {here} ? {} : (real)0;\n", left.text(), left.at)
     };
-    let (left, right) = match (shapes, lefts) {
+    let (left, right) = match (shapes.as_slice(), lefts.as_slice()) {
         ([first, second], [one, other]) => {
             let start = first.inner;
             (
@@ -876,7 +939,8 @@ const unsigned rows = rows_given * {lead};
                 blockIdx.x * BM;\n" })
             .replace("@NEXT@", if sums.outer.is_some() { "__syncthreads();\n}\n" } else { "" })
             .replace("@SUMS@", &if sums.are_none() { String::new() } else { OF_SUMS.replace("@COUNT@", &sums.count().to_string()) })
-            .replace("@EPILOGUE@", &format!("{}{summed}", finish.text())),
+            .replace("@EPILOGUE@", &format!("{}{summed}", finish.text()))
+            .replace("@AHEAD@", &prefetched.iter().map(emit_prefetch).collect::<String>()),
     )
 }
 

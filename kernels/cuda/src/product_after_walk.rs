@@ -4,13 +4,16 @@
 //! promises  lanes multiply the columns that they hold, and the lanes' sums are added in a fixed
 //!           order; one lane runs the epilogue; rows that no other launch reads are not stored
 //! never     is chosen if blocks share a row, if lanes overlap, or for walks by neighbour groups
+use std::rc::Rc;
+
 use super::kernel_parameters::Parameters;
 use super::lane_layout::{Lanes, identity, widest_vector};
+use super::launch_walk;
 use super::plain_products::{
     Finish, Index, ProductShape, lower_finish, reduced_lengths, vector_along,
 };
 use super::statement_text::pointer;
-use super::statements::Scope;
+use super::statements::{RegisterValue, Scope};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::Walk;
 use super::{Argument, NoKernel, Unit};
@@ -22,15 +25,23 @@ pub(super) struct TrailingProduct {
     /// The number of its launch, and of the walk's step whose rows it multiplies.
     pub follower: usize,
     rows: usize,
-    walk: Walk,
+    walk: Rc<Walk>,
     shape: ProductShape,
 }
 
-/// The text of the product in the walk's kernel.
-pub(super) struct ProductTexts {
-    /// Statements of all lanes, then those of the lane with the result.
-    pub sums: String,
-    pub then: String,
+/// The product in the walk's kernel, in statements.
+pub(super) struct LoweredTail {
+    shape: ProductShape,
+    /// The multiplied row, in the registers of the walk's lanes.
+    row: RegisterValue,
+    /// Whether some lanes hold no column of the row.
+    has_tail: bool,
+    /// Whether lanes load a vector of each row of the matrix.
+    loads_vectors: bool,
+    /// Columns per vector of the lane with the result, and its vectors.
+    vector: usize,
+    chunks: usize,
+    finish: Finish,
 }
 
 impl Unit<'_> {
@@ -38,14 +49,14 @@ impl Unit<'_> {
     /// never materialised if every other reader recomputes them.
     pub(super) fn take_trailing_product(
         &mut self,
-        walk: &mut Walk,
+        walk: &mut Rc<Walk>,
         lanes: &Lanes,
     ) -> Option<TrailingProduct> {
         let tail = self.find_trailing_product(walk).filter(|tail| tail.fits(lanes))?;
-        let rows = &mut walk.steps[tail.rows];
+        let rows = &walk.steps[tail.rows];
         if !self.is_wanted(&rows.out, tail.follower) {
             self.unmade.push(rows.out.clone());
-            rows.stored = false;
+            Rc::make_mut(walk).steps[tail.rows].stored = false;
         }
         Some(tail)
     }
@@ -53,7 +64,7 @@ impl Unit<'_> {
     fn find_trailing_product(&self, walk: &Walk) -> Option<TrailingProduct> {
         let (follower, _) = self.joined.walked.iter().find(|(_, head)| **head == self.number)?;
         let operation = &self.list.launches()[*follower].operation;
-        let of_follower = Walk::from_operation(self.list, self.target.bytes_per_real, operation)?;
+        let of_follower = launch_walk::walk_of(self.list, self.target.bytes_per_real, operation)?;
         let shape = ProductShape::from_walk(&of_follower).ok()?;
         let name = super::plain_products::left_buffer(operation)?;
         let rows =
@@ -65,7 +76,7 @@ impl Unit<'_> {
             && walk.steps[rows].columns() == shape.inner;
         // A product that sums its rows keeps a kernel of its own.
         let makes_sums = self.beside.values().any(|maker| maker.launch == *follower);
-        let tail = TrailingProduct { follower: *follower, rows, walk: of_follower, shape };
+        let tail = TrailingProduct { follower: *follower, rows, walk: Rc::new(of_follower), shape };
         (is_fit
             && !makes_sums
             && tail.lower_finish().is_ok_and(|(own, _)| own.constants.is_empty()))
@@ -108,71 +119,41 @@ impl TrailingProduct {
         lanes.places == self.shape.inner && lanes.slices == 1 && !lanes.overlaps()
     }
 
-    /// The expression of the rows, in the registers of the walk's lanes.
-    pub fn row(&self, lowering: &mut WalkLowering) -> Result<String, NoKernel> {
-        let step = &lowering.walk.steps[self.rows];
-        Ok(lowering
-            .step_value(self.rows, &identity(lowering.lanes.places), Scope::Row(step.passes))?
-            .at())
+    /// The rows, in the registers of the walk's lanes.
+    pub fn row(&self, lowering: &mut WalkLowering) -> Result<RegisterValue, NoKernel> {
+        let passes = lowering.walk.steps[self.rows].passes;
+        let places = identity(lowering.lanes.places);
+        lowering.step_value(self.rows, &places, Scope::Row(passes))
     }
 
     /// The statements that follow those of the walk.
-    pub fn texts(
+    pub fn lower(
         &self,
         lowering: &mut WalkLowering,
         parameters: &mut Parameters,
-    ) -> Result<ProductTexts, NoKernel> {
+    ) -> Result<LoweredTail, NoKernel> {
         let TrailingProduct { walk, shape, .. } = self;
-        let (held, (own, finish)) = (self.row(lowering)?, self.lower_finish()?);
-        let add =
-            if lowering.lanes.has_tail() { "if (own[q]) of_tail[m] +=" } else { "of_tail[m] +=" };
-        let matrix = if shape.transposed && shape.inner.is_multiple_of(lowering.lanes.vector) {
-            format!(
-                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {}u + c[q]); UNROLL for \
-                 (int j = 0; j < V; j++) {add} {held} * of_matrix[j]; }}",
-                pointer(&shape.matrix),
-                shape.inner
-            )
-        } else {
-            format!(
-                "EACH {add} {held} * {};",
-                shape.element(Index::Sum("(c[q] + j)"), Index::Name("m"))
-            )
-        };
-        let sums = format!(
-            "real of_tail[{places}] = {{}};
-UNROLL for (int m = 0; m < {wide}; m++) {{
-{matrix}
-UNROLL for (int distance = 1; distance < L; distance *= 2) of_tail[m] += across(of_tail[m], distance);
-}}
-",
-            places = shape.places,
-            wide = shape.wide
-        );
-        let Lanes { vector, chunks, .. } = own.lanes;
-        let then = format!(
-            "if (part == 0) {{
-constexpr unsigned V = {vector}, Q = {chunks};
-[[maybe_unused]] bool own[Q];
-[[maybe_unused]] unsigned c[Q];
-EACH_Q {{ own[q] = true; c[q] = q * V; }}
-{}
-{}}}
-",
-            finish.made.line(),
-            finish.text()
-        );
+        let (row, (own, finish)) = (self.row(lowering)?, self.lower_finish()?);
         parameters.push(
             format!("const real* __restrict__ {}", pointer(&shape.matrix)),
             Argument::Buffer(shape.matrix.clone()),
         );
         parameters.add_reads(&own, &finish.reads());
         parameters.stored(walk);
-        Ok(ProductTexts { sums, then })
+        let Lanes { vector, chunks, .. } = own.lanes;
+        Ok(LoweredTail {
+            shape: shape.clone(),
+            row,
+            has_tail: lowering.lanes.has_tail(),
+            loads_vectors: shape.transposed && shape.inner.is_multiple_of(lowering.lanes.vector),
+            vector,
+            chunks,
+            finish,
+        })
     }
 
     /// Lowers the epilogue of a row that one lane holds, with the widest vectors that fit.
-    fn lower_finish(&self) -> Result<(WalkLowering<'_>, Finish), NoKernel> {
+    fn lower_finish(&self) -> Result<(WalkLowering, Finish), NoKernel> {
         let (walk, shape) = (&self.walk, &self.shape);
         let vector = vector_along(walk, shape.places, widest_vector(walk.bytes_per_real));
         // A reduction across several vectors of a row would exchange values between lanes.
@@ -198,5 +179,51 @@ EACH_Q {{ own[q] = true; c[q] = q * V; }}
             format!("of_tail[{group} * V + {place}]")
         })?;
         Ok((lowering, finish))
+    }
+}
+
+impl LoweredTail {
+    /// Statements of all lanes, which multiply the columns that they hold.
+    pub fn sums_text(&self) -> String {
+        let LoweredTail { shape, row, has_tail, loads_vectors, .. } = self;
+        let (held, ProductShape { places, wide, inner, .. }) = (row.at(), shape);
+        let add = if *has_tail { "if (own[q]) of_tail[m] +=" } else { "of_tail[m] +=" };
+        let matrix = if *loads_vectors {
+            format!(
+                "EACH_Q {{ real of_matrix[V]; load<V>(of_matrix, {} + m * {inner}u + c[q]); UNROLL \
+                 for (int j = 0; j < V; j++) {add} {held} * of_matrix[j]; }}",
+                pointer(&shape.matrix)
+            )
+        } else {
+            format!(
+                "EACH {add} {held} * {};",
+                shape.element(Index::Sum("(c[q] + j)"), Index::Name("m"))
+            )
+        };
+        format!(
+            "real of_tail[{places}] = {{}};
+UNROLL for (int m = 0; m < {wide}; m++) {{
+{matrix}
+UNROLL for (int distance = 1; distance < L; distance *= 2) of_tail[m] += across(of_tail[m], distance);
+}}
+"
+        )
+    }
+
+    /// Statements of the lane with the result.
+    pub fn epilogue_text(&self) -> String {
+        let LoweredTail { vector, chunks, finish, .. } = self;
+        format!(
+            "if (part == 0) {{
+constexpr unsigned V = {vector}, Q = {chunks};
+[[maybe_unused]] bool own[Q];
+[[maybe_unused]] unsigned c[Q];
+EACH_Q {{ own[q] = true; c[q] = q * V; }}
+{}
+{}}}
+",
+            finish.made.line(),
+            finish.text()
+        )
     }
 }

@@ -4,17 +4,20 @@
 //!           in a fixed order, and the parts in order; sums of the same rows in this kernel
 //!           (`beside`) have the same partition
 //! never     adds a float with an atomic
-use super::graph_pooling::{
-    RowValue, lies_in_rows, lower_row_value, plain_row, tables_of, thread_lanes,
-};
+use std::rc::Rc;
+
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{vector_of, widest_vector};
 use super::padded_rows;
+use super::row_values::{
+    RowValue, lies_in_rows, lower_row_value, plain_row, tables_of, thread_lanes,
+};
 use super::shared_read_sums::Maker;
+use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statements::Statements;
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{Input, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, ScheduleKind, THREADS, Unit};
+use super::{Argument, Blocks, NoKernel, ScheduleKind, THREADS, Unit};
 use warploom_ir::{Op, Type};
 use warploom_launch::{Operand, Operation, Rows, summed_rows};
 use warploom_tuning as tuning;
@@ -71,6 +74,7 @@ impl Unit<'_> {
         if read.iter().any(|input| input.kind() != Type::Real) {
             return Err(NoKernel::new(format!("{} of rows that are not floats", op.describe())));
         }
+        let walk = Rc::new(walk);
         let most = 4.min(2 * widest_vector(self.target.bytes_per_real));
         let (sides, lead) = plan_sides(op, &walk, &read, most);
         let elements: u64 = sides.iter().map(|side| side.columns).product();
@@ -84,10 +88,7 @@ impl Unit<'_> {
             .map(|maker| &maker.launch)
             .or(makers.iter().find_map(|makers| makers.get(&self.number)));
         if let Some(maker) = maker {
-            self.header();
-            let line =
-                format!("// merged into the kernel of {}\n", self.list.launches()[*maker].name);
-            self.source.push_str(&line);
+            self.merged_into(self.list.launches()[*maker].name.clone());
             return Ok(());
         }
         if lead > 1 && !read.iter().all(lies_in_rows) {
@@ -121,24 +122,26 @@ impl Unit<'_> {
         ]);
         parameters.push_output("real* __restrict__ scratch", Argument::Scratch);
         parameters.push("const unsigned rows_given", Argument::RowCount(rows));
-        let mut body = emit_body(&sides, &values, lead);
-        if joins {
+        let merge = joins.then(|| {
             let place = emit_sum_place(&made, elements, &mut parameters);
             parameters.push_output("unsigned* ticket", Argument::Ticket);
-            body.push_str(&format!("{LAST}{}", emit_last_block_merge(&place, elements)));
-        }
+            LastBlockMerge { place, elements }
+        });
         let tables = tables_of(&lowerings.iter().collect::<Vec<_>>())?;
         let tiles = match sides.as_slice() {
             [only] => [only.tiles(), 1],
             [first, second, ..] => [first.tiles(), second.tiles()],
             [] => [1, 1],
         };
-        self.add_kernel(KernelText {
-            maker: "reduce_all_rows.rs, emit_total",
+        self.add_kernel(KernelDraft {
             resident: 2,
-            tables: &tables,
-            body: &body,
-            ..KernelText::new(parameters, Blocks::Parts { rows, each, most, tiles })
+            tables,
+            ..KernelDraft::new(
+                "reduce_all_rows.rs, emit_total",
+                parameters,
+                Blocks::Parts { rows, each, most, tiles },
+                RowSumBody { sides, values, lead, merge },
+            )
         });
         if !joins {
             let mut parameters = Parameters::new();
@@ -183,29 +186,16 @@ impl Unit<'_> {
         self.list.launches()[*sum].operation.writes().first().map(|name| name.clone().into_owned())
     }
 
-    /// Adds the kernel that merges parts in order: a warp per element, or a block where many parts
-    /// are expected.
+    /// Adds the kernel that merges parts in order.
     pub(super) fn add_parts(
         &mut self,
         place: String,
-        mut parameters: Parameters,
+        parameters: Parameters,
         elements: u32,
         expected: u64,
         parts: Argument,
     ) {
-        parameters.push("const real* __restrict__ scratch", Argument::Scratch);
-        parameters.push("const unsigned elements", Argument::Number(elements));
-        parameters.push("const unsigned parts", parts);
-        let team = if expected >= tuning::block_sum_parts() { THREADS } else { 32 };
-        let text = if team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
-        let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
-        self.add_kernel(KernelText {
-            maker: "reduce_all_rows.rs, add_parts",
-            suffix: "_parts",
-            resident: 1,
-            body: &text.replace("@OUT@", &place).replace("@THREADS@", &THREADS.to_string()),
-            ..KernelText::new(parameters, blocks)
-        });
+        self.add_kernel(parts_kernel(place, parameters, elements, expected, parts));
     }
 
     /// The expected number of parts.
@@ -222,6 +212,41 @@ impl Unit<'_> {
     pub(super) fn parts_most(&self, elements: u64) -> u32 {
         let fitting = tuning::sum_parts_bytes() / (elements * self.target.bytes_per_real).max(1);
         fitting.clamp(1, tuning::sum_parts() * u64::from(self.target.processors)) as u32
+    }
+}
+
+/// The kernel that merges parts in order: a warp per element, or a block where many parts are
+/// expected.
+pub(super) fn parts_kernel(
+    place: String,
+    mut parameters: Parameters,
+    elements: u32,
+    expected: u64,
+    parts: Argument,
+) -> KernelDraft {
+    parameters.push("const real* __restrict__ scratch", Argument::Scratch);
+    parameters.push("const unsigned elements", Argument::Number(elements));
+    parameters.push("const unsigned parts", parts);
+    let team = if expected >= tuning::block_sum_parts() { THREADS } else { 32 };
+    let blocks = Blocks::Fixed([elements.div_ceil(THREADS / team), 1, 1]);
+    let body = PartsBody { place, team };
+    KernelDraft {
+        suffix: "_parts",
+        ..KernelDraft::new("reduce_all_rows.rs, add_parts", parameters, blocks, body)
+    }
+}
+
+/// The body of the kernel that merges parts: where an element's sum is stored, and the threads of
+/// each element.
+struct PartsBody {
+    place: String,
+    team: u32,
+}
+
+impl KernelBody for PartsBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let text = if self.team == THREADS { ADD_PARTS_OF_BLOCK } else { ADD_PARTS };
+        text.replace("@OUT@", &self.place).replace("@THREADS@", &THREADS.to_string())
     }
 }
 
@@ -244,13 +269,13 @@ fn plan_sides(op: &Op, walk: &Walk, read: &[Input], vector_most: usize) -> (Vec<
 }
 
 /// Lowers the loads of each side's rows, and the values of its inputs.
-fn lower_rows<'a>(
-    walk: &'a Walk,
+fn lower_rows(
+    walk: &Rc<Walk>,
     sides: &[ReducedSide],
     lead: u64,
     inputs: std::slice::Chunks<Input>,
     parameters: &mut Parameters,
-) -> Result<(Vec<WalkLowering<'a>>, Vec<RowValue>), NoKernel> {
+) -> Result<(Vec<WalkLowering>, Vec<RowValue>), NoKernel> {
     let (mut lowerings, mut values) = (Vec::new(), Vec::new());
     for (side, inputs) in sides.iter().zip(inputs) {
         let mut lowering = WalkLowering::new(walk, thread_lanes(side.places as usize, side.vector));
@@ -291,6 +316,19 @@ pub(super) fn emit_sum_place(
     format!("({chosen}out_{last})[element % {each}u]")
 }
 
+/// The merge of all parts by the block that finishes last.
+pub(super) struct LastBlockMerge {
+    /// Where the sum of an element is stored, as an expression.
+    pub place: String,
+    pub elements: u64,
+}
+
+impl LastBlockMerge {
+    pub fn text(&self) -> String {
+        format!("{LAST}{}", emit_last_block_merge(&self.place, self.elements))
+    }
+}
+
 /// The last block merges all parts, element by element, by its warps.
 pub(super) fn emit_last_block_merge(place: &str, elements: u64) -> String {
     let each = elements.div_ceil(u64::from(THREADS / 32)).clamp(1, 4);
@@ -300,7 +338,24 @@ pub(super) fn emit_last_block_merge(place: &str, elements: u64) -> String {
         .replace("@EACH@", &each.to_string())
 }
 
-fn emit_body(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
+/// The body of a kernel that sums rows, or products of rows.
+struct RowSumBody {
+    sides: Vec<ReducedSide>,
+    values: Vec<RowValue>,
+    lead: u64,
+    /// How the last block merges the parts, if it does.
+    merge: Option<LastBlockMerge>,
+}
+
+impl KernelBody for RowSumBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let RowSumBody { sides, values, lead, merge } = self;
+        let merged = merge.as_ref().map(LastBlockMerge::text).unwrap_or_default();
+        emit_parts(sides, values, *lead) + &merged
+    }
+}
+
+fn emit_parts(sides: &[ReducedSide], values: &[RowValue], lead: u64) -> String {
     match (sides, values) {
         ([first, second], [of_first, of_second, ..]) => format!(
             "constexpr unsigned N = {}, K = {}, NV = {}, NL = {}, KV = {}, KL = {}, STRANDS = {THREADS} / (NL * KL), RB = 32;

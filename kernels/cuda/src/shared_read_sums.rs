@@ -14,8 +14,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::GpuTarget;
-use super::loss::LossLayout;
-use super::outer_products::paired_columns;
+use super::loss_layout::LossLayout;
+use super::tensor_core_shapes::paired_columns;
 use super::tensor_core_shapes::{OuterProductShape, SideColumns};
 use warploom_ir::{Loss, Op};
 use warploom_launch::{

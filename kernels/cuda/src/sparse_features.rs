@@ -5,13 +5,12 @@
 //!           per nonzero; rows of many nonzeros have a warp or a block, merged in order; zeros are
 //!           neither drawn for nor multiplied
 //! never     expands features to dense rows; adds a float with an atomic
+use super::edge_walk_text::{emit_item_assignment, emit_opening};
 use super::kernel_parameters::Parameters;
-use super::lane_layout::{vector_of, widest_vector};
+use super::lane_layout::{Lanes, plain_lanes, vector_of, widest_vector};
 use super::operators::dropout_threshold;
-use super::row_walk::{emit_item_assignment, emit_opening, plain_lanes};
-use super::{
-    Argument, Blocks, Cut, KernelText, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists,
-};
+use super::source_text::{KernelBody, KernelDraft, Printer};
+use super::{Argument, Blocks, Cut, ListPart, NoKernel, ScheduleKind, THREADS, Unit, WalkedLists};
 use warploom_launch::{Dropout, Expression, Operation, Role, Rows};
 use warploom_tuning as tuning;
 
@@ -46,20 +45,19 @@ impl Unit<'_> {
         parameters.push("const real* __restrict__ weight", Argument::Buffer(right.clone()));
         parameters.push_output("real* __restrict__ turned", Argument::Scratch);
         let blocks = Blocks::Fixed([elements.div_ceil(u64::from(THREADS)).max(1) as u32, 1, 1]);
-        self.add_kernel(KernelText {
-            maker: "sparse_features.rs, emit_sparse_product",
+        self.add_kernel(KernelDraft {
             suffix: "_turned",
-            resident: 1,
-            body: &emit_transpose(columns, inner),
-            ..KernelText::new(parameters, blocks)
+            ..KernelDraft::new(
+                "sparse_features.rs, emit_sparse_product",
+                parameters,
+                blocks,
+                TransposeBody { columns, inner },
+            )
         });
         self.scratch_bytes = self.scratch_bytes.max(elements * self.target.bytes_per_real);
         let walk = FeatureWalk { features: left, by_columns: false, dropout: *dropout, columns };
-        let stores = format!(
-            "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {} + c[q], sum[q]);\n",
-            self.stride(out)
-        );
-        self.emit_entry_walk(&walk, Argument::Scratch, columns, out, &stores)
+        let store = EntryStore::Rows { stride: self.stride(out) };
+        self.emit_entry_walk(&walk, Argument::Scratch, columns, out, store)
     }
 
     /// Emits transposed rows times features: the gradient of that weight.
@@ -79,7 +77,7 @@ impl Unit<'_> {
             Argument::Buffer(left.clone()),
             self.stride(left),
             out,
-            &format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n"),
+            EntryStore::Columns { inner },
         )
     }
 
@@ -99,7 +97,7 @@ impl Unit<'_> {
         gathered: Argument,
         stride: u64,
         out: &str,
-        stores: &str,
+        store: EntryStore,
     ) -> Result<(), NoKernel> {
         self.note([
             (ScheduleKind::SparseProduct, !walk.by_columns),
@@ -130,17 +128,13 @@ impl Unit<'_> {
             hub_blocks: 0,
             rows_of_group: 1,
         };
-        let drawn = walk
-            .dropout
-            .map(|dropout| emit_dropout(dropout, walk.by_columns, of_nodes))
-            .unwrap_or_default();
-        let body = format!(
-            "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
-                (!writes) return;\n{stores}",
-            emit_opening(&lanes),
-            emit_item_assignment(false),
-            ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string())
-        );
+        let drawn = walk.dropout.and_then(|dropout| {
+            let (threshold, scale) = dropout_threshold(dropout.probability)?;
+            let (site, by_columns) = (dropout.site, walk.by_columns);
+            Some(EntryDropout { threshold, scale, site, by_columns, of_nodes })
+        });
+        let draws = drawn.is_some();
+        let body = EntryBody { lanes, in_flight, drawn, stride, store };
         let mut parameters = Parameters::new();
         parameters.push("const real* __restrict__ rows_of_entries", gathered);
         parameters.push_output("real* __restrict__ out", Argument::Buffer(out.to_owned()));
@@ -154,7 +148,7 @@ impl Unit<'_> {
             Argument::Items(walked.clone(), ListPart::Value),
         );
         parameters.tiers(&walked, cut);
-        if !drawn.is_empty() {
+        if draws {
             parameters.push("const Clock* __restrict__ clock", Argument::Clock);
             parameters.push("const uint2 seed", Argument::Seed);
             parameters.push("const unsigned training", Argument::Training);
@@ -162,14 +156,14 @@ impl Unit<'_> {
                 parameters.push("const unsigned* __restrict__ rows_in_graph", Argument::RowInGraph);
             }
         }
-        self.add_kernel(KernelText {
-            maker: "sparse_features.rs, emit_entry_walk",
+        self.add_kernel(KernelDraft {
             resident: blocks,
-            body: &body,
             waits: true,
-            ..KernelText::new(
+            ..KernelDraft::new(
+                "sparse_features.rs, emit_entry_walk",
                 parameters,
                 Blocks::Items { walked, cut, slices: lanes.slices as u32 },
+                body,
             )
         });
         Ok(())
@@ -180,34 +174,97 @@ fn refuse_product() -> NoKernel {
     NoKernel::new("a launch that is no product with sparse features".to_owned())
 }
 
-/// Applies dropout to a nonzero, before lanes exchange it.
-fn emit_dropout(dropout: Dropout, by_columns: bool, of_nodes: bool) -> String {
-    let Some((threshold, scale)) = dropout_threshold(dropout.probability) else {
-        return String::new();
-    };
-    let (row, column) = if by_columns { ("far[i]", "v") } else { ("v", "far[i]") };
-    let row = if of_nodes {
-        format!("rows_in_graph ? __ldg(rows_in_graph + {row}) : {row}")
-    } else {
-        row.to_owned()
-    };
-    let site = dropout.site;
-    format!(
-        "if (training && p < stop) {{ bool kept[1]; keeps<1>(kept, {row}, {column}, clock->epoch, \
-            {site}u, seed, {threshold}u); value[i] = kept[0] ? value[i] * {scale} : (real)0; }}\n"
-    )
+/// A dropout of nonzeros, before lanes exchange them.
+struct EntryDropout {
+    threshold: u32,
+    scale: String,
+    site: u32,
+    by_columns: bool,
+    /// Whether rows are vertices, which draw by their number in their graph.
+    of_nodes: bool,
+}
+
+impl EntryDropout {
+    fn text(&self) -> String {
+        let EntryDropout { threshold, scale, site, by_columns, of_nodes } = self;
+        let (row, column) = if *by_columns { ("far[i]", "v") } else { ("v", "far[i]") };
+        let row = if *of_nodes {
+            format!("rows_in_graph ? __ldg(rows_in_graph + {row}) : {row}")
+        } else {
+            row.to_owned()
+        };
+        format!(
+            "if (training && p < stop) {{ bool kept[1]; keeps<1>(kept, {row}, {column}, \
+             clock->epoch, {site}u, seed, {threshold}u); value[i] = kept[0] ? value[i] * {scale} : \
+             (real)0; }}\n"
+        )
+    }
+}
+
+/// Where a sum over nonzeros is stored.
+enum EntryStore {
+    /// In a row of the result, with this stride.
+    Rows { stride: u64 },
+    /// In a column of the result, whose rows have so many elements.
+    Columns { inner: u64 },
+}
+
+impl EntryStore {
+    fn text(&self) -> String {
+        match self {
+            EntryStore::Rows { stride } => format!(
+                "EACH_Q if (own[q]) store<V>(out + (offset_t)v * {stride} + c[q], sum[q]);\n"
+            ),
+            EntryStore::Columns { inner } => {
+                format!("EACH if (own[q]) out[(offset_t)(c[q] + j) * {inner} + v] = sum[q][j];\n")
+            }
+        }
+    }
+}
+
+/// The body of a walk over nonzeros.
+struct EntryBody {
+    lanes: Lanes,
+    in_flight: usize,
+    drawn: Option<EntryDropout>,
+    /// Elements from one gathered row to the next.
+    stride: u64,
+    store: EntryStore,
+}
+
+impl KernelBody for EntryBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let EntryBody { lanes, in_flight, drawn, stride, store } = self;
+        let drawn = drawn.as_ref().map(EntryDropout::text).unwrap_or_default();
+        format!(
+            "{}constexpr unsigned B = {in_flight}, J = B > L ? B / L : 1, CHUNK = J * L;\n{}{}if \
+                (!writes) return;\n{}",
+            emit_opening(lanes),
+            emit_item_assignment(false),
+            ENTRIES.replace("@DRAWN@", &drawn).replace("@STRIDE@", &stride.to_string()),
+            store.text()
+        )
+    }
 }
 
 /// Transposes a weight: from a row per column of the result to a row per column of the features.
-fn emit_transpose(columns: u64, inner: u64) -> String {
-    format!(
-        "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+struct TransposeBody {
+    columns: u64,
+    inner: u64,
+}
+
+impl KernelBody for TransposeBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let TransposeBody { columns, inner } = self;
+        format!(
+            "const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
 if (i >= {}u) return;
 const unsigned row = i / {columns}, column = i % {columns};
 turned[i] = __ldg(weight + (offset_t)column * {inner} + row);
 ",
-        columns * inner
-    )
+            columns * inner
+        )
+    }
 }
 
 /// Lanes of a group load nonzeros side by side, and the rows of several at a time.

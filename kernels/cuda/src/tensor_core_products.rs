@@ -5,21 +5,25 @@
 //!           multiplies are the stored ones, bit for bit, read from shared memory of the warp that
 //!           computed them
 //! never     decides which launches may be merged (`launch::MergedLaunches`)
-use super::graph_pooling::{RowValue, lower_row_value, tables_of, thread_lanes};
+use std::rc::Rc;
+
 use super::kernel_parameters::Parameters;
 use super::lane_layout::{Lanes, vector_of};
+use super::launch_walk;
 use super::plain_products::{
-    Finish, Index, ProductShape, assume_nothing, lower_finish, product_parameters,
+    Finish, Index, ProductShape, assume_nothing, left_buffer, lower_finish, product_parameters,
 };
+use super::row_values::{lower_row_value, tables_of, thread_lanes};
+use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statement_text::pointer;
-use super::statements::{RegisterValue, Source, Statement};
+use super::statements::{RegisterValue, Statement};
 use super::tensor_core_shapes::{
-    self, FEW_ROWS, FINISH, LONG_ROWS, MatrixPlacement, ProductSize, ROWS, RowPadding,
-    RowProductShape, emit_row_fill, stored_leaf,
+    self, FEW_ROWS, FINISH, LONG_ROWS, MatrixPlacement, ProductSize, ROWS, RowFill, RowOrigin,
+    RowPadding, RowProductShape, stored_leaf,
 };
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{From, Leaf, Walk};
-use super::{Blocks, KernelText, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
+use super::{Blocks, Matmul, NoKernel, ScheduleKind, Unit, warpgroup_products};
 use warploom_launch::{Launch, Operation, Rows};
 use warploom_tuning as tuning;
 
@@ -32,35 +36,35 @@ pub(super) struct MergedProducts {
     pub followers: Vec<usize>,
 }
 
-/// A kernel of products, before it is printed.
-struct TiledProduct<'a> {
-    shape: &'a ProductShape,
-    sources: Vec<LeftRows<'a>>,
-    followers: &'a [ConsumerProduct<'a>],
-    lowering: WalkLowering<'a>,
+/// A kernel of products, as data.
+struct TiledProduct {
+    sources: Vec<LeftRows>,
+    followers: Vec<ConsumerProduct>,
+    lowering: WalkLowering,
     finish: Finish,
     schedule: RowProductShape,
     /// The offset in shared memory of the rows that consumers multiply.
     next: usize,
-    tables: String,
     rows: Rows,
     lead: u64,
 }
 
-/// The left operand of a product.
-struct LeftRows<'a> {
-    shape: &'a ProductShape,
-    /// The buffer of the rows, if they are stored, and how their padding is read.
-    lies: Option<(&'a Leaf, RowPadding)>,
-    /// How to compute the rows, if they are not stored.
-    made: RowValue,
-    /// Elements per load.
-    vector: usize,
-    loader: WalkLowering<'a>,
+/// Merged products, and the kernel that computes them.
+pub(super) struct MergedKernel {
+    pub launches: MergedProducts,
+    product: TiledProduct,
+    tables: Vec<String>,
 }
 
-impl<'a> LeftRows<'a> {
-    fn new(walk: &'a Walk, shape: &'a ProductShape) -> Result<LeftRows<'a>, NoKernel> {
+/// The left operand of a product.
+struct LeftRows {
+    shape: ProductShape,
+    fill: RowFill,
+    loader: WalkLowering,
+}
+
+impl LeftRows {
+    fn new(walk: &Rc<Walk>, shape: &ProductShape) -> Result<LeftRows, NoKernel> {
         let input = &walk.steps[shape.number].inputs[0];
         let lies = stored_leaf(walk, input, shape.plain);
         // A row is read in vectors up to its stride: zeros of the padding do no harm.
@@ -69,13 +73,17 @@ impl<'a> LeftRows<'a> {
             .map_or(shape.inner, |leaf| leaf.stride as usize);
         let vector = vector_of(to_the_end, 4);
         let is_whole = |leaf: &Leaf| leaf.ends_in_zeros || shape.inner.is_multiple_of(vector);
-        let copied = lies
-            .map(|leaf| (leaf, if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros }));
         let mut loader =
             WalkLowering::new(walk, thread_lanes(shape.inner, vector_of(shape.inner, 4)));
-        let made =
-            if lies.is_some() { RowValue::none() } else { lower_row_value(&mut loader, input)? };
-        Ok(LeftRows { shape, lies: copied, made, vector, loader })
+        let origin = match lies {
+            Some(leaf) => {
+                let padding = if is_whole(leaf) { RowPadding::Any } else { RowPadding::Zeros };
+                RowOrigin::Stored(leaf.clone(), padding)
+            }
+            None => RowOrigin::Made(lower_row_value(&mut loader, input)?),
+        };
+        let fill = RowFill { origin, vector, columns: shape.inner };
+        Ok(LeftRows { shape: shape.clone(), fill, loader })
     }
 
     /// Statements that copy one K step of the rows to shared memory; `step` is the expression of
@@ -84,7 +92,7 @@ impl<'a> LeftRows<'a> {
         tensor_core_shapes::REQUEST
             .replace("@STEP@", step)
             .replace("@PIECES@", pieces)
-            .replace("@LEFT@", &emit_row_fill(self.lies, &self.made, self.vector, self.shape.inner))
+            .replace("@LEFT@", &self.fill.text())
     }
 
     fn steps(&self) -> usize {
@@ -93,39 +101,28 @@ impl<'a> LeftRows<'a> {
 }
 
 /// A product of the rows that the kernel computes: the consumer of a merged kernel.
-struct ConsumerProduct<'a> {
-    shape: &'a ProductShape,
+struct ConsumerProduct {
+    shape: ProductShape,
     tiles: usize,
     parts: usize,
-    lowering: WalkLowering<'a>,
+    lowering: WalkLowering,
     finish: Finish,
 }
 
-impl<'a> ConsumerProduct<'a> {
+impl ConsumerProduct {
     /// None if it is not such a product.
-    fn try_new(
-        walk: &'a Walk,
-        shape: &'a ProductShape,
-        matmul: Matmul,
-    ) -> Option<ConsumerProduct<'a>> {
+    fn try_new(walk: &Rc<Walk>, shape: ProductShape, matmul: Matmul) -> Option<ConsumerProduct> {
         let tiles = shape.wide.div_ceil(8);
         let is_fit = shape.lead == 1
             && !shape.plain
             && walk.rows == Rows::Nodes
             && shape.inner >= tuning::tensor_inner_least() as usize;
         let (lowering, finish) = is_fit
-            .then(|| lower_tiled_finish(walk, std::slice::from_ref(shape), tiles, 1, &[]))
+            .then(|| lower_tiled_finish(walk, std::slice::from_ref(&shape), tiles, 1, &[]))
             .flatten()?;
-        Some(ConsumerProduct {
-            shape,
-            tiles,
-            parts: 1 + usize::from(
-                shape.inner * shape.wide <= tuning::split_matrix_elements()
-                    && matmul == Matmul::F32,
-            ),
-            lowering,
-            finish,
-        })
+        let is_split =
+            shape.inner * shape.wide <= tuning::split_matrix_elements() && matmul == Matmul::F32;
+        Some(ConsumerProduct { shape, tiles, parts: 1 + usize::from(is_split), lowering, finish })
     }
 
     /// float4 vectors of its matrix in shared memory.
@@ -146,13 +143,13 @@ impl<'a> ConsumerProduct<'a> {
 
 /// Lowers the epilogue of a product on tensor cores, with the widest vectors that fit. The terms of
 /// a second product are already in the accumulators of the first.
-fn lower_tiled_finish<'a>(
-    walk: &'a Walk,
+fn lower_tiled_finish(
+    walk: &Rc<Walk>,
     shapes: &[ProductShape],
     tiles: usize,
     slices: usize,
     held: &[From],
-) -> Option<(WalkLowering<'a>, Finish)> {
+) -> Option<(WalkLowering, Finish)> {
     let [shape, second @ ..] = shapes else { return None };
     let at = |group: &str, place: &str| {
         format!("sums[({group} * V + {place}) / 2][r * 2 + ({group} * V + {place}) % 2]")
@@ -171,24 +168,21 @@ fn lower_tiled_finish<'a>(
 }
 
 impl Unit<'_> {
-    /// Applies `take` to the tensor-core kernel of these products; none if they do not fit one
-    /// kernel.
-    fn with_tiled<T>(
+    /// The tensor-core kernel of these products; none if they do not fit one kernel.
+    fn merge_into_kernel(
         &self,
-        joined: &MergedProducts,
-        take: impl FnOnce(&TiledProduct) -> T,
-    ) -> Result<Option<T>, NoKernel> {
-        let MergedProducts { number, first, followers } = joined;
-        let (number, first) = (*number, *first);
-        let launches = self.list.launches();
+        launches: MergedProducts,
+    ) -> Result<Option<MergedKernel>, NoKernel> {
+        let MergedProducts { number, first, followers } = &launches;
+        let all = self.list.launches();
         let walk_of = |operation: &Operation| {
-            Walk::from_operation(self.list, self.target.bytes_per_real, operation)
+            launch_walk::walk_of(self.list, self.target.bytes_per_real, operation).map(Rc::new)
         };
-        let both = first.and_then(|first| self.merge_sum(launches[first], launches[number]));
+        let both = first.and_then(|first| self.merge_sum(all[first], all[*number]));
         if first.is_some() && both.is_none() {
             return Ok(None);
         }
-        let Some(walk) = walk_of(both.as_ref().unwrap_or(&launches[number].operation)) else {
+        let Some(walk) = walk_of(both.as_ref().unwrap_or(&all[*number].operation)) else {
             return Ok(None);
         };
         let shapes = if first.is_some() {
@@ -196,30 +190,24 @@ impl Unit<'_> {
         } else {
             vec![ProductShape::from_walk(&walk)?]
         };
-        let walks: Vec<Walk> = followers
-            .iter()
-            .filter_map(|follower| walk_of(&launches[*follower].operation))
-            .collect();
-        let of_followers =
-            walks.iter().map(ProductShape::from_walk).collect::<Result<Vec<_>, _>>()?;
-        let after: Vec<ConsumerProduct> = walks
-            .iter()
-            .zip(&of_followers)
-            .filter_map(|(walk, shape)| ConsumerProduct::try_new(walk, shape, self.target.matmul))
-            .collect();
-        if after.len() < followers.len() {
-            return Ok(None);
+        let mut after = Vec::new();
+        for follower in followers {
+            let Some(walk) = walk_of(&all[*follower].operation) else { return Ok(None) };
+            let shape = ProductShape::from_walk(&walk)?;
+            let Some(consumer) = ConsumerProduct::try_new(&walk, shape, self.target.matmul) else {
+                return Ok(None);
+            };
+            after.push(consumer);
         }
-        let rows = followers.first().and_then(|follower| {
-            super::plain_products::left_buffer(&launches[*follower].operation)
-        });
-        let product = self.plan_tiled(&walk, &shapes, &after, rows)?;
-        Ok(product.map(|product| take(&product)))
+        let rows = followers.first().and_then(|follower| left_buffer(&all[*follower].operation));
+        let Some(product) = self.plan_tiled(&walk, &shapes, after, rows)? else { return Ok(None) };
+        let tables = tables_of(&product.lowerings())?;
+        Ok(Some(MergedKernel { launches, product, tables }))
     }
 
     /// A product with as many merged launches as fit one kernel; none if it is not for tensor
     /// cores.
-    pub(super) fn merge_products(&self, number: usize) -> Result<Option<MergedProducts>, NoKernel> {
+    pub(super) fn merge_products(&self, number: usize) -> Result<Option<MergedKernel>, NoKernel> {
         let makes_sums = |launch: &usize| self.beside.values().any(|maker| maker.launch == *launch);
         if makes_sums(&number) {
             return Ok(None);
@@ -251,9 +239,9 @@ impl Unit<'_> {
         {
             let joined = MergedProducts { number, first, followers: followers[..count].to_vec() };
             // A launch that cannot be merged gets a kernel of its own.
-            match self.with_tiled(&joined, |_| ()) {
+            match self.merge_into_kernel(joined) {
                 Err(_) | Ok(None) if first.is_some() || count > 0 => {}
-                fits => return Ok(fits?.map(|()| joined)),
+                fits => return fits,
             }
         }
         Ok(None)
@@ -284,13 +272,13 @@ impl Unit<'_> {
         Some(Operation::Fused { over, locals, steps })
     }
 
-    fn plan_tiled<'b>(
+    fn plan_tiled(
         &self,
-        walk: &'b Walk,
-        shapes: &'b [ProductShape],
-        followers: &'b [ConsumerProduct<'b>],
+        walk: &Rc<Walk>,
+        shapes: &[ProductShape],
+        followers: Vec<ConsumerProduct>,
         rows_made: Option<&str>,
-    ) -> Result<Option<TiledProduct<'b>>, NoKernel> {
+    ) -> Result<Option<TiledProduct>, NoKernel> {
         let sources =
             shapes.iter().map(|shape| LeftRows::new(walk, shape)).collect::<Result<Vec<_>, _>>()?;
         let [shape, ..] = shapes else { return Ok(None) };
@@ -334,25 +322,9 @@ impl Unit<'_> {
         let Some(schedule) = schedule.with_room(more, self.target) else { return Ok(None) };
         let next = (schedule.shared_bytes - more) / 16;
         let (rows, lead) = shape.rows(walk);
-        let lowerings: Vec<&WalkLowering> = sources
-            .iter()
-            .map(|source| &source.loader)
-            .chain([&lowering])
-            .chain(followers.iter().map(|follower| &follower.lowering))
-            .collect();
-        let tables = tables_of(&lowerings)?;
-        Ok(Some(TiledProduct {
-            shape,
-            sources,
-            followers,
-            lowering,
-            finish,
-            schedule,
-            next,
-            tables,
-            rows,
-            lead,
-        }))
+        let product =
+            TiledProduct { sources, followers, lowering, finish, schedule, next, rows, lead };
+        Ok(Some(product))
     }
 
     /// The grid. A block loops over as many tiles as there are, since it copies the matrix to
@@ -453,54 +425,45 @@ impl Unit<'_> {
     }
 
     /// Adds the kernel of these merged products.
-    pub(super) fn add_merged_products(&mut self, joined: &MergedProducts) -> Result<(), NoKernel> {
-        let nodes = self.expected_vertices();
-        let made = self.with_tiled(joined, |product| {
-            let widths: Vec<bool> =
-                product.followers.iter().map(ConsumerProduct::is_wide).collect();
-            let scratch_bytes = product.schedule.bytes_between(nodes);
-            let parameters = product.parameters(scratch_bytes > 0);
-            let text = ProductText {
-                tables: product.tables.clone(),
-                body: product.body(),
-                parameters,
-                grid: self.blocks_of_tiles(product),
-                scratch_bytes,
-            };
-            (product.schedule, widths, text)
-        })?;
-        let Some((schedule, widths, text)) = made else {
-            return Err(NoKernel::new("merged products that do not fit one kernel".to_owned()));
-        };
-        self.note_product(&schedule, joined, &widths);
+    pub(super) fn add_merged_products(&mut self, merged: MergedKernel) {
+        let MergedKernel { launches, product, tables } = merged;
+        let schedule = product.schedule;
+        let widths: Vec<bool> = product.followers.iter().map(ConsumerProduct::is_wide).collect();
+        let scratch_bytes = schedule.bytes_between(self.expected_vertices());
+        let (parameters, grid) =
+            (product.parameters(scratch_bytes > 0), self.blocks_of_tiles(&product));
+        self.note_product(&schedule, &launches, &widths);
         self.header();
-        self.schedule(&schedule.describe());
-        self.scratch_bytes = self.scratch_bytes.max(text.scratch_bytes);
-        self.add_kernel(KernelText {
-            maker: "tensor_core_products.rs, add_merged_products",
+        self.schedule(schedule.describe());
+        self.scratch_bytes = self.scratch_bytes.max(scratch_bytes);
+        self.add_kernel(KernelDraft {
             threads: 32 * schedule.warps as u32,
             resident: schedule.blocks,
-            tables: &text.tables,
-            body: &text.body,
+            tables,
             shared_bytes: schedule.shared_bytes as u32,
-            ..KernelText::new(text.parameters, text.grid)
+            ..KernelDraft::new(
+                "tensor_core_products.rs, add_merged_products",
+                parameters,
+                grid,
+                product,
+            )
         });
-        Ok(())
     }
 }
 
-/// The text and the launch configuration of a kernel of products.
-struct ProductText {
-    tables: String,
-    body: String,
-    parameters: Parameters,
-    grid: Blocks,
-    scratch_bytes: u64,
-}
+impl TiledProduct {
+    /// All its lowerings.
+    fn lowerings(&self) -> Vec<&WalkLowering> {
+        let TiledProduct { sources, followers, lowering, .. } = self;
+        let loaders = sources.iter().map(|source| &source.loader);
+        loaders
+            .chain([lowering])
+            .chain(followers.iter().map(|follower| &follower.lowering))
+            .collect()
+    }
 
-impl TiledProduct<'_> {
     fn parameters(&self, has_scratch: bool) -> Parameters {
-        let TiledProduct { shape, sources, followers, lowering, finish, schedule, rows, .. } = self;
+        let TiledProduct { sources, followers, lowering, finish, schedule, rows, .. } = self;
         let mut given = Parameters::new();
         for source in sources {
             given.push(
@@ -516,49 +479,34 @@ impl TiledProduct<'_> {
         }
         let loaders: Vec<&WalkLowering> = sources.iter().map(|source| &source.loader).collect();
         let mut reads = finish.reads();
-        for source in sources {
-            source.made.statements.add_reads(&mut reads);
-            reads.extend(source.lies.map(|(leaf, _)| Source::Rows(leaf.name.clone())));
-        }
+        sources.iter().for_each(|source| source.fill.add_reads(&mut reads));
+        let shape = &sources[0].shape;
         product_parameters(&mut given, shape, *rows, &loaders, lowering, &reads);
-        for follower in *followers {
+        for follower in followers {
             let reads = follower.finish.reads();
-            product_parameters(&mut given, follower.shape, *rows, &[], &follower.lowering, &reads);
+            product_parameters(&mut given, &follower.shape, *rows, &[], &follower.lowering, &reads);
         }
         given
     }
+}
 
-    fn body(&self) -> String {
-        let vector = self.lowering.lanes.vector;
-        emit_body(
-            &self.sources,
-            &self.schedule,
-            &self.finish,
-            self.followers,
-            vector,
-            self.next,
-            self.lead,
-        )
+impl KernelBody for TiledProduct {
+    fn text(&self, _printer: &Printer) -> String {
+        emit_body(self)
     }
 }
 
-fn emit_body(
-    sources: &[LeftRows],
-    schedule: &RowProductShape,
-    finish: &Finish,
-    followers: &[ConsumerProduct],
-    vector: usize,
-    next: usize,
-    lead: u64,
-) -> String {
-    let shape = sources[0].shape;
-    let constants = format!(
+/// Numbers of the product and of its tiles.
+fn emit_constants(product: &TiledProduct) -> String {
+    let TiledProduct { sources, lowering, schedule, lead, .. } = product;
+    let (shape, vector) = (&sources[0].shape, lowering.lanes.vector);
+    format!(
         "constexpr unsigned K = {}, C = {}, WIDE = {}, KV = {}, MV = {}, V = {vector}, L = 4, Q = {}, TILES = {}, STEPS = {}, AHEAD = {}, PARTS = {}, WARPS = {}, TEAM = {};
 const unsigned rows = rows_given * {lead};\n",
         shape.inner,
         shape.places,
         shape.wide,
-        sources[0].vector,
+        sources[0].fill.vector,
         vector_of(shape.inner, 4),
         2 * schedule.tiles / vector,
         schedule.tiles,
@@ -567,7 +515,12 @@ const unsigned rows = rows_given * {lead};\n",
         1 + usize::from(schedule.split),
         schedule.warps,
         schedule.max_team(),
-    );
+    )
+}
+
+fn emit_body(product: &TiledProduct) -> String {
+    let TiledProduct { sources, followers, lowering, finish, schedule, next, .. } = product;
+    let (shape, vector) = (&sources[0].shape, lowering.lanes.vector);
     let (mut laid, mut then, mut keeps) = (String::new(), String::new(), String::new());
     if let Some(steps) = followers.first().map(ConsumerProduct::steps) {
         let kept = tensor_core_shapes::KEPT.replace("@NEXT@", &next.to_string());
@@ -578,7 +531,7 @@ const unsigned rows = rows_given * {lead};\n",
         then = "__syncwarp();\n".to_owned();
         let held: String = finish.held.iter().map(RegisterValue::at).collect();
         keeps = tensor_core_shapes::KEEP.replace("@HELD@", &held);
-        let mut place = next + schedule.finishing_warps() * steps * 128;
+        let mut place = *next + schedule.finishing_warps() * steps * 128;
         for follower in followers {
             let (lays, multiplies) = emit_consumer(follower, place);
             laid.push_str(&lays);
@@ -620,7 +573,7 @@ const unsigned rows = rows_given * {lead};\n",
         .replace("@COLUMN@", RowProductShape::column(vector))
         .replace("@RIGHT@", &right)
         .replace("@HALF@", &half);
-    format!("{constants}{text}")
+    format!("{}{text}", emit_constants(product))
 }
 
 /// The epilogue for the rows of a tile. If registers are scarce, values that are equal for all rows
@@ -645,7 +598,8 @@ fn emit_row_requests(sources: &[LeftRows]) -> (String, String, String) {
     match sources {
         [first, second, ..] => {
             let (steps, inner) = (first.steps(), second.shape.inner);
-            let constants = format!("constexpr unsigned K = {inner}, KV = {};\n", second.vector);
+            let constants =
+                format!("constexpr unsigned K = {inner}, KV = {};\n", second.fill.vector);
             let of_second = second.emit_request(&format!("(coming_step - {steps})"), "16 / KV");
             let request = format!(
                 "if (coming_step < {steps}) {{\n{}}} else {{\n{constants}{of_second}}}\n",

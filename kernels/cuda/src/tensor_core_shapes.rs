@@ -9,8 +9,9 @@
 //! The measurements of each shape are in the record `2026-11-25-kernel-laboratory`, section 2.
 use std::ops::RangeInclusive;
 
-use super::graph_pooling::{RowValue, start_of_row};
+use super::row_values::{RowValue, start_of_row};
 use super::statement_text::pointer;
+use super::statements::{Reads, Source};
 use super::walk_steps::{At, From, Input, Leaf, Read, Walk};
 use super::{GpuTarget, Matmul, TICKETS, warpgroup_products};
 use warploom_launch::{Element, Rows};
@@ -34,6 +35,16 @@ fn many_rows() -> u64 {
 pub(super) struct ProductSize {
     pub inner: usize,
     pub wide: usize,
+}
+
+/// Columns of two concatenated rows; the second starts at a vector boundary.
+pub(super) fn paired_columns(first: u64, second: u64) -> u64 {
+    start_of_other(first) + second
+}
+
+/// Where the second starts.
+pub(super) fn start_of_other(first: u64) -> u64 {
+    first.next_multiple_of(4)
 }
 
 /// Tiles of 8 columns per block, column slices, and K steps.
@@ -692,37 +703,62 @@ pub(super) enum RowPadding {
     Zeros,
 }
 
-/// Statements that write `vector` adjacent elements of a row, from `column` on, to `to`; zeros
-/// unless `here`. Rows of a buffer are copied asynchronously while others are multiplied; other
-/// rows are computed immediately.
-pub(super) fn emit_row_fill(
-    lies: Option<(&Leaf, RowPadding)>,
-    made: &RowValue,
-    vector: usize,
-    columns: usize,
-) -> String {
-    match lies {
-        Some((leaf, tail)) => {
-            let (bytes, start) = (vector * 4, start_of_row("row", columns as u64, leaf));
-            let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
-            match tail {
-                RowPadding::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
-                RowPadding::Zeros => format!(
-                    "copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - \
-                        column) * 4) : 0);\n"
-                ),
-            }
+/// How a row gets to shared memory.
+pub(super) enum RowOrigin {
+    /// Rows of a buffer are copied asynchronously while others are multiplied.
+    Stored(Leaf, RowPadding),
+    /// Other rows are computed immediately.
+    Made(RowValue),
+}
+
+/// A copy of `vector` adjacent elements of a row of so many columns.
+pub(super) struct RowFill {
+    pub origin: RowOrigin,
+    pub vector: usize,
+    pub columns: usize,
+}
+
+impl RowFill {
+    /// Statements that write the elements from `column` on to `to`; zeros unless `here`.
+    pub fn text(&self) -> String {
+        let RowFill { origin, vector, columns } = self;
+        let (leaf, padding) = match origin {
+            RowOrigin::Stored(leaf, padding) => (leaf, padding),
+            RowOrigin::Made(made) => return fill_made_row(made, *vector),
+        };
+        let (bytes, start) = (vector * 4, start_of_row("row", *columns as u64, leaf));
+        let from = format!("{} + (here ? {start} + column : 0)", pointer(&leaf.name));
+        match padding {
+            RowPadding::Any => format!("copy_later<{bytes}>(to, {from}, here);\n"),
+            RowPadding::Zeros => format!(
+                "copy_first_later<{bytes}>(to, {from}, here ? min({bytes}u, ({columns}u - \
+                    column) * 4) : 0);\n"
+            ),
         }
-        None => format!(
-            "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
+    }
+
+    /// Adds what it reads.
+    pub fn add_reads(&self, reads: &mut Reads) {
+        match &self.origin {
+            RowOrigin::Stored(leaf, _) => {
+                reads.insert(Source::Rows(leaf.name.clone()));
+            }
+            RowOrigin::Made(made) => made.statements.add_reads(reads),
+        }
+    }
+}
+
+/// Statements that compute elements of a row and write them to `to`.
+fn fill_made_row(made: &RowValue, vector: usize) -> String {
+    format!(
+        "[[maybe_unused]] const unsigned v = here ? row : 0, c[1] = {{here ? column : 0}};
 constexpr unsigned V = {vector}, Q = 1;
 {}real of_row[V]; EACH of_row[j] = here ? {} : (real)0;
 store<V>(to, of_row);
 ",
-            made.text(),
-            made.at
-        ),
-    }
+        made.text(),
+        made.at
+    )
 }
 
 /// Loads one K step of a tile's rows.

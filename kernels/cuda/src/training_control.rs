@@ -108,42 +108,75 @@ impl TrainingState {
 /// Maximum parameters per kernel: its arguments must fit 4 KiB.
 const KEPT: usize = 100;
 
-/// The kernels and their source; none if parameters are too large to be stored twice.
-pub(super) fn emit_watch(
+/// The elements of a parameter.
+fn elements(list: &LaunchList, number: usize) -> u64 {
+    list.parameters[number].shape.iter().product()
+}
+
+/// The parameters of each kernel; none if they are too large to be stored twice.
+fn kept_parameters(list: &LaunchList, bytes_per_real: u64) -> Vec<Vec<usize>> {
+    let numbers: Vec<usize> = (0..list.parameters.len()).collect();
+    let all = numbers.iter().map(|number| elements(list, *number)).fold(0, u64::saturating_add);
+    if all > tuning::best_parameter_bytes() / bytes_per_real.max(1) {
+        return Vec::new();
+    }
+    numbers.chunks(KEPT).map(<[usize]>::to_vec).collect()
+}
+
+/// The kernels; none if parameters are too large to be stored twice.
+pub(super) fn watch_kernels(list: &LaunchList, bytes_per_real: u64) -> Vec<Kernel> {
+    let kernel = |kept: Vec<usize>| {
+        let mut arguments = vec![
+            Argument::Watches,
+            Argument::Clock,
+            Argument::Measures,
+            Argument::Number(u32::from(kept[0] == 0)),
+        ];
+        let copied = |number: &usize| {
+            [
+                Argument::Buffer(parameter_buffer(&list.parameters[*number].name)),
+                Argument::Kept(*number),
+            ]
+        };
+        arguments.extend(kept.iter().flat_map(copied));
+        let blocks = kept
+            .iter()
+            .map(|number| elements(list, *number))
+            .sum::<u64>()
+            .div_ceil(tuning::best_copy_elements())
+            .clamp(1, tuning::best_copy_blocks()) as u32;
+        Kernel {
+            name: format!("watch_{}", kept[0]),
+            arguments,
+            blocks: Blocks::Fixed([blocks, 1, 1]),
+            threads: THREADS,
+            shared_bytes: 0,
+        }
+    };
+    kept_parameters(list, bytes_per_real).into_iter().map(kernel).collect()
+}
+
+/// The source of these kernels.
+pub(super) fn watch_source(
     list: &LaunchList,
     kind: Loss,
     columns: u64,
-    bytes_per_real: u64,
-) -> (String, Vec<Kernel>) {
-    let elements = |number: usize| list.parameters[number].shape.iter().product::<u64>();
-    let numbers: Vec<usize> = (0..list.parameters.len()).collect();
-    if numbers.iter().fold(0, |all: u64, number| all.saturating_add(elements(*number)))
-        > tuning::best_parameter_bytes() / bytes_per_real.max(1)
-    {
-        return (String::new(), Vec::new());
-    }
-    let mut source = WATCH.to_owned();
-    let chunks = numbers.chunks(KEPT).map(|chunk| {
-        let name = format!("watch_{}", chunk[0]);
-        let declared: String = chunk
-            .iter()
-            .map(|number| {
-                format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")
-            })
-            .collect();
-        let copies: String = chunk
-            .iter()
-            .map(|number| {
-                format!(
-                    "for (unsigned i = first; i < {}u; i += all) \
-                to_{number}[i] = from_{number}[i];\n",
-                    elements(*number)
-                )
-            })
-            .collect();
-        let text = KERNEL
-            .replace("@NAME@", &name)
-            .replace("@DECLARED@", &declared)
+    kernels: &[Kernel],
+) -> String {
+    let text_of = |kernel: &Kernel| {
+        let kept: Vec<usize> = kernel.arguments.iter().filter_map(kept_number).collect();
+        let declared = kept.iter().map(|number| {
+            format!(", const real* __restrict__ from_{number}, real* __restrict__ to_{number}")
+        });
+        let copies = kept.iter().map(|number| {
+            format!(
+                "for (unsigned i = first; i < {}u; i += all) to_{number}[i] = from_{number}[i];\n",
+                elements(list, *number)
+            )
+        });
+        KERNEL
+            .replace("@NAME@", &kernel.name)
+            .replace("@DECLARED@", &declared.collect::<String>())
             .replace("@QUALITY@", quality(kind))
             .replace("@EACH@", &counts_of_part(kind, columns).to_string())
             .replace("@COLUMNS@", &columns.to_string())
@@ -155,37 +188,15 @@ pub(super) fn emit_watch(
                     "quality > next.best"
                 },
             )
-            .replace("@COPIES@", &copies);
-        source.push_str(&text);
-        let mut arguments = vec![
-            Argument::Watches,
-            Argument::Clock,
-            Argument::Measures,
-            Argument::Number(u32::from(chunk[0] == 0)),
-        ];
-        let copied = |number: &usize| {
-            [
-                Argument::Buffer(parameter_buffer(&list.parameters[*number].name)),
-                Argument::Kept(*number),
-            ]
-        };
-        arguments.extend(chunk.iter().flat_map(copied));
-        let blocks = chunk
-            .iter()
-            .map(|number| elements(*number))
-            .sum::<u64>()
-            .div_ceil(tuning::best_copy_elements())
-            .clamp(1, tuning::best_copy_blocks()) as u32;
-        Kernel {
-            name,
-            arguments,
-            blocks: Blocks::Fixed([blocks, 1, 1]),
-            threads: THREADS,
-            shared_bytes: 0,
-        }
-    });
-    let kernels = chunks.collect();
-    (source, kernels)
+            .replace("@COPIES@", &copies.collect::<String>())
+    };
+    let opening = if kernels.is_empty() { "" } else { WATCH };
+    std::iter::once(opening.to_owned()).chain(kernels.iter().map(text_of)).collect()
+}
+
+/// The parameter that an argument is the best checkpoint of.
+fn kept_number(argument: &Argument) -> Option<usize> {
+    if let Argument::Kept(number) = argument { Some(*number) } else { None }
 }
 
 /// The metric of the validation rows, from the counts; NaN if none of them is known.

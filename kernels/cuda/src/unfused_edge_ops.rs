@@ -7,16 +7,19 @@
 //! never     adds a float with an atomic; computes an index: a computed index has no kernel
 //! limits    a vertex of many edges, and a table row that many rows look up, take time in
 //!           proportion: their work is not shared
-use super::graph_pooling::thread_lanes;
+use std::rc::Rc;
+
+use super::edge_walk_text::{add_slot_lists, stream_list};
 use super::kernel_parameters::{Parameters, emit_row_context, stored};
 use super::lane_layout::{Lanes, broadcast_elements, identity};
 use super::operators::{TypedText, apply_fold, cast, register};
-use super::row_walk::{add_slot_lists, stream_list};
+use super::row_values::thread_lanes;
+use super::source_text::{KernelBody, KernelDraft, Printer};
 use super::statement_text::{LoadsOf, pointer};
-use super::statements::{Expression, Reads, RegisterValue, Scope, Source, Statements, Stream};
+use super::statements::{Expression, Form, RegisterValue, Scope, Source, Statements, Stream};
 use super::walk_lowering::WalkLowering;
 use super::walk_steps::{At, From, Input, Walk};
-use super::{Argument, Blocks, KernelText, NoKernel, THREADS, Unit};
+use super::{Argument, Blocks, NoKernel, THREADS, Unit};
 use warploom_ir::{EdgeSet, Op, Type};
 use warploom_launch::{Operation, Rows};
 
@@ -32,16 +35,24 @@ struct EdgeTask<'a> {
     kind: Type,
 }
 
-/// Statements of a kernel, and the expression of their result.
-struct EdgeText {
+/// The value of an edge, in statements, and the condition that the edge counts.
+struct EdgeValue {
     /// Statements per row.
     rows: Statements,
+    /// The numbers of an edge that its statements read: their type, their name and their list.
+    lists: Vec<EdgeNumber>,
     /// Statements per edge.
-    edge: String,
-    value: String,
-    kind: Type,
-    /// The condition that an edge counts.
-    holds: String,
+    loads: Statements,
+    work: Statements,
+    held: RegisterValue,
+    holds: Vec<Expression>,
+}
+
+/// A number of an edge: the type, the name, and the list that it is read from.
+struct EdgeNumber {
+    kind: &'static str,
+    name: String,
+    list: String,
 }
 
 /// Threads of a block along the columns of a row.
@@ -89,6 +100,7 @@ impl Unit<'_> {
         let (walk, read) =
             Walk::from_operands(self.list, self.target.bytes_per_real, edges.direction, inputs)
                 .ok_or_else(odd)?;
+        let walk = Rc::new(walk);
         let mut lowering = WalkLowering::with_passes(&walk, single(task.columns), 1);
         let begin = match task.op {
             Op::Fold(..) => {
@@ -101,9 +113,7 @@ impl Unit<'_> {
             }
             _ => String::new(),
         };
-        let made = emit_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask))?;
-        let work = emit_work(&task, &made, &begin)?;
-        let body = emit_edges_body(task.columns, &made, &work);
+        let value = lower_edge_value(&mut lowering, &task, edges, &read[0], read.get(mask))?;
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
@@ -112,11 +122,12 @@ impl Unit<'_> {
         parameters.add_reads(&lowering, &lowering.reads());
         add_slot_lists(&mut parameters, &lowering, edges.direction);
         parameters.push("const unsigned rows", Argument::RowCount(Rows::Nodes));
-        let columns = task.columns;
+        let EdgeTask { op, columns, stride, kind, .. } = task;
+        let body = EdgesBody { op: op.clone(), columns, stride, kind, begin, value };
         self.add_row_kernel(
             "unfused_edge_ops.rs, emit_edge_operation",
-            &lowering,
-            &body,
+            lowering.constants,
+            body,
             parameters,
             Rows::Nodes,
             columns,
@@ -134,25 +145,28 @@ impl Unit<'_> {
         }
         let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
             .ok_or_else(odd)?;
+        let walk = Rc::new(walk);
         let mut lowering = WalkLowering::new(&walk, single(task.columns));
         let value = lowering.input(&read[0], &identity(task.columns), Scope::Row(0))?;
-        let turned = "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n";
-        let put =
-            format!("out[(offset_t)row * {} + column] = {};\n", task.stride, stored_text(&value));
-        let body = emit_rows_body(task.columns, turned, &lowering.rows[0], &put);
+        let body = RowsBody {
+            columns: task.columns,
+            stride: task.stride,
+            statements: std::mem::take(&mut lowering.rows[0]),
+            put: RowPut::Reversed(value),
+        };
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
             Argument::Buffer(task.out.to_owned()),
         );
-        parameters.add_reads(&lowering, &lowering.reads());
+        parameters.add_reads(&lowering, &body.statements.reads());
         parameters.push("const unsigned edges_once", Argument::RowCount(Rows::Edges));
         parameters.push("const unsigned rows", Argument::RowCount(task.rows));
         let columns = task.columns;
         self.add_row_kernel(
             "unfused_edge_ops.rs, emit_reversal",
-            &lowering,
-            &body,
+            lowering.constants,
+            body,
             parameters,
             Rows::EdgesTwice,
             columns,
@@ -167,6 +181,7 @@ impl Unit<'_> {
         let task = self.task().ok_or_else(odd)?;
         let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, task.rows, inputs)
             .ok_or_else(odd)?;
+        let walk = Rc::new(walk);
         let [Input::Rows(table), index] = read.as_slice() else {
             return Err(NoKernel::new("a lookup in a table that is not stored".to_owned()));
         };
@@ -182,25 +197,14 @@ impl Unit<'_> {
             &broadcast_elements(&identity(task.columns), task.shape, &[]),
             Scope::Row(0),
         )?;
-        let place = if transposed {
-            format!("(offset_t)column * {count} + (offset_t)index")
-        } else {
-            format!("(offset_t)index * {} + column", leaf.stride)
-        };
         let rows = if matches!(task.rows, Rows::Fixed(_)) { Rows::Fixed(1) } else { task.rows };
-        let put = format!(
-            "const whole index = {};\nout[(offset_t)row * {} + column] = index >= 0 && index < \
-                {count}LL ? __ldg({} + {place}) : 0;\n",
-            cast(wanted.kind, Type::Int, &wanted.at()),
-            task.stride,
-            pointer(&leaf.name)
-        );
-        let body = emit_rows_body(
-            task.columns,
-            "[[maybe_unused]] const unsigned v = row;\n",
-            &lowering.rows[0],
-            &put,
-        );
+        let table_stride = (!transposed).then_some(leaf.stride);
+        let body = RowsBody {
+            columns: task.columns,
+            stride: task.stride,
+            statements: std::mem::take(&mut lowering.rows[0]),
+            put: RowPut::Looked { wanted, table: leaf.name.clone(), count, table_stride },
+        };
         let mut parameters = Parameters::new();
         parameters.push_output(
             format!("{}* __restrict__ out", lies(task.kind)),
@@ -210,13 +214,13 @@ impl Unit<'_> {
             format!("const {}* __restrict__ {}", stored(leaf.element), pointer(&leaf.name)),
             Argument::Buffer(leaf.name.clone()),
         );
-        parameters.add_reads(&lowering, &lowering.reads());
+        parameters.add_reads(&lowering, &body.statements.reads());
         parameters.push("const unsigned rows", Argument::RowCount(rows));
         let columns = task.columns;
         self.add_row_kernel(
             "unfused_edge_ops.rs, emit_lookup",
-            &lowering,
-            &body,
+            lowering.constants,
+            body,
             parameters,
             rows,
             columns,
@@ -247,6 +251,7 @@ impl Unit<'_> {
         })?;
         let (walk, read) = Walk::reading(self.list, self.target.bytes_per_real, index.1, inputs)
             .ok_or_else(odd)?;
+        let walk = Rc::new(walk);
         let is_same = |read: &&super::walk_steps::Read| {
             read.at == At::Own
                 && matches!(read.from, From::Leaf(leaf) if walk.leaves[leaf].rows != index.1)
@@ -262,34 +267,18 @@ impl Unit<'_> {
             &broadcast_elements(&identity(columns as usize), &[columns], &read[0].shape()),
             Scope::Row(0),
         )?;
-        let statements = lowering.rows[0].clone();
-        let place = if transposed { "(offset_t)column * COUNT + of_table" } else { "number" };
-        let body = format!(
-            "constexpr unsigned C = {columns}, COUNT = {count}u;\n{SINGLE}const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
-if (number >= COUNT * C) return;
-const unsigned of_table = number / C, column = number % C, end = __ldg(inverse + of_table + 1);
-[[maybe_unused]] const unsigned c[1] = {{column}};
-real sum = 0;
-UNROLL_4 for (unsigned at = __ldg(inverse + of_table); at < end; at++) {{
-[[maybe_unused]] const unsigned v = __ldg(inverse + COUNT + 1 + at);
-{}{}sum += {};
-}}
-out[{place}] = sum;
-",
-            emit_row_context(&statements.reads()),
-            statements.text(),
-            cast(value.kind, Type::Real, &value.at())
-        );
+        let statements = std::mem::take(&mut lowering.rows[0]);
+        let body = ScatterBody { columns, count, transposed, statements, value };
         let mut parameters = Parameters::new();
         parameters.push_output("real* __restrict__ out", Argument::Buffer(task.out.to_owned()));
-        parameters.add_reads(&lowering, &lowering.reads());
+        parameters.add_reads(&lowering, &body.statements.reads());
         parameters
             .push("const unsigned* __restrict__ inverse", Argument::Inverse(index.0, count as u32));
         let blocks = Blocks::Fixed([(count * columns).div_ceil(u64::from(THREADS)) as u32, 1, 1]);
         self.add_thread_kernel(
             "unfused_edge_ops.rs, emit_scatter",
-            &lowering,
-            &body,
+            lowering.constants,
+            body,
             parameters,
             blocks,
         );
@@ -312,9 +301,9 @@ out[{place}] = sum;
     /// Adds a kernel with a thread per column of a row.
     fn add_row_kernel(
         &mut self,
-        maker: &str,
-        lowering: &WalkLowering,
-        body: &str,
+        maker: &'static str,
+        tables: Vec<String>,
+        body: impl KernelBody + 'static,
         parameters: Parameters,
         rows: Rows,
         columns: usize,
@@ -325,104 +314,234 @@ out[{place}] = sum;
             each: THREADS / across as u32,
             slices: columns.div_ceil(across) as u32,
         };
-        self.add_thread_kernel(maker, lowering, body, parameters, blocks);
+        self.add_thread_kernel(maker, tables, body, parameters, blocks);
     }
 
     fn add_thread_kernel(
         &mut self,
-        maker: &str,
-        lowering: &WalkLowering,
-        body: &str,
+        maker: &'static str,
+        tables: Vec<String>,
+        body: impl KernelBody + 'static,
         parameters: Parameters,
         blocks: Blocks,
     ) {
         self.header();
-        self.add_kernel(KernelText {
-            maker,
-            resident: 1,
-            tables: &super::row_walk::emit_tables(lowering),
-            body,
-            ..KernelText::new(parameters, blocks)
+        self.add_kernel(KernelDraft {
+            tables,
+            ..KernelDraft::new(maker, parameters, blocks, body)
         });
     }
 }
 
 /// Lowers the value of an edge, and the condition that it counts.
-fn emit_edge_value(
+fn lower_edge_value(
     lowering: &mut WalkLowering,
     task: &EdgeTask,
     edges: EdgeSet,
     value: &Input,
     mask: Option<&Input>,
-) -> Result<EdgeText, NoKernel> {
+) -> Result<EdgeValue, NoKernel> {
     let scope = Scope::Edge(1);
     let table =
         |input: &Input| broadcast_elements(&identity(task.columns), task.shape, &input.shape());
-    let (mut holds, mut reads) = (Vec::new(), Reads::new());
+    let mut holds = Vec::new();
     if let Some(relation) = edges.relation {
-        let condition = lowering.is_of_relation(relation);
-        condition.add_reads(&mut reads);
-        holds.push(condition.text());
+        holds.push(lowering.is_of_relation(relation));
     }
     if let Some(mask) = mask {
         let held = lowering.input(mask, &table(mask), scope)?;
         let condition = Expression::cast(&held, Type::Bool);
-        condition.add_reads(&mut reads);
-        holds.push(format!("({})", condition.text()));
+        holds.push(Expression::apply(Form::Grouped, [condition]));
     }
     let held = lowering.input(value, &table(value), scope)?;
-    Expression::value(&held).add_reads(&mut reads);
     // The edge number is part of the result.
     lowering.stream_number(Stream::Edge);
-    let holds = if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") };
     let pass = &lowering.passes[1];
-    reads.extend(pass.reads(LoadsOf::PresentEdges));
-    let mut edge = String::new();
-    for (number, stream) in lowering.streams.iter().enumerate() {
-        if reads.contains(&Source::Stream(number)) {
-            let name = lowering.numbers(number).name();
-            let (of, list) = stream_list(lowering, stream);
-            edge.push_str(&format!("const {of} {name}[1] = {{__ldg({list} + p)}};\n"));
-        }
-    }
-    edge.push_str(&pass.loads.text());
-    edge.push_str(&pass.work.text());
-    Ok(EdgeText { rows: lowering.rows[0].clone(), edge, value: held.at(), kind: held.kind, holds })
+    let mut reads = pass.reads(LoadsOf::PresentEdges);
+    holds.iter().for_each(|condition| condition.add_reads(&mut reads));
+    Expression::value(&held).add_reads(&mut reads);
+    let is_read = |number: &usize| reads.contains(&Source::Stream(*number));
+    let lists = (0..lowering.streams.len()).filter(is_read).map(|number| {
+        let (kind, list) = stream_list(lowering, &lowering.streams[number]);
+        EdgeNumber { kind, name: lowering.numbers(number).name(), list }
+    });
+    Ok(EdgeValue {
+        rows: lowering.rows[0].clone(),
+        lists: lists.collect(),
+        loads: pass.loads.clone(),
+        work: pass.work.clone(),
+        held,
+        holds,
+    })
 }
 
-/// The work on the edges of a vertex.
-fn emit_work(task: &EdgeTask, made: &EdgeText, begin: &str) -> Result<String, NoKernel> {
-    let odd = |of: &str| {
-        if made.kind == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
-    };
-    let text = match task.op {
-        Op::Winner(is_most, _) => WINNER
-            .replace("@ODD_BEST@", &odd("best"))
-            .replace("@ODD@", &odd("value"))
-            .replace("@BETTER@", if *is_most { ">" } else { "<" }),
-        Op::Others(_) => OTHERS.to_owned(),
-        Op::Fold(function, _) => {
-            let (applied, kind) = apply_fold(
-                function,
-                TypedText { text: "made", kind: task.kind },
-                TypedText { text: "value", kind: made.kind },
-            );
-            let put = if task.kind == Type::Bool { "(whole)made" } else { "made" };
-            FOLD.replace("@BEGIN@", begin)
-                .replace("@APPLIED@", &cast(kind, task.kind, &applied))
-                .replace("@PUT@", put)
-        }
-        other => {
-            return Err(NoKernel::new(format!("{} has no GPU kernel yet", other.describe())));
-        }
-    };
-    let of = if matches!(task.op, Op::Fold(..)) { task.kind } else { made.kind };
-    let text = text.replace("@STRIDE@", &task.stride.to_string());
-    Ok(text
-        .replace("@TYPE@", register(of))
-        .replace("@EDGE@", &made.edge)
-        .replace("@VALUE@", &made.value)
-        .replace("@HOLDS@", &made.holds))
+impl EdgeValue {
+    /// Statements per edge.
+    fn edge_text(&self) -> String {
+        let number = |EdgeNumber { kind, name, list }: &EdgeNumber| {
+            format!("const {kind} {name}[1] = {{__ldg({list} + p)}};\n")
+        };
+        let numbers: String = self.lists.iter().map(number).collect();
+        format!("{numbers}{}{}", self.loads.text(), self.work.text())
+    }
+
+    /// The condition that an edge counts.
+    fn condition(&self) -> String {
+        let holds: Vec<String> = self.holds.iter().map(Expression::text).collect();
+        if holds.is_empty() { "true".to_owned() } else { holds.join(" && ") }
+    }
+}
+
+/// The body of a kernel that walks the edges of a vertex in order.
+struct EdgesBody {
+    op: Op,
+    columns: usize,
+    /// Elements from one row of the result to the next.
+    stride: u64,
+    kind: Type,
+    /// The initial value of a fold.
+    begin: String,
+    value: EdgeValue,
+}
+
+impl KernelBody for EdgesBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let EdgesBody { columns, value, .. } = self;
+        format!(
+            "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned item = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
+if (item >= rows || column >= C) return;
+[[maybe_unused]] const unsigned v = __ldg(item_row + item), c[1] = {{column}};
+const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
+{}{}{}",
+            across(*columns),
+            emit_row_context(&value.rows.reads()),
+            value.rows.text(),
+            self.work()
+        )
+    }
+}
+
+impl EdgesBody {
+    /// The work on the edges of a vertex.
+    fn work(&self) -> String {
+        let EdgesBody { op, kind, begin, value, .. } = self;
+        let of_value = value.held.kind;
+        let odd = |of: &str| {
+            if of_value == Type::Real { format!("is_odd({of})") } else { "false".to_owned() }
+        };
+        let (text, of) = match op {
+            Op::Winner(is_most, _) => {
+                let text = WINNER
+                    .replace("@ODD_BEST@", &odd("best"))
+                    .replace("@ODD@", &odd("value"))
+                    .replace("@BETTER@", if *is_most { ">" } else { "<" });
+                (text, of_value)
+            }
+            Op::Fold(function, _) => {
+                let (applied, made) = apply_fold(
+                    function,
+                    TypedText { text: "made", kind: *kind },
+                    TypedText { text: "value", kind: of_value },
+                );
+                let put = if *kind == Type::Bool { "(whole)made" } else { "made" };
+                let text = FOLD
+                    .replace("@BEGIN@", begin)
+                    .replace("@APPLIED@", &cast(made, *kind, &applied))
+                    .replace("@PUT@", put);
+                (text, *kind)
+            }
+            _ => (OTHERS.to_owned(), of_value),
+        };
+        text.replace("@STRIDE@", &self.stride.to_string())
+            .replace("@TYPE@", register(of))
+            .replace("@EDGE@", &value.edge_text())
+            .replace("@VALUE@", &value.held.at())
+            .replace("@HOLDS@", &value.condition())
+    }
+}
+
+/// The body of a kernel with a thread per column of a row.
+struct RowsBody {
+    columns: usize,
+    /// Elements from one row of the result to the next.
+    stride: u64,
+    statements: Statements,
+    put: RowPut,
+}
+
+/// What is stored in a row.
+enum RowPut {
+    /// The row of the same edge from its other end.
+    Reversed(RegisterValue),
+    /// A row, or column, of a table of `count`, by this index; the stride of its rows, or none for
+    /// columns.
+    Looked { wanted: RegisterValue, table: String, count: u64, table_stride: Option<u64> },
+}
+
+impl KernelBody for RowsBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let RowsBody { columns, stride, statements, put } = self;
+        let (vertex, put) = match put {
+            RowPut::Reversed(value) => (
+                "const unsigned v = row < edges_once ? row + edges_once : row - edges_once;\n",
+                format!("out[(offset_t)row * {stride} + column] = {};\n", stored_text(value)),
+            ),
+            RowPut::Looked { wanted, table, count, table_stride } => {
+                let place = match table_stride {
+                    None => format!("(offset_t)column * {count} + (offset_t)index"),
+                    Some(stride) => format!("(offset_t)index * {stride} + column"),
+                };
+                let put = format!(
+                    "const whole index = {};\nout[(offset_t)row * {stride} + column] = index >= 0 \
+                     && index < {count}LL ? __ldg({} + {place}) : 0;\n",
+                    cast(wanted.kind, Type::Int, &wanted.at()),
+                    pointer(table)
+                );
+                ("[[maybe_unused]] const unsigned v = row;\n", put)
+            }
+        };
+        format!(
+            "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned row = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
+if (row >= rows || column >= C) return;
+{vertex}[[maybe_unused]] const unsigned c[1] = {{column}};
+{}{}{put}",
+            across(*columns),
+            emit_row_context(&statements.reads()),
+            statements.text()
+        )
+    }
+}
+
+/// The body of a sum of rows into a table of `count` rows, or columns.
+struct ScatterBody {
+    columns: u64,
+    count: u64,
+    transposed: bool,
+    statements: Statements,
+    value: RegisterValue,
+}
+
+impl KernelBody for ScatterBody {
+    fn text(&self, _printer: &Printer) -> String {
+        let ScatterBody { columns, count, transposed, statements, value } = self;
+        let place = if *transposed { "(offset_t)column * COUNT + of_table" } else { "number" };
+        format!(
+            "constexpr unsigned C = {columns}, COUNT = {count}u;\n{SINGLE}const unsigned number = blockIdx.x * {THREADS} + threadIdx.x;
+if (number >= COUNT * C) return;
+const unsigned of_table = number / C, column = number % C, end = __ldg(inverse + of_table + 1);
+[[maybe_unused]] const unsigned c[1] = {{column}};
+real sum = 0;
+UNROLL_4 for (unsigned at = __ldg(inverse + of_table); at < end; at++) {{
+[[maybe_unused]] const unsigned v = __ldg(inverse + COUNT + 1 + at);
+{}{}sum += {};
+}}
+out[{place}] = sum;
+",
+            emit_row_context(&statements.reads()),
+            statements.text(),
+            cast(value.kind, Type::Real, &value.at())
+        )
+    }
 }
 
 /// The type of a value in memory.
@@ -432,31 +551,6 @@ fn lies(kind: Type) -> &'static str {
 
 fn stored_text(held: &RegisterValue) -> String {
     if held.kind == Type::Real { held.at() } else { format!("(whole)({})", held.at()) }
-}
-
-fn emit_edges_body(columns: usize, made: &EdgeText, work: &str) -> String {
-    format!(
-        "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned item = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
-if (item >= rows || column >= C) return;
-[[maybe_unused]] const unsigned v = __ldg(item_row + item), c[1] = {{column}};
-const unsigned begin = __ldg(item_offset + item), end = __ldg(item_offset + item + 1);
-{}{}{work}",
-        across(columns),
-        emit_row_context(&made.rows.reads()),
-        made.rows.text()
-    )
-}
-
-fn emit_rows_body(columns: usize, vertex: &str, statements: &Statements, put: &str) -> String {
-    format!(
-        "constexpr unsigned C = {columns}, L = {};\n{SINGLE}const unsigned row = blockIdx.x * ({THREADS} / L) + threadIdx.x / L, column = blockIdx.y * L + threadIdx.x % L;
-if (row >= rows || column >= C) return;
-{vertex}[[maybe_unused]] const unsigned c[1] = {{column}};
-{}{}{put}",
-        across(columns),
-        emit_row_context(&statements.reads()),
-        statements.text()
-    )
 }
 
 /// A thread has one column, and one edge at a time.

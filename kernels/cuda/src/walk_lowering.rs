@@ -13,6 +13,7 @@
 //! seen through a table, place -> element (`Table`): a scalar is in every lane, a head's scalar in
 //! the lanes of that head.
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::NoKernel;
 use super::edge_sums::{EdgePass, Largest, Sum};
@@ -21,15 +22,14 @@ use super::lane_layout::{
     Lanes, Spread, Table, axis_elements, axis_of, broadcast_elements, holding, identity, spread,
     text,
 };
-use super::online_softmax::OnlineMaximum;
 use super::operators::{axis_reduction, dropout_threshold, literal, start};
 use super::statement_text::{LoadsOf, vectors};
 use super::statements::{
     AxisReduction, DrawnRow, Dropout, Elements, Expression, Form, Load, Reads, RegisterValue,
     RowNumber, Scope, Source, Statement, Statements, Stream, StreamNumber, SumStatement,
 };
-use super::walk_steps::{At, From, Input, Level, Read, Step, Walk};
-use warploom_ir::{Binary, Op, Reduction, Type, broadcast};
+use super::walk_steps::{At, From, Input, Level, OnlineMaximum, Read, Step, Walk};
+use warploom_ir::{Binary, Number, Op, Reduction, Type, broadcast};
 use warploom_launch::{Element, Rows, reduced};
 use warploom_tuning as tuning;
 
@@ -55,8 +55,8 @@ fn rows_of_edges(walk: &Walk) -> usize {
 }
 
 /// The statements of a walk, while they are lowered.
-pub(super) struct WalkLowering<'a> {
-    pub walk: &'a Walk,
+pub(super) struct WalkLowering {
+    pub walk: Rc<Walk>,
     pub lanes: Lanes,
     /// Statements of the row, by the passes over edges before them.
     pub rows: Vec<Statements>,
@@ -78,8 +78,8 @@ pub(super) struct WalkLowering<'a> {
     count: usize,
 }
 
-impl<'a> WalkLowering<'a> {
-    pub fn new(walk: &'a Walk, lanes: Lanes) -> Self {
+impl WalkLowering {
+    pub fn new(walk: &Rc<Walk>, lanes: Lanes) -> Self {
         let finds_places = rows_of_edges(walk) <= tuning::address_rows();
         WalkLowering {
             draws_ahead: true,
@@ -95,9 +95,9 @@ impl<'a> WalkLowering<'a> {
     }
 
     /// With this many passes over the edges, regardless of the steps.
-    pub fn with_passes(walk: &'a Walk, lanes: Lanes, passes: usize) -> Self {
+    pub fn with_passes(walk: &Rc<Walk>, lanes: Lanes, passes: usize) -> Self {
         WalkLowering {
-            walk,
+            walk: Rc::clone(walk),
             lanes,
             rows: vec![Statements::default(); passes + 1],
             passes: vec![EdgePass::default(); passes + 1],
@@ -154,7 +154,7 @@ impl<'a> WalkLowering<'a> {
         table: &Table,
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
-        let walk = self.walk;
+        let walk = Rc::clone(&self.walk);
         let step = &walk.steps[number];
         let scope = match (step.level, scope) {
             (Level::Row, _) => Scope::Row(step.passes),
@@ -217,7 +217,8 @@ impl<'a> WalkLowering<'a> {
 
     /// Declares the registers of a reduction. The pass that fills them is lowered later.
     fn open_sum(&mut self, number: usize, reduction: Reduction, table: &Table) -> RegisterValue {
-        let step = &self.walk.steps[number];
+        let walk = Rc::clone(&self.walk);
+        let step = &walk.steps[number];
         let held =
             RegisterValue::new(self.name(&step.out), step.kind, spread(table, self.lanes.vector));
         self.passes[step.passes].sums.push(Sum {
@@ -236,7 +237,7 @@ impl<'a> WalkLowering<'a> {
         if let Some(known) = self.largest.get(&(number, table.clone())) {
             return Ok(known.clone());
         }
-        let walk = self.walk;
+        let walk = Rc::clone(&self.walk);
         let running = &walk.running[number];
         let pass = walk.steps[running.largest].passes;
         let held = self.step_value(running.largest, table, Scope::Row(0))?;
@@ -339,7 +340,7 @@ impl<'a> WalkLowering<'a> {
 
     /// Rescales a partial sum to the running maximum.
     fn rescale_sum(&mut self, pass: usize, done: usize) -> Result<(), NoKernel> {
-        let walk = self.walk;
+        let walk = Rc::clone(&self.walk);
         let sum = self.passes[pass].sums[done].clone();
         for (number, running) in walk.running.iter().enumerate() {
             let Some((_, elements)) = running.sums.iter().find(|(step, _)| *step == sum.step)
@@ -377,7 +378,8 @@ impl<'a> WalkLowering<'a> {
 
     /// Lowers the contribution of an edge to a sum.
     fn lower_reduction(&mut self, pass: usize, sum: &Sum) -> Result<(), NoKernel> {
-        let (step, scope) = (&self.walk.steps[sum.step], Scope::Edge(pass));
+        let walk = Rc::clone(&self.walk);
+        let (step, scope) = (&walk.steps[sum.step], Scope::Edge(pass));
         let Op::Reduce(_, edges) = &step.op else {
             return Err(NoKernel::new("an operation over edges that is no reduction".to_owned()));
         };
@@ -387,8 +389,7 @@ impl<'a> WalkLowering<'a> {
             && step.kind == Type::Real;
         let elements = |input: &Input| broadcast_elements(&sum.table, &step.shape, &input.shape());
         let (held, reduction) = (sum.held.clone(), sum.reduction);
-        if is_alone && held.spread == Spread::All && self.shared.adds_up(self.walk, &step.inputs[0])
-        {
+        if is_alone && held.spread == Spread::All && self.shared.adds_up(&walk, &step.inputs[0]) {
             let scope = Scope::Lane(pass);
             let made = self.input(&step.inputs[0], &elements(&step.inputs[0]), scope)?;
             let made = Expression::Value(made);
@@ -591,7 +592,7 @@ impl<'a> WalkLowering<'a> {
                 let (moved, inside) = slice_axis(table, &step.shape, &input, of);
                 let (made, inside) =
                     (self.input(&step.inputs[0], &moved, scope)?, self.holds(&inside));
-                let zero = Expression::Text(literal(warploom_ir::Number::Int(0), kind));
+                let zero = Expression::Text(literal(Number::Int(0), kind));
                 Expression::apply(Form::AtPlaces(inside), [Expression::Value(made), zero])
             }
             // Leaves, walks over edges and rows, products and losses have kernels of their own, or
@@ -949,7 +950,8 @@ impl<'a> WalkLowering<'a> {
         table: &Table,
         scope: Scope,
     ) -> Result<RegisterValue, NoKernel> {
-        let held = &self.walk.leaves[leaf];
+        let walk = Rc::clone(&self.walk);
+        let held = &walk.leaves[leaf];
         if matches!(held.element, Element::Half(_)) {
             return Err(NoKernel::new(
                 "rows in bf16 or f16 are not supported on a GPU yet".to_owned(),

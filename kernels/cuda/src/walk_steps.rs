@@ -5,8 +5,6 @@
 //!           for, and which row of each operand it reads; each input buffer is among the leaves
 //!           once
 //! never     decides how work is divided, or refuses an operation
-use super::online_softmax::{self, OnlineMaximum};
-use super::padded_rows;
 use warploom_ir::{Direction, EdgeSet, Number, Op, Type, broadcast};
 use warploom_launch::{
     Buffer, Element, LaunchList, Operand, Operation, Over, Role, Rows, View, reduced,
@@ -33,6 +31,19 @@ pub(super) struct Walk {
     pub bytes_per_real: u64,
     /// The layout of rows that are computed up to their stride, if any.
     pub padded: Option<RowLayout>,
+}
+
+/// A maximum score that sums do not wait for.
+#[derive(Clone, Debug)]
+pub(super) struct OnlineMaximum {
+    /// The reduction that finds it.
+    pub largest: usize,
+    /// The score of an edge.
+    pub score: Read,
+    /// The step that is `exp(score - largest)`.
+    pub exponential: usize,
+    /// Sums with that factor, and for each of their elements the element of the score.
+    pub sums: Vec<(usize, Vec<u32>)>,
 }
 
 /// A buffer that the walk reads and does not compute.
@@ -117,8 +128,8 @@ pub(super) enum At {
 }
 
 impl Walk {
-    /// The steps of a launch; none if no walk supports it.
-    pub fn from_operation(
+    /// The steps of a launch as they are; none if no walk supports it.
+    pub fn plain_steps(
         list: &LaunchList,
         bytes_per_real: u64,
         operation: &Operation,
@@ -167,10 +178,6 @@ impl Walk {
                 stride,
                 is_share: false,
             });
-        }
-        padded_rows::pad_walk(&mut walk);
-        if matches!(over, Over::EdgesOf(_)) {
-            online_softmax::find_online_maxima(&mut walk);
         }
         Some(walk)
     }

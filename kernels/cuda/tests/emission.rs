@@ -1,5 +1,6 @@
 //! emission: launch lists as CUDA source.
 //!
+//! promises  kernels are decided before any of them is printed, and printing changes names alone
 //! promises  every training program of the library, and one for each operation that no walk joins,
 //!           has kernels in f32 and f64; the text follows from the list alone; what a kernel is
 //!           given is what it declares, and is there; their sources are those of `golden_source/`
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use warploom_compiler::compile;
 use warploom_cuda::{
-    Argument, Blocks, Emitted, GpuTarget, Groups, Kernel, Matmul, NoKernel, Order, emit,
-    emit_in_groups,
+    Argument, Blocks, DevicePlan, Emitted, GpuTarget, Groups, Kernel, Matmul, NoKernel, Order,
+    decide, emit, emit_in_groups,
 };
 use warploom_ir::{Data, Op, Target as Wanted, Type};
 use warploom_launch::{
@@ -514,6 +515,35 @@ fn sums_go_by_groups_of_neighbours_where_that_is_asked_for() {
     };
     assert_eq!(cut("gcn")[1], 0, "all walks of gcn only add up");
     assert!(cut("sage_max")[1] > 0 && cut("gat")[1] > 0, "an extreme and a softmax keep rows");
+}
+
+/// A plan's kernels without their names: kernels of equal text share one once they are printed.
+fn nameless(plan: &DevicePlan) -> DevicePlan {
+    let mut plan = DevicePlan { writes: BTreeMap::new(), ..plan.clone() };
+    plan.launches.iter_mut().flatten().for_each(|kernel| kernel.name.clear());
+    plan
+}
+
+#[test]
+fn what_is_printed_is_what_was_decided() {
+    let groups = Groups { neighbours: 32, lanes: 16, threads: 128 };
+    for (name, list) in lists() {
+        for (target, groups) in [(F32, None), (F64, None), (F32, Some(groups))] {
+            let asked = vec![groups; list.launches().len()];
+            let decided = decide(&list, target, &asked).unwrap();
+            let plan = (*decided).clone();
+            let emitted = decided.render(&list);
+            assert_eq!(nameless(&plan), nameless(&emitted.plan), "{name}");
+            let of_launches = plan.launches.iter().flatten().zip(emitted.launches.iter().flatten());
+            for (decided, printed) in of_launches {
+                assert_eq!(
+                    plan.writes[&decided.name], emitted.writes[&printed.name],
+                    "{name}: what {} writes",
+                    decided.name
+                );
+            }
+        }
+    }
 }
 
 #[test]

@@ -36,7 +36,7 @@ use warploom_contract::{
     },
     progress::{Phase, Progress},
 };
-use warploom_cuda::{Argument, Emitted, Groups, Order, host_reads};
+use warploom_cuda::{Argument, DecidedKernels, DevicePlan, Emitted, Groups, Order, host_reads};
 use warploom_device::Nvrtc;
 use warploom_ir::Loss as LossKind;
 use warploom_launch::builtin::{self, Builtin};
@@ -102,15 +102,15 @@ impl Stage for PlanStage {
         list.lines.clear();
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
         let on_step = || context.progress.advance(1);
-        let (emitted, MemoryNeeds { memory, host, over_bus, by_launch, reason }) =
+        let (decided, MemoryNeeds { memory, host, over_bus, by_launch, reason }) =
             fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
             reasons.extend(cpu_schedule_reasons(&list, &facts, inputs, &known.division)?);
         }
         reasons.extend(reason);
-        let grouped = emitted.as_ref().filter(|_| is_grouped(request));
-        reasons.extend(grouped.map(|emitted| schedule_reasons::grouping_reason(&list, emitted)));
+        let grouped = decided.as_ref().filter(|_| is_grouped(request));
+        reasons.extend(grouped.map(|planned| schedule_reasons::grouping_reason(&list, planned)));
         let predicted = time_prediction::predict_list(
             &list,
             &facts,
@@ -126,7 +126,7 @@ impl Stage for PlanStage {
         };
         let room = memory_budget::MemoryLimit::from_device(&request.device, context.memory);
         memory_budget::refuse_too_large(&memory, room)?;
-        emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
+        let emitted = print_kernels(context, request, &list, decided);
         warnings.iter().for_each(|warning| context.progress.warn(warning));
         let (kernels, tables) = tables_of(&list, emitted.as_ref())?.unzip();
         let page = Plan {
@@ -178,12 +178,12 @@ impl Stage for PlanStage {
                 page.division
             )));
         }
-        let mut emitted = emit_for_gpu(request, &list, &facts, &profile, order)
+        let mut decided = decide_for_gpu(request, &list, &facts, &profile, order)
             .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
-        walks.add_to(emitted.as_mut());
+        walks.add_to(decided.as_mut());
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
-            && !emitted.as_ref().is_some_and(|emitted| are_never_stored(unstored, emitted))
+            && !decided.as_ref().is_some_and(|made| are_never_stored(unstored, made))
         {
             return Err(Violation::new(format!(
                 "plan.json: a kernel needs memory for one of `{}`, which the plan never stores",
@@ -197,9 +197,9 @@ impl Stage for PlanStage {
                 page.groups
             )));
         }
-        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, &emitted)?;
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
-            memory_needs(request, emitted.as_ref(), &list, &facts, stored, division.as_ref());
+            memory_needs(request, decided.as_ref(), &list, &facts, stored, division.as_ref());
+        refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, decided)?;
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
@@ -233,13 +233,14 @@ fn tables_of(
     emitted.map(|emitted| kernel_tables::to_tables(list, emitted)).transpose()
 }
 
-/// Refuses tables of kernels other than those that are emitted for the list.
+/// Refuses tables of kernels other than those that are decided for the list, once printed.
 fn refuse_other_kernels(
     artifact: &Artifact,
     found: Option<&KernelFacts>,
     list: &LaunchList,
-    emitted: &Option<Emitted>,
+    decided: Option<DecidedKernels>,
 ) -> Result<(), Violation> {
+    let emitted = decided.map(|decided| decided.render(list));
     let expected = tables_of(list, emitted.as_ref())?;
     if expected.as_ref().map(|(facts, _)| facts) != found {
         return Err(Violation::new(format!(
@@ -466,15 +467,15 @@ pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<S
         "source" => {
             program::source_grid(&request.device)?;
             let BuiltList { mut list, facts, .. } = build_list(inputs, request, &settings, &|| {})?;
-            let (emitted, _) = fit_memory(
+            let (decided, _) = fit_memory(
                 request,
                 &mut list,
                 &facts,
                 &GraphInputs::read(inputs, request)?,
                 &|| {},
             )?;
-            emitted
-                .map(|emitted| emitted.source)
+            decided
+                .map(|decided| decided.render(&list).source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
         }
         _ => printed_forms::print_form(
@@ -509,13 +510,13 @@ pub fn source_without_graph(
 }
 
 /// The kernels of a list on a GPU, none for a CPU; refuses what this version runs on the CPU only.
-fn emit_for_gpu(
+fn decide_for_gpu(
     request: &PlanRequest,
     list: &LaunchList,
     facts: &GraphFacts,
     profile: &Profile,
     order: Order,
-) -> Result<Option<Emitted>, StageError> {
+) -> Result<Option<DecidedKernels>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
@@ -527,7 +528,7 @@ fn emit_for_gpu(
         order,
         groups: &groups,
     };
-    program::emit_for_gpu(list, &asked, &request.device).map(Some)
+    program::decide_for_gpu(list, &asked, &request.device).map(Some)
 }
 
 /// Whether a GPU divides edges into neighbour groups.
@@ -561,6 +562,18 @@ fn plan_cuts(
     chosen.into_iter().map(|groups| groups.map(cut)).collect()
 }
 
+/// The source of the kernels of a GPU plan, printed once, and compiled if a compiler is present.
+fn print_kernels(
+    context: &Context,
+    request: &PlanRequest,
+    list: &LaunchList,
+    decided: Option<DecidedKernels>,
+) -> Option<Emitted> {
+    let emitted = decided.map(|decided| decided.render(list));
+    emitted.iter().for_each(|emitted| cache_kernels(context, request, emitted));
+    emitted
+}
+
 /// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or
 /// fails, the run compiles them and reports why. A compiler that was named and is missing is a
 /// warning.
@@ -590,13 +603,13 @@ pub fn describe_data(
 /// except what stays on the host and features that no epoch reads.
 fn memory_needs(
     request: &PlanRequest,
-    emitted: Option<&Emitted>,
+    decided: Option<&DecidedKernels>,
     list: &LaunchList,
     facts: &GraphFacts,
     stored: Stored,
     division: Option<&Division>,
 ) -> MemoryNeeds {
-    let Some(emitted) = emitted else {
+    let Some(decided) = decided else {
         let divided = division.map_or(0, |division| division.bytes(list));
         return MemoryNeeds {
             memory: memory::predict_on_cpu(list, facts, stored, divided),
@@ -606,38 +619,38 @@ fn memory_needs(
             reason: None,
         };
     };
-    features::place_features(request, list, emitted, facts)
+    features::place_features(request, list, decided, facts)
 }
 
 /// The kernels of a GPU, and what the run needs. Features that stay on the host, and buffers that
-/// no kernel stores, get no space in the arena: the kernels are emitted again without them.
+/// no kernel stores, get no space in the arena: the kernels are decided again without them.
 fn fit_memory(
     request: &PlanRequest,
     list: &mut LaunchList,
     facts: &GraphFacts,
     known: &GraphInputs,
     on_step: &dyn Fn(),
-) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
-    let mut emitted =
+) -> Result<(Option<DecidedKernels>, MemoryNeeds), StageError> {
+    let mut decided =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
     let division = known.division.as_ref();
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
+    let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
     on_step();
     let is_moved = list
         .features_in_arena()
         .zip(found.host.as_ref())
         .is_some_and(|(name, host)| host.buffers.contains(name));
     if !is_moved {
-        known.walks.add_to(emitted.as_mut());
-        return Ok((emitted, found));
+        known.walks.add_to(decided.as_mut());
+        return Ok((decided, found));
     }
     list.keep_features_apart(facts);
-    let mut emitted =
+    let mut decided =
         drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    known.walks.add_to(emitted.as_mut());
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
+    known.walks.add_to(decided.as_mut());
+    let found = memory_needs(request, decided.as_ref(), list, facts, known.stored, division);
     on_step();
-    Ok((emitted, found))
+    Ok((decided, found))
 }
 
 /// The kernels of a GPU, with an arena without the buffers that they never store. Which sums share
@@ -650,40 +663,40 @@ fn drop_unstored_buffers(
     profile: &Profile,
     order: Order,
     on_step: &dyn Fn(),
-) -> Result<Option<Emitted>, StageError> {
-    let emitted = emit_for_gpu(request, list, facts, profile, order)?;
+) -> Result<Option<DecidedKernels>, StageError> {
+    let decided = decide_for_gpu(request, list, facts, profile, order)?;
     on_step();
-    let mut unstored: Vec<_> = emitted
+    let mut unstored: Vec<_> = decided
         .iter()
-        .flat_map(|emitted| emitted.unmade.clone())
+        .flat_map(|decided| decided.unmade.clone())
         .filter(|name| list.arena.place(name).is_some())
         .collect();
     unstored.sort_unstable();
     unstored.dedup();
     if unstored.is_empty() {
-        return Ok(emitted);
+        return Ok(decided);
     }
     let before = list.arena.clone();
     list.leave_out(&unstored, facts);
-    let smaller = emit_for_gpu(request, list, facts, profile, order)?;
+    let smaller = decide_for_gpu(request, list, facts, profile, order)?;
     on_step();
-    let kernels = |emitted: &Option<Emitted>| {
-        emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
+    let kernels = |decided: &Option<DecidedKernels>| {
+        decided.iter().flat_map(|decided| &decided.launches).flatten().count()
     };
-    let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&emitted);
+    let is_smaller = list.arena.bytes <= before.bytes && kernels(&smaller) <= kernels(&decided);
     if is_smaller && smaller.as_ref().is_some_and(|smaller| are_never_stored(&unstored, smaller)) {
         return Ok(smaller);
     }
     list.arena = before;
-    Ok(emitted)
+    Ok(decided)
 }
 
 /// Whether no kernel stores these buffers or takes one as an argument.
-fn are_never_stored(names: &[String], emitted: &Emitted) -> bool {
+fn are_never_stored(names: &[String], planned: &DevicePlan) -> bool {
     let is_given = |name: &String| {
-        emitted.arguments().any(|argument| *argument == Argument::Buffer(name.clone()))
+        planned.arguments().any(|argument| *argument == Argument::Buffer(name.clone()))
     };
-    names.iter().all(|name| emitted.unmade.contains(name) && !is_given(name))
+    names.iter().all(|name| planned.unmade.contains(name) && !is_given(name))
 }
 
 /// Settings that may need less memory (features on the host, a narrower dtype, smaller widths) with

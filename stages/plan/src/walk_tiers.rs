@@ -4,7 +4,7 @@
 //! never     opens an edge; counts walks over both directions or over sparse features, whose
 //!           offsets no artifact has: a run counts these
 use warploom_contract::{Inputs, Kind, StageError, arrow_file::View, kinds::partition::row_lists};
-use warploom_cuda::{Emitted, TierCounts, WalkedDegrees, WalkedLists};
+use warploom_cuda::{DecidedKernels, TierCounts, WalkedDegrees, WalkedLists};
 use warploom_ir::Direction;
 
 /// The degrees of rows in the order of a GPU.
@@ -27,9 +27,9 @@ impl WalkTiers {
     }
 
     /// Adds the tiers of all walks that they are known for.
-    pub fn add_to(&self, emitted: Option<&mut Emitted>) {
-        let (Some(emitted), Some([incoming, outgoing])) = (emitted, &self.offsets) else { return };
-        let planned = &mut emitted.plan;
+    pub fn add_to(&self, decided: Option<&mut DecidedKernels>) {
+        let (Some(decided), Some([incoming, outgoing])) = (decided, &self.offsets) else { return };
+        let planned = &mut decided.plan;
         for (walked, cut) in planned.walks_in_tiers() {
             let offsets = match walked {
                 WalkedLists::Edges(Direction::In) => incoming,

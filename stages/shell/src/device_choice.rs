@@ -2,7 +2,7 @@
 //!
 //! promises  the decision follows from program, settings and device, never from the graph or the
 //!           store, since `reorder` needs the device before a plan exists; it uses the function by
-//!           which `plan` emits or refuses kernels
+//!           which `plan` decides on kernels or refuses them
 //! never     costs time where there is no GPU
 use std::{
     collections::BTreeMap,
@@ -93,8 +93,9 @@ pub fn judge_program(program: &Program, plan: &PlanSpec, run: &RunSpec, device: 
 /// refuse it.
 fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Facts) -> Verdict {
     let samples = sample_data_sets::samples_for_text(program.text);
-    let mut made =
-        samples.into_iter().filter_map(|sample| emit_on_sample(program, plan, run, sample, device));
+    let mut made = samples
+        .into_iter()
+        .filter_map(|sample| decide_on_sample(program, plan, run, sample, device));
     match made.next() {
         None => Verdict::Unknown,
         Some(Ok(())) => Verdict::Kernels,
@@ -103,8 +104,8 @@ fn judge_samples(program: &Program, plan: &PlanSpec, run: &RunSpec, device: &Fac
     }
 }
 
-/// Emits the kernels of a program on a sample; none where the program does not fit the sample.
-fn emit_on_sample(
+/// Decides on the kernels of a program on a sample; none where the program does not fit the sample.
+fn decide_on_sample(
     program: &Program,
     plan: &PlanSpec,
     run: &RunSpec,
@@ -130,7 +131,7 @@ fn emit_on_sample(
         order: Order::Spread,
         groups: &[],
     };
-    Some(program::emit_for_gpu(&made.list, &asked, device).map(drop))
+    Some(program::decide_for_gpu(&made.list, &asked, device).map(drop))
 }
 
 #[cfg(test)]

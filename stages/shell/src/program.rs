@@ -11,7 +11,7 @@ use serde_json::Value;
 pub use warploom_compiler::Compilation;
 use warploom_compiler::compile_with_progress;
 use warploom_contract::{ErrorKind, StageError};
-use warploom_cuda::{Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
+use warploom_cuda::{DecidedKernels, Emitted, GpuTarget, Groups, Matmul, NoKernel, Order};
 use warploom_device::{Capability, Facts, Grid};
 use warploom_ir::{Data, Half};
 use warploom_language::syntax::{Diagnostic, Severity};
@@ -211,16 +211,17 @@ pub struct GpuRequest<'a> {
     pub groups: &'a [Option<Groups>],
 }
 
-/// Emits the kernels of a list for a GPU, or says why it has none: for `plan`, and for `--device
-/// auto`.
-pub fn emit_for_gpu(
+/// Decides on the kernels of a list for a GPU, or says why it has none: for `plan`, and for
+/// `--device auto`. Prints none.
+pub fn decide_for_gpu(
     list: &LaunchList,
     asked: &GpuRequest,
     device: &Facts,
-) -> Result<Emitted, StageError> {
+) -> Result<DecidedKernels, StageError> {
     let has_loops = matches!(&list.body, Body::Iterate(iterate) if !iterate.loops.is_empty());
     refuse_on_gpu(has_loops, asked.dtype, asked.program)?;
-    emit_source(list, bytes_per_real(asked.dtype), asked.matmul, asked.order, asked.groups, device)
+    let target = gpu_target(bytes_per_real(asked.dtype), asked.matmul, asked.order, device)?;
+    warploom_cuda::decide(list, target, asked.groups).map_err(|refused| no_kernel_error(&refused))
 }
 
 /// Refuses what this version supports on the CPU only.
@@ -253,17 +254,27 @@ pub fn emit_source(
     groups: &[Option<Groups>],
     device: &Facts,
 ) -> Result<Emitted, StageError> {
+    let target = gpu_target(bytes_per_real, matmul, order, device)?;
+    warploom_cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+}
+
+/// The properties of a device, and the options, that kernels depend on.
+fn gpu_target(
+    bytes_per_real: u64,
+    matmul: Matmul,
+    order: Order,
+    device: &Facts,
+) -> Result<GpuTarget, StageError> {
     let grid = source_grid(device)?;
     let warpgroups = device.capability().is_some_and(Capability::has_warpgroups);
-    let target = GpuTarget {
+    Ok(GpuTarget {
         bytes_per_real,
         processors: grid.processors,
         shared_bytes: grid.shared_bytes_most,
         matmul,
         order,
         warpgroups,
-    };
-    warploom_cuda::emit_in_groups(list, target, groups).map_err(|refused| no_kernel_error(&refused))
+    })
 }
 
 /// The grid of a device that source is emitted for; an error for a CPU, which has none.
