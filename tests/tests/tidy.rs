@@ -78,7 +78,7 @@ const KERNELS: [(&str, &[&str]); 9] = [
     ("cuda", &["ir", "launch", "tuning"]),
     ("device", &[]),
 ];
-/// The documents whose paths are looked up.
+/// The documents whose paths are looked up, besides the READMEs of `KERNELS`.
 const DOCUMENTS: [&str; 3] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 /// Every file of the repository by its path from the root.
@@ -511,8 +511,9 @@ fn every_path_that_documents_name_is_there() {
     let all = files();
     let mut missing = Vec::new();
     let mut looked_at = 0;
-    for document in DOCUMENTS {
-        let text = fs::read_to_string(repository().join(document)).unwrap();
+    let of_kernels = KERNELS.map(|(name, _)| format!("kernels/{name}/README.md"));
+    for document in DOCUMENTS.into_iter().chain(of_kernels.iter().map(String::as_str)) {
+        let text = fs::read_to_string(repository().join(document)).expect(document);
         for word in words(&text) {
             let there = is_there(&word, &all);
             looked_at += usize::from(there.is_some());
@@ -707,9 +708,6 @@ fn kernels_depend_on_each_other_one_way() {
         if !seen.contains(*name) {
             wrong.push(format!("kernels/{name} is in the table and not there"));
         }
-        if !repository().join("kernels").join(name).join("README.md").is_file() {
-            wrong.push(format!("kernels/{name} has no README.md"));
-        }
     }
     none("dependencies of kernels that the table does not have", wrong);
 }
@@ -731,6 +729,32 @@ fn run_launches_the_kernels_of_its_plan() {
         named.into_iter().map(move |name| format!("{path}: {name}")).collect::<Vec<_>>()
     });
     none("`run` emits kernels, which are the plan's", found.collect());
+}
+
+/// Rows of the tuning table that `run` may read: of transfers and of what it replays.
+const TUNING_OF_RUN: [&str; 5] =
+    ["upload_bytes", "upload_rows", "readback_gap_bytes", "epochs_per_graph", "pinned_state_bytes"];
+/// The file that lists the walks that no artifact has, and divides them as `plan` does the others.
+const LISTS_OF_RUN: &str = "stages/run/src/cuda/edge_order.rs";
+
+#[test]
+fn run_has_no_threshold_of_a_schedule() {
+    let of_run = rust().into_iter().filter(|(path, _)| path.starts_with("stages/run/src/"));
+    let found = of_run.flat_map(|(path, text)| {
+        let own = production(&text);
+        let read = own.split("tuning::").skip(1).map(|rest| {
+            rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .next()
+                .unwrap_or("")
+        });
+        let rows = read.filter(|row| !TUNING_OF_RUN.contains(row) && *row != "tuning");
+        let mut named: Vec<String> = rows.map(|row| format!("{path}: tuning::{row}")).collect();
+        if own.contains("TierCounts::choose") && path != LISTS_OF_RUN {
+            named.push(format!("{path}: TierCounts::choose"));
+        }
+        named
+    });
+    none("`run` decides by a threshold, which is the plan's", found.collect());
 }
 
 /// The device names in the code of a source of `run` that has to know none.
