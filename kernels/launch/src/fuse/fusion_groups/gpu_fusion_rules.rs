@@ -52,9 +52,10 @@ pub(super) fn take(values: &ListValues, members: &[Item], item: &Item) -> bool {
     {
         return false;
     }
+    let own = frame(values, item);
     members.iter().all(|member| {
-        let (one, other) = (frame(values, member), frame(values, item));
-        one.max(other).is_multiple_of(one.min(other).max(1))
+        let other = frame(values, member);
+        own.max(other).is_multiple_of(own.min(other).max(1))
     })
 }
 
