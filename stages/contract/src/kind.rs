@@ -81,8 +81,9 @@ impl Kind {
     /// Version of the format.
     pub fn version(self) -> u32 {
         match self {
-            Kind::Plan => 3,
-            Kind::Profile | Kind::Permutation | Kind::Partition => 2,
+            Kind::Plan => 4,
+            Kind::Partition => 3,
+            Kind::Profile | Kind::Permutation => 2,
             _ => 1,
         }
     }

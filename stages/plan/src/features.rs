@@ -16,7 +16,7 @@ use warploom_vertex::{
     GraphFacts,
     emit::cuda::{
         DevicePlan, host_reads,
-        memory_estimate::{self, Predicted},
+        memory_estimate::{self, GroupRows, Predicted},
     },
     launch::{BufferName, LaunchList, Reason},
 };
@@ -41,8 +41,10 @@ pub fn place_features(
     list: &LaunchList,
     planned: &DevicePlan,
     facts: &GraphFacts,
+    groups: GroupRows,
 ) -> MemoryNeeds {
-    let weigh = |on_host: &[BufferName]| memory_estimate::predicted(list, planned, facts, on_host);
+    let weigh =
+        |on_host: &[BufferName]| memory_estimate::predicted(list, planned, facts, groups, on_host);
     let of_all = weigh(&[]);
     let room = request.device.memory_bytes.unwrap_or(u64::MAX);
     let bytes_of =

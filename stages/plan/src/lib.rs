@@ -27,9 +27,7 @@ use warploom_contract::{
     Artifact, Context, Contract, ErrorKind, Inputs, Kind, Outputs, Stage, StageError, Violation,
     kinds::{
         graph::LearnedRows,
-        plan::{
-            self, Advice, Cut, GroupDivision, KernelFacts, KernelTables, Memory, Plan, Smaller,
-        },
+        plan::{self, Advice, KernelFacts, KernelTables, Memory, Plan, Smaller},
         profile::{self, Profile},
     },
     progress::{Phase, Progress},
@@ -46,17 +44,17 @@ use warploom_shell::{
     },
     requests::PlanRequest,
 };
-use warploom_spec::{Dtype, EdgeSchedule, Loss, Mode, Residence};
+use warploom_spec::{Dtype, EdgeSchedule, LaunchSchedules, Loss, Mode, PartitionSpec, Residence};
 use warploom_vertex::{
     GraphFacts,
     builtin::{self, Builtin},
     compile::STEPS,
     emit::cuda::{Argument, Emitted, Groups, Order, host_reads},
-    launch::{Element, LaunchList, LossKind, Stored},
+    launch::{Element, LaunchList, LossKind, Reason, Stored},
 };
 
 use features::MemoryNeeds;
-use group_division::Division;
+use group_division::{Divisions, LaunchDivisions};
 use schedule_reasons::cpu_schedule_reasons;
 
 /// The setting that decides the widths of a program, where it has one.
@@ -97,7 +95,7 @@ impl Stage for PlanStage {
         drop(compiling);
         let BuiltList { mut list, facts, settings, warnings, predicts } = made;
         refuse_half_precision(request, &list)?;
-        let known = GraphInputs::read(inputs, request)?;
+        let known = GraphInputs::read(inputs, request, &list)?;
         // A comment in the program changes no byte of its plan.
         list.lines.clear();
         context.progress.begin(&format!("planning {} launches", list.launches().len()), 0, "steps");
@@ -106,18 +104,18 @@ impl Stage for PlanStage {
             fit_memory(request, &mut list, &facts, &known, &on_step)?;
         let mut reasons = std::mem::take(&mut list.reasons);
         if request.device.grid.is_none() {
-            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs, &known.division)?);
+            reasons.extend(cpu_schedule_reasons(&list, &facts, inputs)?);
         }
         reasons.extend(reason);
-        let grouped = emitted.as_ref().filter(|_| is_grouped(request));
-        reasons.extend(grouped.map(|emitted| schedule_reasons::grouping_reason(&list, emitted)));
+        let walked = known.walked(emitted.as_ref());
+        reasons.extend(known.schedule_reason(request, &list, &walked)?);
         let predicted = time_prediction::predict_list(
             &list,
             &facts,
             &request.device,
             &by_launch,
             &known.profile,
-            is_grouped(request),
+            walked.iter().any(Option::is_some),
         );
         on_step();
         let memory = Memory {
@@ -134,11 +132,9 @@ impl Stage for PlanStage {
             predicts: predicts.map(|kind| to_json(&kind)).transpose()?,
             dtype: request.run.dtype.name().to_owned(),
             matmul: reduced_precision(request),
-            schedule: Some(request.spec.schedule.name().to_owned()).filter(|_| is_grouped(request)),
-            groups: plan_cuts(request, &list, &facts, &known.profile),
             device: to_json(&request.device)?,
             settings: to_json(&settings)?,
-            division: known.planned_division(&list),
+            division: group_division::to_page(&walked),
             tuning: request.tuning.clone(),
             launches: to_json(&list)?,
             host,
@@ -161,7 +157,7 @@ impl Stage for PlanStage {
     ) -> Result<(), Violation> {
         let page = plan::open(outputs.get(Kind::Plan)?)?;
         let advice = plan::open_advice(outputs.get(Kind::Plan)?)?;
-        let list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
+        let mut list: LaunchList = serde_json::from_value(page.launches).map_err(|error| {
             Violation::new(format!("plan.json: the launches cannot be read: {error}"))
         })?;
         if let Err(flaws) = list.validate() {
@@ -169,17 +165,22 @@ impl Stage for PlanStage {
         }
         let training = page.mode == "train";
         let facts = GraphFacts::from_data(&facts::describe_data(inputs, request, training)?);
-        let known = GraphInputs::read(inputs, request)?;
-        let planned = known.planned_division(&list);
-        let GraphInputs { profile, order, stored, division } = known;
+        if request.spec.schedule.entries().iter().any(|entry| entry.target.parse::<u32>().is_ok()) {
+            // A plan has no lines of the program.
+            let built = build_list(inputs, request, &request.pipeline_settings(), &|| {})?;
+            list.lines = built.list.lines;
+        }
+        let known = GraphInputs::read(inputs, request, &list)?;
+        list.lines.clear();
+        let emitted = emit_for_gpu(request, &list, &known)
+            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
+        let planned = group_division::to_page(&known.walked(emitted.as_ref()));
         if planned != page.division {
             return Err(Violation::new(format!(
                 "plan.json: which launches walk by groups: expected {planned:?}, found {:?}",
                 page.division
             )));
         }
-        let emitted = emit_for_gpu(request, &list, &facts, &profile, order)
-            .map_err(|error| Violation::new(format!("plan.json: {}", error.what)))?;
         let unstored = &list.arena.nowhere;
         if !unstored.is_empty()
             && !emitted.as_ref().is_some_and(|emitted| are_never_stored(unstored, emitted))
@@ -189,16 +190,9 @@ impl Stage for PlanStage {
                 unstored.join("`, `")
             )));
         }
-        let cuts = plan_cuts(request, &list, &facts, &profile);
-        if cuts != page.groups {
-            return Err(Violation::new(format!(
-                "plan.json: how edges are cut: expected {cuts:?}, found {:?}",
-                page.groups
-            )));
-        }
         refuse_other_kernels(outputs.get(Kind::Plan)?, page.kernels.as_ref(), &list, &emitted)?;
         let MemoryNeeds { memory: expected, host, by_launch, .. } =
-            memory_needs(request, emitted.as_ref(), &list, &facts, stored, division.as_ref());
+            memory_needs(request, emitted.as_ref(), &list, &facts, &known);
         if host != page.host {
             return Err(Violation::new(format!(
                 "plan.json: what stays on the host: expected {host:?}, found {:?}",
@@ -211,8 +205,8 @@ impl Stage for PlanStage {
             &facts,
             &request.device,
             &by_launch,
-            &profile,
-            is_grouped(request),
+            &known.profile,
+            planned.is_some(),
         );
         if predicted != advice.predicted {
             let (expected, found) = (predicted.nanoseconds_step, advice.predicted.nanoseconds_step);
@@ -279,12 +273,24 @@ struct GraphInputs {
     profile: Profile,
     order: Order,
     stored: Stored,
-    /// The groups of `partition`, on a CPU.
-    division: Option<Division>,
+    /// The groups of `partition`.
+    divisions: Divisions,
+    /// The entry of `plan.schedule` that counts for each launch.
+    entries: Vec<Option<usize>>,
+    /// What each launch is to walk by.
+    chosen: LaunchDivisions,
 }
 
 impl GraphInputs {
-    fn read(inputs: &Inputs, request: &PlanRequest) -> Result<GraphInputs, StageError> {
+    /// What is known for a list that was just built.
+    fn read(
+        inputs: &Inputs,
+        request: &PlanRequest,
+        list: &LaunchList,
+    ) -> Result<GraphInputs, StageError> {
+        let (divisions, schedule) = (Divisions::read(inputs)?, &request.spec.schedule);
+        let entries = group_division::entries_of_launches(schedule, list)?;
+        let chosen = divisions.choose(schedule, &entries, list, is_gpu(request))?;
         let profile = profile::open(inputs.get(Kind::Profile)?)?;
         // Every input of a GPU is copied to it, however it is stored.
         let stored =
@@ -293,13 +299,31 @@ impl GraphInputs {
             profile,
             order: row_locality::row_order(is_gpu(request), inputs)?,
             stored,
-            division: Division::read(inputs, is_gpu(request))?,
+            divisions,
+            entries,
+            chosen,
         })
     }
 
-    /// The groups that launches walk by.
-    fn planned_division(&self, list: &LaunchList) -> Option<GroupDivision> {
-        self.division.as_ref().and_then(|division| division.planned(list))
+    /// Why launches walk by what they do, where the partition has groups; refuses an entry of
+    /// `plan.schedule` without effect.
+    fn schedule_reason(
+        &self,
+        request: &PlanRequest,
+        list: &LaunchList,
+        walked: &LaunchDivisions,
+    ) -> Result<Option<Reason>, StageError> {
+        let schedule = &request.spec.schedule;
+        group_division::refuse_idle_entries(schedule, &self.entries, list, walked)?;
+        Ok(self.divisions.reason(schedule, list, walked, is_gpu(request)))
+    }
+
+    /// What launches walk by: on a GPU, what its kernels do.
+    fn walked(&self, emitted: Option<&Emitted>) -> LaunchDivisions {
+        match emitted {
+            Some(emitted) => group_division::emitted_divisions(&self.chosen, emitted),
+            None => self.chosen.clone(),
+        }
     }
 }
 
@@ -462,13 +486,8 @@ pub fn show_form(inputs: &Inputs, request: &PlanRequest, form: &str) -> Result<S
         "source" => {
             program::source_grid(&request.device)?;
             let BuiltList { mut list, facts, .. } = build_list(inputs, request, &settings, &|| {})?;
-            let (emitted, _) = fit_memory(
-                request,
-                &mut list,
-                &facts,
-                &GraphInputs::read(inputs, request)?,
-                &|| {},
-            )?;
+            let known = GraphInputs::read(inputs, request, &list)?;
+            let (emitted, _) = fit_memory(request, &mut list, &facts, &known, &|| {})?;
             emitted
                 .map(|emitted| emitted.source)
                 .ok_or_else(|| StageError::defect("a plan for a GPU has no source"))
@@ -487,12 +506,15 @@ pub fn source_without_graph(
     compiled: &Compilation,
     request: &PlanRequest,
 ) -> Result<String, StageError> {
-    let facts = GraphFacts::from_data(&compiled.data);
-    let groups = if is_grouped(request) {
-        time_prediction::choose_groups(&compiled.list, &facts, &request.device, 0.0)
-    } else {
-        Vec::new()
+    let given = PartitionSpec::default();
+    let groups = Groups {
+        neighbours: given.ngs as u32,
+        lanes: given.dw as u32,
+        threads: given.block_threads as u32,
     };
+    let asked = LaunchSchedules::All(EdgeSchedule::NeighbourGroups);
+    let is_grouped = is_gpu(request) && request.spec.schedule == asked;
+    let groups = vec![Some(groups).filter(|_| is_grouped); compiled.list.launches().len()];
     let emitted = program::emit_source(
         &compiled.list,
         compiled.data.bytes_per_real,
@@ -508,53 +530,20 @@ pub fn source_without_graph(
 fn emit_for_gpu(
     request: &PlanRequest,
     list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-    order: Order,
+    known: &GraphInputs,
 ) -> Result<Option<Emitted>, StageError> {
     if !is_gpu(request) {
         return Ok(None);
     }
-    let groups = choose_groups(request, list, facts, profile);
+    let groups = known.divisions.gpu_groups(&known.chosen);
     let asked = GpuRequest {
         program: &request.spec.program.entry,
         dtype: request.run.dtype,
         matmul: matmul_precision(&request.spec),
-        order,
+        order: known.order,
         groups: &groups,
     };
     program::emit_for_gpu(list, &asked, &request.device).map(Some)
-}
-
-/// Whether a GPU divides edges into neighbour groups.
-fn is_grouped(request: &PlanRequest) -> bool {
-    is_gpu(request) && request.spec.schedule == EdgeSchedule::NeighbourGroups
-}
-
-/// The neighbour groups of each launch, in the order of the list; empty where walks go by rows.
-fn choose_groups(
-    request: &PlanRequest,
-    list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-) -> Vec<Option<Groups>> {
-    if is_grouped(request) {
-        time_prediction::choose_groups(list, facts, &request.device, profile.in_degree.gini)
-    } else {
-        Vec::new()
-    }
-}
-
-/// The same, as `plan.json` has them.
-fn plan_cuts(
-    request: &PlanRequest,
-    list: &LaunchList,
-    facts: &GraphFacts,
-    profile: &Profile,
-) -> Vec<Option<Cut>> {
-    let cut = |Groups { neighbours, lanes, threads }: Groups| Cut { neighbours, lanes, threads };
-    let chosen = choose_groups(request, list, facts, profile);
-    chosen.into_iter().map(|groups| groups.map(cut)).collect()
 }
 
 /// Compiles the kernels of a GPU plan ahead of the run, if a compiler is present. If it is not, or
@@ -589,20 +578,19 @@ fn memory_needs(
     emitted: Option<&Emitted>,
     list: &LaunchList,
     facts: &GraphFacts,
-    stored: Stored,
-    division: Option<&Division>,
+    known: &GraphInputs,
 ) -> MemoryNeeds {
     let Some(emitted) = emitted else {
-        let divided = division.map_or(0, |division| division.bytes(list));
+        let divided = known.divisions.bytes(&known.chosen);
         return MemoryNeeds {
-            memory: memory::predict_on_cpu(list, facts, stored, divided),
+            memory: memory::predict_on_cpu(list, facts, known.stored, divided),
             host: None,
             over_bus: None,
             by_launch: Vec::new(),
             reason: None,
         };
     };
-    features::place_features(request, list, emitted, facts)
+    features::place_features(request, list, emitted, facts, known.divisions.rows)
 }
 
 /// The kernels of a GPU, and what the run needs. Features that stay on the host, and buffers that
@@ -614,10 +602,8 @@ fn fit_memory(
     known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<(Option<Emitted>, MemoryNeeds), StageError> {
-    let emitted =
-        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    let division = known.division.as_ref();
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
+    let emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known);
     on_step();
     let is_moved = list
         .features_in_arena()
@@ -627,9 +613,8 @@ fn fit_memory(
         return Ok((emitted, found));
     }
     list.keep_features_apart(facts);
-    let emitted =
-        drop_unstored_buffers(request, list, facts, &known.profile, known.order, on_step)?;
-    let found = memory_needs(request, emitted.as_ref(), list, facts, known.stored, division);
+    let emitted = drop_unstored_buffers(request, list, facts, known, on_step)?;
+    let found = memory_needs(request, emitted.as_ref(), list, facts, known);
     on_step();
     Ok((emitted, found))
 }
@@ -641,11 +626,10 @@ fn drop_unstored_buffers(
     request: &PlanRequest,
     list: &mut LaunchList,
     facts: &GraphFacts,
-    profile: &Profile,
-    order: Order,
+    known: &GraphInputs,
     on_step: &dyn Fn(),
 ) -> Result<Option<Emitted>, StageError> {
-    let emitted = emit_for_gpu(request, list, facts, profile, order)?;
+    let emitted = emit_for_gpu(request, list, known)?;
     on_step();
     let mut unstored: Vec<_> = emitted
         .iter()
@@ -659,7 +643,7 @@ fn drop_unstored_buffers(
     }
     let before = list.arena.clone();
     list.leave_out(&unstored, facts);
-    let smaller = emit_for_gpu(request, list, facts, profile, order)?;
+    let smaller = emit_for_gpu(request, list, known)?;
     on_step();
     let kernels = |emitted: &Option<Emitted>| {
         emitted.iter().flat_map(|emitted| &emitted.launches).flatten().count()
@@ -747,9 +731,8 @@ fn predict_memory(
 ) -> Result<Memory, StageError> {
     let BuiltList { mut list, facts, .. } = build_list(inputs, request, settings, &|| {})?;
     refuse_half_precision(request, &list)?;
-    Ok(fit_memory(request, &mut list, &facts, &GraphInputs::read(inputs, request)?, &|| {})?
-        .1
-        .memory)
+    let known = GraphInputs::read(inputs, request, &list)?;
+    Ok(fit_memory(request, &mut list, &facts, &known, &|| {})?.1.memory)
 }
 
 fn to_json<T: serde::Serialize>(value: &T) -> Result<serde_json::Value, StageError> {

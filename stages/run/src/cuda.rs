@@ -10,7 +10,6 @@ mod compile;
 mod edge_order;
 mod graph_branches;
 mod kernel_arguments;
-mod neighbour_groups;
 mod pipelined_epochs;
 
 use std::collections::BTreeMap;
@@ -129,7 +128,6 @@ impl GpuExecutor {
         let emitted = &planned.kernels.plan;
         let (module, compiled) = compile::load_code(context, &gpu, &planned.kernels.source)?;
         let lists = kernel_arguments::build_walked_lists(list, emitted, emitted.processors, data);
-        let tables = kernel_arguments::build_group_tables(emitted, &lists);
         let layout =
             Layout::new::<T>(list, emitted, planned.host.map_or(&[], |host| &host.buffers), data)?;
         let pinned = pin_features(context, &gpu, &layout, planned.host)?;
@@ -140,7 +138,6 @@ impl GpuExecutor {
             layout: &layout,
             bases,
             lists: &lists,
-            tables: &tables,
             data,
             processors: emitted.processors,
             seed,
@@ -189,7 +186,7 @@ impl GpuExecutor {
             .gpu
             .fill(&executor.memory, 0, executor.layout.bytes, unwritten)
             .map_err(device_error)?;
-        executor.upload_inputs(list, program, buffers, data, &lists, &tables)?;
+        executor.upload_inputs(list, program, buffers, data, &lists)?;
         executor.gpu.wait().map_err(device_error)?;
         Ok(executor)
     }
@@ -202,7 +199,6 @@ impl GpuExecutor {
         buffers: &Buffers<T>,
         data: &Data<T>,
         lists: &BTreeMap<WalkedLists, edge_order::Items>,
-        tables: &kernel_arguments::Tables,
     ) -> Result<(), StageError> {
         for buffer in list.buffers.iter().filter(|buffer| is_input(buffer)) {
             if let Some(place) = program.places.get(&buffer.name) {
@@ -211,9 +207,9 @@ impl GpuExecutor {
             }
         }
         for (argument, place) in self.layout.argument_ranges() {
-            if let Some(bytes) = kernel_arguments::initial_bytes(
-                argument, data, list, program, buffers, lists, tables,
-            ) {
+            if let Some(bytes) =
+                kernel_arguments::initial_bytes(argument, data, list, program, buffers, lists)
+            {
                 if bytes.len() as u64 > place.bytes {
                     return Err(StageError::defect(format!(
                         "{argument:?} has {} bytes, and its range {}",

@@ -52,6 +52,7 @@ use crate::{
     cuda::CudaBackend,
     environment::EnergyMeasurement,
     inputs::{
+        device_groups::DeviceGroups,
         group_division::Division,
         input_data::Data,
         upload::{self, Needs},
@@ -181,7 +182,14 @@ fn execute_plan<T: Precision>(
     let mut data = upload::load_data::<T>(context, inputs, list, needs, request)?;
     if let Some(planned) = &page.division {
         let csr = Csr::open(inputs.get(Kind::Csr)?)?;
-        data.divide(Division::read(inputs, &csr, planned)?, &csr);
+        match request.device.kind {
+            warploom_device::Kind::Cpu => {
+                data.divide(Division::read(inputs, &csr, planned)?, &csr);
+            }
+            warploom_device::Kind::Cuda => {
+                data.device_groups = Some(DeviceGroups::open(inputs, &csr, planned)?);
+            }
+        }
     }
     let mut backend = make_backend(context, inputs, request, page, memory, list, data)?;
     let started = Instant::now();

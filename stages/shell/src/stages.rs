@@ -51,14 +51,14 @@ stages! {
     /// Neighbours to work units.
     Partition = Contract {
         name: "partition",
-        version: 4,
+        version: 5,
         reads: &[Kind::Csr],
         writes: &[Kind::Partition],
     };
     /// Program, profile and device to launches.
     Plan = Contract {
         name: "plan",
-        version: 17,
+        version: 18,
         reads: &[Kind::Graph, Kind::Csr, Kind::Profile, Kind::Permutation, Kind::Partition],
         writes: &[Kind::Plan],
     };

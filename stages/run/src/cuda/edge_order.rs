@@ -27,13 +27,12 @@ pub struct Items {
 
 impl Items {
     /// The items of a direction. Over both, in-edges come first, and edge rows of out-edges follow
-    /// those of all in-edges. If only neighbour groups walk them, rows keep their order.
+    /// those of all in-edges.
     pub fn from_edges(
         graph: &EdgeGraph,
         direction: Direction,
         cuts: &[Cut],
         processors: u32,
-        is_grouped: bool,
     ) -> Option<Items> {
         let lists: Vec<(EdgeList, u32)> = match direction {
             Direction::In => vec![(graph.incoming?, 0)],
@@ -54,12 +53,7 @@ impl Items {
             .map(|cut| tier_thresholds(graph.nodes, edges, *cut, processors)[1])
             .min()
             .filter(|_| is_local(graph.nodes, &lists));
-        let in_order = is_grouped && cuts.is_empty();
-        let mut items = if in_order {
-            Items::from_rows((0..graph.nodes as u32).collect(), degree)
-        } else {
-            Items::sort_rows(graph.nodes, degree, least)
-        };
+        let mut items = Items::sort_rows(graph.nodes, degree, least);
         let (mut far, mut edge) = (items.far.as_mut_slice(), items.edge.as_mut_slice());
         let mut pieces = Vec::with_capacity(items.row.len());
         for &row in &items.row {

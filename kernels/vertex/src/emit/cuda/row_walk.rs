@@ -15,6 +15,7 @@ use super::heavy_rows;
 use super::kernel_parameters::{Parameters, emit_row_context};
 use super::lane_layout::{Lanes, Table, identity, widest_vector};
 use super::low_degree_rows::LowDegreeSchedule;
+use super::neighbour_group_walk::{choose_group_lanes, fits_shared_memory, supports_groups};
 use super::online_softmax;
 use super::product_after_walk::TrailingProduct;
 use super::statement_text::{self, LoadsOf};
@@ -245,6 +246,25 @@ impl Unit<'_> {
         ]);
     }
 
+    /// Emits a walk by the groups that are asked for, where it supports them; whether it did.
+    fn emit_by_groups(
+        &mut self,
+        walk: &Walk,
+        frame: &[u64],
+        places: usize,
+    ) -> Result<bool, NoKernel> {
+        let Some(groups) = self.groups.filter(|groups| supports_groups(walk, *groups)) else {
+            return Ok(false);
+        };
+        let lanes = choose_group_lanes(lanes_of(walk, places, 1), groups.lanes);
+        let (lowering, stores) = lower_walk(walk, frame, lanes, None)?;
+        let fits = fits_shared_memory(&lowering, groups);
+        if fits {
+            self.emit_group_walk(&lowering, &stores.text(), groups)?;
+        }
+        Ok(fits)
+    }
+
     /// Emits one kernel for a launch that walks rows, or their edges.
     pub(super) fn emit_walk(&mut self) -> Result<(), NoKernel> {
         let mut walk =
@@ -266,15 +286,8 @@ impl Unit<'_> {
         let vectors = if self.is_scored(&walk, places) { SCORED } else { 1 };
         let lanes =
             self.plan_slices(&walk, places).unwrap_or_else(|| lanes_of(&walk, places, vectors));
-        if let Some(groups) =
-            self.groups.filter(|_| super::neighbour_group_walk::supports_groups(&walk))
-        {
-            let lanes = super::neighbour_group_walk::choose_group_lanes(
-                lanes_of(&walk, places, 1),
-                groups.lanes,
-            );
-            let (lowering, stores) = lower_walk(&walk, &frame, lanes, None)?;
-            return self.emit_group_walk(&lowering, &stores.text(), groups);
+        if self.emit_by_groups(&walk, &frame, places)? {
+            return Ok(());
         }
         let along = lower_walk(&walk, &frame, consecutive_rows::unsliced_lanes(lanes), None)
             .ok()
